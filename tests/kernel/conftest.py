@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kernel.guest import Guest
-from kernel.machine import Ended, run
+from kernel.machine import Ended, Machine
 from kernel.package import kernel_image
 from kernel.unavailable import Unavailable
 
@@ -48,16 +48,16 @@ def boot() -> Boot:
     """Runs a script of ``sh`` in a guest that has these files. Skips the test, with the reason, if
     no guest can be had here."""
     try:
-        image = kernel_image(ROOT / "build" / "kernel")
+        machine = Machine(kernel_image(ROOT / "build" / "kernel"), memory_mib=4096)
         Guest()
     except Unavailable as reason:
         pytest.skip(f"no other kernel can be booted: {reason}")
 
-    def start(script: str, *files: Path, memory_mib: int = 2048) -> Ended:
+    def start(script: str, *files: Path) -> Ended:
         guest = Guest()
         guest.add(*files)
         try:
-            return run(image, guest, script, memory_mib=memory_mib)
+            return machine.run(guest, script, timeout_s=900)
         except Unavailable as reason:
             pytest.skip(f"no other kernel can be booted: {reason}")
 

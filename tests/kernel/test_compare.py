@@ -26,7 +26,7 @@ def test_a_comparison_shows_the_peak_of_each_group(
         {python} -m heapwise compare -r 2 --allocators glibc,heapwise --export /tmp/page.html \\
           -- {program} 48 1500
         grep -o 'Control groups' /tmp/page.html
-    """, program, python, Path(sysconfig.get_path("stdlib")), packages, memory_mib=4096)
+    """, program, python, Path(sysconfig.get_path("stdlib")), packages)
     assert ended.exit_code == 0, ended.output
     peaks = dict(re.findall(r"^(glibc|heapwise) .* ([\d.]+) MiB$", ended.output, re.MULTILINE))
     assert "cgroup peak" in ended.output

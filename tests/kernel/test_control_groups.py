@@ -25,20 +25,21 @@ SLACK = 6 * MIB
 """Of a program's own start, the kernel's share, and what each processor has taken in advance."""
 
 PARTS = {
-    "own": "look {touches} 64 1500",
     "short": "look {touches} 64 0",
     "unasked": "{launch} --result /tmp/r -- {touches} 1 0; cat /tmp/r",
+    "own": "look {touches} 64 12000",
     "two": "look {touches} 32 1000 fork",
-    "file": "look {touches} 16 1000 /dev/shm/written",
+    "file": "look {touches} 16 9000 /dev/shm/written",
     "limited": "make_group box 48M; delegate box; in_group box/leaf look {touches} 64 500",
-    "shared": "make_group open max; in_group open/leaf look {touches} 64 1000",
+    "shared": "make_group open max; in_group open/leaf look {touches} 64 9000",
     "killed_in_shared": "make_group small 48M; in_group small/leaf look {touches} 64 500",
     "leaf_has_limits": "make_group other max; delegate other; "
                        "echo 1G >$groups/other/leaf/memory.max; "
                        "in_group other/leaf look {touches} 64 500",
     "left": "find $groups -name 'heapwise-*' | wc -l",
 }
-"""Name -> what is done in the guest."""
+"""Name -> what is done in the guest. If that is emulated, looks take long, the first ones longest,
+and so are rare."""
 
 FUNCTIONS = """
 groups=/sys/fs/cgroup
@@ -98,13 +99,13 @@ def test_the_parts_are_those_of_the_program(results: dict[str, Any]) -> None:
     assert 100 <= group.kernel_kib <= SLACK  # page tables alone take 128 KiB
     assert (group.socket_kib, group.swap_kib) == (0, 0)
     assert group.parts_at_ms is not None
-    assert 0 < group.parts_at_ms <= 1500
+    assert 0 < group.parts_at_ms <= 1000 * results["own"]["wall_s"]
 
 
 def test_the_way_into_the_group_is_not_the_programs_time(results: dict[str, Any]) -> None:
     result = results["own"]
     assert 0 < group_of(result).entering_us < 1_000_000
-    assert result["wall_s"] >= 1.5
+    assert result["wall_s"] >= 12
 
 
 def test_a_program_that_ends_at_once_has_a_peak(results: dict[str, Any]) -> None:
@@ -141,7 +142,7 @@ def test_a_limit_that_kills_the_program_is_reported(results: dict[str, Any]) -> 
     assert group.own
     assert (group.limit_kib, group.kills) == (48 * MIB, 1)
     assert group.peak_kib is not None
-    assert 40 * MIB <= group.peak_kib <= 48 * MIB
+    assert 40 * MIB <= group.peak_kib <= 50 * MIB  # with the page that was refused
 
 
 def test_without_delegation_the_surrounding_group_is_read(results: dict[str, Any]) -> None:

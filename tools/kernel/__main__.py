@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from kernel.guest import Guest
-from kernel.machine import NoEnd, run
+from kernel.machine import Machine, NoEnd
 from kernel.package import kernel_image
 from kernel.unavailable import Unavailable
 
@@ -31,8 +31,8 @@ def main() -> int:
         guest.add(*options.add)
         if (program := shutil.which(options.command[0])) is not None:
             guest.add(Path(program))
-        ended = run(kernel_image(options.folder), guest, shlex.join(options.command),
-                    memory_mib=options.memory, timeout_s=options.timeout)
+        machine = Machine(kernel_image(options.folder), options.memory)
+        ended = machine.run(guest, shlex.join(options.command), timeout_s=options.timeout)
     except (Unavailable, NoEnd) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 5

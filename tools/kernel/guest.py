@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -76,5 +77,7 @@ def _files_below(folder: Path) -> list[Path]:
 
 def _libraries(program: str) -> list[Path]:
     """Of a static program none."""
+    if shutil.which("ldd") is None:
+        raise Unavailable("ldd is not here: it finds the libraries of programs")
     listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
     return [Path(found) for found in LIBRARY.findall(listed.stdout)]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernel.archive import archive
@@ -15,6 +18,10 @@ from kernel.unavailable import Unavailable
 QEMU = "qemu-system-x86_64"
 LINES = ("console", "output", "exit_code")
 """Of the serial lines, in their order: the kernel's, what the command prints, how it ended."""
+
+FIRST_WORDS = "Linux version"
+START_S = 20.0
+POLL_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -30,42 +37,81 @@ class NoEnd(Exception):
     """The command did not come to its end: the kernel did not start, stopped, or took too long."""
 
 
-def run(kernel: Path, guest: Guest, script: str, *, memory_mib: int = 2048, processors: int = 2,
-        timeout_s: float = 300) -> Ended:
-    """What ``/bin/sh`` does with ``script`` on that kernel.
+@dataclass
+class Machine:
+    """Boots one kernel, again and again.
 
-    KVM runs it if /dev/kvm may be used; else it is emulated, which takes several times as long.
-    Throws: ``Unavailable``; ``NoEnd``.
+    accelerators: of qemu, the fastest first. One with which the kernel does not start is left out
+    from then on: /dev/kvm may be there and of no use, within another virtual machine.
     """
-    qemu = shutil.which(QEMU)
-    if qemu is None:
-        raise Unavailable(f"{QEMU} is not installed: install qemu-system-x86")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "initrd").write_bytes(archive(guest.with_command(script)))
+
+    kernel: Path
+    memory_mib: int = 2048
+    processors: int = 2
+    accelerators: list[str] = field(default_factory=lambda: ["kvm", "tcg"])
+
+    def run(self, guest: Guest, script: str, *, timeout_s: float = 300) -> Ended:
+        """What ``/bin/sh`` does with ``script``. Throws: ``Unavailable``; ``NoEnd``."""
+        if shutil.which(QEMU) is None:
+            raise Unavailable(f"{QEMU} is not installed: install qemu-system-x86")
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "initrd").write_bytes(archive(guest.with_command(script)))
+            said = self._boot(folder, timeout_s)
+            console, output, exit_code = (_text(folder / line) for line in LINES)
+        if not exit_code.strip().isdigit():
+            raise NoEnd(f"{said}\n{console[-2000:]}\n{output[-2000:]}")
+        return Ended(int(exit_code), output, console)
+
+    def _boot(self, folder: Path, timeout_s: float) -> str:
+        """With the first accelerator with which the kernel starts. What qemu itself said."""
+        while True:
+            with _qemu(self._command(folder)) as process:
+                if _starts(process, folder / LINES[0]) or len(self.accelerators) == 1:
+                    return _wait(process, timeout_s)
+            self.accelerators.pop(0)
+
+    def _command(self, folder: Path) -> list[str]:
         command = [
-            qemu, "-machine", "pc,accel=kvm:tcg", "-cpu", "max", "-m", str(memory_mib),
-            "-smp", str(processors), "-nodefaults", "-no-user-config", "-display", "none",
-            "-no-reboot", "-kernel", str(kernel), "-initrd", str(folder / "initrd"),
-            "-append", "console=ttyS0 quiet panic=-1",
+            QEMU, "-machine", f"pc,accel={self.accelerators[0]}", "-cpu", "max",
+            "-m", str(self.memory_mib), "-smp", str(self.processors), "-nodefaults",
+            "-no-user-config", "-display", "none", "-no-reboot", "-kernel", str(self.kernel),
+            "-initrd", str(folder / "initrd"), "-append", "console=ttyS0 panic=-1",
         ]
         for line in LINES:
             command += ["-serial", f"file:{folder / line}"]
-        said = _wait(command, timeout_s)
-        console, output, exit_code = (_text(folder / line) for line in LINES)
-    if not exit_code.strip().isdigit():
-        raise NoEnd(f"{said}\n{console[-2000:]}\n{output[-2000:]}")
-    return Ended(int(exit_code), output, console)
+        return command
 
 
-def _wait(command: list[str], timeout_s: float) -> str:
+@contextmanager
+def _qemu(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """It is killed if it has not ended by itself."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _starts(process: subprocess.Popen[str], console: Path) -> bool:
+    """Whether the kernel says that it is there, within the time that it may take."""
+    end = time.monotonic() + START_S
+    while time.monotonic() < end:
+        if FIRST_WORDS in _text(console):
+            return True
+        if process.poll() is not None:
+            return FIRST_WORDS in _text(console)
+        time.sleep(POLL_S)
+    return False
+
+
+def _wait(process: subprocess.Popen[str], timeout_s: float) -> str:
     """What qemu itself said."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=timeout_s, check=False)
+        return process.communicate(timeout=timeout_s)[1]
     except subprocess.TimeoutExpired:
         return f"no end after {timeout_s:g} s"
-    return done.stderr
 
 
 def _text(file: Path) -> str:

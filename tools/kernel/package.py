@@ -24,7 +24,7 @@ def kernel_image(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         _run("apt-get", "download", name, folder=folder)
         [archive] = folder.glob(f"{name}_*.deb")
-        _run("dpkg", "-x", str(archive), name, folder=folder)
+        _run("dpkg", "-x", archive.name, name, folder=folder)
         archive.unlink()
     if not image.exists():
         raise Unavailable(f"the package {name} has no {image.name}")

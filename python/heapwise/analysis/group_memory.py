@@ -10,13 +10,15 @@ from heapwise.evidence import Evidence
 from heapwise.model import GroupMemory, Process, Settings, Setup
 
 KIB = 1024
+NEAR = 0.75
+"""Of the peak: a look that found less says nothing about its parts."""
 
 
 @dataclass(frozen=True)
 class GroupParts:
     """Of one subject, in bytes: medians over its processes; None if the kernel does not say.
 
-    peak: by the kernel. The others are of a moment near the most of all looks.
+    peak: by the kernel. The others are of processes that were looked at near their peak.
     """
 
     subject: str
@@ -71,13 +73,13 @@ def _of_cell(evidence: Evidence, setup: Setup, row: dict[str, list[Process]]) ->
 
 
 def _parts(subject: str, groups: list[GroupMemory]) -> GroupParts:
+    near = [group for group in groups
+            if (group.parts_kib or 0) >= NEAR * (group.peak_kib or group.most_kib or 0)]
     return GroupParts(
         subject, len(groups), _middle(group.peak_kib for group in groups),
-        _middle(group.anonymous_kib for group in groups),
-        _middle(group.file_kib for group in groups),
-        _middle(group.kernel_kib for group in groups),
-        _middle(group.socket_kib for group in groups),
-        _middle(group.swap_kib for group in groups))
+        _middle(group.anonymous_kib for group in near), _middle(group.file_kib for group in near),
+        _middle(group.kernel_kib for group in near), _middle(group.socket_kib for group in near),
+        _middle(group.swap_kib for group in near))
 
 
 def _middle(values: Iterable[int | None]) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
 from synthetic import changed, compare_run
 
 from heapwise.analysis.group_memory import group_memory
@@ -23,7 +24,8 @@ def with_groups(*, own: bool = True, missing: str | None = None) -> StoredRun:
     for process in found.processes:
         anonymous = 28 * MIB if process.subject == "jemalloc" else 18 * MIB
         group = GroupMemory(own=own, peak_kib=anonymous + 2 * MIB, most_kib=anonymous + MIB,
-                            anonymous_kib=anonymous, file_kib=2 * MIB, kernel_kib=100)
+                            parts_kib=anonymous + MIB, anonymous_kib=anonymous,
+                            file_kib=2 * MIB, kernel_kib=100)
         curve = MemoryCurve(looks=6, at_ms=[1, 2, 3, 4, 5, 6], proportional_kib=[anonymous] * 6)
         processes.append(changed(process, group=group, group_missing=missing, memory=curve))
     return replace(found, processes=processes)
@@ -40,6 +42,15 @@ def test_the_parts_are_medians_of_each_subject() -> None:
     assert not found.missing
     assert not {row.subject for row in found.rows} & Evidence(with_groups()).control_names
     assert rows["glibc"].processes == 2 * rows["jemalloc"].processes
+
+
+def test_parts_of_a_look_far_from_the_peak_are_left_out() -> None:
+    stored = with_groups()
+    early = [changed(process, group=structs.replace(process.facts.group, parts_kib=9 * MIB))
+             for process in stored.processes if process.facts.group]
+    [found] = group_memory(Evidence(replace(stored, processes=early)))
+    assert {row.anonymous for row in found.rows} == {None}
+    assert None not in {row.peak for row in found.rows}
 
 
 def test_a_group_with_others_in_it_is_nobodys() -> None:

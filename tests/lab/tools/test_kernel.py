@@ -10,7 +10,7 @@ import pytest
 
 from kernel.archive import Entry, archive
 from kernel.guest import Guest
-from kernel.machine import NoEnd, run
+from kernel.machine import Machine, NoEnd
 from kernel.package import kernel_image
 from kernel.unavailable import Unavailable
 
@@ -101,35 +101,56 @@ while [ $# -gt 3 ]; do shift; done
 
 def test_the_output_and_the_exit_code_come_back(busybox: Path, programs: Path) -> None:
     fake(programs, "qemu-system-x86_64",
-         QEMU + "printf 'one\\r\\ntwo\\r\\n' >$2; printf '3\\r\\n' >$3; echo hello >$1")
-    ended = run(busybox, Guest(), "exit 3")
-    assert (ended.exit_code, ended.output, ended.console) == (3, "one\ntwo\n", "hello\n")
+         QEMU + "printf 'one\\r\\ntwo\\r\\n' >$2; printf '3\\r\\n' >$3; echo Linux version >$1")
+    ended = Machine(busybox).run(Guest(), "exit 3")
+    assert (ended.exit_code, ended.output, ended.console) == (3, "one\ntwo\n", "Linux version\n")
 
 
 def test_a_guest_that_does_not_end_well_is_no_result(busybox: Path, programs: Path) -> None:
     fake(programs, "qemu-system-x86_64", QEMU + "echo 'Kernel panic' >$1; echo 'no KVM' >&2")
     with pytest.raises(NoEnd, match=r"no KVM\n\nKernel panic"):
-        run(busybox, Guest(), "")
-    fake(programs, "qemu-system-x86_64", "exec sleep 60")
+        Machine(busybox).run(Guest(), "")
+    fake(programs, "qemu-system-x86_64", QEMU + "echo Linux version >$1; exec sleep 60")
     with pytest.raises(NoEnd, match=r"no end after 0\.2 s"):
-        run(busybox, Guest(), "", timeout_s=0.2)
+        Machine(busybox).run(Guest(), "", timeout_s=0.2)
+
+
+def test_an_accelerator_with_which_no_kernel_starts_is_left_out(
+    busybox: Path, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it ends or hangs."""
+    monkeypatch.setattr("kernel.machine.START_S", 0.3)
+    for failure in ("exit 1", "exec sleep 60"):
+        log = tmp_path / "log"
+        fake(programs, "qemu-system-x86_64",
+             f"echo $2 >>{log}; case $2 in *kvm) {failure};; esac\n" + QEMU +
+             "echo Linux version >$1; echo 0 >$3")
+        machine = Machine(busybox)
+        assert machine.run(Guest(), "").exit_code == 0
+        assert machine.run(Guest(), "").exit_code == 0
+        assert log.read_text().split() == ["pc,accel=kvm", "pc,accel=tcg", "pc,accel=tcg"]
+        log.unlink()
 
 
 def test_without_qemu_nothing_is_run(busybox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(busybox.parent))
     with pytest.raises(Unavailable, match="install qemu-system-x86"):
-        run(busybox, Guest(), "")
+        Machine(busybox).run(Guest(), "")
 
 
 NAME = "linux-image-6.1.0-1-cloud-amd64"
 
 
-def test_a_kernel_is_downloaded_once_and_unpacked(programs: Path, tmp_path: Path) -> None:
+def test_a_kernel_is_downloaded_once_and_unpacked(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     log = tmp_path / "log"
     fake(programs, "apt-cache", f"echo linux-image-cloud-amd64; echo '  Depends: {NAME}'")
     fake(programs, "apt-get", f'echo "$@" >>{log}; touch "$2_6.1_amd64.deb"')
-    fake(programs, "dpkg", 'mkdir -p "$3/boot"; touch "$3/boot/vmlinuz-6.1.0-1-cloud-amd64"')
-    folder = tmp_path / "kept"
+    fake(programs, "dpkg", 'test -e "$2" && mkdir -p "$3/boot"; '
+                           'touch "$3/boot/vmlinuz-6.1.0-1-cloud-amd64"')
+    folder = Path("kept")
     image = kernel_image(folder)
     assert image == folder / NAME / "boot/vmlinuz-6.1.0-1-cloud-amd64"
     assert kernel_image(folder) == image
