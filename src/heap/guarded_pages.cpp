@@ -33,7 +33,8 @@ __thread std::uint64_t refills_left = 0;
 
 /// Effects: reports a fault in the guarded pages, behind a span or a large block, or in a block
 /// that was freed. Other faults are none of the heap's.
-void on_fault(const void* address) {
+void on_fault(const void* touched) {
+  const void* const address = without_tag(touched); // an emulator may not have stripped it
   if constexpr (chosen_profile::quarantines) {
     if (is_in_hidden_block(address)) invalid_free(address, invalid::touched_when_free);
   }

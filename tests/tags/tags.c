@@ -64,7 +64,7 @@ static void touch_new_owner(size_t size) {
 static void legal(void) {
   uint64_t random = 1;
   char* blocks[neighbours] = {NULL};
-  for (int turn = 0; turn < 20000; ++turn) {
+  for (int turn = 0; turn < 3000; ++turn) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     char** const one = &blocks[(random >> 33) % neighbours];
     const size_t size = 1 + ((random >> 20) % (1u << 10) << ((random >> 40) % 8));
