@@ -50,7 +50,8 @@ std::uintptr_t* made(std::uintptr_t number) {
 void fill_and_free(std::size_t thread, std::uintptr_t round, const heapwise_gc_layout* layout) {
   auto* const its = static_cast<table*>(heapwise_gc_malloc_typed(layout, sizeof(table)));
   the_tables[thread] = its;
-  std::uintptr_t* number = made(round);
+  // Volatile: its plain address has to be somewhere until the table is valid.
+  std::uintptr_t* volatile number = made(round);
   its->links.fill(~reinterpret_cast<std::uintptr_t>(number));
   std::atomic_signal_fence(std::memory_order_seq_cst);
   *static_cast<volatile std::uintptr_t*>(&its->filled) = magic;
