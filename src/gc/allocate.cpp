@@ -76,6 +76,22 @@ bool take_freed(thread_record& self, kind of) noexcept {
   return true;
 }
 
+void write_layout(std::byte* at, const layout* its) noexcept {
+  std::memcpy(at, &its, sizeof its);
+  std::atomic_signal_fence(std::memory_order_seq_cst); // this thread may be stopped anywhere
+}
+
+/// Effects: no block of a fresh span has a layout. What the span held before may look like one, and
+/// an old address may lead there before the block is handed out. Requires: the lock.
+void clear_layouts(slice_index slice, kind of) noexcept {
+  const std::size_t bytes = kind_table[of].bytes;
+  std::byte* end = the_gc.memory.address_of(slice);
+  for (std::uint32_t block = 0; block < kind_table[of].blocks; ++block) {
+    end += bytes;
+    write_layout(end - layout_bytes(of), nullptr);
+  }
+}
+
 /// Returns: a span of the kind with free blocks in it, or one that is free altogether, or none.
 /// Requires: the lock.
 bool next_span(thread_record& self, kind of) noexcept {
@@ -91,6 +107,7 @@ bool next_span(thread_record& self, kind of) noexcept {
     if (slice == no_slice) return false;
     auto& dirty = the_gc.memory.record(slice).dirty;
     found = {slice, 0, !dirty.load(std::memory_order_relaxed)};
+    if (!found.clean && is_typed(of)) clear_layouts(slice, of);
     dirty.store(true, std::memory_order_relaxed);
   }
   const std::lock_guard hold{self.lock};
@@ -121,11 +138,6 @@ HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind of) {
     tell_program();
   }
   return take_from_window(self, of);
-}
-
-void write_layout(std::byte* at, const layout* its) noexcept {
-  std::memcpy(at, &its, sizeof its);
-  std::atomic_signal_fence(std::memory_order_seq_cst); // this thread may be stopped anywhere
 }
 
 /// Returns: a block of one of the large kinds, or nullptr.

@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr std::size_t link_count = 1000;
+constexpr std::size_t link_count = 4000;
 constexpr std::uintptr_t magic = 0x5EED'5EED;
 constexpr std::size_t thread_count = 3;
 
@@ -50,14 +50,15 @@ std::uintptr_t* made(std::uintptr_t number) {
 void fill_and_free(std::size_t thread, std::uintptr_t round, const heapwise_gc_layout* layout) {
   auto* const its = static_cast<table*>(heapwise_gc_malloc_typed(layout, sizeof(table)));
   the_tables[thread] = its;
-  std::uintptr_t* number = made(round);
+  // Volatile: its plain address has to be somewhere until the table is valid.
+  std::uintptr_t* volatile number = made(round);
   its->links.fill(~reinterpret_cast<std::uintptr_t>(number));
   std::atomic_signal_fence(std::memory_order_seq_cst);
   *static_cast<volatile std::uintptr_t*>(&its->filled) = magic;
   number = nullptr;
   for (int each = 0; each < 50; ++each) static_cast<void>(made(~std::uintptr_t{0}));
   if (*reinterpret_cast<std::uintptr_t*>(~its->links[link_count / 2]) != round) ++mistakes;
-  if (round % 2 == 0) heapwise_gc_free(its);
+  if (round % 8 != 0) heapwise_gc_free(its);
 }
 
 } // namespace

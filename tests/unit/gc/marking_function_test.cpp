@@ -160,6 +160,33 @@ TEST_CASE("blocks that a small mark stack cannot hold keep what their marking fu
   CHECK(statistics().mark_stack_overflows > 0);
 }
 
+TEST_CASE(
+    "large blocks that a small mark stack cannot hold keep what their marking function names") {
+  heapwise_gc_options options{};
+  options.mark_stack_bytes = 4096;
+  start(options);
+  constexpr std::size_t width = 700; // addresses for which a page has no room
+  constexpr std::size_t in_large = 2100;
+  elsewhere([] {
+    the_nodes = make_nodes(width);
+    for (std::size_t each = 0; each < width; ++each) {
+      node* const large = make_nodes(in_large);
+      node* const below = make_nodes(1);
+      below->number = each;
+      large[in_large - 1].lead_to(below);
+      the_nodes[each].lead_to(large);
+    }
+  });
+  heapwise_gc_collect();
+  elsewhere(make_garbage);
+  bool right = true;
+  for (std::size_t each = 0; each < width; ++each) {
+    right = right && the_nodes[each].next()[in_large - 1].next()->number == each;
+  }
+  CHECK(right);
+  CHECK(statistics().mark_stack_overflows > 0);
+}
+
 TEST_CASE("an address anywhere inside of a block counts, and one that is in no block does not") {
   start();
   lead_from_nodes(4, 1);

@@ -101,6 +101,28 @@ TEST_CASE("a typed block that grows or shrinks keeps its layout") {
   }
 }
 
+TEST_CASE("an old address of a block that is not handed out yet does no harm") {
+  heapwise_gc_init(nullptr);
+  constexpr std::size_t slice_bytes = heapwise::gc::slice_bytes;
+  elsewhere([] { // memory that holds anything, and is used again
+    for (int each = 0; each < 500; ++each) std::memset(heapwise_gc_malloc_atomic(5000), 0xAA, 5000);
+  });
+  heapwise_gc_collect();
+  static void* volatile old_addresses[4];
+  std::size_t kind_number = 0;
+  for (const std::size_t size : std::initializer_list<std::size_t>{8, 100, 5000, 20'000}) {
+    elsewhere([=] {
+      void* const block = heapwise_gc_malloc_typed(layout_of_pair(), size);
+      const std::uintptr_t slice = reinterpret_cast<std::uintptr_t>(block) / slice_bytes;
+      const std::uintptr_t behind = (slice + 1) * slice_bytes - size - 2000;
+      old_addresses[kind_number] = heapwise_gc_base(reinterpret_cast<void*>(behind));
+      REQUIRE(old_addresses[kind_number] != block);
+    });
+    ++kind_number;
+  }
+  heapwise_gc_collect();
+}
+
 TEST_CASE("a layout without words is one of a block without addresses") {
   heapwise_gc_init(nullptr);
   elsewhere([] {
