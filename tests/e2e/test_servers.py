@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -145,7 +146,7 @@ def test_failed_requests_are_no_figures(heapwise: Any, tmp_path: Path) -> None:
 
 
 def test_a_generator_that_is_overloaded_is_refused(heapwise: Any, tmp_path: Path) -> None:
-    """It has one processor and uses all of it, so nobody knows whether its schedule was kept."""
+    """It uses all of its processor, or is late because a neighbour has some of that too."""
     processors = sorted(os.sched_getaffinity(0))
     if len(processors) < 2:
         pytest.skip("server and generator would share the only processor")
@@ -159,7 +160,7 @@ def test_a_generator_that_is_overloaded_is_refused(heapwise: Any, tmp_path: Path
     assert {p.status for p in found if p.parameters["load"] == "capacity"} == {"ok"}
     for process in (p for p in found if p.parameters["load"] == "30%"):
         assert process.status == "discarded"
-        assert "of its processors, so its schedule was late" in process.reason
+        assert re.search(r"so its schedule was late|of the intended rate", process.reason)
     assert not [s for s in stored(tmp_path).samples if s.parameters["load"] == "30%"]
 
 

@@ -19,8 +19,10 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "build" / "dev" / "tests"
-PATTERNS = ("unit_heap_*_test", "unit_os_*_test", "stress_heap_faults_test",
-            "stress_heap_refusals_test")
+PATTERNS = ("unit_heap_*_test", "unit_os_*_test")
+TOO_SLOW = "what the batches of very many threads were written on goes back"
+"""200 threads that wait for each other by turns: minutes if the guest is emulated."""
+
 PROFILES = ("", "-guarded", "-hardened")
 
 SCRIPTS = {
@@ -76,7 +78,8 @@ def test_unit_tests_pass(boot: Callable[..., Ended]) -> None:
         pytest.skip("no tests are built: cmake --build --preset dev --target unit_tests")
     ended = boot("\n".join([
         "export HEAPWISE_MALLOC_SHARDS=1", "failed=0",
-        *(f"{program} --no-colors --minimal || {{ echo 'FAILED {program.name}'; failed=1; }}"
+        *(f"{program} --no-colors --minimal --test-case-exclude='{TOO_SLOW}' || "
+          f"{{ echo 'FAILED {program.name}'; failed=1; }}"
           for program in programs), "exit $failed"]), *programs)
     assert ended.exit_code == 0, ended.output
 
