@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from heapwise.analysis.attacks import AttackTable, attack_tables
 from heapwise.model import Fate, Result, name_with_peer, short_name
@@ -22,8 +24,8 @@ def page(view: View) -> str:
     run = view.run
     lines = ["<!-- Made by `python -m attacks --page FILE`; do not edit. -->", "",
              f"# Attacks on malloc: {title_of(run.machine)}", "",
-             f"Run of {run.created[:10]}: `heapwise run attacks`, "
-             f"{max(row.n for row in view.result.rows)} rounds. {LEGEND} How far an allocator is "
+             f"Run of {run.created[:10]}: `{typed(run.command_line)}`, {_rounds(view.result)}. "
+             f"{LEGEND} How far an allocator is "
              "built to resist is what its makers say; the counts are of attacks by their worst "
              "ending, so one attempt of many that corrupts makes an attack corrupting.", ""]
     tables = attack_tables(view.result)
@@ -31,6 +33,21 @@ def page(view: View) -> str:
         lines += _of(found, view.result)
     lines += _lines_of_shortcomings(tables)
     return "\n".join([*lines, "## The machine", "", *machine_table(view), ""])
+
+
+def typed(command_line: list[str]) -> str:
+    """What was typed, but for the place of the store."""
+    words = ["heapwise"]
+    for before, word in pairwise(command_line):
+        if "--store" not in (before, word):
+            words.append(word)
+    return shlex.join(words)
+
+
+def _rounds(result: Result) -> str:
+    counts = {row.n for row in result.rows if row.n}
+    fewest, most = min(counts), max(counts)
+    return f"{most} rounds" if fewest == most else f"{fewest} to {most} rounds of each attack"
 
 
 def _of(found: AttackTable, result: Result) -> list[str]:

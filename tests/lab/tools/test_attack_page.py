@@ -10,7 +10,7 @@ from heapwise.model import Fate, name_with_peer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from attacks.page import OURS, shortcomings
+from attacks.page import OURS, shortcomings, typed
 
 OTHER = name_with_peer("malloc", "other")
 STOPPED = Fate(0, 1, 0, 0, 0, 0)
@@ -32,6 +32,11 @@ def test_an_attack_that_every_attempt_of_is_stopped_is_not_listed() -> None:
 def test_an_attack_that_another_allocator_stops_more_often_is_listed_with_it() -> None:
     assert found(SOMETIMES, STOPPED) == [["freed twice", "8", "stopped 50%, harmless", "other"]]
     assert found(SOMETIMES, SOMETIMES) == []
+
+
+def test_the_command_is_as_it_was_typed_but_for_the_store() -> None:
+    line = ["/usr/bin/heapwise", "run", "attacks", "--store", "/home/me/runs", "--subjects", "a,b"]
+    assert typed(line) == "heapwise run attacks --subjects a,b"
 
 
 def test_damage_is_always_listed() -> None:
