@@ -48,18 +48,20 @@ inline void write(std::byte* block, std::byte* next) noexcept {
 }
 
 /// Effects: the block is in use. Requires: a class of blocks.
-inline void use(const std::byte* block, size_class of) noexcept {
+inline void use(const std::byte* block, size_class class_index) noexcept {
   if constexpr (chosen_profile::keeps_states) {
-    the_space.granule_class(block).store(static_cast<std::uint8_t>(of), std::memory_order_relaxed);
+    the_space.granule_class(block).store(static_cast<std::uint8_t>(class_index),
+                                         std::memory_order_relaxed);
   }
 }
 
 /// Effects: the block is free, if it is in use. Returns: what is wrong if it is not; nothing for a
 /// large block, which has no class. Requires: a profile with states.
-[[nodiscard]] inline std::optional<invalid> free(const void* block, size_class of) noexcept {
+[[nodiscard]] inline std::optional<invalid> free(const void* block,
+                                                 size_class class_index) noexcept {
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   const std::uint8_t seen = state.load(std::memory_order_relaxed);
-  if (of != no_class && seen != of) {
+  if (class_index != no_class && seen != class_index) {
     return seen == block_states::freed ? invalid::freed_before : invalid::inside_block;
   }
   state.store(block_states::freed, std::memory_order_relaxed);
@@ -67,10 +69,10 @@ inline void use(const std::byte* block, size_class of) noexcept {
 }
 
 /// Effects: no block of a new span was ever in use.
-inline void forget_states(const span& made) noexcept {
+inline void forget_states(const span& new_span) noexcept {
   if constexpr (chosen_profile::keeps_states) {
-    std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(made))), 0,
-                made.slices * granules_of_a_slice);
+    std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(new_span))), 0,
+                new_span.slices * granules_of_a_slice);
   }
 }
 

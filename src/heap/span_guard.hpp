@@ -18,16 +18,17 @@ inline constexpr std::size_t span_guard_bytes = chosen_profile::guards_spans ? 4
 
 inline constexpr std::array<std::uint32_t, class_slots> blocks_before_guard = [] {
   std::array<std::uint32_t, class_slots> table{};
-  for (size_class of = 1; of <= class_count; ++of) {
-    const std::size_t bytes = class_table[of].slices * slice_bytes - span_guard_bytes;
-    table[of] = static_cast<std::uint32_t>(bytes / class_table[of].bytes);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    const std::size_t bytes = class_table[class_index].slices * slice_bytes - span_guard_bytes;
+    table[class_index] = static_cast<std::uint32_t>(bytes / class_table[class_index].bytes);
   }
   return table;
 }();
 
 /// Returns: the blocks of a span that its bin hands out.
-constexpr std::uint32_t blocks_of_span(size_class of) noexcept {
-  return chosen_profile::guards_spans ? blocks_before_guard[of] : class_table[of].blocks;
+constexpr std::uint32_t blocks_of_span(size_class class_index) noexcept {
+  return chosen_profile::guards_spans ? blocks_before_guard[class_index]
+                                      : class_table[class_index].blocks;
 }
 
 /// Effects: hides the last page of a new span, if the system agrees.

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 import typer
-from heapwise.cli.frame.campaign import rounds_words
 from synthetic import compare_run
 
 from heapwise.cli.frame import console, progress, settings
 from heapwise.cli.frame.app import build_app
 from heapwise.cli.frame.progress import describe
 from heapwise.cli.frame.table import align
+from heapwise.cli.frame.watched_campaign import rounds_words
 from heapwise.errors import CATALOGUE, Exit, Problem
 from heapwise.model import Experiment, Subject
 from heapwise.runner import Progress, Step

@@ -18,9 +18,9 @@ typedef void* (*take_block)(void* heap, size_t size);
 typedef void (*end_heap)(void* heap);
 
 static void* function(const char* name) {
-  void* const found = dlsym(RTLD_DEFAULT, name);
-  if (found == NULL) exit(77);
-  return found;
+  void* const symbol = dlsym(RTLD_DEFAULT, name);
+  if (symbol == NULL) exit(77);
+  return symbol;
 }
 
 static char target[64];

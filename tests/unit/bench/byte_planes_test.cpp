@@ -7,9 +7,9 @@ using namespace heapwise::bench;
 namespace {
 
 std::vector<unsigned char> bytes_of(const byte_planes& column, std::size_t count) {
-  std::vector<unsigned char> found(column.width() * count);
-  CHECK(column.copy_to(found.data()) == found.data() + found.size());
-  return found;
+  std::vector<unsigned char> bytes(column.width() * count);
+  CHECK(column.copy_to(bytes.data()) == bytes.data() + bytes.size());
+  return bytes;
 }
 
 } // namespace

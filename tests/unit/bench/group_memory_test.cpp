@@ -47,9 +47,9 @@ std::string written(const group_memory& memory) {
 
 bool has(const group_memory& memory, const std::string& member) {
   const std::string text = written(memory);
-  const bool found = text.find(member) != std::string::npos;
-  if (!found) MESSAGE(text);
-  return found;
+  const bool has_member = text.find(member) != std::string::npos;
+  if (!has_member) MESSAGE(text);
+  return has_member;
 }
 
 TEST_CASE("nothing is written of a group that nobody asked for") {

@@ -32,8 +32,8 @@ from heapwise.model import (
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.executor import Sink, now
 from heapwise.runner.identity import loader_refusal, wrong_library
-from heapwise.runner.judge import killed_words
 from heapwise.runner.launch import Call, Launch, Outcome, launch, tail
+from heapwise.runner.process_status import killed_words
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.servers.load import Load, latency_values, load_of
 from heapwise.runner.servers.readiness import (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from heapwise.runner.judge import Reference, judge
 
 from heapwise.model import GroupMemory, ProcessFacts
 from heapwise.runner.launch import Outcome
+from heapwise.runner.process_status import Reference, judge
 from heapwise.runner.whole_program import group_values
 
 LIMITED = GroupMemory(own=True, limit_kib=64 * 1024, kills=1)
