@@ -289,6 +289,35 @@ TEST_CASE("a finalizer finds what the marking function of its block names") {
   CHECK(found == 77);
 }
 
+TEST_CASE("a finalizer finds all of what a small mark stack cannot hold") {
+  heapwise_gc_options options{};
+  options.mark_stack_bytes = 4096;
+  start(options);
+  static constexpr std::size_t width = 2000;
+  static std::size_t right = 0;
+  elsewhere([] {
+    node* const block = make_nodes(width);
+    for (std::size_t each = 0; each < width; ++each) {
+      node* const below = make_nodes(1);
+      node* const last = make_nodes(1);
+      last->number = each;
+      below->lead_to(last);
+      block[each].lead_to(below);
+    }
+    const auto read = [](void* of, void*) {
+      const node* const nodes = static_cast<node*>(of);
+      for (std::size_t each = 0; each < width; ++each) {
+        right += nodes[each].next()->next()->number == each ? 1 : 0;
+      }
+    };
+    REQUIRE(heapwise_gc_set_finalizer(block, read, nullptr) == 0);
+  });
+  heapwise_gc_collect();
+  elsewhere(make_garbage);
+  elsewhere([] { CHECK(heapwise_gc_run_finalizers() == 1); });
+  CHECK(right == width);
+}
+
 TEST_CASE("finalizers wait for the blocks that name theirs, and not for themselves") {
   start();
   static std::uintptr_t order = 0;
