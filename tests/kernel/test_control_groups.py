@@ -27,23 +27,31 @@ SLACK = 6 * MIB
 PARTS = {
     "short": "look {touches} 64 0",
     "unasked": "{launch} --result /tmp/r -- {touches} 1 0; cat /tmp/r",
-    "own": "look {touches} 64 12000",
+    "own": "look_until_seen 64",
     "two": "look {touches} 32 1000 fork",
-    "file": "look {touches} 16 9000 /dev/shm/written",
+    "file": "look_until_seen 16 /dev/shm/written",
     "limited": "make_group box 48M; delegate box; in_group box/leaf look {touches} 64 500",
-    "shared": "make_group open max; in_group open/leaf look {touches} 64 9000",
+    "shared": "make_group open max; in_group open/leaf look_until_seen 64",
     "killed_in_shared": "make_group small 48M; in_group small/leaf look {touches} 64 500",
     "leaf_has_limits": "make_group other max; delegate other; "
                        "echo 1G >$groups/other/leaf/memory.max; "
                        "in_group other/leaf look {touches} 64 500",
     "left": "find $groups -name 'heapwise-*' | wc -l",
 }
-"""Name -> what is done in the guest. If that is emulated, looks take long, the first ones longest,
-and so are rare."""
+"""Name -> what is done in the guest. If that is emulated, looks take long and so are rare: a
+program whose memory has to be seen is started again, for longer, until it was."""
 
 FUNCTIONS = """
 groups=/sys/fs/cgroup
-look() {{ {launch} --memory-moments 64 --timeout 60 --result /tmp/r -- "$@"; cat /tmp/r; }}
+look() {{ {launch} --memory-moments 64 --timeout 90 --result /tmp/r -- "$@"; cat /tmp/r; }}
+look_until_seen() {{
+  for ms in 3000 12000 40000; do
+    look {touches} $1 $ms $2 >/tmp/seen
+    most=$(grep -o '"most_kib":[0-9]*' /tmp/seen | cut -d: -f2)
+    [ "${{most:-0}}" -lt $((($1 + ${{2:+8}} + 0) * 1024)) ] || break
+  done
+  cat /tmp/seen
+}}
 make_group() {{
   mkdir $groups/$1
   echo +memory >$groups/$1/cgroup.subtree_control
@@ -94,7 +102,7 @@ def test_a_program_has_a_group_of_its_own_and_the_right_peak(results: dict[str, 
 def test_the_parts_are_those_of_the_program(results: dict[str, Any]) -> None:
     group = group_of(results["own"])
     assert group.anonymous_kib is not None
-    assert 64 * MIB <= group.anonymous_kib <= 64 * MIB + SLACK
+    assert 60 * MIB <= group.anonymous_kib <= 64 * MIB + SLACK  # to a sixteenth
     assert group.kernel_kib is not None
     assert 100 <= group.kernel_kib <= SLACK  # page tables alone take 128 KiB
     assert (group.socket_kib, group.swap_kib) == (0, 0)
@@ -105,7 +113,7 @@ def test_the_parts_are_those_of_the_program(results: dict[str, Any]) -> None:
 def test_the_way_into_the_group_is_not_the_programs_time(results: dict[str, Any]) -> None:
     result = results["own"]
     assert 0 < group_of(result).entering_us < 1_000_000
-    assert result["wall_s"] >= 12
+    assert result["wall_s"] >= 3
 
 
 def test_a_program_that_ends_at_once_has_a_peak(results: dict[str, Any]) -> None:
@@ -131,7 +139,7 @@ def test_files_and_shared_memory_are_told_apart(results: dict[str, Any]) -> None
         assert kib is not None
         assert 8 * MIB <= kib <= 9 * MIB
     assert group.anonymous_kib is not None
-    assert 16 * MIB <= group.anonymous_kib <= 16 * MIB + SLACK
+    assert 14 * MIB <= group.anonymous_kib <= 16 * MIB + SLACK
 
 
 def test_a_limit_that_kills_the_program_is_reported(results: dict[str, Any]) -> None:

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "build" / "dev" / "tests"
 PATTERNS = ("unit_heap_*_test", "unit_os_*_test")
-TOO_SLOW = "what the batches of very many threads were written on goes back"
-"""200 threads that wait for each other by turns: minutes if the guest is emulated."""
+TIMED = ("unit_heap_clock_test",)
+"""Its cases end themselves after some time, which is too short if the guest is emulated."""
 
 PROFILES = ("", "-guarded", "-hardened")
 
@@ -73,13 +73,13 @@ def test_blocks_that_move_again_and_again_keep_their_content(
 
 
 def test_unit_tests_pass(boot: Callable[..., Ended]) -> None:
-    programs = sorted(file for pattern in PATTERNS for file in TESTS.glob(pattern))
+    programs = sorted(file for pattern in PATTERNS for file in TESTS.glob(pattern)
+                      if file.name not in TIMED)
     if not programs:
         pytest.skip("no tests are built: cmake --build --preset dev --target unit_tests")
     ended = boot("\n".join([
         "export HEAPWISE_MALLOC_SHARDS=1", "failed=0",
-        *(f"{program} --no-colors --minimal --test-case-exclude='{TOO_SLOW}' || "
-          f"{{ echo 'FAILED {program.name}'; failed=1; }}"
+        *(f"{program} --no-colors --minimal || {{ echo 'FAILED {program.name}'; failed=1; }}"
           for program in programs), "exit $failed"]), *programs)
     assert ended.exit_code == 0, ended.output
 

@@ -19,6 +19,7 @@ static void touch(size_t bytes) {
 
 static void write_file(const char* path) {
   static char block[1 << 20];
+  unlink(path); /* pages that are there count for the group that wrote them */
   const int file = open(path, O_WRONLY | O_CREAT, 0600);
   for (int i = 0; i < 8; ++i) {
     if (write(file, block, sizeof block) != (ssize_t)sizeof block) exit(3);

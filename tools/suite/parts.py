@@ -226,7 +226,7 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             "long kernel",
             results,
             "tests/kernel",
-            timeout_s=1800,
+            timeout_s=3600,
             processes=1,
             marks="slow",
         ),
