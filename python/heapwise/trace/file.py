@@ -328,9 +328,16 @@ def _frame_at(file: int, at: int, size: int) -> Frame | None:
                  first_block, first_event, live_blocks, live_bytes, offset)
 
 
+UNKNOWN_SIZE = -1
+"""Of what was compressed piece by piece, as zstandard says it."""
+
+
 def _raw(file: int, frame: Frame) -> bytes:
     stored = os.pread(file, frame.stored_bytes, frame.offset)
     try:
+        # Looked at first: memory of that size is asked for, however large a damaged one is.
+        if zstandard.frame_content_size(stored) not in (UNKNOWN_SIZE, frame.raw_bytes):
+            raise Damaged("it is not as long as it says")
         raw = zstandard.ZstdDecompressor().decompress(stored, max_output_size=frame.raw_bytes)
     except zstandard.ZstdError as error:
         raise Damaged(str(error)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -15,6 +16,8 @@ from heapwise.trace.contents import read_contents
 Record = Callable[..., Path]
 
 CASES = 150
+ZSTANDARD = (0xFD2F_B528).to_bytes(4, "little")
+"""Compressed data begin with it (RFC 8878)."""
 
 
 @pytest.fixture
@@ -59,6 +62,21 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(whole: bytes, tmp_path: Pa
         path.write_bytes(changed)
         events, damage = read(path)
         assert damage or (events, damage) == good
+
+
+def test_no_changed_head_of_compressed_data_takes_all_memory(whole: bytes, tmp_path: Path) -> None:
+    """The head says how much memory the data needs when they are whole again."""
+    path = tmp_path / "changed.hwt"
+    path.write_bytes(whole)
+    good = read(path)
+    head_bytes = 14  # at most
+    for found in re.finditer(re.escape(ZSTANDARD), whole, re.DOTALL):
+        for bit in range(8 * head_bytes):
+            changed = bytearray(whole)
+            changed[found.start() + bit // 8] ^= 1 << bit % 8
+            path.write_bytes(changed)
+            events, damage = read(path)
+            assert damage or (events, damage) == good
 
 
 @pytest.mark.parametrize("content", [b"", b"HWTRACE\n", b"not a trace at all, but long enough"])
