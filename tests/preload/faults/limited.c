@@ -1,5 +1,5 @@
 /* Takes all the memory that it may, in blocks of argv[1] bytes, writes to it, gives it back, and does
- * it again. Prints the MiB of the first time and of the second. argv[2]: MiB at which to stop. */
+ * it again. Prints the KiB of the first time and of the second. argv[2]: MiB at which to stop. */
 #include <errno.h>
 
 #include "../threads/program.h"
@@ -26,7 +26,7 @@ static size_t take_all(size_t size, size_t most_bytes) {
     free(chain);
     chain = next;
   }
-  return taken >> 20;
+  return taken >> 10;
 }
 
 int main(int argc, char** argv) {

@@ -44,10 +44,10 @@ def test_what_is_allowed_can_be_used(
             assert 1 <= len(done.stderr.splitlines()) <= MOST_LINES, done
             continue
         assert done.returncode == 0, done
-        first, second = map(int, done.stdout.split())
+        first, second = (int(kib) / 1024 for kib in done.stdout.split())
         wanted = min(mib / 3, MOST_MIB) if mib >= 64 else 0
-        assert first >= wanted, f"{first} MiB of {mib} in blocks of {size}"
-        assert second >= first * 0.9, f"{first} MiB, and {second} after it was given back"
+        assert first >= wanted, f"{first:.1f} MiB of {mib} in blocks of {size}"
+        assert second >= first * 0.9, f"{first:.1f} MiB, {second:.1f} after it was given back"
 
 
 def test_a_program_that_raises_its_limit(heap: Any, compiled: Any) -> None:
