@@ -35,7 +35,8 @@ def limited(heap: Any, compiled: Any, limit: str, mib: int, size: int) -> Any:
 def test_what_is_allowed_can_be_used(
     heap: Any, compiled: Any, limit: str, mib: int
 ) -> None:
-    """Below 64 MiB it may also stop at the start, with a few clear lines."""
+    """Below 64 MiB it may also stop at the start, with a few clear lines. The profile hardened takes
+    a slice more for some large blocks, by chance, so one block in few may be missing."""
     for size in (100, 5000, 300000):
         done = limited(heap, compiled, limit, mib, size)
         assert done.returncode >= 0, f"ended by a signal: {done}"
@@ -47,7 +48,8 @@ def test_what_is_allowed_can_be_used(
         first, second = (int(kib) / 1024 for kib in done.stdout.split())
         wanted = min(mib / 3, MOST_MIB) if mib >= 64 else 0
         assert first >= wanted, f"{first:.1f} MiB of {mib} in blocks of {size}"
-        assert second >= first * 0.9, f"{first:.1f} MiB, {second:.1f} after it was given back"
+        assert second >= first * 0.9 - size / MIB, (
+            f"{first:.1f} MiB, {second:.1f} after it was given back")
 
 
 def test_a_program_that_raises_its_limit(heap: Any, compiled: Any) -> None:
