@@ -35,8 +35,8 @@ def limited(heap: Any, compiled: Any, limit: str, mib: int, size: int) -> Any:
 def test_what_is_allowed_can_be_used(
     heap: Any, compiled: Any, limit: str, mib: int
 ) -> None:
-    """Below 64 MiB it may also stop at the start, with a few clear lines. The profile hardened takes
-    a slice more for some large blocks, by chance, so one block in few may be missing."""
+    """Below 64 MiB it may also stop at the start, with a few clear lines. The profile hardened
+    takes a slice more for some large blocks, by chance, so one block in few may be missing."""
     for size in (100, 5000, 300000):
         done = limited(heap, compiled, limit, mib, size)
         assert done.returncode >= 0, f"ended by a signal: {done}"
