@@ -1,6 +1,8 @@
 #include "launcher/control_group.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -8,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -21,7 +24,8 @@ constexpr const char* mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 constexpr const char* limits[] = {"memory.max", "memory.high", "memory.swap.max",
                                   "cpu.max",    "cpuset.cpus", "pids.max"};
 constexpr const char* delegations[] = {"user.delegate", "trusted.delegate"};
-constexpr int most_removals = 50; // 2 ms apart
+constexpr std::string_view own_prefix = "heapwise-"; // then the launcher's process
+constexpr int most_removals = 50;                    // 2 ms apart
 constexpr useconds_t between_removals_us = 2000;
 
 struct group_file : small_file {
@@ -61,6 +65,27 @@ bool limits_nothing(const char* folder) {
     const std::string_view text = file.text();
     return text.empty() || text == "\n" || text.starts_with("max");
   });
+}
+
+/// Returns: the process for which a launcher made the group `name`; 0 if no launcher made it.
+pid_t owner(std::string_view name) {
+  if (!name.starts_with(own_prefix)) return 0;
+  char* end = nullptr;
+  const long process = std::strtol(name.data() + own_prefix.size(), &end, 10);
+  return *end == '\0' && process > 0 ? static_cast<pid_t>(process) : 0;
+}
+
+/// Launchers that were killed leave their groups. The kernel refuses to remove a group with
+/// processes.
+void remove_abandoned(const char* parent) {
+  DIR* folder = opendir(parent);
+  if (folder == nullptr) return;
+  while (const dirent* entry = readdir(folder)) {
+    const pid_t process = owner(entry->d_name);
+    if (process == 0 || kill(process, 0) == 0 || errno != ESRCH) continue;
+    rmdir(group_file::path_of(parent, entry->d_name));
+  }
+  closedir(folder);
 }
 
 /// The line of version 2 in /proc/self/cgroup; null if there is none.
@@ -119,8 +144,10 @@ bool control_group::find_parent() {
 }
 
 void control_group::make() {
-  std::snprintf(made_, sizeof made_, "%s/heapwise-%d", parent_, static_cast<int>(getpid()));
-  rmdir(made_); // that of a launcher that was killed
+  remove_abandoned(parent_);
+  std::snprintf(made_, sizeof made_, "%s/%s%d", parent_, own_prefix.data(),
+                static_cast<int>(getpid()));
+  rmdir(made_); // that of a killed launcher with the same number
   if (mkdir(made_, 0755) != 0) return miss("no control group can be made: ", std::strerror(errno));
   entrance_ = open(group_file::path_of(made_, "cgroup.procs"), O_WRONLY | O_CLOEXEC);
   if (entrance_ >= 0) return;

@@ -1,5 +1,8 @@
 #include "launcher/control_group.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
 
@@ -79,6 +82,30 @@ TEST_CASE("a group that cannot be entered is removed again") {
   CHECK(missing_of(root).starts_with("a control group cannot be entered: "));
   const std::string folder = root.path() + "/sys/fs/cgroup/me/heapwise-";
   CHECK_FALSE(std::filesystem::exists(folder + std::to_string(::getpid())));
+}
+
+/// Returns: the number of a process that has ended.
+pid_t ended_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST_CASE("groups that killed launchers left are removed, and no others") {
+  const fake_root root;
+  make_group(root, "/me");
+  root.write("/proc/self/cgroup", "0::/me");
+  root.write("/sys/fs/cgroup/me/cgroup.subtree_control", "memory");
+  const std::string prefix = root.path() + "/sys/fs/cgroup/me/heapwise-";
+  const std::string abandoned = prefix + std::to_string(ended_process());
+  const std::string others[] = {prefix + std::to_string(::getppid()), prefix + "0",
+                                prefix + "7-other", prefix + "box"};
+  std::filesystem::create_directory(abandoned);
+  for (const std::string& other : others) std::filesystem::create_directory(other);
+  missing_of(root);
+  CHECK_FALSE(std::filesystem::exists(abandoned));
+  for (const std::string& other : others) CHECK(std::filesystem::exists(other));
 }
 
 TEST_CASE("a group whose parent is not delegated has no neighbour made for it") {
