@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fleet_figures.influence import add_pairs, influence_of, kept_pairs
+from fleet_figures.influence import Interval, add_pairs, influence_of, kept_pairs
 from fleet_figures.paired import PROGRAM, Pair
 from fleet_figures.scale import COMPARE, COUNTS, Growth, measure_growth
 from heapwise.machine import read_machine
@@ -89,10 +89,12 @@ def influence_lines(pairs: list[Pair]) -> list[str]:
         "each sample is taken on both sides before the next one. While one without a fleet is "
         "taken, client, scheduler and worker are stopped (SIGSTOP); what they then catch up with "
         "falls in the next sample under the worker. The figure is the one under the worker over "
-        "the one without it, with the 95 % interval of the mean over the pairs. Below 1 means "
-        "that the worker's was shorter.", "",
-        "| figure | pairs | ratio | interval |", "|---|---|---|---|",
-        *(f"| {row.what} | {row.pairs} | {row.ratio:.4f} | {row.low:.4f} to {row.high:.4f} |"
+        "the one without it, with a 95 % interval. Below 1 means that the worker's was shorter. "
+        "\"Trimmed\" leaves out the fifth of the pairs at each end, with Yuen's interval: other "
+        "users of the machine disturb some pairs by a tenth and more, in either direction.", "",
+        "| figure | pairs | trimmed mean | interval | mean | interval |",
+        "|---|---|---|---|---|---|",
+        *(f"| {row.what} | {row.pairs} | {_cells(row.trimmed)} | {_cells(row.mean)} |"
           for row in influence_of(pairs)), "",
         f"Page faults of the program under the worker, less those without it: {faults:+.1f} in "
         f"the mean. The processes inherit the same in each pair, but for "
@@ -102,6 +104,10 @@ def influence_lines(pairs: list[Pair]) -> list[str]:
         "OOM score, open descriptors, working directory. Names of temporary files and inodes "
         "in the environment are not compared.",
     ]
+
+
+def _cells(interval: Interval) -> str:
+    return f"{interval.ratio:.4f} | {interval.low:.4f} to {interval.high:.4f}"
 
 
 def _options() -> argparse.Namespace:
