@@ -83,7 +83,7 @@ void remove_abandoned(const char* parent) {
   while (const dirent* entry = readdir(folder)) {
     const pid_t process = owner(entry->d_name);
     if (process == 0 || kill(process, 0) == 0 || errno != ESRCH) continue;
-    rmdir(group_file::path_of(parent, entry->d_name));
+    unlinkat(dirfd(folder), entry->d_name, AT_REMOVEDIR);
   }
   closedir(folder);
 }
