@@ -7,6 +7,9 @@
 #include <new>
 #include <stdexcept>
 
+#include <heapwise/detail/config.hpp>
+#include <heapwise/detail/spread.hpp>
+
 #include "os/os.hpp"
 
 namespace heapwise::detail::inline v0_1 {
@@ -47,10 +50,18 @@ std::size_t chunk_bytes(const geometry& shape, std::size_t blocks, std::size_t r
                   source.granularity_bytes());
 }
 
-void* record_place(std::byte* base, std::size_t bytes, std::size_t record_bytes) noexcept {
-  const auto end = reinterpret_cast<std::uintptr_t>(base) + bytes - record_bytes;
+std::byte* record_place(std::byte* memory, std::size_t bytes, std::size_t record_bytes) noexcept {
+  const auto end = reinterpret_cast<std::uintptr_t>(memory) + bytes - record_bytes;
   const std::size_t down = end & (alignof(chunks) - 1);
-  return base + (bytes - record_bytes - down);
+  return memory + (bytes - record_bytes - down);
+}
+
+/// If each chunk began at the start of a page, the first blocks of many pools would lie in the same
+/// few sets of the nearest cache, and push each other out.
+/// Requires: `spare_bytes` of the memory are not needed. Returns: the place of the first block.
+std::byte* first_block(std::byte* memory, std::size_t spare_bytes, std::size_t alignment) noexcept {
+  const std::size_t step = std::max<std::size_t>(cache_line_bytes, alignment);
+  return memory + spread(memory, spare_bytes / step + 1) * step;
 }
 
 /// The right to grow a pool, for one thread at a time. In a child of fork a thread of the parent
@@ -138,14 +149,19 @@ chunks* chunks::create(const geometry& shape, block_source& source) {
   const std::size_t bytes = chunk_bytes(shape, shape.first_blocks, own_bytes(shape), source);
   void* const memory = source.allocate(bytes, shape.alignment);
   if (memory == nullptr) throw std::bad_alloc{};
-  auto* const base = static_cast<std::byte*>(memory);
-  auto* const result = ::new (record_place(base, bytes, own_bytes(shape))) chunks{shape, source};
+  auto* const start = static_cast<std::byte*>(memory);
+  std::byte* const end = record_place(start, bytes, own_bytes(shape));
+  const std::size_t block_bytes = shape.first_blocks * shape.stride_bytes;
+  const auto spare_bytes = static_cast<std::size_t>(end - start) - block_bytes;
+  std::byte* const base = first_block(start, spare_bytes, shape.alignment);
+  auto* const result = ::new (end) chunks{shape, source};
   ::new (result->early_) chunk{.base = base,
                                .blocks = shape.first_blocks,
                                .first_index = 0,
                                .size_bytes = bytes,
-                               .older = nullptr};
-  result->shape_.marks.hide(base, shape.first_blocks * shape.stride_bytes);
+                               .older = nullptr,
+                               .memory = start};
+  result->shape_.marks.hide(base, block_bytes);
   result->newest_.store(result->early_, std::memory_order_release); // pairs with newest()
   return result;
 }
@@ -159,11 +175,11 @@ void chunks::destroy(chunks* self) noexcept {
     const chunk old = *piece;
     piece = old.older;
     self->shape_.marks.show(old.base, old.blocks * self->shape_.stride_bytes);
-    source.deallocate(old.base, old.size_bytes, alignment);
+    source.deallocate(old.memory, old.size_bytes, alignment);
   }
   self->shape_.marks.show(first.base, first.blocks * self->shape_.stride_bytes);
   self->~chunks();
-  source.deallocate(first.base, first.size_bytes, alignment);
+  source.deallocate(first.memory, first.size_bytes, alignment);
 }
 
 chunk* chunks::grow(chunk* seen) noexcept {
@@ -188,14 +204,19 @@ chunk* chunks::add(chunk* seen, std::size_t blocks) noexcept {
   const std::size_t bytes = chunk_bytes(shape_, blocks, record_bytes, *source_);
   void* const memory = source_->allocate(bytes, shape_.alignment);
   if (memory == nullptr) return nullptr;
-  auto* const base = static_cast<std::byte*>(memory);
-  void* const place = stays_early ? seen + 1 : record_place(base, bytes, record_bytes);
+  auto* const start = static_cast<std::byte*>(memory);
+  std::byte* const end = record_place(start, bytes, record_bytes);
+  const std::size_t block_bytes = blocks * shape_.stride_bytes;
+  const auto spare_bytes = static_cast<std::size_t>(end - start) - block_bytes;
+  std::byte* const base = first_block(start, spare_bytes, shape_.alignment);
+  void* const place = stays_early ? static_cast<void*>(seen + 1) : end;
   auto* const new_chunk = ::new (place) chunk{.base = base,
                                               .blocks = blocks,
                                               .first_index = seen->first_index + seen->blocks,
                                               .size_bytes = bytes,
-                                              .older = seen};
-  shape_.marks.hide(base, blocks * shape_.stride_bytes); // before another thread cuts it
+                                              .older = seen,
+                                              .memory = start};
+  shape_.marks.hide(base, block_bytes); // before another thread cuts it
   newest_.store(new_chunk,
                 std::memory_order_release); // pairs with newest(): the record comes with it
   return new_chunk;
@@ -227,7 +248,7 @@ void chunks::trim(std::size_t used) noexcept {
     piece = old.older;
     newest_.store(piece, std::memory_order_release); // as in add; nobody else is here
     shape_.marks.show(old.base, old.blocks * shape_.stride_bytes);
-    source_->deallocate(old.base, old.size_bytes, shape_.alignment);
+    source_->deallocate(old.memory, old.size_bytes, shape_.alignment);
   }
   const std::size_t kept_bytes = (used - piece->first_index) * shape_.stride_bytes;
   std::byte* const unused = piece->base + kept_bytes;

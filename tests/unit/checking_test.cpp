@@ -108,7 +108,8 @@ TEST_CASE("addresses with a tag in their top byte keep it, and belong to their c
                                         .blocks = 10,
                                         .first_index = 0,
                                         .size_bytes = 4096,
-                                        .older = nullptr};
+                                        .older = nullptr,
+                                        .memory = reinterpret_cast<std::byte*>(base)};
     const heapwise::detail::stride_divider divider{48};
     CHECK(piece.index_of(next, divider) == 3);
     const std::uintptr_t other_tag = std::uintptr_t{1} << 60;

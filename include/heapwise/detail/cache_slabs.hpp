@@ -6,6 +6,7 @@
 
 #include <heapwise/block_source.hpp>
 #include <heapwise/detail/cache_registry.hpp>
+#include <heapwise/detail/spread.hpp>
 
 namespace heapwise::detail::inline v0_1 {
 
@@ -84,8 +85,12 @@ class cache_slabs {
     if (memory == nullptr) return nullptr;
     slabs_ = ::new (memory) slab{slabs_};
     ++slab_count_;
-    for (std::size_t i = 1; i <= caches_per_slab; ++i) {
-      auto* const cache = ::new (static_cast<std::byte*>(memory) + i * sizeof(Cache)) Cache{empty};
+    // The cache of the first thread is the last one in this order. In each pool it is another one.
+    const std::size_t shift = spread(memory, caches_per_slab);
+    for (std::size_t i = 0; i < caches_per_slab; ++i) {
+      const std::size_t place = 1 + (i + shift) % caches_per_slab;
+      auto* const cache =
+          ::new (static_cast<std::byte*>(memory) + place * sizeof(Cache)) Cache{empty};
       cache->next = first_;
       first_ = cache;
     }

@@ -42,6 +42,7 @@ struct chunk {
   std::size_t first_index; ///< index of the first block among all blocks of the pool
   std::size_t size_bytes;  ///< what was asked of the source
   chunk* older;            ///< the chunk before it, nullptr for the first
+  std::byte* memory;       ///< what the source returned, at or before the first block
 
   /// Returns: the index within this chunk, or a number >= blocks if `address` is not a block of it.
   [[nodiscard]] std::size_t index_of(const void* address,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -168,6 +169,23 @@ TEST_CASE("the chunk that holds a block, grown if it is the next") {
   CHECK(pieces->holding_or_grow(7)->first_index == 7);
   CHECK(pieces->holding_or_grow(14) == nullptr);
   CHECK(pieces->holding(0)->first_index == 0);
+}
+
+TEST_CASE("first blocks of many pools lie at different places of their pages") {
+  constexpr std::size_t pools = 64;
+  constexpr std::size_t page_bytes = 4096;
+  std::vector<chunks_ptr> all;
+  std::set<std::uintptr_t> places;
+  const auto shape =
+      geometry::of({.block_size = 64, .block_count = 512, .alignment = 64}, 0, least_stride);
+  for (std::size_t i = 0; i < pools; ++i) {
+    all.emplace_back(chunks::create(shape, heapwise::os_blocks()));
+    const auto first = reinterpret_cast<std::uintptr_t>(all.back()->newest()->base);
+    CHECK(first % 64 == 0);
+    places.insert(first % page_bytes);
+  }
+  // A nearest cache holds 8 to 12 lines of one place.
+  CHECK(places.size() >= pools / 4);
 }
 
 } // namespace
