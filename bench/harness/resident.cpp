@@ -25,14 +25,27 @@ std::uint64_t kilobytes(const char* path, const char* label) noexcept {
   return line != nullptr ? std::strtoull(line + std::strlen(label), nullptr, 10) : 0;
 }
 
+constexpr const char* walked_pages = "/proc/self/smaps_rollup";
+constexpr const char* counters = "/proc/self/status";
+
 std::uint64_t resident_bytes() noexcept {
-  const std::uint64_t walked = kilobytes("/proc/self/smaps_rollup", "\nRss:");
-  return 1024 * (walked != 0 ? walked : kilobytes("/proc/self/status", "\nVmRSS:"));
+  const std::uint64_t walked = kilobytes(walked_pages, "\nRss:");
+  return 1024 * (walked != 0 ? walked : kilobytes(counters, "\nVmRSS:"));
+}
+
+std::uint64_t anonymous_bytes() noexcept {
+  const std::uint64_t walked = kilobytes(walked_pages, "\nAnonymous:");
+  return 1024 * (walked != 0 ? walked : kilobytes(counters, "\nRssAnon:"));
 }
 
 } // namespace
 
 resident_meter::resident_meter() noexcept : start_bytes_{resident_bytes()} { restart_peak(); }
+
+resident_meter::resident_meter(std::uint64_t table_bytes) noexcept
+    : start_bytes_{resident_bytes() - anonymous_bytes() + table_bytes} {
+  restart_peak();
+}
 
 std::uint64_t resident_meter::now() noexcept {
   const std::uint64_t bytes = above_start(resident_bytes());
@@ -41,7 +54,7 @@ std::uint64_t resident_meter::now() noexcept {
 }
 
 std::uint64_t resident_meter::peak() noexcept {
-  return std::max(seen_, above_start(1024 * kilobytes("/proc/self/status", "\nVmHWM:")));
+  return std::max(seen_, above_start(1024 * kilobytes(counters, "\nVmHWM:")));
 }
 
 void resident_meter::restart_peak() noexcept {

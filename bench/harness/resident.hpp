@@ -11,6 +11,12 @@ class resident_meter {
  public:
   resident_meter() noexcept;
 
+  /// A meter for which all anonymous memory of the process counts but `table_bytes`, those of the
+  /// experiment's own tables. An allocator that takes more than it needs before the first request
+  /// of an experiment (a huge page) has no advantage. What the harness itself holds, some hundred
+  /// kilobytes, counts for every subject. Requires: every page of the tables was written to.
+  explicit resident_meter(std::uint64_t table_bytes) noexcept;
+
   /// Bytes resident now above the start, at least one page so that there are ratios. Counted page
   /// by page, some milliseconds for a gigabyte; pages that the kernel may take back but has not
   /// (MADV_FREE) count.

@@ -19,6 +19,10 @@ struct script {
     }
   }
 
+  [[nodiscard]] std::uint64_t bytes() const {
+    return (keys.size() + draws.size()) * sizeof(std::uint32_t);
+  }
+
   mapped_array<std::uint32_t> keys;
   mapped_array<std::uint32_t> draws;
 };
@@ -26,7 +30,7 @@ struct script {
 template <class Program>
 void live(cell& the_cell, const script& numbers) {
   const std::size_t count = numbers.keys.size();
-  resident_meter meter;
+  resident_meter meter{numbers.bytes()};
   the_cell.each_repeat([&](sample& the_sample) {
     meter.restart_peak();
     std::optional<Program> program;
@@ -145,7 +149,8 @@ const experiment question{
                    {"walk_churned", "ns/op", better::lower, "one element read after the churn"},
                    {"destroy", "ns/op", better::lower, "one element, and its share of the supply"},
                    {"peak_resident", "bytes", better::lower,
-                    "the most memory that was resident at once, above what was before"},
+                    "the most anonymous memory of the process at once, but the experiment's own "
+                    "tables: also what a supply took before the first element"},
                    processor_time},
     .subjects = subjects(),
     .baseline = "malloc@glibc",

@@ -44,3 +44,11 @@ TEST_CASE("what was there before the meter does not count") {
   CHECK(static_cast<double>(meter.now()) < tolerance * known);
   CHECK(static_cast<double>(meter.peak()) < tolerance * known);
 }
+
+TEST_CASE("with the experiment's own tables named, all other memory from before counts") {
+  const mapped_array<char> of_supply{known_bytes};
+  const mapped_array<char> table{known_bytes};
+  resident_meter meter{known_bytes};
+  CHECK(static_cast<double>(meter.now()) == doctest::Approx(known).epsilon(2 * tolerance));
+  CHECK(static_cast<double>(meter.peak()) == doctest::Approx(known).epsilon(2 * tolerance));
+}
