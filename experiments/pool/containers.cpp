@@ -87,6 +87,7 @@ std::vector<subject> subjects() {
   std::vector<subject> all{
       {"unsynchronized", "heapwise::std_allocator, node_pool<unsynchronized>",
        measure<from_nodes<unsynchronized>>},
+      {"unsynchronized_huge_pages", "the same, on heapwise::huge_blocks", measure<from_huge_nodes>},
       {"unsynchronized_bound", "the same, pool<unsynchronized> of node_size_bytes",
        measure<from_bound>},
       {"unsynchronized_pmr", "heapwise::pool_resource over pool<unsynchronized>",

@@ -16,6 +16,7 @@
 #include <heapwise/adapt/node_pool.hpp>
 #include <heapwise/adapt/std_allocator.hpp>
 #include <heapwise/pool.hpp>
+#include <heapwise/source/huge_blocks.hpp>
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
@@ -67,6 +68,25 @@ class from_nodes {
   }
 
  private:
+  pool pool_;
+};
+
+/// The same with blocks on huge pages, for which mimalloc asks by itself.
+class from_huge_nodes {
+  using pool = heapwise::node_pool<heapwise::unsynchronized>;
+
+ public:
+  template <class T>
+  using allocator = heapwise::std_allocator<T, pool>;
+
+  explicit from_huge_nodes(const node_need& need) : pool_{{.block_count = need.count}, pages_} {}
+  template <class T>
+  allocator<T> get() {
+    return allocator<T>{pool_};
+  }
+
+ private:
+  heapwise::huge_blocks pages_;
   pool pool_;
 };
 
