@@ -18,13 +18,13 @@ TEST_CASE("pieces at any distance from each other get all places, about equally 
       CAPTURE(distance);
       CAPTURE(places);
       constexpr std::size_t of_each = 16;
-      std::vector<std::size_t> found(places);
+      std::vector<std::size_t> uses(places);
       for (std::size_t i = 0; i < places * of_each; ++i) {
         const std::size_t place = spread(page(0x7f00'0000 + i * distance), places);
         REQUIRE(place < places);
-        ++found[place];
+        ++uses[place];
       }
-      for (const std::size_t times : found) {
+      for (const std::size_t times : uses) {
         CHECK(times >= of_each / 4);
         CHECK(times <= of_each * 3);
       }
