@@ -63,7 +63,9 @@ int start_locked(const heapwise_gc_options* options, const os::loader_layout& lo
   the_gc.chosen = choose(options);
   const settings& chosen = the_gc.chosen;
   if (!os::can_interrupt_with(chosen.signal)) return EINVAL;
-  if (!the_gc.memory.start(chosen.limit_bytes, chosen.find_leaks || chosen.debug)) return ENOMEM;
+  const space_features features{.notes_use = chosen.find_leaks || chosen.debug,
+                                .huge_pages = chosen.concurrent_bytes != 0};
+  if (!the_gc.memory.start(chosen.limit_bytes, features)) return ENOMEM;
   const bool can_mark = start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior);
   if (!can_mark || !watch_threads(chosen.signal)) {
     end_markers();

@@ -40,6 +40,12 @@ struct map {
   const slice_record* records = nullptr;
 };
 
+/// What a space does beside handing out slices.
+struct space_features {
+  bool notes_use = false;  ///< a second table of marks says which blocks are in use
+  bool huge_pages = false; ///< the system is asked for huge pages for the slices
+};
+
 /// Thread safety: `take` and `give` under the collector's lock, all others may read meanwhile.
 class space {
  public:
@@ -47,9 +53,8 @@ class space {
   /// which are looked through.
   static constexpr slice_index first_slice = 1;
 
-  /// Effects: reserves the range, as much as the system allows, with a second table of marks if
-  /// blocks in use are to be noted down. Returns: whether there is any.
-  [[nodiscard]] bool start(std::size_t limit_bytes, bool notes_use = false) noexcept;
+  /// Effects: reserves the range, as much as the system allows. Returns: whether there is any.
+  [[nodiscard]] bool start(std::size_t limit_bytes, space_features features = {}) noexcept;
 
   /// Effects: gives everything back, as if it had never been started.
   void end() noexcept;
@@ -129,8 +134,9 @@ class space {
 
  private:
   [[nodiscard]] slice_index find(std::size_t count) const noexcept;
-  [[nodiscard]] bool start_with(std::size_t slices, bool notes_use) noexcept;
+  [[nodiscard]] bool start_with(std::size_t slices, space_features features) noexcept;
   [[nodiscard]] bool commit_to(std::size_t end) noexcept;
+  [[nodiscard]] bool commit_next(std::size_t end) noexcept;
 
   void* memory_ = nullptr; // the tables, and then the slices
   std::size_t memory_bytes_ = 0;
@@ -141,6 +147,7 @@ class space {
   slice_record* records_ = nullptr;
   std::size_t reserved_ = 0;
   std::size_t committed_ = 0;
+  bool huge_pages_ = false;
   std::atomic<slice_index> top_{first_slice}; // slices from here on were never used
   slice_index cursor_ = first_slice;          // no free slice below, at least not for one
   std::atomic<std::size_t> used_{0};
