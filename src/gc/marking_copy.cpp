@@ -138,14 +138,14 @@ void write_reached(const mark* marks, std::uint8_t* into) noexcept {
 
 /// Returns: whether the copy had reached the block, or it was handed out since.
 bool is_kept(const void* address) noexcept {
-  const found_block found = block_around(address);
+  const found_block place = block_around(address);
   const space& memory = the_gc.memory;
-  if (found.begin == nullptr || memory.is_new(found.slice)) return true; // freed by hand
-  if (memory.marks_of(found.slice)[found.number].load(std::memory_order_relaxed) == handed_out) {
+  if (place.begin == nullptr || memory.is_new(place.slice)) return true; // freed by hand
+  if (memory.marks_of(place.slice)[place.number].load(std::memory_order_relaxed) == handed_out) {
     return true;
   }
-  const std::uint8_t* const reached = the_gc.copy.report->reached + found.slice * reached_of_slice;
-  return (reached[found.number / 8] >> found.number % 8 & 1) != 0;
+  const std::uint8_t* const reached = the_gc.copy.report->reached + place.slice * reached_of_slice;
+  return (reached[place.number / 8] >> place.number % 8 & 1) != 0;
 }
 
 bool program_got_what_is_lost() noexcept {
@@ -167,15 +167,15 @@ void merge(mark* own, const std::uint8_t* reached_there, std::size_t blocks) noe
   }
 }
 
-void take_marks_of(slice_index slice, kind of) noexcept {
+void take_marks_of(slice_index slice, kind block_kind) noexcept {
   const space& memory = the_gc.memory;
   mark* const own = memory.marks_of(slice);
-  const bool is_large = of >= small_kinds;
+  const bool is_large = block_kind >= small_kinds;
   if (is_large && memory.is_new(slice)) return own[0].store(reached, std::memory_order_relaxed);
   static constexpr std::uint8_t none[reached_of_slice]{};
   const std::uint8_t* const there =
       memory.is_new(slice) ? none : the_gc.copy.report->reached + slice * reached_of_slice;
-  merge(own, there, is_large ? 1 : kind_table[of].blocks);
+  merge(own, there, is_large ? 1 : kind_table[block_kind].blocks);
 }
 
 void unmap_report() noexcept {
@@ -247,15 +247,15 @@ void take_marks_of_copy() noexcept {
   empty_targets(report.empty, report.empty_count);
   std::for_each(report.ready, report.ready + report.ready_count, [](void* block) {
     // Freed meanwhile, it may be another block, to which something else is attached.
-    const found_block found = block_around(block);
-    if (found.begin == nullptr || the_gc.memory.is_new(found.slice)) return;
-    const mark& own = the_gc.memory.marks_of(found.slice)[found.number];
+    const found_block place = block_around(block);
+    if (place.begin == nullptr || the_gc.memory.is_new(place.slice)) return;
+    const mark& own = the_gc.memory.marks_of(place.slice)[place.number];
     if (own.load(std::memory_order_relaxed) != handed_out) make_ready(block);
   });
   const space& memory = the_gc.memory;
   for (slice_index slice = space::first_slice; slice < memory.top(); ++slice) {
-    const kind of = memory.kind_at(slice);
-    if (of != no_kind && of != inside_large) take_marks_of(slice, of);
+    const kind block_kind = memory.kind_at(slice);
+    if (block_kind != no_kind && block_kind != inside_large) take_marks_of(slice, block_kind);
   }
   forget_lost_attachments();
   the_gc.counted.concurrent_mark_ns += report.mark_ns;

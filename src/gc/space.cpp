@@ -121,9 +121,10 @@ slice_index space::find(std::size_t count) const noexcept {
   std::size_t run = 0;
   for (slice_index at = cursor_; at < top; ++at) {
     if (run == 0) { // to the next free one, with what the C library is fast at
-      const void* const found = std::memchr(static_cast<const void*>(kinds_ + at), 0, top - at);
-      if (found == nullptr) return top;
-      at = static_cast<slice_index>(static_cast<const std::atomic<kind>*>(found) - kinds_);
+      const void* const free_entry =
+          std::memchr(static_cast<const void*>(kinds_ + at), 0, top - at);
+      if (free_entry == nullptr) return top;
+      at = static_cast<slice_index>(static_cast<const std::atomic<kind>*>(free_entry) - kinds_);
     }
     run = kind_at(at) == no_kind ? run + 1 : 0;
     if (run == count) return static_cast<slice_index>(at + 1 - count);
@@ -136,7 +137,7 @@ void space::leave_marks_out_of_copies(bool yes) const noexcept {
   os::leave_out_of_copies(static_cast<void*>(marks_), bytes, yes);
 }
 
-slice_index space::take(std::size_t count, kind of) noexcept {
+slice_index space::take(std::size_t count, kind block_kind) noexcept {
   if (count > limit_ - std::min(limit_, used_.load(std::memory_order_relaxed))) return no_slice;
   const slice_index first = find(count);
   if (count > reserved_ - std::min<std::size_t>(reserved_, first)) return no_slice;
@@ -144,12 +145,13 @@ slice_index space::take(std::size_t count, kind of) noexcept {
   if (!commit_to(end)) return no_slice;
   if (count == 1) cursor_ = end;
   for (slice_index at = first; at < end; ++at) {
-    kinds_[at].store(at == first ? of : inside_large, std::memory_order_relaxed);
+    kinds_[at].store(at == first ? block_kind : inside_large, std::memory_order_relaxed);
     records_[at].attached.store(false, std::memory_order_relaxed);
     records_[at].taken_in = age_;
     records_[at].slices = at == first ? static_cast<std::uint32_t>(count) : at - first;
   }
-  std::memset(static_cast<void*>(marks_of(first)), 0, of < small_kinds ? kind_table[of].blocks : 1);
+  std::memset(static_cast<void*>(marks_of(first)), 0,
+              block_kind < small_kinds ? kind_table[block_kind].blocks : 1);
   if (end > top()) top_.store(end, std::memory_order_relaxed);
   used_.store(used_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   return first;

@@ -59,9 +59,9 @@ class space {
   /// Effects: gives everything back, as if it had never been started.
   void end() noexcept;
 
-  /// Returns: the first of `count` slices side by side, now of the kind `of` (and inside_large), or
+  /// Returns: the first of `count` slices side by side, now of this kind (and inside_large), or
   /// no_slice. Marks are clear.
-  [[nodiscard]] slice_index take(std::size_t count, kind of) noexcept;
+  [[nodiscard]] slice_index take(std::size_t count, kind block_kind) noexcept;
 
   /// Effects: frees them; their kinds are no_kind.
   void give(slice_index first, std::size_t count) noexcept;

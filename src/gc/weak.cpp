@@ -36,9 +36,9 @@ bool make_unused() noexcept {
     return false;
   }
   for (std::size_t each = 0; each < targets_of_a_page(); ++each) {
-    auto* const made = ::new (static_cast<void*>(first + each)) weak_target{};
-    made->next = attached.unused;
-    attached.unused = made;
+    auto* const target = ::new (static_cast<void*>(first + each)) weak_target{};
+    target->next = attached.unused;
+    attached.unused = target;
   }
   return true;
 }
@@ -124,9 +124,9 @@ void refer_to(weak_target* first, void* block) noexcept {
   }
 }
 
-void empty_weak_references(attachment& of) noexcept {
-  refer_to(of.weak, nullptr);
-  of.weak = nullptr;
+void empty_weak_references(attachment& entry) noexcept {
+  refer_to(entry.weak, nullptr);
+  entry.weak = nullptr;
 }
 
 void empty_lost_weak_references(bool until_freed) noexcept {
