@@ -68,15 +68,15 @@ bool begin_copy(int rounds = 100'000) {
 
 /// Returns: whether the copy is gone.
 bool take_over() {
-  bool gone = false;
+  bool is_over = false;
   elsewhere([&] {
-    for (int each = 0; each < 1'000'000 && !gone; ++each) {
+    for (int each = 0; each < 1'000'000 && !is_over; ++each) {
       make_garbage();
       const std::lock_guard hold{the_gc.lock};
-      gone = the_gc.copy.report == nullptr;
+      is_over = the_gc.copy.report == nullptr;
     }
   });
-  return gone;
+  return is_over;
 }
 
 /// Words that take long to look through: pages that nobody wrote, and that take no memory.

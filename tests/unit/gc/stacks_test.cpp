@@ -310,14 +310,14 @@ namespace {
 class collected_stacks {
  public:
   boost::context::stack_context allocate() {
-    boost::context::stack_context made;
+    boost::context::stack_context stack;
     void* const memory = ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc{};
-    made.size = stack_bytes;
-    made.sp = static_cast<std::byte*>(memory) + stack_bytes;
-    heapwise_gc_add_stack(memory, made.sp);
-    return made;
+    stack.size = stack_bytes;
+    stack.sp = static_cast<std::byte*>(memory) + stack_bytes;
+    heapwise_gc_add_stack(memory, stack.sp);
+    return stack;
   }
   void deallocate(boost::context::stack_context& stack) {
     std::byte* const memory = static_cast<std::byte*>(stack.sp) - stack.size;
