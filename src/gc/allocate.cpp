@@ -251,6 +251,7 @@ bool next_window(thread_record& self, kind block_kind) noexcept {
   at.next = end;
   if (self.marks_handed_out) {
     std::memset(static_cast<void*>(marks + first), handed_out, end - first);
+    the_gc.memory.note_handed_out(at.slice);
   }
   char* const begin = reinterpret_cast<char*>(the_gc.memory.address_of(at.slice)) +
                       std::size_t{first} * facts.bytes;

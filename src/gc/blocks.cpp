@@ -61,6 +61,7 @@ void set_mark(const void* block) noexcept {
 
 void note_handed_out(const void* block) noexcept {
   mark_of(block).store(handed_out, std::memory_order_relaxed);
+  the_gc.memory.note_handed_out(the_gc.memory.slice_of(block));
 }
 
 } // namespace heapwise::gc

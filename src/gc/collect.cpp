@@ -70,11 +70,11 @@ void clear_marks() noexcept {
 }
 
 /// Returns: how many of the blocks have a mark.
-std::size_t count_marks(const mark* marks, std::size_t blocks) noexcept {
+std::uint32_t count_marks(const mark* marks, std::size_t blocks) noexcept {
   // Eight at a time: each byte of the sum is at most the 255 rounds that it is used for.
   constexpr std::size_t lanes = sizeof(std::uint64_t);
   constexpr std::size_t most_rounds = 255;
-  std::size_t count = 0;
+  std::uint32_t count = 0;
   std::size_t block = 0;
   while (block + lanes <= blocks) {
     const std::size_t end = std::min(blocks / lanes * lanes, block + lanes * most_rounds);
@@ -84,7 +84,7 @@ std::size_t count_marks(const mark* marks, std::size_t blocks) noexcept {
       std::memcpy(&eight, static_cast<const void*>(marks + block), lanes);
       sum += eight;
     }
-    for (; sum != 0; sum >>= 8) count += sum & 255;
+    for (; sum != 0; sum >>= 8) count += static_cast<std::uint32_t>(sum & 255);
   }
   for (; block < blocks; ++block) count += marks[block].load(std::memory_order_relaxed);
   return count;
@@ -132,14 +132,18 @@ void stop_and_mark(void* argument) noexcept {
 }
 
 /// Effects: spans without a mark are free for any use; those with marks and room for more wait for
-/// a thread. No block is touched. Returns: the bytes of marked blocks.
-live_sizes list_spans() noexcept {
+/// a thread. No block is touched. Returns: the bytes of marked blocks. Requires: `counted`: it is
+/// known how many blocks of each slice are marked.
+live_sizes list_spans(bool counted) noexcept {
   live_sizes live;
   the_gc.unswept.fill(no_slice);
   std::array<slice_index, small_kinds> last;
   last.fill(no_slice);
   each_used_slice([&](slice_index slice, kind block_kind, slice_record& record) {
-    const std::size_t marked = count_marks(the_gc.memory.marks_of(slice), blocks_of(block_kind));
+    if (!counted) {
+      record.marked = count_marks(the_gc.memory.marks_of(slice), blocks_of(block_kind));
+    }
+    const std::size_t marked = record.marked;
     const bool is_small = block_kind < small_kinds;
     const std::size_t bytes = marked * (is_small ? kind_table[block_kind].bytes : record.bytes);
     live.all_bytes += bytes;
@@ -208,7 +212,7 @@ void note_collection(const round& collection, std::size_t live_bytes) noexcept {
 void finish(const round& collection) noexcept {
   tell(HEAPWISE_GC_SWEEP_BEGINS);
   const std::uint64_t begin = os::now_ns();
-  const live_sizes live = list_spans();
+  const live_sizes live = list_spans(collection.in_copy);
   const std::size_t live_bytes = live.all_bytes - collection.kept_bytes;
   count_round(collection, live_bytes);
   the_gc.reached_bytes = live_bytes - std::min(live_bytes, collection.beside_bytes);

@@ -148,10 +148,12 @@ slice_index space::take(std::size_t count, kind block_kind) noexcept {
     kinds_[at].store(at == first ? block_kind : inside_large, std::memory_order_relaxed);
     records_[at].attached.store(false, std::memory_order_relaxed);
     records_[at].taken_in = age_;
+    records_[at].marked = 0;
     records_[at].slices = at == first ? static_cast<std::uint32_t>(count) : at - first;
   }
-  std::memset(static_cast<void*>(marks_of(first)), 0,
-              block_kind < small_kinds ? kind_table[block_kind].blocks : 1);
+  // Whole groups of eight, which is how marks are read and written.
+  const std::size_t blocks = block_kind < small_kinds ? kind_table[block_kind].blocks : 1;
+  std::memset(static_cast<void*>(marks_of(first)), 0, round_up(blocks, 8));
   if (end > top()) top_.store(end, std::memory_order_relaxed);
   used_.store(used_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   return first;

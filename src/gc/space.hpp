@@ -26,9 +26,15 @@ struct slice_record {
   slice_index next;     // in the list of spans that are still to be swept
   std::uint32_t slices; // of a large block; of a slice inside of it: how far behind the first
   std::size_t bytes;    // of a large block: what may be used; of a span to be swept: what is free
-  std::atomic<bool> dirty;    // it may hold other bytes than zeros. Written by who was given it
-  std::atomic<bool> attached; // something was attached to one of its blocks since it was taken
-  std::uint32_t taken_in;     // the age of the space
+  std::atomic<bool> dirty; // it may hold other bytes than zeros. Written by who was given it
+  // Something was attached to one of its blocks, or a weak reference was put into one, since it was
+  // taken.
+  std::atomic<bool> attached;
+  std::uint32_t taken_in; // the age of the space
+  // The age in which blocks of it were last handed out while a copy of the process marked. Several
+  // threads may write it at once, all of them the same.
+  std::atomic<std::uint32_t> handed_out_in;
+  std::uint32_t marked; // how many of its blocks the last collection marked
 };
 
 /// Where blocks may be and of what kind: what marking has to know, in registers.
@@ -76,6 +82,15 @@ class space {
   /// Returns: whether the slice was taken in this age. Requires: it is taken.
   [[nodiscard]] bool is_new(slice_index slice) const noexcept {
     return records_[slice].taken_in == age_;
+  }
+
+  /// Effects: notes down that a block of the slice is handed out in this age.
+  void note_handed_out(slice_index slice) const noexcept {
+    records_[slice].handed_out_in.store(age_, std::memory_order_relaxed);
+  }
+  /// Returns: whether a block of the slice was handed out in this age, as far as it was noted down.
+  [[nodiscard]] bool has_handed_out(slice_index slice) const noexcept {
+    return records_[slice].handed_out_in.load(std::memory_order_relaxed) == age_;
   }
 
   /// Effects: marks are found here from now on, marks_of_slice for each slice. Requires: zeros.

@@ -70,6 +70,13 @@ void forget(heapwise_gc_weak& cell) noexcept {
   if (block != nullptr) remove_if_empty(the_gc.attached.of_blocks.find(block));
 }
 
+/// Effects: the marks of the block that a cell lies in, if any, are written by each collection.
+void note_cell(const heapwise_gc_weak& cell) noexcept {
+  const found_block around = block_around(&cell);
+  if (around.begin == nullptr) return;
+  the_gc.memory.record(around.slice).attached.store(true, std::memory_order_relaxed);
+}
+
 } // namespace
 
 int set_weak(heapwise_gc_weak& cell, void* block, bool until_freed) noexcept {
@@ -90,6 +97,7 @@ int set_weak(heapwise_gc_weak& cell, void* block, bool until_freed) noexcept {
   the_gc.attached.unused = target->next;
   target->block.store(block, std::memory_order_relaxed);
   target->cell = &cell;
+  note_cell(cell);
   target->until_freed = until_freed;
   target->written_in = the_gc.memory.age();
   target->next = its->weak;

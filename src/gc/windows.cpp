@@ -10,6 +10,7 @@ bool set_mark(const space& memory, const char* block, const kind_facts& facts,
   const slice_index slice = memory.slice_of(block);
   const auto offset = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(block) -
                                                memory.address_of(slice));
+  if (with_mark == handed_out) memory.note_handed_out(slice);
   mark& of_block = memory.marks_of(slice)[block_at(facts, offset)];
   return of_block.exchange(with_mark, std::memory_order_relaxed) == 0;
 }
