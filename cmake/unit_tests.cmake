@@ -1,5 +1,6 @@
 # add_unit_tests(FOLDER): one doctest executable for each FOLDER/**/*.cpp below tests/, each of its
-# cases a ctest test with the label FOLDER and the file's path in its name.
+# cases a ctest test with the label FOLDER and the file's path in its name. The label of tests/unit/gc
+# is unit_gc: an expression that matches `unit` matches it, and it can be chosen alone.
 
 include(doctest)
 
@@ -54,6 +55,10 @@ function(add_unit_tests folder)
     list(FILTER files EXCLUDE REGEX "^bench/")
   endif()
   foreach(file IN LISTS files)
+    set(label "${folder}")
+    if(folder STREQUAL "unit" AND file MATCHES "^gc/")
+      set(label unit_gc)
+    endif()
     string(REGEX REPLACE "\\.cpp$" "" name "${folder}/${file}")
     string(MAKE_C_IDENTIFIER "${name}" target)
     add_executable(${target} "${root}/${file}")
@@ -84,7 +89,7 @@ function(add_unit_tests folder)
     endif()
     doctest_discover_tests(${target}
       TEST_PREFIX "${name}: "
-      PROPERTIES LABELS "${folder}" TIMEOUT "${arg_TIMEOUT_S}"
+      PROPERTIES LABELS "${label}" TIMEOUT "${arg_TIMEOUT_S}"
         ${surroundings}
     )
   endforeach()

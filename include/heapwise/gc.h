@@ -41,7 +41,7 @@ typedef struct heapwise_gc_options {
    * world stands still only while the system makes the copy. What the program writes meanwhile is
    * copied page by page, and what it allocates meanwhile counts as live: at most about as much
    * again as lives, then it waits. Where the system refuses a copy, the program waits for marking
-   * as without this. Default: never. */
+   * as without this. The system is asked for huge pages for the heap. Default: never. */
   size_t concurrent_bytes;
   /* 1: an address inside of a block counts wherever it is found, not only on stacks. */
   int interior_pointers;

@@ -42,9 +42,10 @@ HEAPWISE_COLD void* ask_program(std::size_t size_bytes) {
 
 /// Returns: the first block at or after `from` without a mark, or `limit`.
 std::uint32_t find_free(const mark* marks, std::uint32_t from, std::uint32_t limit) noexcept {
-  const void* const found = std::memchr(static_cast<const void*>(marks + from), 0, limit - from);
-  if (found == nullptr) return limit;
-  return static_cast<std::uint32_t>(static_cast<const mark*>(found) - marks);
+  const void* const free_mark =
+      std::memchr(static_cast<const void*>(marks + from), 0, limit - from);
+  if (free_mark == nullptr) return limit;
+  return static_cast<std::uint32_t>(static_cast<const mark*>(free_mark) - marks);
 }
 
 /// Returns: the first block at or after `from` with a mark, or `limit`.
@@ -53,25 +54,28 @@ std::uint32_t find_marked(const mark* marks, std::uint32_t from, std::uint32_t l
   return from;
 }
 
-mark& use_of(const found_block& of) noexcept { return the_gc.memory.uses_of(of.slice)[of.number]; }
-
-void note_freed(const found_block& found, std::string_view called) noexcept {
-  if (!the_gc.memory.notes_use()) return;
-  if (use_of(found).exchange(0, std::memory_order_relaxed) == 0) {
-    refuse(called, " of a block that is free, or was reported as lost");
-  }
-  if (the_gc.chosen.debug) report_if_damaged(found);
+mark& use_of(const found_block& block) noexcept {
+  return the_gc.memory.uses_of(block.slice)[block.number];
 }
 
-bool take_freed(thread_record& self, kind of) noexcept {
-  std::byte* const block = self.freed[of];
+void note_freed(const found_block& block, std::string_view called) noexcept {
+  if (!the_gc.memory.notes_use()) return;
+  if (use_of(block).exchange(0, std::memory_order_relaxed) == 0) {
+    refuse(called, " of a block that is free, or was reported as lost");
+  }
+  if (the_gc.chosen.debug) report_if_damaged(block);
+}
+
+bool take_freed(thread_record& self, kind block_kind) noexcept {
+  std::byte* const block = self.freed[block_kind];
   if (block == nullptr) return false;
   auto* const link = reinterpret_cast<std::byte**>(block);
-  self.freed[of] = *link;
+  self.freed[block_kind] = *link;
   *link = nullptr; // the rest was zeroed when it was freed
   if (self.marks_handed_out) note_handed_out(block);
-  const std::size_t bytes = kind_table[of].bytes;
-  self.windows[of] = {reinterpret_cast<char*>(block), reinterpret_cast<char*>(block + bytes)};
+  const std::size_t bytes = kind_table[block_kind].bytes;
+  self.windows[block_kind] = {reinterpret_cast<char*>(block),
+                              reinterpret_cast<char*>(block + bytes)};
   self.allocated_bytes += bytes;
   return true;
 }
@@ -83,65 +87,65 @@ void write_layout(std::byte* at, const layout* its) noexcept {
 
 /// Effects: no block of a fresh span has a layout. What the span held before may look like one, and
 /// an old address may lead there before the block is handed out. Requires: the lock.
-void clear_layouts(slice_index slice, kind of) noexcept {
-  const std::size_t bytes = kind_table[of].bytes;
+void clear_layouts(slice_index slice, kind block_kind) noexcept {
+  const std::size_t bytes = kind_table[block_kind].bytes;
   std::byte* end = the_gc.memory.address_of(slice);
-  for (std::uint32_t block = 0; block < kind_table[of].blocks; ++block) {
+  for (std::uint32_t block = 0; block < kind_table[block_kind].blocks; ++block) {
     end += bytes;
-    write_layout(end - layout_bytes(of), nullptr);
+    write_layout(end - layout_bytes(block_kind), nullptr);
   }
 }
 
 /// Returns: a span of the kind with free blocks in it, or one that is free altogether, or none.
 /// Requires: the lock.
-bool next_span(thread_record& self, kind of) noexcept {
+bool next_span(thread_record& self, kind block_kind) noexcept {
   look_after_copy();
-  slice_index slice = the_gc.unswept[of];
-  cursor found;
+  slice_index slice = the_gc.unswept[block_kind];
+  cursor span;
   if (slice != no_slice) {
-    the_gc.unswept[of] = the_gc.memory.record(slice).next;
+    the_gc.unswept[block_kind] = the_gc.memory.record(slice).next;
     the_gc.handed_bytes += the_gc.memory.record(slice).bytes;
-    found = {slice, 0, false};
+    span = {slice, 0, false};
   } else {
-    slice = take_slices(1, of);
+    slice = take_slices(1, block_kind);
     if (slice == no_slice) return false;
     auto& dirty = the_gc.memory.record(slice).dirty;
-    found = {slice, 0, !dirty.load(std::memory_order_relaxed)};
-    if (!found.clean && is_typed(of)) clear_layouts(slice, of);
+    span = {slice, 0, !dirty.load(std::memory_order_relaxed)};
+    if (!span.clean && is_typed(block_kind)) clear_layouts(slice, block_kind);
     dirty.store(true, std::memory_order_relaxed);
   }
   const std::lock_guard hold{self.lock};
-  self.cursors[of] = found;
+  self.cursors[block_kind] = span;
   return true;
 }
 
-void* take_from_window(thread_record& self, kind of) noexcept {
-  window& from = self.windows[of];
+void* take_from_window(thread_record& self, kind block_kind) noexcept {
+  window& from = self.windows[block_kind];
   char* const block = from.at;
-  char* const next = block + kind_table[of].bytes;
+  char* const next = block + kind_table[block_kind].bytes;
   if (next > from.end) return nullptr;
   from.at = next;
   return block;
 }
 
-HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind of) {
-  if (void* const block = take_from_window(self, of); block != nullptr) return block;
+HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind) {
+  if (void* const block = take_from_window(self, block_kind); block != nullptr) return block;
   for (;;) {
     {
       const std::lock_guard hold{self.lock};
-      if (next_window(self, of)) break;
+      if (next_window(self, block_kind)) break;
     }
     {
       const std::lock_guard hold{the_gc.lock};
-      if (!next_span(self, of)) return nullptr;
+      if (!next_span(self, block_kind)) return nullptr;
     }
     tell_program();
   }
-  return take_from_window(self, of);
+  return take_from_window(self, block_kind);
 }
 
 /// Returns: a block of one of the large kinds, or nullptr.
-void* allocate_large(std::size_t size_bytes, kind of) {
+void* allocate_large(std::size_t size_bytes, kind block_kind) {
   if (size_bytes > static_cast<std::size_t>(PTRDIFF_MAX) - slice_bytes) return nullptr;
   const std::size_t bytes = (size_bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
   const std::size_t count = (bytes + slice_bytes - 1) / slice_bytes;
@@ -150,7 +154,7 @@ void* allocate_large(std::size_t size_bytes, kind of) {
   std::size_t zero_bytes = 0; // up to the last dirty slice
   {
     const std::lock_guard hold{the_gc.lock};
-    const slice_index first = take_slices(count, of);
+    const slice_index first = take_slices(count, block_kind);
     if (first == no_slice) return nullptr;
     slice_record& record = memory.record(first);
     record.bytes = bytes;
@@ -165,9 +169,9 @@ void* allocate_large(std::size_t size_bytes, kind of) {
     }
     the_gc.ended_allocated_bytes += bytes;
     // What was there before is not a layout.
-    if (is_typed(of)) write_layout(begin + bytes - layout_bytes(of), nullptr);
+    if (is_typed(block_kind)) write_layout(begin + bytes - layout_bytes(block_kind), nullptr);
   }
-  if (of != large_atomic) std::memset(begin, 0, zero_bytes);
+  if (block_kind != large_atomic) std::memset(begin, 0, zero_bytes);
   tell_program();
   return begin;
 }
@@ -191,14 +195,14 @@ HEAPWISE_ALWAYS_INLINE void* allocate_any(thread_record& self, std::size_t bytes
 /// Returns: a block with room for `bytes` and the address of its layout, or nullptr.
 void* allocate_any_typed(thread_record& self, std::size_t bytes, const layout& its) {
   const bool is_small = bytes <= max_small_bytes - sizeof(&its);
-  const kind of = is_small ? typed_kind_of(bytes + sizeof(&its)) : large_typed;
+  const kind block_kind = is_small ? typed_kind_of(bytes + sizeof(&its)) : large_typed;
   auto* const block = static_cast<std::byte*>(
-      is_small ? allocate_small(self, of)
-               : allocate_large(std::min(bytes, SIZE_MAX / 2) + sizeof(&its), of));
+      is_small ? allocate_small(self, block_kind)
+               : allocate_large(std::min(bytes, SIZE_MAX / 2) + sizeof(&its), block_kind));
   if (block == nullptr) return nullptr;
   // Before it holds an address. A collection that comes first finds no layout, and nothing.
-  const found_block found = block_around(block);
-  write_layout(block + found.bytes, &its);
+  const found_block place = block_around(block);
+  write_layout(block + place.bytes, &its);
   return block;
 }
 
@@ -229,11 +233,11 @@ HEAPWISE_COLD void* allocate_noted(std::size_t size_bytes, bool atomic, const vo
 
 } // namespace
 
-bool next_window(thread_record& self, kind of) noexcept {
-  if (take_freed(self, of)) return true;
-  cursor& at = self.cursors[of];
+bool next_window(thread_record& self, kind block_kind) noexcept {
+  if (take_freed(self, block_kind)) return true;
+  cursor& at = self.cursors[block_kind];
   if (at.slice == no_slice) return false;
-  const kind_facts& facts = kind_table[of];
+  const kind_facts& facts = kind_table[block_kind];
   mark* const marks = the_gc.memory.marks_of(at.slice);
   const std::uint32_t first = find_free(marks, at.next, facts.blocks);
   if (first == facts.blocks) {
@@ -247,12 +251,13 @@ bool next_window(thread_record& self, kind of) noexcept {
   at.next = end;
   if (self.marks_handed_out) {
     std::memset(static_cast<void*>(marks + first), handed_out, end - first);
+    the_gc.memory.note_handed_out(at.slice);
   }
   char* const begin = reinterpret_cast<char*>(the_gc.memory.address_of(at.slice)) +
                       std::size_t{first} * facts.bytes;
   const std::size_t bytes = std::size_t{end - first} * facts.bytes;
   if (!at.clean && !facts.atomic) std::memset(begin, 0, bytes);
-  self.windows[of] = {begin, begin + bytes};
+  self.windows[block_kind] = {begin, begin + bytes};
   self.allocated_bytes += bytes;
   return true;
 }
@@ -284,9 +289,9 @@ void* allocate_aligned(std::size_t alignment, std::size_t size_bytes, const void
   // multiple.
   std::size_t bytes = std::max<std::size_t>(room_for(size_bytes), 1);
   while (bytes <= max_small_bytes) {
-    const std::size_t found = kind_table[kind_of(bytes, false)].bytes;
-    if (found % alignment == 0) break;
-    bytes = found + 1;
+    const std::size_t block_bytes = kind_table[kind_of(bytes, false)].bytes;
+    if (block_bytes % alignment == 0) break;
+    bytes = block_bytes + 1;
   }
   return finish(allocate_any(*self, bytes, false), size_bytes, caller);
 }
@@ -308,32 +313,32 @@ void* allocate_like(const found_block& block, std::size_t size_bytes, const void
                         : allocate_typed(*its, size_bytes, caller);
 }
 
-std::size_t usable_bytes(const found_block& of) noexcept {
-  return the_gc.chosen.debug ? asked_bytes(of) : of.bytes;
+std::size_t usable_bytes(const found_block& block) noexcept {
+  return the_gc.chosen.debug ? asked_bytes(block) : block.bytes;
 }
 
-void release(const found_block& found, std::string_view called) noexcept {
+void release(const found_block& block, std::string_view called) noexcept {
   thread_record* const self = this_thread;
   if (self == nullptr) refuse(called, " in a thread that is not registered");
-  note_freed(found, called);
+  note_freed(block, called);
   // Relaxed: who attached something gave this thread the address afterwards.
-  if (the_gc.memory.record(found.slice).attached.load(std::memory_order_relaxed)) {
-    forget_attachments(found.begin);
+  if (the_gc.memory.record(block.slice).attached.load(std::memory_order_relaxed)) {
+    forget_attachments(block.begin);
   }
-  const kind of = the_gc.memory.kind_at(found.slice);
-  const std::size_t bytes = found.bytes + layout_bytes(of);
-  if (of >= small_kinds) {
+  const kind block_kind = the_gc.memory.kind_at(block.slice);
+  const std::size_t bytes = block.bytes + layout_bytes(block_kind);
+  if (block_kind >= small_kinds) {
     const std::lock_guard hold{the_gc.lock};
     the_gc.ended_freed_bytes += bytes;
-    the_gc.memory.give(found.slice, the_gc.memory.record(found.slice).slices);
+    the_gc.memory.give(block.slice, the_gc.memory.record(block.slice).slices);
     return;
   }
   // First of all: a marking function is not to meet a block that is half cleared.
-  if (is_typed(of)) write_layout(found.begin + found.bytes, nullptr);
-  if (!found.atomic) std::memset(found.begin, 0, found.bytes);
+  if (is_typed(block_kind)) write_layout(block.begin + block.bytes, nullptr);
+  if (!block.atomic) std::memset(block.begin, 0, block.bytes);
   const std::lock_guard hold{self->lock};
-  *reinterpret_cast<std::byte**>(found.begin) = self->freed[of];
-  self->freed[of] = found.begin;
+  *reinterpret_cast<std::byte**>(block.begin) = self->freed[block_kind];
+  self->freed[block_kind] = block.begin;
   self->freed_bytes += bytes;
 }
 

@@ -50,12 +50,12 @@ bool attachment_table::grow() noexcept {
 
 attachment* attachment_table::find(const void* block) noexcept {
   if (size_ == 0) return nullptr;
-  attachment& found = place_of(hide(block));
-  return found.hidden == 0 ? nullptr : &found;
+  attachment& entry = place_of(hide(block));
+  return entry.hidden == 0 ? nullptr : &entry;
 }
 
 attachment* attachment_table::find_or_add(const void* block) noexcept {
-  if (attachment* const found = find(block); found != nullptr) return found;
+  if (attachment* const entry = find(block); entry != nullptr) return entry;
   if (2 * (size_ + 1) > room_ && !grow()) return nullptr;
   attachment& place = place_of(hide(block));
   place = {};
@@ -64,9 +64,9 @@ attachment* attachment_table::find_or_add(const void* block) noexcept {
   return &place;
 }
 
-void attachment_table::remove(attachment* gone) noexcept {
+void attachment_table::remove(attachment* entry) noexcept {
   --size_;
-  auto gap = static_cast<std::size_t>(gone - places_);
+  auto gap = static_cast<std::size_t>(entry - places_);
   for (std::size_t next = gap;;) {
     next = (next + 1) & (room_ - 1);
     if (places_[next].hidden == 0) break;

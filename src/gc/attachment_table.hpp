@@ -38,7 +38,7 @@ class attachment_table {
   [[nodiscard]] attachment* find_or_add(const void* block) noexcept;
 
   /// Effects: takes it out. Other attachments may move. Complexity: constant on average.
-  void remove(attachment* gone) noexcept;
+  void remove(attachment* entry) noexcept;
 
   /// Effects: calls `visit` for each attachment. It may neither add nor remove.
   template <class Visit>

@@ -18,15 +18,15 @@ attachment_table& table() noexcept { return the_gc.attached.of_blocks; }
 } // namespace
 
 attachment* attachment_of(void* block) noexcept {
-  attachment* const found = table().find_or_add(block);
-  if (found == nullptr) return nullptr;
+  attachment* const entry = table().find_or_add(block);
+  if (entry == nullptr) return nullptr;
   // Relaxed: who frees the block learned of its address from this thread.
   the_gc.memory.record(block_around(block).slice).attached.store(true, std::memory_order_relaxed);
-  return found;
+  return entry;
 }
 
-void remove_if_empty(attachment* of) noexcept {
-  if (of->is_empty()) table().remove(of);
+void remove_if_empty(attachment* entry) noexcept {
+  if (entry->is_empty()) table().remove(entry);
 }
 
 int keep(void* block) noexcept {
@@ -61,16 +61,16 @@ bool move_attachments(const void* from, void* to) noexcept {
   move_ready(from, to);
   attachment* old = table().find(from);
   if (old == nullptr) return true;
-  attachment* const moved = attachment_of(to);
-  if (moved == nullptr) return false;
+  attachment* const target = attachment_of(to);
+  if (target == nullptr) return false;
   old = table().find(from); // the table may have grown
-  moved->keepers = old->keepers;
-  moved->kept = old->keepers > 0 ? to : nullptr;
-  moved->call = old->call;
-  moved->argument = old->argument;
-  moved->unordered = old->unordered;
-  moved->weak = old->weak;
-  refer_to(moved->weak, to);
+  target->keepers = old->keepers;
+  target->kept = old->keepers > 0 ? to : nullptr;
+  target->call = old->call;
+  target->argument = old->argument;
+  target->unordered = old->unordered;
+  target->weak = old->weak;
+  refer_to(target->weak, to);
   table().remove(old);
   return true;
 }

@@ -35,7 +35,7 @@ struct attachments {
 [[nodiscard]] attachment* attachment_of(void* block) noexcept;
 
 /// Effects: takes the attachment out if nothing is left in it. Requires: the lock.
-void remove_if_empty(attachment* of) noexcept;
+void remove_if_empty(attachment* entry) noexcept;
 
 /// Effects: the block is reachable until stop_keeping was called as often. Returns: 0; ENOMEM;
 /// EINVAL if no block begins there.

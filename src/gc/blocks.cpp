@@ -9,24 +9,24 @@ found_block block_around(const void* address) noexcept {
   const space& memory = the_gc.memory;
   if (!memory.holds(address)) return {};
   slice_index slice = memory.slice_of(address);
-  kind of = memory.kind_at(slice);
-  if (of == no_kind) return {};
-  if (of == inside_large) {
+  kind block_kind = memory.kind_at(slice);
+  if (block_kind == no_kind) return {};
+  if (block_kind == inside_large) {
     slice -= memory.record(slice).slices;
-    of = memory.kind_at(slice);
+    block_kind = memory.kind_at(slice);
   }
   std::byte* const begin = memory.address_of(slice);
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
-  if (of >= small_kinds) {
-    const std::size_t bytes = memory.record(slice).bytes - layout_bytes(of);
+  if (block_kind >= small_kinds) {
+    const std::size_t bytes = memory.record(slice).bytes - layout_bytes(block_kind);
     if (offset >= bytes) return {};
-    return {begin, bytes, slice, 0, of == large_atomic};
+    return {begin, bytes, slice, 0, block_kind == large_atomic};
   }
-  const kind_facts& facts = kind_table[of];
+  const kind_facts& facts = kind_table[block_kind];
   const std::uint32_t number = block_at(facts, offset);
   if (number >= facts.blocks) return {};
-  return {begin + std::size_t{number} * facts.bytes, facts.bytes - layout_bytes(of), slice, number,
-          facts.atomic};
+  return {begin + std::size_t{number} * facts.bytes, facts.bytes - layout_bytes(block_kind), slice,
+          number, facts.atomic};
 }
 
 const layout* layout_of(const found_block& block) noexcept {
@@ -35,18 +35,18 @@ const layout* layout_of(const found_block& block) noexcept {
 }
 
 found_block block_at(const void* begin, std::string_view called) noexcept {
-  const found_block found = block_around(begin);
-  if (found.begin == nullptr || found.begin != begin) {
+  const found_block block = block_around(begin);
+  if (block.begin == nullptr || block.begin != begin) {
     refuse(called, " of an address where no block begins");
   }
-  return found;
+  return block;
 }
 
 namespace {
 
 mark& mark_of(const void* block) noexcept {
-  const found_block found = block_around(block);
-  return the_gc.memory.marks_of(found.slice)[found.number];
+  const found_block place = block_around(block);
+  return the_gc.memory.marks_of(place.slice)[place.number];
 }
 
 } // namespace
@@ -61,6 +61,7 @@ void set_mark(const void* block) noexcept {
 
 void note_handed_out(const void* block) noexcept {
   mark_of(block).store(handed_out, std::memory_order_relaxed);
+  the_gc.memory.note_handed_out(the_gc.memory.slice_of(block));
 }
 
 } // namespace heapwise::gc

@@ -63,7 +63,9 @@ int start_locked(const heapwise_gc_options* options, const os::loader_layout& lo
   the_gc.chosen = choose(options);
   const settings& chosen = the_gc.chosen;
   if (!os::can_interrupt_with(chosen.signal)) return EINVAL;
-  if (!the_gc.memory.start(chosen.limit_bytes, chosen.find_leaks || chosen.debug)) return ENOMEM;
+  const space_features features{.notes_use = chosen.find_leaks || chosen.debug,
+                                .huge_pages = chosen.concurrent_bytes != 0};
+  if (!the_gc.memory.start(chosen.limit_bytes, features)) return ENOMEM;
   const bool can_mark = start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior);
   if (!can_mark || !watch_threads(chosen.signal)) {
     end_markers();
@@ -173,23 +175,23 @@ void heapwise_gc_stop_keeping(void* block) { gc::stop_keeping(block); }
 void* heapwise_gc_realloc(void* block, std::size_t size) {
   if (block == nullptr) return gc::allocate(size, false, __builtin_return_address(0));
   constexpr std::string_view called = "heapwise_gc_realloc";
-  const gc::found_block found = gc::block_at(block, called);
-  const std::size_t old_bytes = gc::usable_bytes(found);
+  const gc::found_block old_block = gc::block_at(block, called);
+  const std::size_t old_bytes = gc::usable_bytes(old_block);
   if (!the_gc.chosen.debug && size <= old_bytes && size > old_bytes / 2) {
     // What lies behind may be asked for again, and has to be zero then.
-    if (!found.atomic) std::memset(found.begin + size, 0, old_bytes - size);
+    if (!old_block.atomic) std::memset(old_block.begin + size, 0, old_bytes - size);
     return block;
   }
-  void* const moved = gc::allocate_like(found, size, __builtin_return_address(0));
-  if (moved == nullptr) return nullptr;
-  std::memcpy(moved, block, std::min(size, old_bytes));
-  if (!gc::move_attachments(block, moved)) {
-    heapwise_gc_free(moved);
+  void* const new_block = gc::allocate_like(old_block, size, __builtin_return_address(0));
+  if (new_block == nullptr) return nullptr;
+  std::memcpy(new_block, block, std::min(size, old_bytes));
+  if (!gc::move_attachments(block, new_block)) {
+    heapwise_gc_free(new_block);
     errno = ENOMEM;
     return nullptr;
   }
-  gc::release(found, called);
-  return moved;
+  gc::release(old_block, called);
+  return new_block;
 }
 
 void heapwise_gc_free(void* block) {
@@ -284,8 +286,8 @@ void heapwise_gc_remove_stack(const void* begin, const void* end) {
 void* heapwise_gc_base(const void* address) { return gc::block_around(address).begin; }
 
 std::size_t heapwise_gc_usable_size(const void* block) {
-  const gc::found_block found = gc::block_around(block);
-  return found.begin != nullptr && found.begin == block ? gc::usable_bytes(found) : 0;
+  const gc::found_block place = gc::block_around(block);
+  return place.begin != nullptr && place.begin == block ? gc::usable_bytes(place) : 0;
 }
 
 void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument) {

@@ -52,25 +52,29 @@ template <class Visit>
 void each_used_slice(Visit visit) noexcept {
   const space& memory = the_gc.memory;
   for (slice_index slice = space::first_slice; slice < memory.top(); ++slice) {
-    const kind of = memory.kind_at(slice);
-    if (of != no_kind && of != inside_large) visit(slice, of, memory.record(slice));
+    const kind block_kind = memory.kind_at(slice);
+    if (block_kind != no_kind && block_kind != inside_large) {
+      visit(slice, block_kind, memory.record(slice));
+    }
   }
 }
 
-std::size_t blocks_of(kind of) noexcept { return of < small_kinds ? kind_table[of].blocks : 1; }
+std::size_t blocks_of(kind block_kind) noexcept {
+  return block_kind < small_kinds ? kind_table[block_kind].blocks : 1;
+}
 
 void clear_marks() noexcept {
-  each_used_slice([](slice_index slice, kind of, slice_record&) {
-    std::memset(static_cast<void*>(the_gc.memory.marks_of(slice)), 0, blocks_of(of));
+  each_used_slice([](slice_index slice, kind block_kind, slice_record&) {
+    std::memset(static_cast<void*>(the_gc.memory.marks_of(slice)), 0, blocks_of(block_kind));
   });
 }
 
 /// Returns: how many of the blocks have a mark.
-std::size_t count_marks(const mark* marks, std::size_t blocks) noexcept {
+std::uint32_t count_marks(const mark* marks, std::size_t blocks) noexcept {
   // Eight at a time: each byte of the sum is at most the 255 rounds that it is used for.
   constexpr std::size_t lanes = sizeof(std::uint64_t);
   constexpr std::size_t most_rounds = 255;
-  std::size_t count = 0;
+  std::uint32_t count = 0;
   std::size_t block = 0;
   while (block + lanes <= blocks) {
     const std::size_t end = std::min(blocks / lanes * lanes, block + lanes * most_rounds);
@@ -80,76 +84,83 @@ std::size_t count_marks(const mark* marks, std::size_t blocks) noexcept {
       std::memcpy(&eight, static_cast<const void*>(marks + block), lanes);
       sum += eight;
     }
-    for (; sum != 0; sum >>= 8) count += sum & 255;
+    for (; sum != 0; sum >>= 8) count += static_cast<std::uint32_t>(sum & 255);
   }
   for (; block < blocks; ++block) count += marks[block].load(std::memory_order_relaxed);
   return count;
 }
 
 /// Requires: a world that stands still.
-void mark_all(round& of) noexcept {
+void mark_all(round& collection) noexcept {
   const std::uint64_t begin = os::now_ns();
   clear_marks();
-  of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), of.shared);
-  settle_attachments(the_roots, of.shared);
+  collection.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), collection.shared);
+  settle_attachments(the_roots, collection.shared);
   if (the_gc.chosen.debug) look_at_guards();
   the_gc.counted.mark_ns += os::now_ns() - begin;
   tell(HEAPWISE_GC_MARKING_ENDS);
   show_marked_blocks();
-  of.kept_bytes = find_leaks() + keep_all_windows(reached);
+  collection.kept_bytes = find_leaks() + keep_all_windows(reached);
   leave_spans();
   forget_idle_blocks();
-  of.so_far = count_traffic();
+  collection.so_far = count_traffic();
 }
 
 /// Requires: nothing is loaded or unloaded. A library that a thread which is not registered unloads
 /// would else be gone while its variables are looked through.
 void stop_and_mark(void* argument) noexcept {
-  auto& of = *static_cast<round*>(argument);
+  auto& collection = *static_cast<round*>(argument);
   stop_world_with_tables();
-  of.stopped_at = os::now_ns();
-  of.complete = gather_roots(the_roots, of.lowest);
-  if (of.complete) tell(HEAPWISE_GC_MARKING_BEGINS);
-  of.in_copy = of.in_copy && of.complete && start_copy(the_roots);
-  if (of.in_copy) {
+  collection.stopped_at = os::now_ns();
+  collection.complete = gather_roots(the_roots, collection.lowest);
+  if (collection.complete) tell(HEAPWISE_GC_MARKING_BEGINS);
+  collection.in_copy = collection.in_copy && collection.complete && start_copy(the_roots);
+  if (collection.in_copy) {
     keep_all_windows(handed_out);
     forget_idle_blocks();
     mark_handed_out(true);
     the_gc.allocated_at_copy = count_traffic().allocated_bytes;
-  } else if (of.complete) {
-    mark_all(of);
+  } else if (collection.complete) {
+    mark_all(collection);
   }
   resume_world();
   unlock_threads();
-  of.pause_ns = os::now_ns() - of.stopped_at;
-  the_gc.counted.total_pause_ns += of.pause_ns;
+  collection.pause_ns = os::now_ns() - collection.stopped_at;
+  the_gc.counted.total_pause_ns += collection.pause_ns;
   the_gc.counted.longest_pause_ns =
-      std::max<std::size_t>(the_gc.counted.longest_pause_ns, of.pause_ns);
+      std::max<std::size_t>(the_gc.counted.longest_pause_ns, collection.pause_ns);
 }
 
 /// Effects: spans without a mark are free for any use; those with marks and room for more wait for
-/// a thread. No block is touched. Returns: the bytes of marked blocks.
-live_sizes list_spans() noexcept {
-  live_sizes found;
+/// a thread. No block is touched. Returns: the bytes of marked blocks. Requires: `counted`: it is
+/// known how many blocks of each slice are marked.
+live_sizes list_spans(bool counted) noexcept {
+  live_sizes live;
   the_gc.unswept.fill(no_slice);
   std::array<slice_index, small_kinds> last;
   last.fill(no_slice);
-  each_used_slice([&](slice_index slice, kind of, slice_record& record) {
-    const std::size_t marked = count_marks(the_gc.memory.marks_of(slice), blocks_of(of));
-    const std::size_t bytes = marked * (of < small_kinds ? kind_table[of].bytes : record.bytes);
-    found.all_bytes += bytes;
-    if (of < small_kinds ? kind_table[of].atomic : of == large_atomic) found.atomic_bytes += bytes;
+  each_used_slice([&](slice_index slice, kind block_kind, slice_record& record) {
+    if (!counted) {
+      record.marked = count_marks(the_gc.memory.marks_of(slice), blocks_of(block_kind));
+    }
+    const std::size_t marked = record.marked;
+    const bool is_small = block_kind < small_kinds;
+    const std::size_t bytes = marked * (is_small ? kind_table[block_kind].bytes : record.bytes);
+    live.all_bytes += bytes;
+    const bool is_atomic = is_small ? kind_table[block_kind].atomic : block_kind == large_atomic;
+    if (is_atomic) live.atomic_bytes += bytes;
     if (marked == 0) {
-      the_gc.memory.give(slice, of < small_kinds ? 1 : record.slices);
-    } else if (of < small_kinds && marked < kind_table[of].blocks) {
+      the_gc.memory.give(slice, is_small ? 1 : record.slices);
+    } else if (is_small && marked < kind_table[block_kind].blocks) {
       record.next = no_slice;
-      record.bytes = (kind_table[of].blocks - marked) * kind_table[of].bytes;
-      (last[of] == no_slice ? the_gc.unswept[of] : the_gc.memory.record(last[of]).next) = slice;
-      last[of] = slice;
+      record.bytes = (kind_table[block_kind].blocks - marked) * kind_table[block_kind].bytes;
+      (last[block_kind] == no_slice ? the_gc.unswept[block_kind]
+                                    : the_gc.memory.record(last[block_kind]).next) = slice;
+      last[block_kind] = slice;
     }
   });
   the_gc.memory.restart();
-  return found;
+  return live;
 }
 
 /// What may be allocated between two collections, so that they cost about the same share of the
@@ -175,9 +186,9 @@ void set_target(std::size_t live_bytes, std::size_t budget) noexcept {
   the_gc.memory.purge(the_gc.target_bytes - std::min(the_gc.target_bytes, used));
 }
 
-void count_round(const round& of, std::size_t live_bytes) noexcept {
+void count_round(const round& collection, std::size_t live_bytes) noexcept {
   heapwise_gc_statistics& counted = the_gc.counted;
-  const traffic& now = of.so_far;
+  const traffic& now = collection.so_far;
   const std::size_t in_use = the_gc.in_use_bytes + (now.allocated_bytes - the_gc.allocated_then) -
                              (now.freed_bytes - the_gc.freed_then);
   the_gc.allocated_then = now.allocated_bytes;
@@ -187,26 +198,26 @@ void count_round(const round& of, std::size_t live_bytes) noexcept {
   ++counted.collections;
   counted.live_bytes = live_bytes;
   counted.marked_bytes += live_bytes;
-  counted.mark_stack_overflows += of.overflowed ? 1 : 0;
+  counted.mark_stack_overflows += collection.overflowed ? 1 : 0;
 }
 
 /// Effects: the program is told of the collection as soon as no lock is held.
-void note_collection(const round& of, std::size_t live_bytes) noexcept {
-  the_gc.last_collection = {the_gc.counted.collections, of.pause_ns, live_bytes,
-                            the_gc.memory.used_bytes(), of.in_copy ? 1 : 0};
+void note_collection(const round& collection, std::size_t live_bytes) noexcept {
+  the_gc.last_collection = {the_gc.counted.collections, collection.pause_ns, live_bytes,
+                            the_gc.memory.used_bytes(), collection.in_copy ? 1 : 0};
   the_gc.collection_to_tell.store(the_gc.collection_report != nullptr, std::memory_order_relaxed);
 }
 
 /// Effects: with all marks set, what has none is free, and there is a new target.
-void finish(const round& of) noexcept {
+void finish(const round& collection) noexcept {
   tell(HEAPWISE_GC_SWEEP_BEGINS);
   const std::uint64_t begin = os::now_ns();
-  const live_sizes found = list_spans();
-  const std::size_t live_bytes = found.all_bytes - of.kept_bytes;
-  count_round(of, live_bytes);
-  the_gc.reached_bytes = live_bytes - std::min(live_bytes, of.beside_bytes);
-  set_target(live_bytes, budget_of(found));
-  note_collection(of, live_bytes);
+  const live_sizes live = list_spans(collection.in_copy);
+  const std::size_t live_bytes = live.all_bytes - collection.kept_bytes;
+  count_round(collection, live_bytes);
+  the_gc.reached_bytes = live_bytes - std::min(live_bytes, collection.beside_bytes);
+  set_target(live_bytes, budget_of(live));
+  note_collection(collection, live_bytes);
   the_gc.counted.sweep_ns += os::now_ns() - begin;
   tell(HEAPWISE_GC_SWEEP_ENDS);
   tell(HEAPWISE_GC_COLLECTION_ENDS);
@@ -321,7 +332,7 @@ void look_after_copy() noexcept {
   if (copy_marks() && the_gc.disabled == 0 && copy_is_ready()) finish_copy();
 }
 
-slice_index take_slices(std::size_t count, kind of) noexcept {
+slice_index take_slices(std::size_t count, kind block_kind) noexcept {
   space& memory = the_gc.memory;
   if (!memory.could_take(count)) return no_slice;
   const std::size_t wanted = count * slice_bytes;
@@ -330,10 +341,10 @@ slice_index take_slices(std::size_t count, kind of) noexcept {
     look_after_copy();
     collected = make_room(wanted);
   }
-  slice_index taken = memory.take(count, of);
+  slice_index taken = memory.take(count, block_kind);
   if (taken == no_slice && !collected) {
     collect_locked();
-    taken = memory.take(count, of);
+    taken = memory.take(count, block_kind);
   }
   if (taken != no_slice) the_gc.handed_bytes += wanted;
   the_gc.target_bytes = std::max(the_gc.target_bytes, memory.used_bytes());

@@ -9,7 +9,7 @@ namespace heapwise::gc {
 
 /// Effects: takes slices for blocks of a kind; collects before, if the heap has reached its target,
 /// or if there are none. Returns: the first, or no_slice. Requires: the lock; a registered thread.
-[[nodiscard]] slice_index take_slices(std::size_t count, kind of) noexcept;
+[[nodiscard]] slice_index take_slices(std::size_t count, kind block_kind) noexcept;
 
 /// Effects: if a copy of the process has marked beside the program, ends the collection. Requires:
 /// the lock; a registered thread.

@@ -42,15 +42,15 @@ HEAPWISE_READS_ANYTHING void add_words_of(const found_block& block, page_list<ro
   add_or_mark({from, end}, roots, worth_help);
 }
 
-bool waits_for_its_end(const attachment& of) noexcept {
-  return of.call != nullptr && !is_marked(of.block());
+bool waits_for_its_end(const attachment& entry) noexcept {
+  return entry.call != nullptr && !is_marked(entry.block());
 }
 
 /// Effects: the finalizer is ready. Without memory, it is found by the next collection.
-void add_ready(attachment& of) noexcept {
-  if (!the_gc.attached.ready.add({of.block(), of.call, of.argument})) return;
-  of.call = nullptr;
-  of.argument = nullptr;
+void add_ready(attachment& entry) noexcept {
+  if (!the_gc.attached.ready.add({entry.block(), entry.call, entry.argument})) return;
+  entry.call = nullptr;
+  entry.argument = nullptr;
   the_gc.attached.notice_due.store(true, std::memory_order_relaxed);
 }
 

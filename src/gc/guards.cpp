@@ -26,9 +26,9 @@ constexpr std::uint8_t in_use = 1;
 constexpr std::uint8_t reported = 2; // and in use
 
 guard read_guard(const found_block& block) noexcept {
-  guard found{};
-  std::memcpy(&found, block.begin + block.bytes - sizeof found, sizeof found);
-  return found;
+  guard content{};
+  std::memcpy(&content, block.begin + block.bytes - sizeof content, sizeof content);
+  return content;
 }
 
 /// A number above all addresses of programs.
@@ -42,21 +42,21 @@ std::size_t most_bytes(const found_block& block) noexcept {
   return block.bytes - sizeof(guard) - least_filled;
 }
 
-bool is_guard(const found_block& block, const guard& found) noexcept {
-  return found.secret == secret_of(block) && found.bytes <= most_bytes(block);
+bool is_guard(const found_block& block, const guard& content) noexcept {
+  return content.secret == secret_of(block) && content.bytes <= most_bytes(block);
 }
 
 HEAPWISE_READS_ANYTHING bool is_whole(const found_block& block) noexcept {
-  const guard found = read_guard(block);
-  if (!is_guard(block, found)) return false;
-  const std::byte* const begin = block.begin + found.bytes;
-  const std::byte* const end = block.begin + block.bytes - sizeof found;
+  const guard content = read_guard(block);
+  if (!is_guard(block, content)) return false;
+  const std::byte* const begin = block.begin + content.bytes;
+  const std::byte* const end = block.begin + block.bytes - sizeof content;
   return std::all_of(begin, end, [](std::byte each) { return each == std::byte{filling}; });
 }
 
 damaged_block describe(const found_block& block) noexcept {
-  const guard found = read_guard(block);
-  return {block.begin, asked_bytes(block), is_guard(block, found) ? found.caller : nullptr};
+  const guard content = read_guard(block);
+  return {block.begin, asked_bytes(block), is_guard(block, content) ? content.caller : nullptr};
 }
 
 void add_code(detail::text& line, const void* caller) noexcept {
@@ -120,15 +120,15 @@ std::size_t with_guard(std::size_t size_bytes) noexcept {
 }
 
 void set_guard(const found_block& block, std::size_t size_bytes, const void* caller) noexcept {
-  const guard made{size_bytes, caller, secret_of(block)};
-  std::byte* const end = block.begin + block.bytes - sizeof made;
+  const guard content{size_bytes, caller, secret_of(block)};
+  std::byte* const end = block.begin + block.bytes - sizeof content;
   std::fill(block.begin + size_bytes, end, std::byte{filling});
-  std::memcpy(end, &made, sizeof made);
+  std::memcpy(end, &content, sizeof content);
 }
 
 std::size_t asked_bytes(const found_block& block) noexcept {
-  const guard found = read_guard(block);
-  return is_guard(block, found) ? found.bytes : most_bytes(block);
+  const guard content = read_guard(block);
+  return is_guard(block, content) ? content.bytes : most_bytes(block);
 }
 
 void add_caller(detail::text& line, const found_block& block) noexcept {
@@ -138,11 +138,11 @@ void add_caller(detail::text& line, const found_block& block) noexcept {
 void look_at_guards() noexcept {
   const space& memory = the_gc.memory;
   for (slice_index slice = space::first_slice; slice < memory.top(); ++slice) {
-    const kind of = memory.kind_at(slice);
-    if (of == no_kind || of == inside_large) continue;
-    const bool small = of < small_kinds;
-    const std::size_t bytes = small ? kind_table[of].bytes : memory.record(slice).bytes;
-    const std::uint32_t blocks = small ? kind_table[of].blocks : 1;
+    const kind block_kind = memory.kind_at(slice);
+    if (block_kind == no_kind || block_kind == inside_large) continue;
+    const bool small = block_kind < small_kinds;
+    const std::size_t bytes = small ? kind_table[block_kind].bytes : memory.record(slice).bytes;
+    const std::uint32_t blocks = small ? kind_table[block_kind].blocks : 1;
     for (std::uint32_t number = 0; number < blocks; ++number) {
       if (memory.uses_of(slice)[number].load(std::memory_order_relaxed) == 0) continue;
       look_at(block_around(memory.address_of(slice) + number * bytes));

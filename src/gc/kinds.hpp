@@ -45,9 +45,9 @@ struct kind_facts {
   bool atomic = false;
 };
 
-constexpr std::size_t class_bytes(std::uint32_t of) noexcept {
-  if (of <= shared_classes) return detail::computed_class_bytes(of);
-  const std::uint32_t pieces = most_pieces - (of - shared_classes - 1);
+constexpr std::size_t class_bytes(std::uint32_t class_index) noexcept {
+  if (class_index <= shared_classes) return detail::computed_class_bytes(class_index);
+  const std::uint32_t pieces = most_pieces - (class_index - shared_classes - 1);
   return slice_bytes / pieces / granule_bytes * granule_bytes;
 }
 
@@ -70,13 +70,13 @@ constexpr std::uint32_t block_at(const kind_facts& facts, std::size_t offset) no
 
 /// Returns: the kind of small blocks of `size_bytes`. Requires: at most max_small_bytes.
 constexpr kind kind_of(std::size_t size_bytes, bool atomic) noexcept {
-  std::uint32_t found = shared_classes;
+  std::uint32_t class_index = shared_classes;
   if (size_bytes <= max_shared_bytes) {
-    found = static_cast<std::uint32_t>(detail::class_of(size_bytes));
+    class_index = static_cast<std::uint32_t>(detail::class_of(size_bytes));
   } else {
-    while (class_bytes(found) < size_bytes) ++found;
+    while (class_bytes(class_index) < size_bytes) ++class_index;
   }
-  return static_cast<kind>(atomic ? found + class_count : found);
+  return static_cast<kind>(atomic ? class_index + class_count : class_index);
 }
 
 /// Returns: the kind of small blocks of `size_bytes`, their last word included, that have a layout.
@@ -85,12 +85,14 @@ constexpr kind typed_kind_of(std::size_t size_bytes) noexcept {
   return static_cast<kind>(kind_of(size_bytes, false) + first_typed - 1);
 }
 
-constexpr bool is_typed(kind of) noexcept {
-  return (of >= first_typed && of < small_kinds) || of == large_typed;
+constexpr bool is_typed(kind block_kind) noexcept {
+  return (block_kind >= first_typed && block_kind < small_kinds) || block_kind == large_typed;
 }
 
 /// Returns: how many bytes at the end of a block of the kind hold the address of its layout.
-constexpr std::size_t layout_bytes(kind of) noexcept { return is_typed(of) ? sizeof(void*) : 0; }
+constexpr std::size_t layout_bytes(kind block_kind) noexcept {
+  return is_typed(block_kind) ? sizeof(void*) : 0;
+}
 
 static_assert(inside_large < 256);
 static_assert(kind_table[pair_kind].bytes == granule_bytes);

@@ -35,14 +35,14 @@ void* take_room(std::size_t bytes) noexcept {
 }
 
 /// Returns: a layout with room for `count` numbers, nullptr with errno set.
-layout* place(const layout& made, std::size_t count) noexcept {
+layout* place(const layout& header, std::size_t count) noexcept {
   const std::lock_guard hold{the_gc.lock};
   void* const memory = take_room(sizeof(layout) + count * sizeof(std::size_t));
   if (memory == nullptr) {
     errno = ENOMEM;
     return nullptr;
   }
-  return ::new (memory) layout{made};
+  return ::new (memory) layout{header};
 }
 
 } // namespace
@@ -57,11 +57,11 @@ const layout* make_layout(std::size_t element_bytes, const std::size_t* offsets,
     errno = EINVAL;
     return nullptr;
   }
-  layout* const made = place({element_bytes / word_bytes, count, nullptr, nullptr}, count);
-  if (made == nullptr) return nullptr;
-  std::transform(offsets, offsets + count, reinterpret_cast<std::size_t*>(made + 1),
+  layout* const new_layout = place({element_bytes / word_bytes, count, nullptr, nullptr}, count);
+  if (new_layout == nullptr) return nullptr;
+  std::transform(offsets, offsets + count, reinterpret_cast<std::size_t*>(new_layout + 1),
                  [](std::size_t each) { return each / word_bytes; });
-  return made;
+  return new_layout;
 }
 
 const layout* make_marked_layout(heapwise_gc_mark_function* function, void* argument) noexcept {

@@ -12,12 +12,13 @@ namespace heapwise::gc {
 
 namespace {
 
-void find_in(slice_index slice, kind of) noexcept {
+void find_in(slice_index slice, kind block_kind) noexcept {
   const mark* const marks = the_gc.memory.marks_of(slice);
   mark* const uses = the_gc.memory.uses_of(slice);
-  const bool small = of < small_kinds;
-  const std::size_t bytes = small ? kind_table[of].bytes : the_gc.memory.record(slice).bytes;
-  const std::size_t blocks = small ? kind_table[of].blocks : 1;
+  const bool small = block_kind < small_kinds;
+  const std::size_t bytes =
+      small ? kind_table[block_kind].bytes : the_gc.memory.record(slice).bytes;
+  const std::size_t blocks = small ? kind_table[block_kind].blocks : 1;
   for (std::size_t block = 0; block < blocks; ++block) {
     if (uses[block].load(std::memory_order_relaxed) == 0) continue;
     if (marks[block].load(std::memory_order_relaxed) != 0) continue;
@@ -30,8 +31,8 @@ void find_in(slice_index slice, kind of) noexcept {
 
 /// Returns: the bytes of the block if it had no mark.
 std::size_t hold(const leak& lost) noexcept {
-  const found_block found = block_around(lost.block);
-  mark& its = the_gc.memory.marks_of(found.slice)[found.number];
+  const found_block place = block_around(lost.block);
+  mark& its = the_gc.memory.marks_of(place.slice)[place.number];
   return its.exchange(1, std::memory_order_relaxed) == 0 ? lost.bytes : 0;
 }
 
@@ -75,8 +76,8 @@ void end_report() noexcept {
 std::size_t find_leaks() noexcept {
   if (!the_gc.chosen.find_leaks) return 0;
   for (slice_index slice = space::first_slice; slice < the_gc.memory.top(); ++slice) {
-    const kind of = the_gc.memory.kind_at(slice);
-    if (of != no_kind && of != inside_large) find_in(slice, of);
+    const kind block_kind = the_gc.memory.kind_at(slice);
+    if (block_kind != no_kind && block_kind != inside_large) find_in(slice, block_kind);
   }
   std::size_t held_bytes = 0;
   for (const leak& each : the_gc.leaks) held_bytes += hold(each);

@@ -226,24 +226,24 @@ template <bool Interior>
 HEAPWISE_READS_ANYTHING void look_again(marker& self, const map& where) noexcept {
   worker<false, Interior> work_off{self};
   for (std::size_t slice = 0; slice < where.extent / slice_bytes; ++slice) {
-    const kind of = where.kinds[slice].load(std::memory_order_relaxed);
+    const kind block_kind = where.kinds[slice].load(std::memory_order_relaxed);
     const mark* const marks = where.marks + slice * marks_of_slice;
     const auto* const begin = reinterpret_cast<const std::byte*>(where.base) + slice * slice_bytes;
-    if (of == large && marks[0].load(std::memory_order_relaxed) != 0) {
+    if (block_kind == large && marks[0].load(std::memory_order_relaxed) != 0) {
       self.scan<Interior>(begin, begin + where.records[slice].bytes);
-    } else if (of == large_typed && marks[0].load(std::memory_order_relaxed) != 0) {
-      self.scan_typed<Interior>(begin, of);
+    } else if (block_kind == large_typed && marks[0].load(std::memory_order_relaxed) != 0) {
+      self.scan_typed<Interior>(begin, block_kind);
     }
-    if (of == no_kind || of >= small_kinds || kind_table[of].atomic) {
+    if (block_kind == no_kind || block_kind >= small_kinds || kind_table[block_kind].atomic) {
       work_off.run();
       continue;
     }
-    const kind_facts& facts = kind_table[of];
+    const kind_facts& facts = kind_table[block_kind];
     for (std::uint32_t block = 0; block < facts.blocks; ++block) {
       if (marks[block].load(std::memory_order_relaxed) == 0) continue;
       const std::byte* const at = begin + std::size_t{block} * facts.bytes;
-      if (is_typed(of)) {
-        self.scan_typed<Interior>(at, of);
+      if (is_typed(block_kind)) {
+        self.scan_typed<Interior>(at, block_kind);
       } else {
         self.scan<Interior>(at, at + facts.bytes);
       }

@@ -17,13 +17,13 @@ inline constexpr std::size_t most_markers = 16;
 class grey {
  public:
   grey() = default;
-  grey(std::uintptr_t block, kind of) noexcept
-      : word_{block | static_cast<std::uintptr_t>(of) << kind_shift} {}
+  grey(std::uintptr_t block, kind block_kind) noexcept
+      : word_{block | static_cast<std::uintptr_t>(block_kind) << kind_shift} {}
 
   [[nodiscard]] const void* block() const noexcept {
     return reinterpret_cast<const void*>(word_ & ((std::uintptr_t{1} << kind_shift) - 1));
   }
-  [[nodiscard]] kind of() const noexcept { return static_cast<kind>(word_ >> kind_shift); }
+  [[nodiscard]] kind block_kind() const noexcept { return static_cast<kind>(word_ >> kind_shift); }
   [[nodiscard]] explicit operator bool() const noexcept { return word_ != 0; }
 
  private:

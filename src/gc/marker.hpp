@@ -39,10 +39,12 @@ class marker {
   /// Effects: marks what the words of the block point to that its layout names, or what its marking
   /// function does. A block that was not handed out yet has no layout.
   template <bool Interior>
-  HEAPWISE_NOINLINE HEAPWISE_READS_ANYTHING void scan_typed(const void* block, kind of) noexcept {
+  HEAPWISE_NOINLINE HEAPWISE_READS_ANYTHING void scan_typed(const void* block,
+                                                            kind block_kind) noexcept {
     const auto* const words = static_cast<const std::uintptr_t*>(block);
-    const std::size_t bytes = of < small_kinds ? kind_table[of].bytes : bytes_of_large(block);
-    const std::size_t room = (bytes - layout_bytes(of)) / sizeof(std::uintptr_t);
+    const std::size_t bytes =
+        block_kind < small_kinds ? kind_table[block_kind].bytes : bytes_of_large(block);
+    const std::size_t room = (bytes - layout_bytes(block_kind)) / sizeof(std::uintptr_t);
     const layout* const its = layout_at(words + room);
     if (its == nullptr) return;
     if (its->function != nullptr) return call_function(*its, block, *this);
@@ -100,12 +102,12 @@ class marker {
       const grey now = place;
       place = next;
       if (!now) continue;
-      if (now.of() < first_atomic) [[likely]] { // atomic ones are never noted down
+      if (now.block_kind() < first_atomic) [[likely]] { // atomic ones are never noted down
         look_through<Interior>(where, at, now);
       } else {
         stack_.put_back(at);
-        if (is_typed(now.of())) {
-          scan_typed<Interior>(now.block(), now.of());
+        if (is_typed(now.block_kind())) {
+          scan_typed<Interior>(now.block(), now.block_kind());
         } else {
           long_block(now.block());
         }
@@ -133,14 +135,14 @@ class marker {
                                                                    mark_stack::ends& at,
                                                                    grey now) noexcept {
     const auto* const words = static_cast<const std::uintptr_t*>(now.block());
-    if (now.of() == pair_kind) {
+    if (now.block_kind() == pair_kind) {
       const std::uintptr_t second = words[1];
       const std::uintptr_t first = words[0];
       consider<Interior>(where, at, second);
       consider<Interior>(where, at, first);
     } else {
       scan_words<Interior>(where, at, words,
-                           words + kind_table[now.of()].bytes / sizeof(std::uintptr_t));
+                           words + kind_table[now.block_kind()].bytes / sizeof(std::uintptr_t));
     }
   }
 
@@ -183,29 +185,29 @@ class marker {
     const std::uintptr_t offset = word - where.base;
     if (offset >= where.extent) return;
     const std::uintptr_t slice = offset / slice_bytes;
-    const kind of = where.kinds[slice].load(std::memory_order_relaxed);
-    if (of == pair_kind) { // nothing to look up, nothing to divide
+    const kind block_kind = where.kinds[slice].load(std::memory_order_relaxed);
+    if (block_kind == pair_kind) { // nothing to look up, nothing to divide
       if (!Interior && offset % granule_bytes != 0) [[unlikely]] {
         if (!the_displacements.has(offset % granule_bytes)) return;
         word -= offset % granule_bytes;
       }
       if (was_marked(where.marks[offset / granule_bytes])) return;
-      note(at, {word - (Interior ? offset % granule_bytes : 0), of});
+      note(at, {word - (Interior ? offset % granule_bytes : 0), block_kind});
       return;
     }
-    if (of >= small_kinds) [[unlikely]] {
-      const grey found = consider_large(where, word, Interior);
-      if (found) note(at, found);
+    if (block_kind >= small_kinds) [[unlikely]] {
+      const grey block = consider_large(where, word, Interior);
+      if (block) note(at, block);
       return;
     }
-    const kind_facts& facts = kind_table[of]; // of no_kind: no blocks
+    const kind_facts& facts = kind_table[block_kind]; // of no_kind: no blocks
     const std::uintptr_t inside = offset % slice_bytes;
     const std::uint32_t block = block_at(facts, inside);
     if (block >= facts.blocks) return;
     const std::uintptr_t behind_first = inside - std::uintptr_t{block} * facts.bytes;
     if (!Interior && behind_first != 0 && !the_displacements.has(behind_first)) return;
     if (was_marked(where.marks[slice * marks_of_slice + block])) return;
-    if (!facts.atomic) note(at, {word - behind_first, of});
+    if (!facts.atomic) note(at, {word - behind_first, block_kind});
   }
 
   HEAPWISE_NOINLINE void consider_on_stack(std::uintptr_t word) noexcept {
@@ -225,9 +227,9 @@ class marker {
     const std::uintptr_t behind_first = word - where.base - slice * slice_bytes;
     if (behind_first >= where.records[slice].bytes) return {};
     if (!interior && behind_first != 0 && !the_displacements.has(behind_first)) return {};
-    const kind of = where.kinds[slice].load(std::memory_order_relaxed);
+    const kind block_kind = where.kinds[slice].load(std::memory_order_relaxed);
     if (was_marked(where.marks[slice * marks_of_slice])) return {};
-    return of == large_atomic ? grey{} : grey{word - behind_first, of};
+    return block_kind == large_atomic ? grey{} : grey{word - behind_first, block_kind};
   }
 
   [[nodiscard]] std::size_t bytes_of_large(const void* block) const noexcept {
@@ -236,10 +238,10 @@ class marker {
   }
 
   /// Effects: marks it. Two markers may both be told that it was not: then both look through it.
-  HEAPWISE_ALWAYS_INLINE static bool was_marked(mark& of) noexcept {
+  HEAPWISE_ALWAYS_INLINE static bool was_marked(mark& block_mark) noexcept {
     // Relaxed: marks say nothing of other memory, and all of it stands still.
-    if (of.load(std::memory_order_relaxed) != 0) return true;
-    of.store(1, std::memory_order_relaxed);
+    if (block_mark.load(std::memory_order_relaxed) != 0) return true;
+    block_mark.store(1, std::memory_order_relaxed);
     return false;
   }
 

@@ -6,6 +6,7 @@
 
 #include "os/copies.hpp"
 #include "os/os.hpp"
+#include "os/placement.hpp"
 
 namespace heapwise::gc {
 
@@ -25,6 +26,10 @@ constexpr std::size_t slices_of(std::size_t limit_bytes) noexcept {
   return std::max<std::size_t>(limit_bytes / slice_bytes, 1);
 }
 
+/// Returns: whether the slices that are made usable at once are whole huge pages. Those of systems
+/// with larger pages take 32 or 512 MiB: too much for a heap of which a part is free.
+bool huge_pages_fit() noexcept { return os::huge_page_bytes() <= commit_step * slice_bytes; }
+
 /// Effects: makes the entries of slices usable, as the pages go.
 bool commit_table(void* table, std::size_t entry_bytes, std::size_t from, std::size_t to) noexcept {
   const std::size_t page = os::page_bytes();
@@ -35,28 +40,31 @@ bool commit_table(void* table, std::size_t entry_bytes, std::size_t from, std::s
 
 } // namespace
 
-bool space::start(std::size_t limit_bytes, bool notes_use) noexcept {
+bool space::start(std::size_t limit_bytes, space_features features) noexcept {
   limit_to(limit_bytes);
   const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
   // Of limited addresses half are left to the program.
   const std::size_t most = allowed < 2 * most_slices ? allowed / 2 : most_slices;
   for (std::size_t slices = most; slices >= fewest_slices; slices /= 2) {
-    if (start_with(slices, notes_use)) return true;
+    if (start_with(slices, features)) return true;
   }
   return false;
 }
 
 void space::limit_to(std::size_t limit_bytes) noexcept { limit_ = slices_of(limit_bytes); }
 
-bool space::start_with(std::size_t slices, bool notes_use) noexcept {
+bool space::start_with(std::size_t slices, space_features features) noexcept {
+  const bool huge_pages = features.huge_pages && huge_pages_fit();
+  const std::size_t alignment = huge_pages ? os::huge_page_bytes() : slice_bytes;
   const std::size_t kinds_bytes = round_up(slices, slice_bytes);
   const std::size_t records_bytes = round_up(slices * sizeof(slice_record), slice_bytes);
   // Rounded up so that slices are aligned to their size, however many there are.
   const std::size_t marks_bytes = round_up(slices * marks_of_slice, slice_bytes);
-  const std::size_t uses_bytes = notes_use ? marks_bytes : 0;
-  const std::size_t tables_bytes = kinds_bytes + records_bytes + marks_bytes + uses_bytes;
+  const std::size_t uses_bytes = features.notes_use ? marks_bytes : 0;
+  const std::size_t tables_bytes =
+      round_up(kinds_bytes + records_bytes + marks_bytes + uses_bytes, alignment);
   const std::size_t bytes = tables_bytes + slices * slice_bytes;
-  auto* const memory = static_cast<std::byte*>(os::reserve(bytes, slice_bytes));
+  auto* const memory = static_cast<std::byte*>(os::reserve(bytes, alignment));
   if (memory == nullptr) return false;
   if (!os::commit(memory, kinds_bytes)) {
     os::unmap(memory, bytes);
@@ -67,11 +75,12 @@ bool space::start_with(std::size_t slices, bool notes_use) noexcept {
   kinds_ = reinterpret_cast<std::atomic<kind>*>(memory);
   records_ = reinterpret_cast<slice_record*>(memory + kinds_bytes);
   marks_ = reinterpret_cast<mark*>(memory + kinds_bytes + records_bytes);
-  if (notes_use) {
+  if (features.notes_use) {
     uses_ = reinterpret_cast<mark*>(memory + kinds_bytes + records_bytes + marks_bytes);
   }
   base_ = reinterpret_cast<std::uintptr_t>(memory + tables_bytes);
   reserved_ = slices;
+  huge_pages_ = huge_pages;
   return true;
 }
 
@@ -83,18 +92,26 @@ void space::end() noexcept {
 
 bool space::commit_to(std::size_t end) noexcept {
   if (end <= committed_) return true;
-  for (const std::size_t ahead : {std::max(commit_step, committed_ / 8), std::size_t{0}}) {
-    const std::size_t wanted = std::min(reserved_, std::max(end, committed_ + ahead));
-    if (commit_table(records_, sizeof(slice_record), committed_, wanted) &&
-        commit_table(marks_, marks_of_slice, committed_, wanted) &&
-        (!notes_use() || commit_table(uses_, marks_of_slice, committed_, wanted)) &&
-        os::commit(address_of(static_cast<slice_index>(committed_)),
-                   (wanted - committed_) * slice_bytes)) {
-      committed_ = wanted;
-      return true;
-    }
+  const std::size_t ahead = std::max(end, committed_ + std::max(commit_step, committed_ / 8));
+  // Of a huge page, all slices are usable before the first of them is touched, or it becomes small
+  // pages.
+  return commit_next(std::min(reserved_, round_up(ahead, commit_step))) || commit_next(end);
+}
+
+/// Effects: makes the slices up to the end usable. Returns: whether the system agreed.
+bool space::commit_next(std::size_t end) noexcept {
+  std::byte* const next = address_of(static_cast<slice_index>(committed_));
+  const std::size_t bytes = (end - committed_) * slice_bytes;
+  if (!commit_table(records_, sizeof(slice_record), committed_, end) ||
+      !commit_table(marks_, marks_of_slice, committed_, end) ||
+      (notes_use() && !commit_table(uses_, marks_of_slice, committed_, end)) ||
+      !os::commit(next, bytes)) {
+    return false;
   }
-  return false;
+  // A system that has none takes small pages.
+  if (huge_pages_) os::prefer_huge_pages(next, bytes);
+  committed_ = end;
+  return true;
 }
 
 /// Returns: where `count` slices side by side are free, or were never used; perhaps beyond the
@@ -104,9 +121,10 @@ slice_index space::find(std::size_t count) const noexcept {
   std::size_t run = 0;
   for (slice_index at = cursor_; at < top; ++at) {
     if (run == 0) { // to the next free one, with what the C library is fast at
-      const void* const found = std::memchr(static_cast<const void*>(kinds_ + at), 0, top - at);
-      if (found == nullptr) return top;
-      at = static_cast<slice_index>(static_cast<const std::atomic<kind>*>(found) - kinds_);
+      const void* const free_entry =
+          std::memchr(static_cast<const void*>(kinds_ + at), 0, top - at);
+      if (free_entry == nullptr) return top;
+      at = static_cast<slice_index>(static_cast<const std::atomic<kind>*>(free_entry) - kinds_);
     }
     run = kind_at(at) == no_kind ? run + 1 : 0;
     if (run == count) return static_cast<slice_index>(at + 1 - count);
@@ -119,7 +137,7 @@ void space::leave_marks_out_of_copies(bool yes) const noexcept {
   os::leave_out_of_copies(static_cast<void*>(marks_), bytes, yes);
 }
 
-slice_index space::take(std::size_t count, kind of) noexcept {
+slice_index space::take(std::size_t count, kind block_kind) noexcept {
   if (count > limit_ - std::min(limit_, used_.load(std::memory_order_relaxed))) return no_slice;
   const slice_index first = find(count);
   if (count > reserved_ - std::min<std::size_t>(reserved_, first)) return no_slice;
@@ -127,12 +145,15 @@ slice_index space::take(std::size_t count, kind of) noexcept {
   if (!commit_to(end)) return no_slice;
   if (count == 1) cursor_ = end;
   for (slice_index at = first; at < end; ++at) {
-    kinds_[at].store(at == first ? of : inside_large, std::memory_order_relaxed);
+    kinds_[at].store(at == first ? block_kind : inside_large, std::memory_order_relaxed);
     records_[at].attached.store(false, std::memory_order_relaxed);
     records_[at].taken_in = age_;
+    records_[at].marked = 0;
     records_[at].slices = at == first ? static_cast<std::uint32_t>(count) : at - first;
   }
-  std::memset(static_cast<void*>(marks_of(first)), 0, of < small_kinds ? kind_table[of].blocks : 1);
+  // Whole groups of eight, which is how marks are read and written.
+  const std::size_t blocks = block_kind < small_kinds ? kind_table[block_kind].blocks : 1;
+  std::memset(static_cast<void*>(marks_of(first)), 0, round_up(blocks, 8));
   if (end > top()) top_.store(end, std::memory_order_relaxed);
   used_.store(used_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   return first;

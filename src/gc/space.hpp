@@ -26,9 +26,15 @@ struct slice_record {
   slice_index next;     // in the list of spans that are still to be swept
   std::uint32_t slices; // of a large block; of a slice inside of it: how far behind the first
   std::size_t bytes;    // of a large block: what may be used; of a span to be swept: what is free
-  std::atomic<bool> dirty;    // it may hold other bytes than zeros. Written by who was given it
-  std::atomic<bool> attached; // something was attached to one of its blocks since it was taken
-  std::uint32_t taken_in;     // the age of the space
+  std::atomic<bool> dirty; // it may hold other bytes than zeros. Written by who was given it
+  // Something was attached to one of its blocks, or a weak reference was put into one, since it was
+  // taken.
+  std::atomic<bool> attached;
+  std::uint32_t taken_in; // the age of the space
+  // The age in which blocks of it were last handed out while a copy of the process marked. Several
+  // threads may write it at once, all of them the same.
+  std::atomic<std::uint32_t> handed_out_in;
+  std::uint32_t marked; // how many of its blocks the last collection marked
 };
 
 /// Where blocks may be and of what kind: what marking has to know, in registers.
@@ -40,6 +46,12 @@ struct map {
   const slice_record* records = nullptr;
 };
 
+/// What a space does beside handing out slices.
+struct space_features {
+  bool notes_use = false;  ///< a second table of marks says which blocks are in use
+  bool huge_pages = false; ///< the system is asked for huge pages for the slices
+};
+
 /// Thread safety: `take` and `give` under the collector's lock, all others may read meanwhile.
 class space {
  public:
@@ -47,16 +59,15 @@ class space {
   /// which are looked through.
   static constexpr slice_index first_slice = 1;
 
-  /// Effects: reserves the range, as much as the system allows, with a second table of marks if
-  /// blocks in use are to be noted down. Returns: whether there is any.
-  [[nodiscard]] bool start(std::size_t limit_bytes, bool notes_use = false) noexcept;
+  /// Effects: reserves the range, as much as the system allows. Returns: whether there is any.
+  [[nodiscard]] bool start(std::size_t limit_bytes, space_features features = {}) noexcept;
 
   /// Effects: gives everything back, as if it had never been started.
   void end() noexcept;
 
-  /// Returns: the first of `count` slices side by side, now of the kind `of` (and inside_large), or
+  /// Returns: the first of `count` slices side by side, now of this kind (and inside_large), or
   /// no_slice. Marks are clear.
-  [[nodiscard]] slice_index take(std::size_t count, kind of) noexcept;
+  [[nodiscard]] slice_index take(std::size_t count, kind block_kind) noexcept;
 
   /// Effects: frees them; their kinds are no_kind.
   void give(slice_index first, std::size_t count) noexcept;
@@ -71,6 +82,15 @@ class space {
   /// Returns: whether the slice was taken in this age. Requires: it is taken.
   [[nodiscard]] bool is_new(slice_index slice) const noexcept {
     return records_[slice].taken_in == age_;
+  }
+
+  /// Effects: notes down that a block of the slice is handed out in this age.
+  void note_handed_out(slice_index slice) const noexcept {
+    records_[slice].handed_out_in.store(age_, std::memory_order_relaxed);
+  }
+  /// Returns: whether a block of the slice was handed out in this age, as far as it was noted down.
+  [[nodiscard]] bool has_handed_out(slice_index slice) const noexcept {
+    return records_[slice].handed_out_in.load(std::memory_order_relaxed) == age_;
   }
 
   /// Effects: marks are found here from now on, marks_of_slice for each slice. Requires: zeros.
@@ -129,8 +149,9 @@ class space {
 
  private:
   [[nodiscard]] slice_index find(std::size_t count) const noexcept;
-  [[nodiscard]] bool start_with(std::size_t slices, bool notes_use) noexcept;
+  [[nodiscard]] bool start_with(std::size_t slices, space_features features) noexcept;
   [[nodiscard]] bool commit_to(std::size_t end) noexcept;
+  [[nodiscard]] bool commit_next(std::size_t end) noexcept;
 
   void* memory_ = nullptr; // the tables, and then the slices
   std::size_t memory_bytes_ = 0;
@@ -141,6 +162,7 @@ class space {
   slice_record* records_ = nullptr;
   std::size_t reserved_ = 0;
   std::size_t committed_ = 0;
+  bool huge_pages_ = false;
   std::atomic<slice_index> top_{first_slice}; // slices from here on were never used
   slice_index cursor_ = first_slice;          // no free slice below, at least not for one
   std::atomic<std::size_t> used_{0};

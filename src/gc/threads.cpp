@@ -23,9 +23,9 @@ namespace {
 
 // Of a thread without a record: every window is at its end.
 constinit std::array<window, small_kinds> no_windows = [] {
-  std::array<window, small_kinds> made{};
-  for (window& each : made) each = at_its_end;
-  return made;
+  std::array<window, small_kinds> windows{};
+  for (window& each : windows) each = at_its_end;
+  return windows;
 }();
 
 } // namespace
@@ -70,11 +70,11 @@ thread_record* take_record() noexcept {
   }
   const std::size_t page = os::page_bytes();
   const std::size_t bytes = (sizeof(thread_record) + page - 1) / page * page;
-  auto* const made = static_cast<thread_record*>(os::map(bytes, page)); // zeros
-  if (made == nullptr) return nullptr;
-  made->windows.fill(no_window);
-  made->cursors.fill({});
-  return made;
+  auto* const record = static_cast<thread_record*>(os::map(bytes, page)); // zeros
+  if (record == nullptr) return nullptr;
+  record->windows.fill(no_window);
+  record->cursors.fill({});
+  return record;
 }
 
 } // namespace
@@ -93,19 +93,19 @@ bool register_this_thread() noexcept {
   // A record has windows that an earlier thread left: a collection has to see it among the idle or
   // among the threads at any time, or it gives those blocks to others.
   const std::lock_guard hold{the_gc.lock};
-  thread_record* const made = take_record();
-  if (made == nullptr) return false;
-  made->stack = stack;
-  made->id = os::this_thread();
-  made->number = os::this_thread_number();
-  made->stopped_in.store(0, std::memory_order_relaxed);
-  made->interrupted.store(false, std::memory_order_relaxed);
-  made->values = 0;
-  made->marks_handed_out = copy_marks();
-  heapwise_gc_windows = made->windows.data();
-  this_thread = made;
-  made->next = the_gc.threads;
-  the_gc.threads = made;
+  thread_record* const record = take_record();
+  if (record == nullptr) return false;
+  record->stack = stack;
+  record->id = os::this_thread();
+  record->number = os::this_thread_number();
+  record->stopped_in.store(0, std::memory_order_relaxed);
+  record->interrupted.store(false, std::memory_order_relaxed);
+  record->values = 0;
+  record->marks_handed_out = copy_marks();
+  heapwise_gc_windows = record->windows.data();
+  this_thread = record;
+  record->next = the_gc.threads;
+  the_gc.threads = record;
   ++the_gc.thread_count;
   return true;
 }
@@ -186,17 +186,17 @@ void unlock_threads() noexcept {
 }
 
 void forget_other_threads() noexcept {
-  thread_record* gone = the_gc.threads;
+  thread_record* record = the_gc.threads;
   the_gc.threads = nullptr;
   the_gc.thread_count = 0;
-  while (gone != nullptr) {
-    thread_record* const next = gone->next;
-    thread_record*& into = gone == this_thread ? the_gc.threads : the_gc.idle;
-    gone->next = into;
-    into = gone;
-    if (gone != this_thread) ::new (&gone->lock) os::mutex; // its holder is not here
-    if (gone == this_thread) the_gc.thread_count = 1;
-    gone = next;
+  while (record != nullptr) {
+    thread_record* const next = record->next;
+    thread_record*& into = record == this_thread ? the_gc.threads : the_gc.idle;
+    record->next = into;
+    into = record;
+    if (record != this_thread) ::new (&record->lock) os::mutex; // its holder is not here
+    if (record == this_thread) the_gc.thread_count = 1;
+    record = next;
   }
 }
 

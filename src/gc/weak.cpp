@@ -36,9 +36,9 @@ bool make_unused() noexcept {
     return false;
   }
   for (std::size_t each = 0; each < targets_of_a_page(); ++each) {
-    auto* const made = ::new (static_cast<void*>(first + each)) weak_target{};
-    made->next = attached.unused;
-    attached.unused = made;
+    auto* const target = ::new (static_cast<void*>(first + each)) weak_target{};
+    target->next = attached.unused;
+    attached.unused = target;
   }
   return true;
 }
@@ -70,6 +70,13 @@ void forget(heapwise_gc_weak& cell) noexcept {
   if (block != nullptr) remove_if_empty(the_gc.attached.of_blocks.find(block));
 }
 
+/// Effects: the marks of the block that a cell lies in, if any, are written by each collection.
+void note_cell(const heapwise_gc_weak& cell) noexcept {
+  const found_block around = block_around(&cell);
+  if (around.begin == nullptr) return;
+  the_gc.memory.record(around.slice).attached.store(true, std::memory_order_relaxed);
+}
+
 } // namespace
 
 int set_weak(heapwise_gc_weak& cell, void* block, bool until_freed) noexcept {
@@ -90,6 +97,7 @@ int set_weak(heapwise_gc_weak& cell, void* block, bool until_freed) noexcept {
   the_gc.attached.unused = target->next;
   target->block.store(block, std::memory_order_relaxed);
   target->cell = &cell;
+  note_cell(cell);
   target->until_freed = until_freed;
   target->written_in = the_gc.memory.age();
   target->next = its->weak;
@@ -124,9 +132,9 @@ void refer_to(weak_target* first, void* block) noexcept {
   }
 }
 
-void empty_weak_references(attachment& of) noexcept {
-  refer_to(of.weak, nullptr);
-  of.weak = nullptr;
+void empty_weak_references(attachment& entry) noexcept {
+  refer_to(entry.weak, nullptr);
+  entry.weak = nullptr;
 }
 
 void empty_lost_weak_references(bool until_freed) noexcept {

@@ -32,7 +32,7 @@ struct weak_target {
 void refer_to(weak_target* first, void* block) noexcept;
 
 /// Effects: references to this block refer to nothing. Requires: the lock.
-void empty_weak_references(attachment& of) noexcept;
+void empty_weak_references(attachment& entry) noexcept;
 
 /// Effects: the same for blocks without a mark, either for those references that last until the
 /// block is freed or for the others. Requires: a world that stands still.

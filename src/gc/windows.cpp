@@ -10,6 +10,7 @@ bool set_mark(const space& memory, const char* block, const kind_facts& facts,
   const slice_index slice = memory.slice_of(block);
   const auto offset = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(block) -
                                                memory.address_of(slice));
+  if (with_mark == handed_out) memory.note_handed_out(slice);
   mark& of_block = memory.marks_of(slice)[block_at(facts, offset)];
   return of_block.exchange(with_mark, std::memory_order_relaxed) == 0;
 }
@@ -19,15 +20,15 @@ bool set_mark(const space& memory, const char* block, const kind_facts& facts,
 std::size_t keep_windows(const thread_record& of_thread, std::uint8_t with_mark) noexcept {
   std::size_t kept_bytes = 0;
   const space& memory = the_gc.memory;
-  for (kind of = 1; of < small_kinds; ++of) {
-    const window& from = of_thread.windows[of];
+  for (kind block_kind = 1; block_kind < small_kinds; ++block_kind) {
+    const window& from = of_thread.windows[block_kind];
     if (!memory.holds(from.end - 1)) continue;
-    const std::size_t bytes = kind_table[of].bytes;
+    const std::size_t bytes = kind_table[block_kind].bytes;
     const auto* const begin =
         reinterpret_cast<const char*>(memory.address_of(memory.slice_of(from.end - 1)));
     const char* block = from.at == begin ? from.at : from.at - bytes;
     for (; block < from.end; block += bytes) {
-      if (set_mark(memory, block, kind_table[of], with_mark)) kept_bytes += bytes;
+      if (set_mark(memory, block, kind_table[block_kind], with_mark)) kept_bytes += bytes;
     }
   }
   return kept_bytes;

@@ -20,6 +20,11 @@
 // A program that is linked statically need not have dladdr.
 #pragma weak dladdr
 
+extern "C" {
+// There if the program was built with ThreadSanitizer.
+[[gnu::weak]] void __tsan_init();
+}
+
 namespace heapwise::os {
 
 namespace {
@@ -29,6 +34,12 @@ pthread_key_t thread_end_key;
 
 // How often the calling thread went through the destructors of its keys while it was watched.
 constinit thread_local int rounds_at_end = 0;
+
+/// Returns: the last round of destructors in which a thread may take locks. In the last one of all,
+/// ThreadSanitizer takes its record of the thread away, and dies at a lock that comes later.
+int last_round() noexcept {
+  return PTHREAD_DESTRUCTOR_ITERATIONS - (__tsan_init != nullptr ? 1 : 0);
+}
 
 // The destructors of other keys come before and after this one, and may use the collector. So this
 // one asks to be called again, until the system goes through them for the last time.
@@ -208,7 +219,7 @@ bool on_thread_end(void (*action)()) noexcept {
 }
 
 bool watch_this_thread(bool yes) noexcept {
-  if (yes && rounds_at_end >= PTHREAD_DESTRUCTOR_ITERATIONS) return false;
+  if (yes && rounds_at_end >= last_round()) return false;
   const int saved = errno;
   const bool done = ::pthread_setspecific(thread_end_key, yes ? &thread_end_key : nullptr) == 0;
   errno = saved;

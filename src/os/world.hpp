@@ -70,9 +70,9 @@ void restore_signals(signal_mask mask) noexcept;
 void with_registers(void (*body)(void* argument, void* lowest), void* argument) noexcept;
 
 /// Effects: `action` is called in each thread that called `watch_this_thread` when it ends, in the
-/// last round of the destructors of pthread keys. It is not called if the thread first called
-/// `watch_this_thread` in such a destructor: the system does not tell which round it is. Then
-/// `interrupt` says that the thread has ended.
+/// last round of the destructors of pthread keys, under ThreadSanitizer in the last but one. It is
+/// not called if the thread first called `watch_this_thread` in such a destructor: the system does
+/// not tell which round it is. Then `interrupt` says that the thread has ended.
 [[nodiscard]] bool on_thread_end(void (*action)()) noexcept;
 
 /// Returns: false if there is no memory, or if `action` was called in this thread: it does not get

@@ -56,10 +56,10 @@ size_t sum_in_a_thread(size_t count) {
   struct list* first = NULL;
   size_t each;
   for (each = 0; each < count; ++each) {
-    struct list* const made = malloc(sizeof *made);
-    made->next = first;
-    made->text = strdup("four");
-    first = made;
+    struct list* const list = malloc(sizeof *list);
+    list->next = first;
+    list->text = strdup("four");
+    first = list;
   }
   if (pthread_create(&thread, NULL, sum, first) != 0) return 0;
   first = NULL;

@@ -18,9 +18,9 @@ struct node {
 };
 
 node* make() {
-  auto* const made = static_cast<node*>(heapwise_gc_malloc(sizeof(node)));
-  for (std::uint64_t& each : made->words) each = filling;
-  return made;
+  auto* const block = static_cast<node*>(heapwise_gc_malloc(sizeof(node)));
+  for (std::uint64_t& each : block->words) each = filling;
+  return block;
 }
 
 bool is_whole(const node* block) {
@@ -45,17 +45,17 @@ bool churn(int rounds) {
   bool whole = true;
   for (int round = 0; round < rounds; ++round) {
     heapwise_gc_weak& cell = cells[round % 16];
-    if (const auto* const found = static_cast<node*>(heapwise_gc_get_weak(&cell))) {
-      whole = whole && is_whole(found);
+    if (const auto* const target = static_cast<node*>(heapwise_gc_get_weak(&cell))) {
+      whole = whole && is_whole(target);
     }
-    node* const made = make();
-    if (round % 3 == 0) whole = whole && heapwise_gc_set_weak(&cell, made) == 0;
-    if (round % 5 == 0) whole = whole && heapwise_gc_set_finalizer(made, note, nullptr) == 0;
+    node* const block = make();
+    if (round % 3 == 0) whole = whole && heapwise_gc_set_weak(&cell, block) == 0;
+    if (round % 5 == 0) whole = whole && heapwise_gc_set_finalizer(block, note, nullptr) == 0;
     if (round % 7 == 0) {
-      whole = whole && heapwise_gc_keep(made) == 0;
-      heapwise_gc_stop_keeping(made);
+      whole = whole && heapwise_gc_keep(block) == 0;
+      heapwise_gc_stop_keeping(block);
     }
-    if (round % 11 == 0) heapwise_gc_free(made);
+    if (round % 11 == 0) heapwise_gc_free(block);
     if (round % 1000 == 0) heapwise_gc_run_finalizers();
   }
   for (heapwise_gc_weak& each : cells) whole = whole && heapwise_gc_set_weak(&each, nullptr) == 0;

@@ -106,7 +106,7 @@ void collect() {
 /// Returns: a list of at least `bytes`, which other markers are started for.
 void** live_list(std::size_t bytes) {
   void** newest = nullptr;
-  for (std::size_t made = 0; made < bytes; made += 64) {
+  for (std::size_t position = 0; position < bytes; position += 64) {
     auto** const next = static_cast<void**>(heapwise_gc_malloc(64));
     next[0] = newest;
     newest = next;

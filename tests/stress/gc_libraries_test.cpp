@@ -19,10 +19,10 @@ constexpr std::chrono::microseconds pause{200};
 /// Effects: the thread's variable of the library holds a block with a number, and nothing else
 /// does.
 [[gnu::noinline]] bool keep_number(const library& in, std::uintptr_t number) {
-  auto* const made = static_cast<std::uintptr_t*>(heapwise_gc_malloc(64));
-  if (made == nullptr) return false;
-  made[1] = number;
-  in.keep_in_thread(made);
+  auto* const block = static_cast<std::uintptr_t*>(heapwise_gc_malloc(64));
+  if (block == nullptr) return false;
+  block[1] = number;
+  in.keep_in_thread(block);
   return true;
 }
 

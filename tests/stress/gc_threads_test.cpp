@@ -22,26 +22,26 @@ struct node {
 };
 
 node* make(std::uint64_t number, std::uint64_t words) {
-  auto* const made =
+  auto* const block =
       static_cast<node*>(heapwise_gc_malloc(sizeof(node) + words * sizeof(std::uint64_t)));
-  auto* const tail = reinterpret_cast<std::uint64_t*>(made + 1);
-  bool zero = made->next == nullptr && made->other == nullptr && made->number == 0;
+  auto* const tail = reinterpret_cast<std::uint64_t*>(block + 1);
+  bool zero = block->next == nullptr && block->other == nullptr && block->number == 0;
   for (std::uint64_t each = 0; each < words; ++each) {
     zero = zero && tail[each] == 0;
     tail[each] = number;
   }
   if (!zero) return nullptr;
-  made->number = number;
-  made->words = words;
-  return made;
+  block->number = number;
+  block->words = words;
+  return block;
 }
 
-bool holds(const node* of, std::uint64_t number) {
-  const auto* const tail = reinterpret_cast<const std::uint64_t*>(of + 1);
-  for (std::uint64_t each = 0; each < of->words; ++each) {
+bool holds(const node* block, std::uint64_t number) {
+  const auto* const tail = reinterpret_cast<const std::uint64_t*>(block + 1);
+  for (std::uint64_t each = 0; each < block->words; ++each) {
     if (tail[each] != number) return false;
   }
-  return of->number == number;
+  return block->number == number;
 }
 
 /// A list whose nodes also lead to pairs of pointer-free bytes.

@@ -89,6 +89,13 @@ NOT_UNDER_QEMU = (
 )
 
 
+# One thread for a long time: nothing for a thread sanitizer to see.
+NOT_UNDER_TSAN = (
+    "gc/growth_test|the heap of a program that keeps little|free blocks between live ones"
+    "|blocks that are lost are handed out again"
+)
+
+
 def build_of(preset: str, *targets: str) -> list[Part]:
     """Configure and build these targets."""
     build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
@@ -144,7 +151,13 @@ def all_parts(root: Path, results: Path) -> list[Part]:
             "tests/sanitize/test_other_experiments.py",
             unrelated=NOT_FOR_CPP,
         ),
-        *of_preset("tsan", results, "contract", "stress", also=("concurrent_experiments",)),
+        *of_preset(
+            "tsan",
+            results,
+            *("contract", "stress", "unit_gc"),
+            without=NOT_UNDER_TSAN,
+            also=("concurrent_experiments",),
+        ),
         concurrent_experiments("tsan", root, results),
         *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
         Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP, lane=Lane.BESIDE),

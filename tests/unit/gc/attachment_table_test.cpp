@@ -22,9 +22,9 @@ bool is_same(attachment_table& table, const std::map<std::uint64_t, std::size_t>
   table.each([&](const attachment&) { ++count; });
   if (count != wanted.size() || table.size() != wanted.size()) return false;
   for (const auto& [number, keepers] : wanted) {
-    const attachment* const found = table.find(address(number));
-    if (found == nullptr || found->keepers != keepers) return false;
-    if (found->block() != address(number)) return false;
+    const attachment* const entry = table.find(address(number));
+    if (entry == nullptr || entry->keepers != keepers) return false;
+    if (entry->block() != address(number)) return false;
   }
   return true;
 }

@@ -102,10 +102,10 @@ TEST_CASE("a container with the kept allocator leads to blocks from memory of ma
   static hidden inside;
   static hidden container; // its address is in no place that is looked through
   elsewhere([] {
-    auto* const made = new numbers;
-    for (int each = 0; each < 1000; ++each) made->push_back(heapwise::make_collected<plain>());
-    inside = hidden{made->back()};
-    container = hidden{made};
+    auto* const block = new numbers;
+    for (int each = 0; each < 1000; ++each) block->push_back(heapwise::make_collected<plain>());
+    inside = hidden{block->back()};
+    container = hidden{block};
     gc_test::leave_windows();
   });
   heapwise_gc_collect();
@@ -138,8 +138,8 @@ TEST_CASE("a weak pointer is null when its object is gone, copies refer to the s
   });
   elsewhere([] { CHECK(second.get()->number == 5); });
   heapwise_gc_collect();
-  bool gone = false;
-  elsewhere([&] { gone = first.get() == nullptr && second.get() == nullptr; });
-  CHECK(gone);
+  bool is_destroyed = false;
+  elsewhere([&] { is_destroyed = first.get() == nullptr && second.get() == nullptr; });
+  CHECK(is_destroyed);
   elsewhere([] { heapwise_gc_run_finalizers(); });
 }

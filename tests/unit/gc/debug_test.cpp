@@ -21,20 +21,20 @@ struct damage {
   void* block;
   std::size_t size;
 };
-std::array<damage, 100> found;
-std::size_t found_count;
+std::array<damage, 100> reports;
+std::size_t report_count;
 
 void note(void* block, std::size_t size, void* argument) {
-  CHECK(argument == &found_count);
-  if (found_count < found.size()) found[found_count++] = {block, size};
+  CHECK(argument == &report_count);
+  if (report_count < reports.size()) reports[report_count++] = {block, size};
 }
 
 void start() {
   heapwise_gc_options options{};
   options.debug = 1;
   REQUIRE(heapwise_gc_init(&options) == 0);
-  heapwise_gc_on_damage(note, &found_count);
-  found_count = 0;
+  heapwise_gc_on_damage(note, &report_count);
+  report_count = 0;
 }
 
 constexpr std::array<std::size_t, 9> sizes{0, 1, 8, 24, 40, 100, 5000, 33'000, 200'000};
@@ -75,11 +75,11 @@ TEST_CASE("a byte behind a block is found when the block is freed, however far b
         CAPTURE(size);
         void* const block = atomic ? heapwise_gc_malloc_atomic(size) : heapwise_gc_malloc(size);
         write_behind(block, size + behind);
-        found_count = 0;
+        report_count = 0;
         heapwise_gc_free(block);
-        REQUIRE(found_count == 1);
-        CHECK(found[0].block == block);
-        CHECK(found[0].size == size);
+        REQUIRE(report_count == 1);
+        CHECK(reports[0].block == block);
+        CHECK(reports[0].size == size);
       }
     }
   }
@@ -107,7 +107,7 @@ TEST_CASE("what a program may write is not damage") {
     heapwise_gc_free(aligned);
   }
   heapwise_gc_collect();
-  CHECK(found_count == 0);
+  CHECK(report_count == 0);
 }
 
 TEST_CASE("a collection finds damage of blocks in use, each once, and of lost ones") {
@@ -123,9 +123,9 @@ TEST_CASE("a collection finds damage of blocks in use, each once, and of lost on
     write_behind(heapwise_gc_malloc(70'000), 70'000); // lost
   });
   heapwise_gc_collect();
-  CHECK(found_count == 3);
+  CHECK(report_count == 3);
   heapwise_gc_collect();
-  CHECK(found_count == 3);
+  CHECK(report_count == 3);
   the_static_root = nullptr;
   CHECK(gc_test::statistics().damaged_blocks >= 3);
 }
@@ -140,7 +140,7 @@ TEST_CASE("blocks that are lost are handed out again and are whole") {
     }
   });
   heapwise_gc_collect();
-  CHECK(found_count == 0);
+  CHECK(report_count == 0);
   CHECK(gc_test::statistics().peak_heap_bytes < std::size_t{64} << 20);
 }
 

@@ -20,9 +20,9 @@ char* volatile the_address; // a root
 bool lives(std::size_t size, std::size_t behind) {
   hidden block;
   elsewhere([&] {
-    auto* const made = static_cast<char*>(heapwise_gc_malloc(size));
-    block = hidden{made};
-    the_address = made + behind;
+    auto* const memory = static_cast<char*>(heapwise_gc_malloc(size));
+    block = hidden{memory};
+    the_address = memory + behind;
     const int others = size < 4096 ? 500 : 20; // more than a window
     for (int each = 0; each < others; ++each) static_cast<void>(heapwise_gc_malloc(size));
   });
@@ -62,10 +62,10 @@ TEST_CASE("what lies in a block that is found by a displacement is looked throug
     CAPTURE(size);
     hidden below;
     elsewhere([&] {
-      auto** const made = static_cast<void**>(heapwise_gc_malloc(size));
-      made[1] = heapwise_gc_malloc(64);
-      below = hidden{made[1]};
-      the_address = reinterpret_cast<char*>(made) + 1;
+      auto** const block = static_cast<void**>(heapwise_gc_malloc(size));
+      block[1] = heapwise_gc_malloc(64);
+      below = hidden{block[1]};
+      the_address = reinterpret_cast<char*>(block) + 1;
       for (int each = 0; each < 500; ++each) static_cast<void>(heapwise_gc_malloc(64));
     });
     heapwise_gc_collect();

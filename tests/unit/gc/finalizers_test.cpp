@@ -35,16 +35,16 @@ void note(void* block, void* argument) {
 }
 
 node* make(std::uintptr_t number, node* next = nullptr) {
-  auto* const made = static_cast<node*>(heapwise_gc_malloc(sizeof(node)));
-  made->number = number;
-  made->next = next;
-  return made;
+  auto* const block = static_cast<node*>(heapwise_gc_malloc(sizeof(node)));
+  block->number = number;
+  block->next = next;
+  return block;
 }
 
 node* make_with_finalizer(std::uintptr_t number, node* next = nullptr, void* argument = nullptr) {
-  node* const made = make(number, next);
-  REQUIRE(heapwise_gc_set_finalizer(made, note, argument) == 0);
-  return made;
+  node* const block = make(number, next);
+  REQUIRE(heapwise_gc_set_finalizer(block, note, argument) == 0);
+  return block;
 }
 
 /// Effects: collects and calls what is ready. Returns: the numbers of the blocks, in order.
@@ -131,13 +131,13 @@ TEST_CASE("a block that leads to itself is finalized, blocks in a circle are not
 
 TEST_CASE("a finalizer may let its block be reachable again, and be set again") {
   elsewhere([] {
-    node* const made = make(9);
+    node* const new_node = make(9);
     const auto revive = [](void* block, void*) {
       note(block, nullptr);
       the_static_root = static_cast<node*>(block);
       REQUIRE(heapwise_gc_set_finalizer(block, note, nullptr) == 0);
     };
-    REQUIRE(heapwise_gc_set_finalizer(made, revive, nullptr) == 0);
+    REQUIRE(heapwise_gc_set_finalizer(new_node, revive, nullptr) == 0);
     gc_test::leave_windows();
   });
   CHECK(numbers_after_a_collection() == numbers{9});
@@ -197,8 +197,8 @@ TEST_CASE("the argument of a finalizer is a root") {
 TEST_CASE("realloc takes the finalizer along, and what keeps a block") {
   static hidden kept;
   elsewhere([] {
-    node* const moved = make_with_finalizer(1);
-    static_cast<void>(heapwise_gc_realloc(moved, 10'000));
+    node* const block = make_with_finalizer(1);
+    static_cast<void>(heapwise_gc_realloc(block, 10'000));
     node* const small = make(2);
     REQUIRE(heapwise_gc_keep(small) == 0);
     kept = hidden{heapwise_gc_realloc(small, 100'000)};
@@ -313,9 +313,9 @@ TEST_CASE("finalizers without an order are called in circles, and for blocks tha
     third->next->next = first; // a circle of all four
     gc_test::leave_windows();
   });
-  numbers found = numbers_after_a_collection();
-  std::sort(found.begin(), found.end());
-  CHECK(found == numbers{1, 2, 3, 4});
+  numbers calls = numbers_after_a_collection();
+  std::sort(calls.begin(), calls.end());
+  CHECK(calls == numbers{1, 2, 3, 4});
   CHECK(numbers_after_a_collection().empty());
 }
 
@@ -336,9 +336,9 @@ TEST_CASE("one without an order does not wait for an ordered one that leads to i
     make_with_finalizer(1, second);
     gc_test::leave_windows();
   });
-  numbers found = numbers_after_a_collection();
-  std::sort(found.begin(), found.end());
-  CHECK(found == numbers{1, 2});
+  numbers calls = numbers_after_a_collection();
+  std::sort(calls.begin(), calls.end());
+  CHECK(calls == numbers{1, 2});
 }
 
 TEST_CASE("a finalizer that is set again has the order of the last call") {
@@ -361,7 +361,7 @@ TEST_CASE("a finalizer without an order goes with a block that is moved, without
     make_with_finalizer(1, second);
     gc_test::leave_windows();
   });
-  numbers found = numbers_after_a_collection();
-  std::sort(found.begin(), found.end());
-  CHECK(found == numbers{1, 2});
+  numbers calls = numbers_after_a_collection();
+  std::sort(calls.begin(), calls.end());
+  CHECK(calls == numbers{1, 2});
 }

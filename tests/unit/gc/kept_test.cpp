@@ -26,12 +26,12 @@ TEST_CASE("a block that is kept is reachable, as often as it was asked for") {
   static hidden block;
   static hidden other;
   elsewhere([] {
-    auto** const made = static_cast<void**>(heapwise_gc_malloc(64));
-    made[3] = heapwise_gc_malloc(32);
-    block = hidden{made};
-    other = hidden{made[3]};
-    REQUIRE(heapwise_gc_keep(made) == 0);
-    REQUIRE(heapwise_gc_keep(made) == 0);
+    auto** const pointers = static_cast<void**>(heapwise_gc_malloc(64));
+    pointers[3] = heapwise_gc_malloc(32);
+    block = hidden{pointers};
+    other = hidden{pointers[3]};
+    REQUIRE(heapwise_gc_keep(pointers) == 0);
+    REQUIRE(heapwise_gc_keep(pointers) == 0);
     gc_test::leave_windows();
   });
   heapwise_gc_collect();
@@ -55,12 +55,12 @@ TEST_CASE("an uncollectable block stays until it is freed, and is looked through
   static hidden not_seen;
   static hidden atomic;
   elsewhere([] {
-    auto** const made = static_cast<void**>(heapwise_gc_malloc_uncollectable(64));
-    made[0] = heapwise_gc_malloc(32);
+    auto** const pointers = static_cast<void**>(heapwise_gc_malloc_uncollectable(64));
+    pointers[0] = heapwise_gc_malloc(32);
     auto** const texts = static_cast<void**>(heapwise_gc_malloc_atomic_uncollectable(64));
     texts[0] = heapwise_gc_malloc(32);
-    block = hidden{made};
-    other = hidden{made[0]};
+    block = hidden{pointers};
+    other = hidden{pointers[0]};
     atomic = hidden{texts};
     not_seen = hidden{texts[0]};
     for (int each = 0; each < 1000; ++each) static_cast<void>(heapwise_gc_malloc(32));

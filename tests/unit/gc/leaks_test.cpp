@@ -40,13 +40,13 @@ void* volatile the_static_root;
 
 /// The addresses that were reported, as nobody keeps them.
 std::multiset<const void*> reported_by_a_collection() {
-  static reports found;
-  found.count = 0;
-  heapwise_gc_on_leak(note, &found);
+  static reports seen;
+  seen.count = 0;
+  heapwise_gc_on_leak(note, &seen);
   heapwise_gc_collect();
   std::multiset<const void*> blocks;
-  for (std::size_t each = 0; each < found.count; ++each) blocks.insert(found.each[each].first);
-  found = {};
+  for (std::size_t each = 0; each < seen.count; ++each) blocks.insert(seen.each[each].first);
+  seen = {};
   return blocks;
 }
 
@@ -97,15 +97,15 @@ TEST_CASE("a leak has its size, and is counted") {
   static_cast<void>(reported_by_a_collection());
   const std::size_t before = gc_test::statistics().leaks;
   elsewhere([] { static_cast<void>(heapwise_gc_malloc(5000)); });
-  static reports found;
-  found.count = 0;
-  heapwise_gc_on_leak(note, &found);
+  static reports seen;
+  seen.count = 0;
+  heapwise_gc_on_leak(note, &seen);
   heapwise_gc_collect();
-  REQUIRE(found.count == 1);
-  CHECK(found.each[0].second >= 5000);
-  CHECK(found.each[0].second <= 6000);
+  REQUIRE(seen.count == 1);
+  CHECK(seen.each[0].second >= 5000);
+  CHECK(seen.each[0].second <= 6000);
   CHECK(gc_test::statistics().leaks == before + 1);
-  found = {};
+  seen = {};
 }
 
 TEST_CASE("a lost block holds what it held until it is reported" *
@@ -126,9 +126,9 @@ TEST_CASE("a lost block holds what it held until it is reported" *
   const auto look = [](void* block, std::size_t, void*) {
     elsewhere([] { // others allocate and collect meanwhile
       for (std::size_t each = 0; each < count; ++each) {
-        void* const made = heapwise_gc_malloc(size);
-        std::memset(made, 1, size);
-        heapwise_gc_free(made);
+        void* const garbage = heapwise_gc_malloc(size);
+        std::memset(garbage, 1, size);
+        heapwise_gc_free(garbage);
       }
       std::lock_guard hold{heapwise::gc::the_gc.lock};
       heapwise::gc::collect_locked();
@@ -187,8 +187,8 @@ TEST_CASE("a child forked during another thread's report gives up what it report
   REQUIRE(the_step == step::reporting);
   const int status = gc_test::status_of_process([] {
     elsewhere([] { static_cast<void>(heapwise_gc_malloc(64)); });
-    const bool found = reported_by_a_collection().size() == 1;
-    return found && nothing_is_held() ? 0 : 1;
+    const bool is_reported = reported_by_a_collection().size() == 1;
+    return is_reported && nothing_is_held() ? 0 : 1;
   });
   the_step = step::may_end;
   the_step.notify_all();

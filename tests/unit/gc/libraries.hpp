@@ -59,9 +59,9 @@ class library {
 /// Returns: a block that only the calling thread's variable of the library holds. The frame of this
 /// function, which held it too, is overwritten.
 [[gnu::noinline]] inline hidden keep_new_block(const library& in) {
-  void* const made = heapwise_gc_malloc(80);
-  in.keep_in_thread(made);
-  return hidden{made};
+  void* const block = heapwise_gc_malloc(80);
+  in.keep_in_thread(block);
+  return hidden{block};
 }
 
 /// Effects: overwrites what calls have left on the stack, and leaves the window of that kind.

@@ -16,9 +16,9 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 /// Blocks of one kind in as many slices as it takes.
 class blocks {
  public:
-  blocks(space& in, kind of, std::size_t count) : in_{in}, facts_{kind_table[of]} {
+  blocks(space& in, kind block_kind, std::size_t count) : in_{in}, facts_{kind_table[block_kind]} {
     for (std::size_t first = 0; first < count; first += facts_.blocks) {
-      slices_.push_back(in.take(1, of));
+      slices_.push_back(in.take(1, block_kind));
       REQUIRE(slices_.back() != no_slice);
     }
   }
@@ -30,9 +30,9 @@ class blocks {
     return in_.marks_of(slices_[number / facts_.blocks])[number % facts_.blocks].load() != 0;
   }
   std::size_t marked_among(std::size_t count) const {
-    std::size_t found = 0;
-    for (std::size_t each = 0; each < count; ++each) found += marked(each) ? 1 : 0;
-    return found;
+    std::size_t sum = 0;
+    for (std::size_t each = 0; each < count; ++each) sum += marked(each) ? 1 : 0;
+    return sum;
   }
 
  private:
@@ -56,10 +56,10 @@ TEST_CASE("every block of a chain is marked, however long, and nothing beside it
   space memory; // one for all: it keeps its addresses for ever, and an emulator has fewer
   REQUIRE(memory.start(0));
   for (const std::size_t length : {1UL, 2UL, 7UL, 8UL, 9UL, 17UL, 100'000UL}) {
-    for (const kind of : {kind{1}, kind{3}, kind_of(1000, false)}) {
+    for (const kind block_kind : {kind{1}, kind{3}, kind_of(1000, false)}) {
       CAPTURE(length);
-      CAPTURE(int{of});
-      const blocks chain{memory, of, 2 * length};
+      CAPTURE(int{block_kind});
+      const blocks chain{memory, block_kind, 2 * length};
       for (std::size_t each = 0; each + 1 < length; ++each)
         chain[2 * each][1] = chain[2 * each + 2];
       CHECK_FALSE(mark_from_word(chain[0], memory));
@@ -88,11 +88,11 @@ TEST_CASE("what there is no room to note down is found again by looking through 
 
 TEST_CASE("an address inside of a block is one of it only if that is asked for") {
   REQUIRE(start_markers(1, mib, false));
-  for (const kind of : {kind{1}, kind{4}, kind_of(9000, false)}) {
-    CAPTURE(int{of});
+  for (const kind block_kind : {kind{1}, kind{4}, kind_of(9000, false)}) {
+    CAPTURE(int{block_kind});
     space memory;
     REQUIRE(memory.start(0));
-    const blocks some{memory, of, 4};
+    const blocks some{memory, block_kind, 4};
     static_cast<void>(mark_from_word(reinterpret_cast<char*>(some[2]) + 8, memory));
     CHECK(some.marked_among(4) == 0);
     static_cast<void>(mark_from_word(reinterpret_cast<char*>(some[2]) + 8, memory, true));
@@ -105,15 +105,15 @@ TEST_CASE("what lies behind the last block of a slice is not a block") {
   REQUIRE(start_markers(1, mib, false));
   space memory;
   REQUIRE(memory.start(0));
-  const kind of = kind_of(48, false);
-  const blocks some{memory, of, 1};
-  auto* const behind =
-      reinterpret_cast<char*>(some[0]) + std::size_t{kind_table[of].blocks} * kind_table[of].bytes;
-  REQUIRE(kind_table[of].blocks * kind_table[of].bytes < slice_bytes);
+  const kind block_kind = kind_of(48, false);
+  const blocks some{memory, block_kind, 1};
+  auto* const behind = reinterpret_cast<char*>(some[0]) +
+                       std::size_t{kind_table[block_kind].blocks} * kind_table[block_kind].bytes;
+  REQUIRE(kind_table[block_kind].blocks * kind_table[block_kind].bytes < slice_bytes);
   static_cast<void>(mark_from_word(behind, memory));
   static_cast<void>(mark_from_word(behind, memory, true));
   CHECK(some.marked_among(1) == 0);
-  for (std::size_t each = kind_table[of].blocks; each < marks_of_slice; ++each) {
+  for (std::size_t each = kind_table[block_kind].blocks; each < marks_of_slice; ++each) {
     CHECK(memory.marks_of(memory.slice_of(some[0]))[each].load() == 0);
   }
 }
@@ -123,18 +123,19 @@ TEST_CASE("words that are not addresses of the heap, or of a slice without block
   space memory;
   REQUIRE(memory.start(0));
   const blocks some{memory, 1, 1};
-  const slice_index gone = memory.take(1, 1);
-  auto* const in_gone = memory.address_of(gone);
-  memory.give(gone, 1);
+  const slice_index free_slice = memory.take(1, 1);
+  auto* const in_free_slice = memory.address_of(free_slice);
+  memory.give(free_slice, 1);
   auto* const base = memory.address_of(0);
-  for (const void* word : {static_cast<const void*>(nullptr), static_cast<const void*>(base),
-                           static_cast<const void*>(base - 16), static_cast<const void*>(in_gone),
-                           static_cast<const void*>(base + (std::size_t{1} << 39)),
-                           reinterpret_cast<const void*>(~std::uintptr_t{0})}) {
+  for (const void* word :
+       {static_cast<const void*>(nullptr), static_cast<const void*>(base),
+        static_cast<const void*>(base - 16), static_cast<const void*>(in_free_slice),
+        static_cast<const void*>(base + (std::size_t{1} << 39)),
+        reinterpret_cast<const void*>(~std::uintptr_t{0})}) {
     static_cast<void>(mark_from_word(word, memory, true));
   }
   CHECK(some.marked_among(1) == 0);
-  CHECK(memory.marks_of(gone)[0].load() == 0);
+  CHECK(memory.marks_of(free_slice)[0].load() == 0);
 }
 
 TEST_CASE("a stack grows, gives its oldest away, and uses their room again") {

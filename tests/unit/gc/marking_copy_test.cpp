@@ -1,6 +1,7 @@
 // Collections that mark in a copy of the process. What the copy knows is what was there when it was
 // made; its marks are taken over by the first allocation that needs a span afterwards. So whatever
 // a test does between `begin_copy` and `take_over` happens while the copy marks.
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
@@ -68,15 +70,15 @@ bool begin_copy(int rounds = 100'000) {
 
 /// Returns: whether the copy is gone.
 bool take_over() {
-  bool gone = false;
+  bool is_over = false;
   elsewhere([&] {
-    for (int each = 0; each < 1'000'000 && !gone; ++each) {
+    for (int each = 0; each < 1'000'000 && !is_over; ++each) {
       make_garbage();
       const std::lock_guard hold{the_gc.lock};
-      gone = the_gc.copy.report == nullptr;
+      is_over = the_gc.copy.report == nullptr;
     }
   });
-  return gone;
+  return is_over;
 }
 
 /// Words that take long to look through: pages that nobody wrote, and that take no memory.
@@ -214,6 +216,66 @@ TEST_CASE("a block that moves to another place while the copy marks stays" *
   the_other_list = nullptr;
   heapwise_gc_collect();
   CHECK_FALSE(survived(the_block));
+}
+
+TEST_CASE("spans that stay full, lose blocks or become free have the marks of the copy" *
+          doctest::skip(without_copies)) {
+  start();
+  constexpr std::size_t sample = 1000; // every how many nodes
+  static std::vector<hidden> kept;
+  static std::vector<hidden> dropped;
+  elsewhere([] {
+    make_long_list();
+    gc_test::leave_windows();
+  });
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(begin_copy());
+    REQUIRE(take_over());
+  }
+  elsewhere([] {
+    for (node* each = the_list; each != nullptr && each->next != nullptr; each = each->next) {
+      if (each->number % sample == 1) {
+        kept.emplace_back(each);
+        dropped.emplace_back(each->next);
+      }
+      each->next = each->next->next;
+    }
+  });
+  REQUIRE(kept.size() == nodes_of_long_list / sample);
+  for (const hidden each : dropped) REQUIRE(survived(each));
+  REQUIRE(begin_copy());
+  REQUIRE(take_over());
+  for (const hidden each : kept) REQUIRE(survived(each));
+  for (const hidden each : dropped) REQUIRE_FALSE(survived(each));
+  the_list = nullptr;
+  REQUIRE(begin_copy());
+  REQUIRE(take_over());
+  for (const hidden each : kept) REQUIRE_FALSE(survived(each));
+  CHECK(statistics().concurrent_collections == 5);
+}
+
+TEST_CASE("what is attached to the blocks of spans of which nothing is left is forgotten" *
+          doctest::skip(without_copies)) {
+  start();
+  constexpr std::size_t large_bytes = 20'000; // three in a span
+  static std::array<void*, 30> holders;
+  elsewhere([] {
+    the_list = made(nullptr, 1);
+    for (void*& each : holders) {
+      each = heapwise_gc_malloc(large_bytes);
+      REQUIRE(heapwise_gc_set_weak(static_cast<heapwise_gc_weak*>(each), the_list) == 0);
+    }
+    for (int each = 0; each < 9; ++each) static_cast<void>(heapwise_gc_malloc(large_bytes));
+    gc_test::leave_windows();
+  });
+  REQUIRE(begin_copy());
+  REQUIRE(take_over()); // they have marks from now on
+  REQUIRE(statistics().weak_references == holders.size());
+  elsewhere([] { holders.fill(nullptr); });
+  REQUIRE(begin_copy());
+  REQUIRE(take_over());
+  CHECK(statistics().weak_references == 0);
+  CHECK(statistics().concurrent_collections == 2);
 }
 
 TEST_CASE("blocks that are handed out while the copy marks stay: small, large, used again" *

@@ -39,15 +39,16 @@ void mark_nodes(const heapwise_gc_marking* marking, const void* block, std::size
 }
 
 const heapwise_gc_layout* layout_of_nodes() {
-  static const heapwise_gc_layout* const made = heapwise_gc_make_marked_layout(mark_nodes, nullptr);
-  return made;
+  static const heapwise_gc_layout* const layout =
+      heapwise_gc_make_marked_layout(mark_nodes, nullptr);
+  return layout;
 }
 
 node* make_nodes(std::size_t count) {
-  auto* const made =
+  auto* const block =
       static_cast<node*>(heapwise_gc_malloc_typed(layout_of_nodes(), count * sizeof(node)));
-  REQUIRE(made != nullptr);
-  return made;
+  REQUIRE(block != nullptr);
+  return block;
 }
 
 hidden by_link;
@@ -57,14 +58,14 @@ hidden by_number;
 /// address of another one.
 void lead_from_nodes(std::size_t count, std::size_t at) {
   elsewhere([=] {
-    node* const made = make_nodes(count);
+    node* const block = make_nodes(count);
     void* const linked = heapwise_gc_malloc(64);
     void* const numbered = heapwise_gc_malloc(64);
-    made[at].lead_to(linked);
-    made[at].number = reinterpret_cast<std::uintptr_t>(numbered);
+    block[at].lead_to(linked);
+    block[at].number = reinterpret_cast<std::uintptr_t>(numbered);
     by_link = hidden{linked};
     by_number = hidden{numbered};
-    the_nodes = made;
+    the_nodes = block;
     gc_test::leave_windows();
     for (int each = 0; each < 1000; ++each) static_cast<void>(heapwise_gc_malloc(64));
   });
@@ -76,10 +77,10 @@ constexpr std::uintptr_t list_length = 200'000;
 
 void make_list() {
   for (std::uintptr_t each = 0; each < list_length; ++each) {
-    node* const made = make_nodes(1);
-    made->number = each;
-    if (the_nodes != nullptr) made->lead_to(the_nodes);
-    the_nodes = made;
+    node* const block = make_nodes(1);
+    block->number = each;
+    if (the_nodes != nullptr) block->lead_to(the_nodes);
+    the_nodes = block;
   }
 }
 
@@ -272,13 +273,15 @@ TEST_CASE("the function gets the size that may be used, and its argument") {
 
 TEST_CASE("a finalizer finds what the marking function of its block names") {
   start();
-  static std::uintptr_t found = 0;
+  static std::uintptr_t number_below = 0;
   elsewhere([] {
     node* const block = make_nodes(1);
     node* const below = make_nodes(1);
     below->number = 77;
     block->lead_to(below);
-    const auto read = [](void* of, void*) { found = static_cast<node*>(of)->next()->number; };
+    const auto read = [](void* its_block, void*) {
+      number_below = static_cast<node*>(its_block)->next()->number;
+    };
     REQUIRE(heapwise_gc_set_finalizer(block, read, nullptr) == 0);
     gc_test::leave_windows();
     for (int each = 0; each < 1000; ++each) make_nodes(1);
@@ -286,7 +289,7 @@ TEST_CASE("a finalizer finds what the marking function of its block names") {
   heapwise_gc_collect();
   elsewhere(make_garbage);
   elsewhere([] { CHECK(heapwise_gc_run_finalizers() == 1); });
-  CHECK(found == 77);
+  CHECK(number_below == 77);
 }
 
 TEST_CASE("a finalizer finds all of what a small mark stack cannot hold") {
@@ -304,8 +307,8 @@ TEST_CASE("a finalizer finds all of what a small mark stack cannot hold") {
       below->lead_to(last);
       block[each].lead_to(below);
     }
-    const auto read = [](void* of, void*) {
-      const node* const nodes = static_cast<node*>(of);
+    const auto read = [](void* its_block, void*) {
+      const node* const nodes = static_cast<node*>(its_block);
       for (std::size_t each = 0; each < width; ++each) {
         right += nodes[each].next()->next()->number == each ? 1 : 0;
       }
@@ -321,7 +324,9 @@ TEST_CASE("a finalizer finds all of what a small mark stack cannot hold") {
 TEST_CASE("finalizers wait for the blocks that name theirs, and not for themselves") {
   start();
   static std::uintptr_t order = 0;
-  const auto note = [](void* of, void*) { order = 10 * order + static_cast<node*>(of)->number; };
+  const auto note = [](void* its_block, void*) {
+    order = 10 * order + static_cast<node*>(its_block)->number;
+  };
   elsewhere([=] {
     node* const second = make_nodes(1);
     second->number = 2;

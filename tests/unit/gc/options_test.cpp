@@ -164,9 +164,9 @@ TEST_CASE("inner addresses count everywhere if that is asked for") {
     auto** const holder = static_cast<char**>(heapwise_gc_malloc(16));
     gc_test::hidden block;
     gc_test::elsewhere([&] {
-      auto* const made = static_cast<char*>(heapwise_gc_malloc(5000));
-      *holder = made + 4999;
-      block = gc_test::hidden{made};
+      auto* const memory = static_cast<char*>(heapwise_gc_malloc(5000));
+      *holder = memory + 4999;
+      block = gc_test::hidden{memory};
       for (int each = 0; each < 10; ++each) static_cast<void>(heapwise_gc_malloc(5000));
     });
     heapwise_gc_collect();

@@ -28,9 +28,9 @@ template <class Keep>
 hidden block_kept_by(Keep keep) {
   hidden block;
   elsewhere([&] {
-    void* const made = heapwise_gc_malloc(80);
-    keep(made);
-    block = hidden{made};
+    void* const memory = heapwise_gc_malloc(80);
+    keep(memory);
+    block = hidden{memory};
     for (int each = 0; each < 200; ++each) static_cast<void>(heapwise_gc_malloc(80));
   });
   return block;
@@ -59,9 +59,9 @@ void check_thread_keeps(Keep keep) {
     heapwise_gc_register_thread();
     keep(
         [&] {
-          void* const made = heapwise_gc_malloc(80);
-          block = hidden{made};
-          return made;
+          void* const memory = heapwise_gc_malloc(80);
+          block = hidden{memory};
+          return memory;
         },
         [&] {
           for (int each = 0; each < 200; ++each) static_cast<void>(heapwise_gc_malloc(80));
@@ -230,7 +230,7 @@ TEST_CASE("static data that is excluded keeps nothing, until it is included agai
   const auto blocks_kept = [] {
     std::array<hidden, words.size()> blocks;
     for (std::size_t each = 0; each < words.size(); ++each) {
-      blocks[each] = block_kept_by([each](void* made) { words[each] = made; });
+      blocks[each] = block_kept_by([each](void* block) { words[each] = block; });
     }
     heapwise_gc_collect();
     unsigned kept = 0;

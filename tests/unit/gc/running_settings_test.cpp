@@ -16,7 +16,7 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 void** volatile the_list; // blocks of 1 KiB, each leads to the one before
 
 void lengthen_list(std::size_t bytes) {
-  for (std::size_t made = 0; made < bytes; made += 1024) {
+  for (std::size_t position = 0; position < bytes; position += 1024) {
     auto** const block = static_cast<void**>(heapwise_gc_malloc(1024));
     *block = the_list;
     the_list = block;

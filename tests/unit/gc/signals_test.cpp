@@ -68,20 +68,20 @@ void find(void* library, const char* name, Function*& into) {
 collector of_plugin() {
   void* const library = ::dlopen(HEAPWISE_GC_SECOND, RTLD_NOW);
   REQUIRE(library != nullptr);
-  collector found{};
-  find(library, "second_init", found.init);
-  find(library, "second_register", found.register_thread);
-  find(library, "second_unregister", found.unregister_thread);
-  find(library, "second_collect", found.collect);
-  find(library, "second_malloc", found.malloc);
-  return found;
+  collector functions{};
+  find(library, "second_init", functions.init);
+  find(library, "second_register", functions.register_thread);
+  find(library, "second_unregister", functions.unregister_thread);
+  find(library, "second_collect", functions.collect);
+  find(library, "second_malloc", functions.malloc);
+  return functions;
 }
 
 /// Returns: a list of this collector, each of whose nodes holds its number.
-std::size_t* list_of(const collector& of, std::size_t length) {
+std::size_t* list_of(const collector& owner, std::size_t length) {
   std::size_t* newest = nullptr;
   for (std::size_t each = 0; each < length; ++each) {
-    auto* const next = static_cast<std::size_t*>(of.malloc(48));
+    auto* const next = static_cast<std::size_t*>(owner.malloc(48));
     next[0] = reinterpret_cast<std::size_t>(newest);
     next[1] = each;
     newest = next;

@@ -205,15 +205,10 @@ TEST_CASE("a thread that collects on its signal stack keeps the blocks of both s
     const pages memory;
     in_frame = new_block();
     in_handler = new_block();
-    static bool both;
-    in_the_handler = [] {
-      heapwise_gc_collect();
-      both = survived(in_frame) && survived(in_handler);
-    };
+    in_the_handler = heapwise_gc_collect;
     for (std::byte* each : {memory.low(), memory.high()}) { // of the first thread
-      both = false;
       interrupted_on(each);
-      if (!both) return 1;
+      if (!survived(in_frame) || !survived(in_handler)) return 1;
     }
     return 0;
   });
@@ -276,6 +271,7 @@ TEST_CASE("a coroutine that waits keeps its blocks as long as its stack is added
     elsewhere([] { heapwise_gc_collect(); });
     if (!survived(in_coroutine)) return 2;
     heapwise_gc_remove_stack(memory.high(), memory.high() + stack_bytes);
+    coroutine_context = {}; // its registers are roots
     heapwise_gc_collect();
     return survived(in_coroutine) ? 3 : 0;
   });
@@ -310,14 +306,14 @@ namespace {
 class collected_stacks {
  public:
   boost::context::stack_context allocate() {
-    boost::context::stack_context made;
+    boost::context::stack_context stack;
     void* const memory = ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc{};
-    made.size = stack_bytes;
-    made.sp = static_cast<std::byte*>(memory) + stack_bytes;
-    heapwise_gc_add_stack(memory, made.sp);
-    return made;
+    stack.size = stack_bytes;
+    stack.sp = static_cast<std::byte*>(memory) + stack_bytes;
+    heapwise_gc_add_stack(memory, stack.sp);
+    return stack;
   }
   void deallocate(boost::context::stack_context& stack) {
     std::byte* const memory = static_cast<std::byte*>(stack.sp) - stack.size;

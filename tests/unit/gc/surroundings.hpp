@@ -51,8 +51,8 @@ inline void leave_windows() {
   std::uint8_t marked = 0;
   // On a thread that is not registered, the address is on no stack that is looked through.
   std::thread{[&] {
-    const found_block found = block_around(block.shown());
-    marked = found.begin == nullptr ? 0 : the_gc.memory.marks_of(found.slice)[found.number].load();
+    const found_block place = block_around(block.shown());
+    marked = place.begin == nullptr ? 0 : the_gc.memory.marks_of(place.slice)[place.number].load();
   }}.join();
   return marked != 0;
 }

@@ -35,12 +35,12 @@ const heapwise_gc_layout* layout_of_pair() {
 /// address of another one.
 void make_pairs(std::size_t count, std::size_t at) {
   elsewhere([=] {
-    auto* const made =
+    auto* const block =
         static_cast<pair*>(heapwise_gc_malloc_typed(layout_of_pair(), count * sizeof(pair)));
-    made[at] = {heapwise_gc_malloc(64), heapwise_gc_malloc(64)};
-    by_address = hidden{made[at].address};
-    by_number = hidden{made[at].number};
-    the_pairs = made;
+    block[at] = {heapwise_gc_malloc(64), heapwise_gc_malloc(64)};
+    by_address = hidden{block[at].address};
+    by_number = hidden{block[at].number};
+    the_pairs = block;
     gc_test::leave_windows();
     for (int each = 0; each < 1000; ++each) static_cast<void>(heapwise_gc_malloc(64));
   });

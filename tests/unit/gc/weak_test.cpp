@@ -106,9 +106,9 @@ TEST_CASE("realloc takes weak references along") {
   elsewhere([] {
     void* const block = heapwise_gc_malloc(64);
     REQUIRE(heapwise_gc_set_weak(&the_cell, block) == 0);
-    void* const moved = heapwise_gc_realloc(block, 50'000);
-    CHECK(moved != block);
-    CHECK(heapwise_gc_get_weak(&the_cell) == moved);
+    void* const new_block = heapwise_gc_realloc(block, 50'000);
+    CHECK(new_block != block);
+    CHECK(heapwise_gc_get_weak(&the_cell) == new_block);
   });
 }
 

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <string>
 
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
@@ -12,27 +10,12 @@
 #include <heapwise/pool.hpp>
 #include <heapwise/source/node_blocks.hpp>
 
+#include "smaps.hpp"
+
 namespace {
 
 using heapwise::huge_blocks;
 using heapwise::node_blocks;
-
-/// Returns: the line of this kind for the mapping that holds an address, in /proc/self/smaps.
-std::string smaps_line(const void* address, const std::string& kind) {
-  std::ifstream maps{"/proc/self/smaps"};
-  std::string line;
-  bool within = false;
-  while (std::getline(maps, line)) {
-    unsigned long long begin = 0;
-    unsigned long long end = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx ", &begin, &end) == 2) {
-      const auto number = reinterpret_cast<std::uintptr_t>(address);
-      within = begin <= number && number < end;
-    }
-    if (within && line.rfind(kind, 0) == 0) return line;
-  }
-  return "";
-}
 
 TEST_CASE("huge_blocks: whole huge pages, which the system was asked to use") {
   huge_blocks source;
@@ -44,9 +27,7 @@ TEST_CASE("huge_blocks: whole huge pages, which the system was asked to use") {
   CHECK(reinterpret_cast<std::uintptr_t>(memory) % huge == 0);
   std::memset(memory, 1, huge + 1);
   // "hg" is the advice. A kernel without transparent huge pages takes none.
-  const std::string flags = smaps_line(memory, "VmFlags:");
-  const bool has_them = std::ifstream{"/sys/kernel/mm/transparent_hugepage/enabled"}.good();
-  CHECK((!has_them || flags.empty() || flags.find(" hg") != std::string::npos));
+  CHECK((!smaps::tells_huge_pages() || smaps::has_flag(memory, "hg")));
   source.purge(static_cast<char*>(memory) + 1, 2 * page);
   CHECK(static_cast<char*>(memory)[page] == 0);
   CHECK(static_cast<char*>(memory)[0] == 1);

@@ -1,0 +1,62 @@
+// Huge pages for the heap, of which copies of the process are made faster.
+#include <cstddef>
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+#include "gc/space.hpp"
+#include "os/placement.hpp"
+#include "smaps.hpp"
+#include "surroundings.hpp"
+
+using heapwise::gc::slice_bytes;
+using heapwise::gc::slice_index;
+using heapwise::gc::space;
+using heapwise::os::huge_page_bytes;
+
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+/// Other systems have huge pages that are too large.
+bool has_huge_pages() { return smaps::tells_huge_pages() && huge_page_bytes() == 2 * mib; }
+
+void start(std::size_t concurrent_bytes) {
+  heapwise_gc_options options{};
+  options.concurrent_bytes = concurrent_bytes;
+  REQUIRE(heapwise_gc_init(&options) == 0);
+}
+
+} // namespace
+
+TEST_CASE("where a copy marks, the system is asked for huge pages for every block" *
+          doctest::skip(HEAPWISE_EMULATED)) {
+  if (!has_huge_pages()) return;
+  start(1);
+  CHECK(smaps::has_flag(heapwise_gc_malloc(16), "hg"));
+  CHECK(smaps::has_flag(heapwise_gc_malloc(40 * mib), "hg"));
+}
+
+TEST_CASE("where no copy marks, the system is not asked for huge pages") {
+  if (!smaps::tells_huge_pages()) return;
+  start(0);
+  CHECK_FALSE(smaps::has_flag(heapwise_gc_malloc(16), "hg"));
+}
+
+TEST_CASE("all slices of a huge page are usable before the first one is handed out") {
+  if (!has_huge_pages()) return;
+  space memory;
+  REQUIRE(memory.start(0, {.huge_pages = true}));
+  for (int each = 0; each < 1000; ++each) {
+    const slice_index slice = memory.take(1, heapwise::gc::pair_kind);
+    REQUIRE(slice != heapwise::gc::no_slice);
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.address_of(slice));
+    const std::uintptr_t huge_page = address / huge_page_bytes() * huge_page_bytes();
+    // A byte that cannot be written yet would end the test.
+    *reinterpret_cast<volatile char*>(huge_page + huge_page_bytes() - 1) = 0;
+    *reinterpret_cast<volatile char*>(huge_page) = 0;
+  }
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.address_of(0));
+  CHECK(begin % huge_page_bytes() == 0);
+  memory.end();
+}
