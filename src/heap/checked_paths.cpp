@@ -9,13 +9,12 @@
 #include "heap/lookup.hpp"
 #include "heap/owned_links.hpp"
 #include "heap/random_numbers.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/space.hpp"
 #include "heap/tags.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
-
-constinit std::uint64_t block_states::canary_secret = 0;
 
 namespace {
 
@@ -32,14 +31,14 @@ bool is_small_block(const void* block, size_class of) noexcept {
 
 void expect_block(const void* address) noexcept {
   const void* const block = without_tag(address);
-  if (block == nullptr || is_small_block(block, the_heap_map.class_at(block))) return;
+  if (block == nullptr || is_small_block(block, the_facts.map.class_at(block))) return;
   if (the_guards.holds(block)) the_guards.expect_block(block);
 }
 
 void expect_new_of(const void* address, std::size_t size_bytes, std::size_t alignment) noexcept {
   const void* const block = without_tag(address);
   if (block == nullptr) return;
-  const size_class of = the_heap_map.class_at(block);
+  const size_class of = the_facts.map.class_at(block);
   if (!is_small_block(block, of)) return expect_size(block, size_bytes);
   const std::size_t whole = size_bytes + chosen_profile::canary_bytes;
   const bool fits = size_bytes <= max_small_bytes && whole <= max_small_bytes &&
@@ -61,8 +60,8 @@ void expect_size(const void* address, std::size_t size_bytes) noexcept {
 }
 
 bool start_checking() noexcept {
-  block_states::canary_secret = os::random_word();
-  owned_links::secret = os::random_word();
+  the_facts.canary_secret = os::random_word();
+  the_facts.link_secret = os::random_word();
   seed_random_numbers();
   return the_space.allow_mixing();
 }

@@ -5,6 +5,7 @@
 #include "heap/large_quarantine.hpp"
 #include "heap/options.hpp"
 #include "heap/random_numbers.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/span_guard.hpp"
 #include "heap/tags.hpp"
 #include "os/os.hpp"
@@ -21,7 +22,7 @@ __thread std::uint64_t refills_left = 0;
 /// Effects: reports an access to a small block by an address with another tag.
 [[maybe_unused]] void report_tag(const void* address) {
   if (!the_space.holds(address)) return;
-  const size_class of = the_heap_map.class_around(reinterpret_cast<std::uintptr_t>(address))
+  const size_class of = the_facts.map.class_around(reinterpret_cast<std::uintptr_t>(address))
                             .load(std::memory_order_relaxed);
   if (of == no_class) return;
   const std::byte* const begin = the_space.begin_of(the_space.span_at(address));
@@ -52,9 +53,10 @@ void on_fault(const void* touched) {
 } // namespace
 
 void guarded_pages::start() noexcept {
-  if (base_ != nullptr) return;
-  length_ = (2 * slots + 1) * os::page_bytes();
-  base_ = static_cast<std::byte*>(os::reserve(length_, os::page_bytes()));
+  if (begin() != nullptr) return;
+  the_facts.guards_bytes = (2 * slots + 1) * os::page_bytes();
+  the_facts.guards_begin =
+      static_cast<std::byte*>(os::reserve(the_facts.guards_bytes, os::page_bytes()));
 }
 
 void guarded_pages::watch() noexcept { os::watch_faults(on_fault); }
@@ -69,12 +71,12 @@ bool guarded_pages::is_due() noexcept {
 }
 
 std::byte* guarded_pages::page_of(std::size_t slot) const noexcept {
-  return base_ + (2 * slot + 1) * os::page_bytes();
+  return begin() + (2 * slot + 1) * os::page_bytes();
 }
 
 std::size_t guarded_pages::slot_of(const void* address) const noexcept {
   const std::size_t page =
-      (reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_)) /
+      (reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin())) /
       os::page_bytes();
   return page == 0 ? 0 : (page - 1) / 2;
 }

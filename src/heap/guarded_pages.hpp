@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/sealed_facts.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "os/faults.hpp"
@@ -35,13 +36,13 @@ class guarded_pages {
 
   /// Returns: a block of the class in a guarded page if it is the turn of this one, else nullptr.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* sample(size_class of) noexcept {
-    return base_ == nullptr || !is_due() ? nullptr : take(of);
+    return begin() == nullptr || !is_due() ? nullptr : take(of);
   }
 
   [[nodiscard]] bool holds(const void* address) const noexcept {
-    return base_ != nullptr &&
-           reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_) <
-               length_;
+    return begin() != nullptr && reinterpret_cast<std::uintptr_t>(address) -
+                                         reinterpret_cast<std::uintptr_t>(begin()) <
+                                     the_facts.guards_bytes;
   }
 
   /// Effects: faults that the program has no handler of are looked at from now on, and those of
@@ -67,13 +68,12 @@ class guarded_pages {
   [[nodiscard]] const std::byte* begin_around(const void* address) const noexcept;
 
  private:
+  [[nodiscard]] static std::byte* begin() noexcept { return the_facts.guards_begin; }
   [[nodiscard]] bool is_due() noexcept;
   [[nodiscard]] void* take(size_class of) noexcept;
   [[nodiscard]] std::size_t slot_of(const void* address) const noexcept;
   [[nodiscard]] std::byte* page_of(std::size_t slot) const noexcept;
 
-  std::byte* base_ = nullptr;
-  std::size_t length_ = 0;
   std::atomic<std::size_t> next_{0};
   std::array<guarded_block, slots> blocks_;
 };

@@ -12,18 +12,15 @@
 #include "heap/block_states.hpp"
 #include "heap/invalid.hpp"
 #include "heap/profile.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/space.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail::owned_links {
 
-/// Written once, before the first block exists. Another number than that of the canaries, which a
-/// program can read.
-inline constinit std::uintptr_t secret = 0;
-
 [[nodiscard]] inline std::uintptr_t key_of(const std::byte* block) noexcept {
-  return chosen_profile::keeps_states ? secret ^ reinterpret_cast<std::uintptr_t>(block) : 0;
+  return chosen_profile::keeps_states ? the_facts.link_secret ^ reinterpret_cast<std::uintptr_t>(block) : 0;
 }
 
 /// Effects: `next` follows a free block.

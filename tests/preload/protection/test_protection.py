@@ -6,6 +6,7 @@ import errno
 import json
 import re
 import signal
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,7 @@ QUARANTINE = Path(__file__).parent / "quarantine.c"
 HELD = Path(__file__).parent / "held.c"
 SPANS = Path(__file__).parent / "spans.c"
 OWNED = Path(__file__).parent / "owned.c"
+SEALED = Path(__file__).parent / "sealed.c"
 SLICE = 1 << 16
 PROFILES = ["guarded", "hardened"]
 KINDS = {
@@ -203,6 +205,47 @@ def test_the_tables_of_the_heap_lie_at_random_distances(
         pytest.skip("the addresses of this heap are not known")
     assert [run.status for run in runs] == [0, 0]
     assert (runs[0].out != runs[1].out) == moves
+
+
+def addresses_of(library: Path, names: tuple[str, ...]) -> list[str]:
+    """Where the variables of these names are, in hexadecimal, from the begin of the library."""
+    symbols = subprocess.run(["nm", "--demangle", library], check=True, capture_output=True,
+                             text=True).stdout.splitlines()
+    found = {name: line.split()[0] for name in names for line in symbols
+             if line.endswith(f"::{name}")}
+    assert list(found) == list(names)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("name", ["default", *PROFILES])
+def test_what_the_heap_never_changes_is_read_only_once_it_has_started(
+    host: Any, compiled: Any, name: str
+) -> None:
+    profile = of_profile(host, name)
+    sealed = addresses_of(profile.library, ("the_facts", "the_options", "the_space"))
+    constant = addresses_of(profile.library, ("no_cache", "no_later_cache", "no_blocks"))
+    written = addresses_of(profile.library, ("the_large_stocks",))
+    done = profile.run(compiled(SEALED), *sealed, *constant, *written,
+                       HEAPWISE_MALLOC_GUARD_EVERY="0")
+    fault = str(signal.SIGSEGV.value).encode()
+    of_sealed = b"wrote" if name == "default" else fault
+    assert done.out.split() == [of_sealed] * 3 + [fault] * 3 + [b"wrote"], done
+
+
+def test_the_heap_does_not_start_if_its_facts_cannot_be_made_read_only(
+    profile: Any, host: Any, compiled: Any
+) -> None:
+    """Another reason than too many mappings, of which a process is promised to live."""
+    program = compiled(SEALED)
+    offsets = addresses_of(profile.library, ("the_facts",))
+    traced = replace(host, library=None)
+    starts = {error: traced.run(
+        "strace", "-f", "-qq", "-o", "/dev/null", "-E", f"LD_PRELOAD={profile.library}",
+        "-e", f"inject=mprotect:error={error}:when=20+", program, *offsets)
+        for error in ("ENOMEM", "EPERM")}
+    assert starts["ENOMEM"].out == b"wrote\n", starts
+    assert starts["EPERM"].status == -signal.SIGABRT, starts
+    assert "facts read-only" in starts["EPERM"].err
 
 
 def test_a_large_block_that_waits_keeps_its_page_hidden(
