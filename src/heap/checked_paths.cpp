@@ -32,7 +32,9 @@ bool is_small_block(const void* block, size_class of) noexcept {
 void expect_block(const void* address) noexcept {
   const void* const block = without_tag(address);
   if (block == nullptr || is_small_block(block, the_facts.map.class_at(block))) return;
-  if (the_guards.holds(block)) the_guards.expect_block(block);
+  if (the_guards.holds(block)) return the_guards.expect_block(block);
+  const found what = look_up(block);
+  if (what.use == slice_use::owned) static_cast<void>(is_small_block(block, what.record->of));
 }
 
 void expect_new_of(const void* address, std::size_t size_bytes, std::size_t alignment) noexcept {

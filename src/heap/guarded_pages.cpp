@@ -86,7 +86,7 @@ const std::byte* guarded_pages::begin_around(const void* address) const noexcept
   return page_of(slot) + os::page_bytes() - blocks_[slot].bytes;
 }
 
-void* guarded_pages::take(size_class of) noexcept {
+void* guarded_pages::take(size_class of, owned_blocks* owner) noexcept {
   const std::uint32_t bytes = class_table[of].bytes;
   if (bytes > os::page_bytes()) return nullptr;
   const std::size_t slot = next_.fetch_add(1, std::memory_order_relaxed) % slots;
@@ -103,6 +103,7 @@ void* guarded_pages::take(size_class of) noexcept {
     return nullptr;
   }
   block.bytes = bytes;
+  block.owner.store(owner, std::memory_order_relaxed); // published with the state
   block.thread = os::thread_number();
   block.allocated = os::trace_stack();
   block.released = {};
@@ -140,6 +141,17 @@ bool guarded_pages::release(std::byte* address) noexcept {
   // Release: pairs with the acquires above.
   block.state.store(guarded_block::freed, std::memory_order_release);
   return true;
+}
+
+void guarded_pages::release_all_of(const owned_blocks& owner) noexcept {
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const guarded_block& block = blocks_[slot];
+    // Acquire: pairs with the release in `take`. The owner was written before.
+    const bool is_live = block.state.load(std::memory_order_acquire) == guarded_block::live;
+    if (is_live && block.owner.load(std::memory_order_relaxed) == &owner) {
+      static_cast<void>(release(page_of(slot) + os::page_bytes() - block.bytes));
+    }
+  }
 }
 
 } // namespace heapwise::detail

@@ -15,11 +15,14 @@
 
 namespace heapwise::detail {
 
+class owned_blocks;
+
 struct guarded_block {
   enum use : std::uint8_t { never, changing, live, freed };
   std::atomic<std::uint8_t> state{never};
   os::hidden_by hidden = os::hidden_by::protection; // its page, unless it is in use
   std::uint32_t bytes = 0;
+  std::atomic<owned_blocks*> owner{nullptr}; // the heap of its own that the block belongs to
   std::uint64_t thread = 0; // that allocated it
   std::uint64_t freed_by = 0;
   os::stack_trace allocated;
@@ -35,8 +38,19 @@ class guarded_pages {
   void start() noexcept;
 
   /// Returns: a block of the class in a guarded page if it is the turn of this one, else nullptr.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* sample(size_class of) noexcept {
-    return begin() == nullptr || !is_due() ? nullptr : take(of);
+  /// It belongs to `owner`, or to the heap of all threads.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* sample(size_class of,
+                                                    owned_blocks* owner = nullptr) noexcept {
+    return begin() == nullptr || !is_due() ? nullptr : take(of, owner);
+  }
+
+  /// Effects: frees the blocks of a heap of its own, which no other thread uses.
+  void release_all_of(const owned_blocks& owner) noexcept;
+
+  /// Returns: the heap of its own that a block in use belongs to, or nullptr. Requires:
+  /// holds(block).
+  [[nodiscard]] owned_blocks* owner_of(const void* block) const noexcept {
+    return around(block).owner.load(std::memory_order_relaxed);
   }
 
   [[nodiscard]] bool holds(const void* address) const noexcept {
@@ -70,7 +84,7 @@ class guarded_pages {
  private:
   [[nodiscard]] static std::byte* begin() noexcept { return the_facts.guards_begin; }
   [[nodiscard]] bool is_due() noexcept;
-  [[nodiscard]] void* take(size_class of) noexcept;
+  [[nodiscard]] void* take(size_class of, owned_blocks* owner) noexcept;
   [[nodiscard]] std::size_t slot_of(const void* address) const noexcept;
   [[nodiscard]] std::byte* page_of(std::size_t slot) const noexcept;
 

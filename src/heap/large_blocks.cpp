@@ -259,7 +259,8 @@ const span* large_block_around(const void* address) noexcept {
     if (first == nullptr) return nullptr;
     // Acquire: as in look_up. The length was written before.
     const slice_use use = first->use.load(std::memory_order_acquire);
-    if (use == slice_use::large || use == slice_use::held) {
+    const bool is_owned = use == slice_use::owned && first->of == no_class;
+    if (use == slice_use::large || use == slice_use::held || is_owned) {
       return before < first->slices ? first : nullptr;
     }
     if (use != slice_use::none && use != slice_use::inside) return nullptr;

@@ -35,6 +35,7 @@ struct found {
 struct measured {
   std::size_t bytes = 0; // that it may use; 0 if the address is not a block
   found what;            // if it is not a small block of all threads
+  owned_blocks* owner = nullptr; // the heap of its own that it belongs to
 };
 
 [[nodiscard]] measured measure(const void* block) noexcept;

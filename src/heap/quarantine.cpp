@@ -22,14 +22,17 @@ std::size_t mapped_bytes() noexcept { return round_up(sizeof(quarantine), os::pa
 
 } // namespace
 
-std::byte* hold_back(heap_cache& cache, std::byte* block, size_class of) noexcept {
-  quarantine*& held = quarantine_of(cache);
+std::byte* hold_in(quarantine*& held, std::byte* block, size_class of) noexcept {
   if (held == nullptr) {
     // Nothing is written: a page of it is resident when a class there needs it.
     held = static_cast<quarantine*>(map_metadata(mapped_bytes(), os::page_bytes()));
     if (held == nullptr) return block;
   }
   return held->exchange(block, of, random_below(quarantine::places(of)));
+}
+
+std::byte* hold_back(heap_cache& cache, std::byte* block, size_class of) noexcept {
+  return hold_in(quarantine_of(cache), block, of);
 }
 
 void release_held(heap_cache& cache, size_class of) noexcept {
@@ -44,12 +47,13 @@ std::size_t count_held(heap_cache& cache, size_class of) noexcept {
   return held == nullptr ? 0 : held->held(of);
 }
 
-void drop_quarantine(heap_cache& cache) noexcept {
-  quarantine*& held = quarantine_of(cache);
+void drop(quarantine*& held) noexcept {
   // A refusal leaves the pages mapped, of a process that has as many mappings as it may have.
   const bool refused = held != nullptr && !unmap_metadata(held, mapped_bytes(), os::page_bytes());
   if (refused) os::purge(held, mapped_bytes());
   held = nullptr;
 }
+
+void drop_quarantine(heap_cache& cache) noexcept { drop(quarantine_of(cache)); }
 
 } // namespace heapwise::detail

@@ -97,6 +97,14 @@ class quarantine {
   std::byte* blocks_[quarantine_halves::begins.back()];
 };
 
+/// Effects: as quarantine::exchange, in a random place of a quarantine that is made when the first
+/// block is held back; nullptr: there is none yet. Returns: the block that may be used again
+/// instead of this one, or nullptr. Without memory for a quarantine that is the block itself.
+[[nodiscard]] std::byte* hold_in(quarantine*& held, std::byte* block, size_class of) noexcept;
+
+/// Effects: there is no quarantine any more; the blocks that it held are forgotten.
+void drop(quarantine*& held) noexcept;
+
 /// What is in the way of a thread that frees, in a profile with a quarantine.
 /// Returns: the block that may be used again instead of this one, or nullptr. Without memory for a
 /// quarantine that is the block itself. Requires: the block is free, and of the class.
