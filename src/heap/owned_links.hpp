@@ -24,9 +24,13 @@ namespace heapwise::detail::owned_links {
   return chosen_profile::keeps_states ? the_facts.link_secret ^ reinterpret_cast<std::uintptr_t>(block) : 0;
 }
 
-/// Effects: `next` follows a free block.
+/// Effects: `next` follows a free block. If free blocks are cleared, and this one was written to
+/// where the link is, `use` will find that out by the byte behind the link.
 inline void write(std::byte* block, std::byte* next) noexcept {
   const std::uintptr_t word = reinterpret_cast<std::uintptr_t>(next) ^ key_of(block);
+  if (chosen_profile::clears && !block_states::is_zero(block, sizeof word)) {
+    block[sizeof word] = std::byte{1};
+  }
   std::memcpy(block, &word, sizeof word);
 }
 
@@ -90,7 +94,7 @@ inline void use_alone(const std::byte* block) noexcept {
                                                  size_class class_index) noexcept {
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   const std::uint8_t seen = state.load(std::memory_order_relaxed);
-  const std::uint8_t expected = class_index == no_class ? 0 : class_index;
+  const auto expected = static_cast<std::uint8_t>(class_index == no_class ? 0 : class_index);
   if (seen != expected) {
     return seen == block_states::freed ? invalid::freed_before : invalid::inside_block;
   }
