@@ -38,9 +38,7 @@ measured measure(const void* block) noexcept {
   }
   if constexpr (chosen_profile::samples_guards) {
     if (the_guards.holds(block)) {
-      return {.bytes = the_guards.bytes_of(block),
-              .what = {},
-              .owner = the_guards.owner_of(block)};
+      return {.bytes = the_guards.bytes_of(block), .what = {}, .owner = the_guards.owner_of(block)};
     }
   }
   const found what = look_up(block);

@@ -33,8 +33,8 @@ struct found {
 
 /// What is known of a block.
 struct measured {
-  std::size_t bytes = 0; // that it may use; 0 if the address is not a block
-  found what;            // if it is not a small block of all threads
+  std::size_t bytes = 0;         // that it may use; 0 if the address is not a block
+  found what;                    // if it is not a small block of all threads
   owned_blocks* owner = nullptr; // the heap of its own that it belongs to
 };
 

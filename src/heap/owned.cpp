@@ -112,8 +112,7 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
 }
 
 void* owned_blocks::allocate_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
-  const std::size_t slices =
-      std::max(slices_of(size_bytes + large_guard_bytes()), std::size_t{1});
+  const std::size_t slices = std::max(slices_of(size_bytes + large_guard_bytes()), std::size_t{1});
   if (slices > the_space.reserved_bytes() / slice_bytes) return nullptr;
   const std::lock_guard hold{lock_};
   bool is_clean = false;

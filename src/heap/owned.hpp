@@ -42,9 +42,9 @@ class owned_blocks {
   std::optional<invalid> release_locked(std::byte* block, span& home) noexcept;
 
   os::mutex lock_;
-  quarantine* held_back_ = nullptr; // what a profile with a quarantine has of this heap's blocks
-  std::uint32_t blocks_taken_ = 0;  // of this one a part is sampled; in checking profiles only
-  bool has_samples_ = false;        // in guarded pages
+  quarantine* held_back_ = nullptr;   // what a profile with a quarantine has of this heap's blocks
+  std::uint32_t blocks_taken_ = 0;    // of this one a part is sampled; in checking profiles only
+  bool has_samples_ = false;          // in guarded pages
   linked_list<span> spans_;           // all
   std::byte* free_[class_slots] = {}; // blocks that came back, linked
   /// Blocks that nobody had yet: they are cut off in the order of their addresses.

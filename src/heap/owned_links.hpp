@@ -21,7 +21,9 @@
 namespace heapwise::detail::owned_links {
 
 [[nodiscard]] inline std::uintptr_t key_of(const std::byte* block) noexcept {
-  return chosen_profile::keeps_states ? the_facts.link_secret ^ reinterpret_cast<std::uintptr_t>(block) : 0;
+  return chosen_profile::keeps_states
+             ? the_facts.link_secret ^ reinterpret_cast<std::uintptr_t>(block)
+             : 0;
 }
 
 /// Effects: `next` follows a free block. If free blocks are cleared, and this one was written to

@@ -39,7 +39,7 @@ constinit bool said_no_memory = false;
 constinit bool has_options = false; // written with `starting` locked
 constinit bool is_prepared = false; // as that: `prepare` was called, and options are not read again
 
-constinit bool is_sealed = true;    // as that: what has to be sealed is
+constinit bool is_sealed = true; // as that: what has to be sealed is
 
 constinit bool paused_for_fork = false; // else locked; written as `has_options`, or if paused
 

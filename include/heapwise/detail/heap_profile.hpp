@@ -40,8 +40,8 @@ struct default_profile {
 
 /// Every free is checked exactly, by a byte for each granule. Inlined paths find no cache, and end
 /// in the library, which checks. Some blocks lie between pages without access. The heap's tables
-/// lie at random distances from each other and from the blocks; where they lie is read-only once the
-/// heap has started.
+/// lie at random distances from each other and from the blocks; where they lie is read-only once
+/// the heap has started.
 struct guarded_profile {
   static constexpr const char* name = "guarded";
   static constexpr bool checks_last = true;
