@@ -22,14 +22,17 @@ __thread std::uint64_t refills_left = 0;
 /// Effects: reports an access to a small block by an address with another tag.
 [[maybe_unused]] void report_tag(const void* address) {
   if (!the_space.holds(address)) return;
-  const size_class of = the_facts.map.class_around(reinterpret_cast<std::uintptr_t>(address))
-                            .load(std::memory_order_relaxed);
-  if (of == no_class) return;
+  const size_class class_index =
+      the_facts.map.class_around(reinterpret_cast<std::uintptr_t>(address))
+          .load(std::memory_order_relaxed);
+  if (class_index == no_class) return;
   const std::byte* const begin = the_space.begin_of(the_space.span_at(address));
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
-  const std::byte* const block = begin + std::size_t{block_at(of, offset)} * class_table[of].bytes;
+  const std::byte* const block =
+      begin + std::size_t{block_at(class_index, offset)} * class_table[class_index].bytes;
   const std::uint8_t state = the_space.granule_class(block).load(std::memory_order_relaxed);
-  invalid_free(address, state == of ? invalid::touched_beyond : invalid::touched_when_free);
+  invalid_free(address,
+               state == class_index ? invalid::touched_beyond : invalid::touched_when_free);
 }
 
 /// Effects: reports a fault in the guarded pages, behind a span or a large block, or in a block
@@ -86,8 +89,8 @@ const std::byte* guarded_pages::begin_around(const void* address) const noexcept
   return page_of(slot) + os::page_bytes() - blocks_[slot].bytes;
 }
 
-void* guarded_pages::take(size_class of, owned_blocks* owner) noexcept {
-  const std::uint32_t bytes = class_table[of].bytes;
+void* guarded_pages::take(size_class class_index, owned_blocks* owner) noexcept {
+  const std::uint32_t bytes = class_table[class_index].bytes;
   if (bytes > os::page_bytes()) return nullptr;
   const std::size_t slot = next_.fetch_add(1, std::memory_order_relaxed) % slots;
   guarded_block& block = blocks_[slot];

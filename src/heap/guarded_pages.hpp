@@ -23,7 +23,7 @@ struct guarded_block {
   os::hidden_by hidden = os::hidden_by::protection; // its page, unless it is in use
   std::uint32_t bytes = 0;
   std::atomic<owned_blocks*> owner{nullptr}; // the heap of its own that the block belongs to
-  std::uint64_t thread = 0; // that allocated it
+  std::uint64_t thread = 0;                  // that allocated it
   std::uint64_t freed_by = 0;
   os::stack_trace allocated;
   os::stack_trace released;
@@ -39,9 +39,9 @@ class guarded_pages {
 
   /// Returns: a block of the class in a guarded page if it is the turn of this one, else nullptr.
   /// It belongs to `owner`, or to the heap of all threads.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* sample(size_class of,
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* sample(size_class class_index,
                                                     owned_blocks* owner = nullptr) noexcept {
-    return begin() == nullptr || !is_due() ? nullptr : take(of, owner);
+    return begin() == nullptr || !is_due() ? nullptr : take(class_index, owner);
   }
 
   /// Effects: frees the blocks of a heap of its own, which no other thread uses.
@@ -54,9 +54,9 @@ class guarded_pages {
   }
 
   [[nodiscard]] bool holds(const void* address) const noexcept {
-    return begin() != nullptr && reinterpret_cast<std::uintptr_t>(address) -
-                                         reinterpret_cast<std::uintptr_t>(begin()) <
-                                     the_facts.guards_bytes;
+    return begin() != nullptr &&
+           reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin()) <
+               the_facts.guards_bytes;
   }
 
   /// Effects: faults that the program has no handler of are looked at from now on, and those of
@@ -84,7 +84,7 @@ class guarded_pages {
  private:
   [[nodiscard]] static std::byte* begin() noexcept { return the_facts.guards_begin; }
   [[nodiscard]] bool is_due() noexcept;
-  [[nodiscard]] void* take(size_class of, owned_blocks* owner) noexcept;
+  [[nodiscard]] void* take(size_class class_index, owned_blocks* owner) noexcept;
   [[nodiscard]] std::size_t slot_of(const void* address) const noexcept;
   [[nodiscard]] std::byte* page_of(std::size_t slot) const noexcept;
 
