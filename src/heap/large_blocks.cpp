@@ -207,6 +207,11 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   return new_span;
 }
 
+void hand_over(span& block) noexcept {
+  block.use.store(slice_use::none, std::memory_order_relaxed);
+  count(block, std::uint64_t{0} - 1, std::size_t{0} - block.bytes);
+}
+
 void release_large(span& block, bool clean) noexcept {
   if (!close_large(block)) return;
   if constexpr (chosen_profile::quarantines) {

@@ -13,7 +13,6 @@
 #include "heap/guarded_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_blocks.hpp"
-#include "heap/large_guard.hpp"
 #include "heap/large_quarantine.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/linked.hpp"
@@ -21,7 +20,6 @@
 #include "heap/owned_links.hpp"
 #include "heap/profile.hpp"
 #include "heap/quarantine.hpp"
-#include "heap/shards.hpp"
 #include "heap/space.hpp"
 #include "heap/span_guard.hpp"
 #include "heap/start.hpp"
@@ -56,16 +54,21 @@ void strike_off(heapwise_heap& old_heap) noexcept {
   --all.count;
 }
 
-/// Effects: a block with slices of its own is one that the quarantine of large blocks can hold, and
-/// the pages behind it are hidden.
-[[maybe_unused]] void prepare_like_large(span& new_span, std::size_t size_bytes,
-                                         bool is_clean) noexcept {
-  new_span.bytes = round_up(std::max(size_bytes, std::size_t{1}), os::page_bytes());
-  new_span.touched_bytes = new_span.bytes;
-  new_span.is_fresh = is_clean;
-  new_span.grows = false;
-  new_span.shard.store(static_cast<std::uint8_t>(own_shard()), std::memory_order_relaxed);
-  raise_guard(new_span);
+/// Returns: a span for one block, whose length in bytes it has; nullptr without memory. Where large
+/// blocks have a quarantine it is one of them: what waits there serves this heap too.
+span* take_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
+  if constexpr (chosen_profile::quarantines) {
+    span* const large = make_large(size_bytes, alignment, 0, false);
+    if (large != nullptr) hand_over(*large);
+    return large;
+  }
+  const std::size_t slices = std::max(slices_of(size_bytes), std::size_t{1});
+  if (slices > the_space.reserved_bytes() / slice_bytes) return nullptr;
+  bool is_clean = false;
+  span* const new_span =
+      the_space.take(slices, std::max(alignment / slice_bytes, std::size_t{1}), is_clean);
+  if (new_span != nullptr) new_span->bytes = slices * slice_bytes;
+  return new_span;
 }
 
 /// Effects: what the blocks of a span held is gone.
@@ -87,18 +90,14 @@ void give(span& empty) noexcept {
 }
 } // namespace
 
-span* owned_blocks::make_span(std::size_t slices, std::size_t alignment, bool& is_clean) noexcept {
-  span* const new_span = the_space.take(slices, alignment, is_clean);
-  if (new_span == nullptr) return nullptr;
-  for (std::uint32_t each = 1; each < slices; ++each) {
-    new_span[each].slices = each;
-    new_span[each].use.store(slice_use::inside, std::memory_order_relaxed);
+/// Effects: the span is one of this heap. Requires: the lock; nobody else knows of the span.
+void owned_blocks::adopt(span& new_span) noexcept {
+  for (std::uint32_t each = 1; each < new_span.slices; ++each) {
+    (&new_span)[each].slices = each;
+    (&new_span)[each].use.store(slice_use::inside, std::memory_order_relaxed);
   }
-  new_span->owner = this;
-  new_span->behind = os::hidden_by::nothing;
-  new_span->bytes = 0;
-  spans_.push(*new_span);
-  return new_span;
+  new_span.owner = this;
+  spans_.push(new_span);
 }
 
 void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noexcept {
@@ -112,16 +111,11 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
 }
 
 void* owned_blocks::allocate_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
-  const std::size_t slices = std::max(slices_of(size_bytes + large_guard_bytes()), std::size_t{1});
-  if (slices > the_space.reserved_bytes() / slice_bytes) return nullptr;
-  const std::lock_guard hold{lock_};
-  bool is_clean = false;
-  span* const new_span =
-      make_span(slices, alignment > slice_bytes ? alignment / slice_bytes : 1, is_clean);
+  span* const new_span = take_alone(size_bytes, alignment);
   if (new_span == nullptr) return nullptr;
+  const std::lock_guard hold{lock_};
+  adopt(*new_span);
   new_span->of = no_class;
-  new_span->bytes = slices * slice_bytes;
-  if constexpr (chosen_profile::quarantines) prepare_like_large(*new_span, size_bytes, is_clean);
   owned_links::use_alone(the_space.begin_of(*new_span));
   // Release: pairs with the acquire in look_up. The owner and the length were written before.
   new_span->use.store(slice_use::owned, std::memory_order_release);
@@ -167,8 +161,9 @@ void owned_blocks::push(std::byte* block, size_class class_index) noexcept {
 bool owned_blocks::start_run(size_class class_index) noexcept {
   const class_facts& facts = class_table[class_index];
   bool is_clean = false;
-  span* const new_span = make_span(facts.slices, 1, is_clean);
+  span* const new_span = the_space.take(facts.slices, 1, is_clean);
   if (new_span == nullptr) return false;
+  adopt(*new_span);
   new_span->of = static_cast<std::uint8_t>(class_index);
   new_span->bytes = facts.bytes;
   owned_links::forget_states(*new_span);

@@ -31,7 +31,7 @@ class owned_blocks {
   friend void release_owned(void* block, span& home) noexcept;
   [[nodiscard]] void* allocate_alone(std::size_t size_bytes, std::size_t alignment) noexcept;
   [[nodiscard]] void* allocate_of_class(size_class class_index) noexcept;
-  [[nodiscard]] span* make_span(std::size_t slices, std::size_t alignment, bool& is_clean) noexcept;
+  void adopt(span& new_span) noexcept;
   [[nodiscard]] bool start_run(size_class class_index) noexcept;
   [[nodiscard]] std::byte* cut(size_class class_index) noexcept;
   [[nodiscard]] bool pop(size_class class_index, std::byte*& block) noexcept;

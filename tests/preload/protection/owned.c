@@ -128,7 +128,8 @@ static void misuse(const char* how, size_t size) {
     free(block);
   } else if (strcmp(how, "beyond") == 0) {
     char* volatile last = last_of_a_span(own, size);
-    for (size_t at = malloc_usable_size(last); at < 1 << 19; ++at) last[at] = 'x';
+    last += malloc_usable_size(last);
+    for (size_t at = 0; at < 1 << 19; ++at) last[at] = 'x';
   } else if (strcmp(how, "sampled") == 0) {
     char* volatile sampled = sample(own, size);
     sampled[malloc_usable_size(sampled)] = 'x';
