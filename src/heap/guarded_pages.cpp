@@ -56,10 +56,9 @@ void on_fault(const void* touched) {
 } // namespace
 
 void guarded_pages::start() noexcept {
-  if (begin() != nullptr) return;
-  the_facts.guards_bytes = (2 * slots + 1) * os::page_bytes();
-  the_facts.guards_begin =
-      static_cast<std::byte*>(os::reserve(the_facts.guards_bytes, os::page_bytes()));
+  if (base_ != nullptr) return;
+  length_ = (2 * slots + 1) * os::page_bytes();
+  base_ = static_cast<std::byte*>(os::reserve(length_, os::page_bytes()));
 }
 
 void guarded_pages::watch() noexcept { os::watch_faults(on_fault); }
@@ -74,12 +73,12 @@ bool guarded_pages::is_due() noexcept {
 }
 
 std::byte* guarded_pages::page_of(std::size_t slot) const noexcept {
-  return begin() + (2 * slot + 1) * os::page_bytes();
+  return base_ + (2 * slot + 1) * os::page_bytes();
 }
 
 std::size_t guarded_pages::slot_of(const void* address) const noexcept {
   const std::size_t page =
-      (reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin())) /
+      (reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_)) /
       os::page_bytes();
   return page == 0 ? 0 : (page - 1) / 2;
 }
@@ -89,7 +88,7 @@ const std::byte* guarded_pages::begin_around(const void* address) const noexcept
   return page_of(slot) + os::page_bytes() - blocks_[slot].bytes;
 }
 
-void* guarded_pages::take(size_class class_index, owned_blocks* owner) noexcept {
+void* guarded_pages::take(size_class class_index) noexcept {
   const std::uint32_t bytes = class_table[class_index].bytes;
   if (bytes > os::page_bytes()) return nullptr;
   const std::size_t slot = next_.fetch_add(1, std::memory_order_relaxed) % slots;
@@ -106,7 +105,7 @@ void* guarded_pages::take(size_class class_index, owned_blocks* owner) noexcept 
     return nullptr;
   }
   block.bytes = bytes;
-  block.owner.store(owner, std::memory_order_relaxed); // published with the state
+  block.owner.store(nullptr, std::memory_order_relaxed); // published with the state
   block.thread = os::thread_number();
   block.allocated = os::trace_stack();
   block.released = {};
@@ -144,6 +143,13 @@ bool guarded_pages::release(std::byte* address) noexcept {
   // Release: pairs with the acquires above.
   block.state.store(guarded_block::freed, std::memory_order_release);
   return true;
+}
+
+void* guarded_pages::sample_for(owned_blocks& owner, size_class class_index) noexcept {
+  void* const block = sample(class_index);
+  // Relaxed: only this thread knows of the block.
+  if (block != nullptr) blocks_[slot_of(block)].owner.store(&owner, std::memory_order_relaxed);
+  return block;
 }
 
 void guarded_pages::release_all_of(const owned_blocks& owner) noexcept {

@@ -38,11 +38,12 @@ class guarded_pages {
   void start() noexcept;
 
   /// Returns: a block of the class in a guarded page if it is the turn of this one, else nullptr.
-  /// It belongs to `owner`, or to the heap of all threads.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* sample(size_class class_index,
-                                                    owned_blocks* owner = nullptr) noexcept {
-    return begin() == nullptr || !is_due() ? nullptr : take(class_index, owner);
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* sample(size_class class_index) noexcept {
+    return base_ == nullptr || !is_due() ? nullptr : take(class_index);
   }
+
+  /// Returns: as `sample`, a block of a heap of its own.
+  [[nodiscard]] void* sample_for(owned_blocks& owner, size_class class_index) noexcept;
 
   /// Effects: frees the blocks of a heap of its own, which no other thread uses.
   void release_all_of(const owned_blocks& owner) noexcept;
@@ -54,9 +55,9 @@ class guarded_pages {
   }
 
   [[nodiscard]] bool holds(const void* address) const noexcept {
-    return begin() != nullptr &&
-           reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin()) <
-               the_facts.guards_bytes;
+    return base_ != nullptr &&
+           reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_) <
+               length_;
   }
 
   /// Effects: faults that the program has no handler of are looked at from now on, and those of
@@ -81,14 +82,22 @@ class guarded_pages {
   /// Returns: the first byte of the block of that slot.
   [[nodiscard]] const std::byte* begin_around(const void* address) const noexcept;
 
+  /// Returns: as space::sealed_bytes, for what `start` writes.
+  [[nodiscard]] std::size_t sealed_bytes() const noexcept {
+    return reinterpret_cast<std::uintptr_t>(&next_) - reinterpret_cast<std::uintptr_t>(this);
+  }
+
  private:
-  [[nodiscard]] static std::byte* begin() noexcept { return the_facts.guards_begin; }
   [[nodiscard]] bool is_due() noexcept;
-  [[nodiscard]] void* take(size_class class_index, owned_blocks* owner) noexcept;
+  [[nodiscard]] void* take(size_class class_index) noexcept;
   [[nodiscard]] std::size_t slot_of(const void* address) const noexcept;
   [[nodiscard]] std::byte* page_of(std::size_t slot) const noexcept;
 
-  std::atomic<std::size_t> next_{0};
+  // What `start` writes.
+  std::byte* base_ = nullptr;
+  std::size_t length_ = 0;
+
+  alignas(alignment_behind_seal<std::atomic<std::size_t>>) std::atomic<std::size_t> next_{0};
   std::array<guarded_block, slots> blocks_;
 };
 extern guarded_pages the_guards;

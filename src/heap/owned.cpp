@@ -202,7 +202,7 @@ bool owned_blocks::end_quarantine(size_class class_index) noexcept {
 /// asked for between two turns as a thread's cache gets at once from the heap of all threads.
 void* owned_blocks::sample(size_class class_index) noexcept {
   if (blocks_taken_++ % class_table[class_index].batch != 0) return nullptr;
-  void* const block = the_guards.sample(class_index, this);
+  void* const block = the_guards.sample_for(*this, class_index);
   if (block != nullptr) has_samples_ = true;
   return block;
 }

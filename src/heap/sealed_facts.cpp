@@ -1,5 +1,6 @@
 #include "heap/sealed_facts.hpp"
 
+#include "heap/guarded_pages.hpp"
 #include "heap/options.hpp"
 #include "heap/space.hpp"
 #include "os/faults.hpp"
@@ -19,7 +20,8 @@ bool seal(void* begin, std::size_t bytes) noexcept {
 bool seal_facts() noexcept {
   if constexpr (chosen_profile::seals_facts) {
     return seal(&the_facts, sizeof the_facts) && seal(&the_options, sizeof the_options) &&
-           seal(&the_space, the_space.sealed_bytes());
+           seal(&the_space, the_space.sealed_bytes()) &&
+           seal(&the_guards, the_guards.sealed_bytes());
   }
   return true;
 }

@@ -23,22 +23,26 @@ inline constexpr std::size_t largest_page_bytes = std::size_t{64} << 10;
 inline constexpr std::size_t seal_alignment =
     chosen_profile::seals_facts ? largest_page_bytes : cache_line_bytes;
 
+/// The alignment of a member with which that part of an object begins that is not sealed.
+template <class T>
+inline constexpr std::size_t alignment_behind_seal =
+    chosen_profile::seals_facts ? seal_alignment : alignof(T);
+
 struct alignas(seal_alignment) sealed_facts {
   heap_map map; // where the heap lives; every cache has a copy
   /// A word that no other process can guess, for canaries.
   std::uint64_t canary_secret = 0;
   /// Another one, for the links of heaps of their own: a program can read its canaries.
   std::uintptr_t link_secret = 0;
-  std::byte* guards_begin = nullptr; // of the guarded pages; nullptr: there are none
-  std::size_t guards_bytes = 0;
 };
 
 extern sealed_facts the_facts;
 
-/// Effects: these facts, the options and the addresses of the space are read-only from now on, in a
-/// profile that seals them. Returns: false if the system refuses although it has room for more
-/// mappings: then the process must not go on. Without room they stay writable, since a process that
-/// has as many mappings as it may have must live. Requires: nobody writes to them any more.
+/// Effects: these facts, the options, and where the space and the guarded pages are: all of it is
+/// read-only from now on, in a profile that seals. Returns: false if the system refuses although it
+/// has room for more mappings: then the process must not go on. Without room they stay writable,
+/// since a process that has as many mappings as it may have must live. Requires: nobody writes to
+/// them any more.
 [[nodiscard]] bool seal_facts() noexcept;
 
 } // namespace heapwise::detail

@@ -202,9 +202,8 @@ class space {
   std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
 
   // What every thread reads, and hardly anyone writes. On the same line, unless that is sealed.
-  alignas(chosen_profile::seals_facts
-              ? seal_alignment
-              : alignof(std::atomic<std::size_t>)) std::atomic<std::size_t> committed_slices_{0};
+  alignas(alignment_behind_seal<std::atomic<std::size_t>>)
+      std::atomic<std::size_t> committed_slices_{0};
   std::atomic<bool> may_mix_{false};           // written with the lock
   std::atomic<bool> over_growth_limit_{false}; // written with the lock
 

@@ -279,14 +279,15 @@ def test_what_the_heap_never_changes_is_read_only_once_it_has_started(
     host: Any, compiled: Any, name: str
 ) -> None:
     profile = of_profile(host, name)
-    sealed = addresses_of(profile.library, ("the_facts", "the_options", "the_space"))
+    sealed = addresses_of(profile.library, ("the_facts", "the_options", "the_space",
+                                            "the_guards"))
     constant = addresses_of(profile.library, ("no_cache", "no_later_cache", "no_blocks"))
     written = addresses_of(profile.library, ("the_large_stocks",))
     done = profile.run(compiled(SEALED), *sealed, *constant, *written,
                        HEAPWISE_MALLOC_GUARD_EVERY="0")
     fault = str(signal.SIGSEGV.value).encode()
     of_sealed = b"wrote" if name == "default" else fault
-    assert done.out.split() == [of_sealed] * 3 + [fault] * 3 + [b"wrote"], done
+    assert done.out.split() == [of_sealed] * 4 + [fault] * 3 + [b"wrote"], done
 
 
 def test_the_heap_does_not_start_if_its_facts_cannot_be_made_read_only(
@@ -304,7 +305,7 @@ def test_the_heap_does_not_start_if_its_facts_cannot_be_made_read_only(
                 for call in range(1, 31)]
 
     refused = [done for done in starts("EPERM") if "facts read-only" in done.err]
-    assert [done.status for done in refused] == [-signal.SIGABRT] * 3
+    assert [done.status for done in refused] == [-signal.SIGABRT] * 4
     lived = [done.out for done in starts("ENOMEM") if done.status == 0]
     assert b"wrote\n" in lived
 
