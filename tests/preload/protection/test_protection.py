@@ -31,7 +31,10 @@ KINDS = {
     "interior": "inside-block", "double": "double-free", "foreign": "foreign",
     "realloc": "double-free", "double-large": "double-free", "interior-large": "inside-block",
 }
-ONLY_HARDENED = {"overrun": "overrun", "written": "written-after-free"}
+ONLY_HARDENED = {
+    "overrun": "overrun", "written": "written-after-free", "behind-large": "out-of-bounds",
+    "touched-long": "use-after-free",
+}
 PLACES = ["main", "thread", "child", "handler", "closed"]
 
 
@@ -85,12 +88,13 @@ def test_a_planted_fault_is_reported(
     assert found["profile"] in profile.name
 
 
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", ONLY_HARDENED)
 def test_hardened_finds_bytes_that_were_overwritten(
-    host: Any, compiled: Any, tmp_path: Path, kind: str
+    host: Any, compiled: Any, tmp_path: Path, kind: str, place: str
 ) -> None:
     hardened = of_profile(host, "hardened")
-    found = planted(hardened, compiled(PLANTS), kind, "main", tmp_path / "report")
+    found = planted(hardened, compiled(PLANTS), kind, place, tmp_path / "report")
     assert found["kind"] == ONLY_HARDENED[kind]
 
 
