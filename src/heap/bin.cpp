@@ -8,6 +8,7 @@
 #include "heap/free_pages.hpp"
 #include "heap/mixed.hpp"
 #include "heap/profile.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/space.hpp"
 #include "heap/span_guard.hpp"
 #include "os/os.hpp"
@@ -127,7 +128,7 @@ std::size_t bin::purge_pages(span& of_span, size_class class_index, bool even_if
   // The slice may have gone to another bin meanwhile, under whose lock its record is written now.
   // Acquire: pairs with the release of set_class. If another bin has written this class, its shard
   // is seen, too. If this bin has, that was under its lock, and all of the record is seen.
-  if (the_heap_map.class_of_slice(the_space.index_of(of_span)).load(std::memory_order_acquire) !=
+  if (the_facts.map.class_of_slice(the_space.index_of(of_span)).load(std::memory_order_acquire) !=
           class_index ||
       of_span.shard.load(std::memory_order_relaxed) != shard_) {
     return 0;

@@ -9,6 +9,7 @@
 
 #include "heap/invalid.hpp"
 #include "heap/profile.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/space.hpp"
 #include "heap/tags.hpp"
 #include "heapwise/detail/size_classes.hpp"
@@ -37,13 +38,11 @@ namespace block_states {
 /// the span was made.
 inline constexpr std::uint8_t freed = 0xff;
 
-/// A word that no other process can guess; its first byte is 0, so that a string ends there.
-/// Written once, before the first block exists.
-extern std::uint64_t canary_secret;
-
+/// Returns: the word behind the bytes that a block's user may use. Its first byte is 0, so that a
+/// string ends there.
 [[nodiscard]] inline std::uint64_t canary_of(const std::byte* block) noexcept {
   constexpr std::uint64_t all_but_first = ~std::uint64_t{0xff};
-  return (canary_secret ^ reinterpret_cast<std::uintptr_t>(block)) & all_but_first;
+  return (the_facts.canary_secret ^ reinterpret_cast<std::uintptr_t>(block)) & all_but_first;
 }
 
 /// Returns: whether all bytes are 0. Requires: a block of a class.

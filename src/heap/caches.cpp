@@ -11,6 +11,7 @@
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
 #include "heap/quarantine.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/stacks.hpp"
 #include "heap/start.hpp"
 #include "heap/uncommon.hpp"
@@ -21,10 +22,16 @@ namespace heapwise::detail {
 namespace {
 
 /// Stands for "no cache yet": its stacks are empty and have no room.
-constinit heap_cache no_cache = cache_without_stacks();
+constinit const heap_cache no_cache = cache_without_stacks();
 
 /// Stands for "no cache ever again".
-constinit heap_cache no_later_cache = cache_without_stacks();
+constinit const heap_cache no_later_cache = cache_without_stacks();
+
+/// Returns: it, as the pointers of threads have it. Nobody writes to it: the loader has made its
+/// pages read-only.
+constexpr heap_cache* stand_in(const heap_cache& none) noexcept {
+  return const_cast<heap_cache*>(&none);
+}
 
 /// Without it, caches of threads that end are lost.
 constinit bool ends_are_told = false;
@@ -39,14 +46,14 @@ void abandon(void* abandoned) {
 } // namespace
 
 inline namespace layout_3 {
-__thread heap_cache* current_cache = &no_cache;
+__thread heap_cache* current_cache = stand_in(no_cache);
 } // namespace layout_3
 
 namespace {
 
 /// The cache of a profile that checks every call. `current_cache` stays at "no cache yet" there, so
 /// that paths which programs have inlined end at the library's functions.
-[[maybe_unused]] __thread heap_cache* hidden_cache = &no_cache;
+[[maybe_unused]] __thread heap_cache* hidden_cache = stand_in(no_cache);
 
 HEAPWISE_ALWAYS_INLINE heap_cache*& cache_in_use() noexcept {
   if constexpr (chosen_profile::keeps_states) {
@@ -61,11 +68,11 @@ HEAPWISE_ALWAYS_INLINE heap_cache*& cache_in_use() noexcept {
 void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
 
 void use_no_cache() noexcept {
-  current_cache = &no_cache;
-  if constexpr (chosen_profile::keeps_states) hidden_cache = &no_cache;
+  current_cache = stand_in(no_cache);
+  if constexpr (chosen_profile::keeps_states) hidden_cache = stand_in(no_cache);
 }
 
-void forgo_cache() noexcept { cache_in_use() = &no_later_cache; }
+void forgo_cache() noexcept { cache_in_use() = stand_in(no_later_cache); }
 
 namespace {
 
@@ -150,7 +157,7 @@ void release_uncached(void* block, size_class class_index) noexcept {
   if (freed == nullptr) return;
   auto* const address = static_cast<std::byte*>(freed);
   std::byte* block = without_tag(address);
-  const size_class class_index = the_heap_map.class_at(block);
+  const size_class class_index = the_facts.map.class_at(block);
   if (class_index == no_class) {
     release_uncommon(block);
     return;
@@ -201,7 +208,7 @@ void release_slowly(void* block) noexcept {
     give_checked(block);
   } else {
     if (block == nullptr) return;
-    const size_class class_index = the_heap_map.class_at(block);
+    const size_class class_index = the_facts.map.class_at(block);
     if (class_index == no_class) {
       release_uncommon(block);
       return;

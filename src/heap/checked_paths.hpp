@@ -8,7 +8,7 @@
 namespace heapwise::detail {
 
 /// Returns: a block of the class, or nullptr. It has a canary where the profile has one.
-[[nodiscard]] void* take_of_class(size_class of) noexcept;
+[[nodiscard]] void* take_of_class(size_class class_index) noexcept;
 
 /// Effects: reports an address that is not the first byte of a block in use.
 void expect_block(const void* address) noexcept;

@@ -35,7 +35,8 @@ void find_block(fault_report& fault) noexcept {
   // Acquire: as in look_up. The class was written before.
   const slice_use use = home->use.load(std::memory_order_acquire);
   std::byte* const begin = the_space.begin_of(*home);
-  if (use == slice_use::small && home->of != no_class && home->of <= class_count) {
+  const bool is_small = use == slice_use::small || use == slice_use::owned;
+  if (is_small && home->of != no_class && home->of <= class_count) {
     const auto offset =
         static_cast<std::size_t>(static_cast<const std::byte*>(fault.address) - begin);
     const std::size_t bytes = class_table[home->of].bytes;

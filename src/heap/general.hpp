@@ -6,6 +6,8 @@
 #include "heap/checked_paths.hpp"
 #include "heap/profile.hpp"
 #include "heap/uncommon.hpp"
+#include "heapwise/detail/config.hpp"
+#include "heapwise/detail/heap_cache.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {

@@ -5,6 +5,7 @@
 #include "heap/large_quarantine.hpp"
 #include "heap/options.hpp"
 #include "heap/random_numbers.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/span_guard.hpp"
 #include "heap/tags.hpp"
 #include "os/os.hpp"
@@ -21,14 +22,17 @@ __thread std::uint64_t refills_left = 0;
 /// Effects: reports an access to a small block by an address with another tag.
 [[maybe_unused]] void report_tag(const void* address) {
   if (!the_space.holds(address)) return;
-  const size_class of = the_heap_map.class_around(reinterpret_cast<std::uintptr_t>(address))
-                            .load(std::memory_order_relaxed);
-  if (of == no_class) return;
+  const size_class class_index =
+      the_facts.map.class_around(reinterpret_cast<std::uintptr_t>(address))
+          .load(std::memory_order_relaxed);
+  if (class_index == no_class) return;
   const std::byte* const begin = the_space.begin_of(the_space.span_at(address));
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
-  const std::byte* const block = begin + std::size_t{block_at(of, offset)} * class_table[of].bytes;
+  const std::byte* const block =
+      begin + std::size_t{block_at(class_index, offset)} * class_table[class_index].bytes;
   const std::uint8_t state = the_space.granule_class(block).load(std::memory_order_relaxed);
-  invalid_free(address, state == of ? invalid::touched_beyond : invalid::touched_when_free);
+  invalid_free(address,
+               state == class_index ? invalid::touched_beyond : invalid::touched_when_free);
 }
 
 /// Effects: reports a fault in the guarded pages, behind a span or a large block, or in a block
@@ -84,8 +88,8 @@ const std::byte* guarded_pages::begin_around(const void* address) const noexcept
   return page_of(slot) + os::page_bytes() - blocks_[slot].bytes;
 }
 
-void* guarded_pages::take(size_class of) noexcept {
-  const std::uint32_t bytes = class_table[of].bytes;
+void* guarded_pages::take(size_class class_index) noexcept {
+  const std::uint32_t bytes = class_table[class_index].bytes;
   if (bytes > os::page_bytes()) return nullptr;
   const std::size_t slot = next_.fetch_add(1, std::memory_order_relaxed) % slots;
   guarded_block& block = blocks_[slot];
@@ -101,6 +105,7 @@ void* guarded_pages::take(size_class of) noexcept {
     return nullptr;
   }
   block.bytes = bytes;
+  block.owner.store(nullptr, std::memory_order_relaxed); // published with the state
   block.thread = os::thread_number();
   block.allocated = os::trace_stack();
   block.released = {};
@@ -138,6 +143,24 @@ bool guarded_pages::release(std::byte* address) noexcept {
   // Release: pairs with the acquires above.
   block.state.store(guarded_block::freed, std::memory_order_release);
   return true;
+}
+
+void* guarded_pages::sample_for(owned_blocks& owner, size_class class_index) noexcept {
+  void* const block = sample(class_index);
+  // Relaxed: only this thread knows of the block.
+  if (block != nullptr) blocks_[slot_of(block)].owner.store(&owner, std::memory_order_relaxed);
+  return block;
+}
+
+void guarded_pages::release_all_of(const owned_blocks& owner) noexcept {
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const guarded_block& block = blocks_[slot];
+    // Acquire: pairs with the release in `take`. The owner was written before.
+    const bool is_live = block.state.load(std::memory_order_acquire) == guarded_block::live;
+    if (is_live && block.owner.load(std::memory_order_relaxed) == &owner) {
+      static_cast<void>(release(page_of(slot) + os::page_bytes() - block.bytes));
+    }
+  }
 }
 
 } // namespace heapwise::detail

@@ -8,18 +8,22 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/sealed_facts.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "os/faults.hpp"
 
 namespace heapwise::detail {
 
+class owned_blocks;
+
 struct guarded_block {
   enum use : std::uint8_t { never, changing, live, freed };
   std::atomic<std::uint8_t> state{never};
   os::hidden_by hidden = os::hidden_by::protection; // its page, unless it is in use
   std::uint32_t bytes = 0;
-  std::uint64_t thread = 0; // that allocated it
+  std::atomic<owned_blocks*> owner{nullptr}; // the heap of its own that the block belongs to
+  std::uint64_t thread = 0;                  // that allocated it
   std::uint64_t freed_by = 0;
   os::stack_trace allocated;
   os::stack_trace released;
@@ -34,8 +38,20 @@ class guarded_pages {
   void start() noexcept;
 
   /// Returns: a block of the class in a guarded page if it is the turn of this one, else nullptr.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* sample(size_class of) noexcept {
-    return base_ == nullptr || !is_due() ? nullptr : take(of);
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* sample(size_class class_index) noexcept {
+    return base_ == nullptr || !is_due() ? nullptr : take(class_index);
+  }
+
+  /// Returns: as `sample`, a block of a heap of its own.
+  [[nodiscard]] void* sample_for(owned_blocks& owner, size_class class_index) noexcept;
+
+  /// Effects: frees the blocks of a heap of its own, which no other thread uses.
+  void release_all_of(const owned_blocks& owner) noexcept;
+
+  /// Returns: the heap of its own that a block in use belongs to, or nullptr. Requires:
+  /// holds(block).
+  [[nodiscard]] owned_blocks* owner_of(const void* block) const noexcept {
+    return around(block).owner.load(std::memory_order_relaxed);
   }
 
   [[nodiscard]] bool holds(const void* address) const noexcept {
@@ -66,15 +82,22 @@ class guarded_pages {
   /// Returns: the first byte of the block of that slot.
   [[nodiscard]] const std::byte* begin_around(const void* address) const noexcept;
 
+  /// Returns: as space::sealed_bytes, for what `start` writes.
+  [[nodiscard]] std::size_t sealed_bytes() const noexcept {
+    return reinterpret_cast<std::uintptr_t>(&next_) - reinterpret_cast<std::uintptr_t>(this);
+  }
+
  private:
   [[nodiscard]] bool is_due() noexcept;
-  [[nodiscard]] void* take(size_class of) noexcept;
+  [[nodiscard]] void* take(size_class class_index) noexcept;
   [[nodiscard]] std::size_t slot_of(const void* address) const noexcept;
   [[nodiscard]] std::byte* page_of(std::size_t slot) const noexcept;
 
+  // What `start` writes.
   std::byte* base_ = nullptr;
   std::size_t length_ = 0;
-  std::atomic<std::size_t> next_{0};
+
+  alignas(alignment_behind_seal<std::atomic<std::size_t>>) std::atomic<std::size_t> next_{0};
   std::array<guarded_block, slots> blocks_;
 };
 extern guarded_pages the_guards;

@@ -9,6 +9,7 @@
 #include "heap/metadata.hpp"
 #include "heap/profile.hpp"
 #include "heap/quarantine.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/sharing.hpp"
 #include "heap/stacks.hpp"
 #include "heapwise/detail/config.hpp"
@@ -53,7 +54,7 @@ heap_cache* make_cache() noexcept {
   void* const memory = map_metadata(pages_of_a_cache(), os::page_bytes());
   if (memory == nullptr) return nullptr;
   auto* const new_cache = new (memory) thread_cache{cache_without_stacks(), {}, {}, nullptr};
-  new_cache->map = the_heap_map;
+  new_cache->map = the_facts.map;
   return new_cache;
 }
 

@@ -207,6 +207,11 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   return new_span;
 }
 
+void hand_over(span& block) noexcept {
+  block.use.store(slice_use::none, std::memory_order_relaxed);
+  count(block, std::uint64_t{0} - 1, std::size_t{0} - block.bytes);
+}
+
 void release_large(span& block, bool clean) noexcept {
   if (!close_large(block)) return;
   if constexpr (chosen_profile::quarantines) {
@@ -259,7 +264,8 @@ const span* large_block_around(const void* address) noexcept {
     if (first == nullptr) return nullptr;
     // Acquire: as in look_up. The length was written before.
     const slice_use use = first->use.load(std::memory_order_acquire);
-    if (use == slice_use::large || use == slice_use::held) {
+    const bool is_owned = use == slice_use::owned && first->of == no_class;
+    if (use == slice_use::large || use == slice_use::held || is_owned) {
       return before < first->slices ? first : nullptr;
     }
     if (use != slice_use::none && use != slice_use::inside) return nullptr;

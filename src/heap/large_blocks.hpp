@@ -36,6 +36,10 @@ constexpr std::size_t slices_of(std::size_t bytes) noexcept {
 /// hidden, or the same one follows them (large_guard.hpp).
 void set_bytes(span& block, std::size_t bytes) noexcept;
 
+/// Effects: a block of make_large is a span of the caller's, and does not count among large blocks.
+/// Requires: nobody else knows of it.
+void hand_over(span& block) noexcept;
+
 /// Effects: frees the block. `clean`: its pages are gone already.
 void release_large(span& block, bool clean) noexcept;
 

@@ -37,13 +37,18 @@ measured measure(const void* block) noexcept {
     return {.bytes = class_table[class_index].bytes - chosen_profile::canary_bytes, .what = {}};
   }
   if constexpr (chosen_profile::samples_guards) {
-    if (the_guards.holds(block)) return {.bytes = the_guards.bytes_of(block), .what = {}};
+    if (the_guards.holds(block)) {
+      return {.bytes = the_guards.bytes_of(block), .what = {}, .owner = the_guards.owner_of(block)};
+    }
   }
   const found what = look_up(block);
   if (what.record == nullptr) return {.bytes = 0, .what = what};
-  const bool is_small = what.use == slice_use::owned && what.record->of != no_class;
-  return {.bytes = is_small ? class_table[what.record->of].bytes : what.record->bytes,
-          .what = what};
+  const bool is_owned = what.use == slice_use::owned;
+  const bool is_small = is_owned && what.record->of != no_class;
+  return {.bytes = is_small ? class_table[what.record->of].bytes - chosen_profile::canary_bytes
+                            : what.record->bytes,
+          .what = what,
+          .owner = is_owned ? what.record->owner : nullptr};
 }
 
 } // namespace heapwise::detail

@@ -7,6 +7,7 @@
 #include "heap/invalid.hpp"
 #include "heap/mixed.hpp"
 #include "heap/profile.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
@@ -14,7 +15,7 @@ namespace heapwise::detail {
 
 /// Returns: the class of a small block of all threads, or no_class.
 inline size_class small_class_of(const void* block) noexcept {
-  const size_class class_index = the_heap_map.class_at(block);
+  const size_class class_index = the_facts.map.class_at(block);
   if (class_index != mixed_class) return class_index;
   // Acquire: pairs with the release in set_class. The classes of its blocks were written before.
   std::atomic_thread_fence(std::memory_order_acquire);
@@ -32,8 +33,9 @@ struct found {
 
 /// What is known of a block.
 struct measured {
-  std::size_t bytes = 0; // that it may use; 0 if the address is not a block
-  found what;            // if it is not a small block of all threads
+  std::size_t bytes = 0;         // that it may use; 0 if the address is not a block
+  found what;                    // if it is not a small block of all threads
+  owned_blocks* owner = nullptr; // the heap of its own that it belongs to
 };
 
 [[nodiscard]] measured measure(const void* block) noexcept;

@@ -5,13 +5,14 @@
 #include <cstdint>
 
 #include "heap/profile.hpp"
+#include "heap/sealed_facts.hpp"
 
 namespace heapwise::detail {
 
 enum class when_invalid : std::uint8_t { abort, warn, ignore };
 
 /// The defaults, until the environment says otherwise. docs/how-to/use-the-heap.md describes them.
-struct options {
+struct alignas(seal_alignment) options {
   bool stats = false; // HEAPWISE_MALLOC_STATS, and so on
   when_invalid invalid_free = when_invalid::abort;
   bool purge_thread = true;
@@ -26,6 +27,7 @@ struct options {
 };
 
 /// Read once, when the heap starts, or as soon as there is an environment; the defaults until then.
+/// Then they are sealed.
 extern options the_options;
 
 /// Effects: reads HEAPWISE_MALLOC_*, and the old names HEAPWISE_* of the same options. An unknown

@@ -3,20 +3,27 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstring>
 #include <mutex>
 #include <new>
 
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
+#include "heap/guarded_pages.hpp"
 #include "heap/invalid.hpp"
+#include "heap/large_blocks.hpp"
+#include "heap/large_quarantine.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/linked.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/owned_links.hpp"
 #include "heap/profile.hpp"
+#include "heap/quarantine.hpp"
 #include "heap/space.hpp"
+#include "heap/span_guard.hpp"
 #include "heap/start.hpp"
+#include "os/os.hpp"
 
 // A heap's record is a block of the heap of all threads.
 struct heapwise_heap {
@@ -46,105 +53,200 @@ void strike_off(heapwise_heap& old_heap) noexcept {
   all.list.remove(old_heap);
   --all.count;
 }
-} // namespace
 
-span* owned_blocks::make_span(std::size_t slices, std::size_t alignment) noexcept {
-  bool clean = false;
-  span* const new_span = the_space.take(slices, alignment, clean);
-  if (new_span == nullptr) return nullptr;
-  for (std::uint32_t each = 1; each < slices; ++each) {
-    new_span[each].slices = each;
-    new_span[each].use.store(slice_use::inside, std::memory_order_relaxed);
+/// Returns: a span for one block, whose length in bytes it has; nullptr without memory. Where large
+/// blocks have a quarantine it is one of them: what waits there serves this heap too.
+span* take_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
+  if constexpr (chosen_profile::quarantines) {
+    span* const large = make_large(size_bytes, alignment, 0, false);
+    if (large != nullptr) hand_over(*large);
+    return large;
   }
-  new_span->owner = this;
-  new_span->bytes = 0;
-  spans_.push(*new_span);
+  const std::size_t slices = std::max(slices_of(size_bytes), std::size_t{1});
+  if (slices > the_space.reserved_bytes() / slice_bytes) return nullptr;
+  bool is_clean = false;
+  span* const new_span =
+      the_space.take(slices, std::max(alignment / slice_bytes, std::size_t{1}), is_clean);
+  if (new_span != nullptr) new_span->bytes = slices * slice_bytes;
   return new_span;
 }
 
+/// Effects: what the blocks of a span held is gone.
+[[maybe_unused]] void discard(span& empty) noexcept {
+  std::byte* const begin = the_space.begin_of(empty);
+  const std::size_t bytes = empty.slices * slice_bytes;
+  if (!os::purge(begin, bytes)) std::memset(begin, 0, bytes - span_guard_bytes);
+}
+
+/// Effects: a span that is in no list any more goes back to the space; one block alone waits in the
+/// quarantine, if the profile has one. Requires: no lock is held.
+void give(span& empty) noexcept {
+  if (empty.of == no_class) {
+    if constexpr (chosen_profile::quarantines) return hold_back_large(empty);
+    return the_space.give(empty);
+  }
+  if constexpr (chosen_profile::clears) discard(empty);
+  give_small_span(empty);
+}
+} // namespace
+
+/// Effects: the span is one of this heap. Requires: the lock; nobody else knows of the span.
+void owned_blocks::adopt(span& new_span) noexcept {
+  for (std::uint32_t each = 1; each < new_span.slices; ++each) {
+    (&new_span)[each].slices = each;
+    (&new_span)[each].use.store(slice_use::inside, std::memory_order_relaxed);
+  }
+  new_span.owner = this;
+  spans_.push(new_span);
+}
+
 void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noexcept {
+  constexpr std::size_t canary = chosen_profile::canary_bytes;
   if (!start_heap() || size_bytes > PTRDIFF_MAX - slice_bytes) return nullptr;
+  if (size_bytes > max_small_bytes - canary || alignment > max_small_bytes) {
+    return allocate_alone(size_bytes, alignment);
+  }
+  return allocate_of_class(
+      static_cast<size_class>(aligned_class_of(size_bytes + canary, alignment)));
+}
+
+void* owned_blocks::allocate_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
+  span* const new_span = take_alone(size_bytes, alignment);
+  if (new_span == nullptr) return nullptr;
+  const std::lock_guard hold{lock_};
+  adopt(*new_span);
+  new_span->of = no_class;
+  owned_links::use_alone(the_space.begin_of(*new_span));
+  // Release: pairs with the acquire in look_up. The owner and the length were written before.
+  new_span->use.store(slice_use::owned, std::memory_order_release);
+  return the_space.begin_of(*new_span);
+}
+
+void* owned_blocks::allocate_of_class(size_class class_index) noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    if (void* const sampled = sample(class_index)) return sampled;
+  }
   std::unique_lock hold{lock_};
-  if (size_bytes > max_small_bytes || alignment > max_small_bytes) {
-    const std::size_t slices = (size_bytes + slice_bytes - 1) / slice_bytes;
-    if (slices > the_space.reserved_bytes() / slice_bytes) return nullptr;
-    span* const new_span =
-        make_span(slices == 0 ? 1 : slices, alignment > slice_bytes ? alignment / slice_bytes : 1);
-    if (new_span == nullptr) return nullptr;
-    new_span->of = no_class;
-    new_span->bytes = new_span->slices * slice_bytes;
-    // Release: pairs with the acquire in look_up. The owner and the length were written before.
-    new_span->use.store(slice_use::owned, std::memory_order_release);
-    return the_space.begin_of(*new_span);
+  std::byte* block = nullptr;
+  bool is_sound = pop(class_index, block);
+  if (is_sound && block == nullptr) {
+    block = cut(class_index);
+    if (block == nullptr && end_quarantine(class_index)) is_sound = pop(class_index, block);
   }
-  const auto class_index = static_cast<size_class>(aligned_class_of(size_bytes, alignment));
-  if (std::byte* const block = free_[class_index]; block != nullptr) {
-    std::byte* const next = owned_links::read(block);
-    if constexpr (chosen_profile::keeps_states) {
-      if (!owned_links::leads_to_free(next)) {
-        hold.unlock(); // as in release
-        invalid_free(block, invalid::written_when_free);
-      }
-    }
-    free_[class_index] = next;
-    owned_links::use(block, class_index);
-    return block;
-  }
-  const class_facts& facts = class_table[class_index];
-  run& fresh = runs_[class_index];
-  if (fresh.next == fresh.end) {
-    span* const new_span = make_span(facts.slices, 1);
-    if (new_span == nullptr) return nullptr;
-    new_span->of = static_cast<std::uint8_t>(class_index);
-    new_span->bytes = facts.bytes;
-    owned_links::forget_states(*new_span);
-    // Release: as above.
-    new_span->use.store(slice_use::owned, std::memory_order_release);
-    fresh.next = the_space.begin_of(*new_span);
-    fresh.end = fresh.next + std::size_t{facts.blocks} * facts.bytes;
-  }
-  std::byte* const block = fresh.next;
-  fresh.next += facts.bytes;
-  owned_links::use(block, class_index);
+  hold.unlock(); // as in release
+  if (!is_sound) invalid_free(block, invalid::written_when_free);
+  if (block != nullptr) owned_links::use(block, class_index);
   return block;
 }
 
-void owned_blocks::give(span& empty_span) noexcept {
-  spans_.remove(empty_span);
-  the_space.give(empty_span);
+/// Effects: a block that was freed is not free any more. `block`: that one; nullptr if there is
+/// none. Returns: false if the program has overwritten its link.
+bool owned_blocks::pop(size_class class_index, std::byte*& block) noexcept {
+  block = free_[class_index];
+  if (block == nullptr) return true;
+  std::byte* const next = owned_links::read(block);
+  if constexpr (chosen_profile::keeps_states) {
+    if (!owned_links::leads_to_free(next)) return false;
+  }
+  free_[class_index] = next;
+  owned_links::erase(block);
+  return true;
+}
+
+void owned_blocks::push(std::byte* block, size_class class_index) noexcept {
+  owned_links::write(block, free_[class_index]);
+  free_[class_index] = block;
+}
+
+bool owned_blocks::start_run(size_class class_index) noexcept {
+  const class_facts& facts = class_table[class_index];
+  bool is_clean = false;
+  span* const new_span = the_space.take(facts.slices, 1, is_clean);
+  if (new_span == nullptr) return false;
+  adopt(*new_span);
+  new_span->of = static_cast<std::uint8_t>(class_index);
+  new_span->bytes = facts.bytes;
+  owned_links::forget_states(*new_span);
+  if constexpr (chosen_profile::guards_spans) hide_end(*new_span);
+  // Release: as above.
+  new_span->use.store(slice_use::owned, std::memory_order_release);
+  run& fresh = runs_[class_index];
+  fresh.next = the_space.begin_of(*new_span);
+  fresh.end = fresh.next + std::size_t{blocks_of_span(class_index)} * facts.bytes;
+  return true;
+}
+
+/// Returns: a block that nobody had yet, or nullptr.
+std::byte* owned_blocks::cut(size_class class_index) noexcept {
+  run& fresh = runs_[class_index];
+  if (fresh.next == fresh.end && !start_run(class_index)) return nullptr;
+  std::byte* const block = fresh.next;
+  fresh.next += class_table[class_index].bytes;
+  return block;
+}
+
+/// Effects: the blocks of the class that are held back may be used again. Returns: whether there
+/// were any.
+bool owned_blocks::end_quarantine(size_class class_index) noexcept {
+  if constexpr (chosen_profile::quarantines) {
+    if (held_back_ == nullptr || held_back_->held(class_index) == 0) return false;
+    held_back_->drain(class_index, [&](std::byte* const* blocks, std::size_t count) {
+      for (std::size_t each = 0; each < count; ++each) push(blocks[each], class_index);
+    });
+    return true;
+  }
+  return false;
+}
+
+/// Returns: a block in a guarded page if it is the turn of this one, or nullptr. As many blocks are
+/// asked for between two turns as a thread's cache gets at once from the heap of all threads.
+void* owned_blocks::sample(size_class class_index) noexcept {
+  if (blocks_taken_++ % class_table[class_index].batch != 0) return nullptr;
+  void* const block = the_guards.sample_for(*this, class_index);
+  if (block != nullptr) has_samples_ = true;
+  return block;
 }
 
 void owned_blocks::release(void* block, span& home) noexcept {
+  const bool is_alone = home.of == no_class;
   std::unique_lock hold{lock_};
-  const std::optional<invalid> wrong = release_locked(block, home);
+  const std::optional<invalid> wrong = release_locked(static_cast<std::byte*>(block), home);
   hold.unlock();
   // Without the lock: a handler of SIGABRT may use the heap, and standard error may be slow.
-  if (wrong) invalid_free(block, *wrong);
+  if (wrong) return invalid_free(block, *wrong);
+  if (is_alone) give(home);
 }
 
-std::optional<invalid> owned_blocks::release_locked(void* block, span& home) noexcept {
-  const auto offset =
-      static_cast<std::size_t>(static_cast<std::byte*>(block) - the_space.begin_of(home));
-  if (offset % home.bytes != 0) return invalid::inside_block;
+std::optional<invalid> owned_blocks::release_locked(std::byte* block, span& home) noexcept {
+  const auto offset = static_cast<std::size_t>(block - the_space.begin_of(home));
   const size_class class_index = home.of;
+  const std::size_t from_begin = class_index == no_class ? offset : offset % home.bytes;
+  if (from_begin != 0) return invalid::inside_block;
   if constexpr (chosen_profile::keeps_states) {
     if (const auto wrong = owned_links::free(block, class_index)) return wrong;
   }
   if (class_index == no_class) {
-    give(home);
+    spans_.remove(home);
     return {};
   }
   if (free_[class_index] == block) return invalid::freed_before;
-  owned_links::write(static_cast<std::byte*>(block), free_[class_index]);
-  free_[class_index] = static_cast<std::byte*>(block);
+  if constexpr (chosen_profile::quarantines) block = hold_in(held_back_, block, class_index);
+  if (block != nullptr) push(block, class_index);
   return {};
 }
 
 void owned_blocks::release_all() noexcept {
-  {
+  const auto leave = [&]() -> span* {
     const std::lock_guard hold{lock_};
-    while (span* const each = spans_.first()) give(*each);
+    span* const first = spans_.first();
+    if (first != nullptr) spans_.remove(*first);
+    return first;
+  };
+  while (span* const each = leave()) give(*each);
+  if constexpr (chosen_profile::keeps_states) {
+    if (has_samples_) the_guards.release_all_of(*this);
   }
+  if constexpr (chosen_profile::quarantines) drop(held_back_);
   notice_free_memory();
 }
 

@@ -14,6 +14,8 @@
 
 namespace heapwise::detail {
 
+class quarantine;
+
 /// Thread safety: `allocate` by one thread at a time; `release` by all.
 class owned_blocks {
  public:
@@ -27,12 +29,22 @@ class owned_blocks {
 
  private:
   friend void release_owned(void* block, span& home) noexcept;
-  [[nodiscard]] span* make_span(std::size_t slices, std::size_t alignment) noexcept;
-  void give(span& empty_span) noexcept;
+  [[nodiscard]] void* allocate_alone(std::size_t size_bytes, std::size_t alignment) noexcept;
+  [[nodiscard]] void* allocate_of_class(size_class class_index) noexcept;
+  void adopt(span& new_span) noexcept;
+  [[nodiscard]] bool start_run(size_class class_index) noexcept;
+  [[nodiscard]] std::byte* cut(size_class class_index) noexcept;
+  [[nodiscard]] bool pop(size_class class_index, std::byte*& block) noexcept;
+  void push(std::byte* block, size_class class_index) noexcept;
+  [[nodiscard]] bool end_quarantine(size_class class_index) noexcept;
+  [[nodiscard]] void* sample(size_class class_index) noexcept;
   /// Returns: what was wrong with the block, if something was.
-  std::optional<invalid> release_locked(void* block, span& home) noexcept;
+  std::optional<invalid> release_locked(std::byte* block, span& home) noexcept;
 
   os::mutex lock_;
+  quarantine* held_back_ = nullptr;   // what a profile with a quarantine has of this heap's blocks
+  std::uint32_t blocks_taken_ = 0;    // of this one a part is sampled; in checking profiles only
+  bool has_samples_ = false;          // in guarded pages
   linked_list<span> spans_;           // all
   std::byte* free_[class_slots] = {}; // blocks that came back, linked
   /// Blocks that nobody had yet: they are cut off in the order of their addresses.

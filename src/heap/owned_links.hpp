@@ -1,6 +1,7 @@
 // What heaps of their own write into their free blocks: the next free block. Where every call is
 // checked, each block has a state too (block_states.hpp), and links are unreadable: what a program
-// writes into a free block does not become an address.
+// writes into a free block does not become an address. Where free blocks are cleared, all but the
+// link is zero, and a canary ends each block in use. These blocks have no memory tags.
 #pragma once
 
 #include <atomic>
@@ -12,23 +13,26 @@
 #include "heap/block_states.hpp"
 #include "heap/invalid.hpp"
 #include "heap/profile.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/space.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail::owned_links {
 
-/// Written once, before the first block exists. Another number than that of the canaries, which a
-/// program can read.
-inline constinit std::uintptr_t secret = 0;
-
 [[nodiscard]] inline std::uintptr_t key_of(const std::byte* block) noexcept {
-  return chosen_profile::keeps_states ? secret ^ reinterpret_cast<std::uintptr_t>(block) : 0;
+  return chosen_profile::keeps_states
+             ? the_facts.link_secret ^ reinterpret_cast<std::uintptr_t>(block)
+             : 0;
 }
 
-/// Effects: `next` follows a free block.
+/// Effects: `next` follows a free block. If free blocks are cleared, and this one was written to
+/// where the link is, `use` will find that out by the byte behind the link.
 inline void write(std::byte* block, std::byte* next) noexcept {
   const std::uintptr_t word = reinterpret_cast<std::uintptr_t>(next) ^ key_of(block);
+  if (chosen_profile::clears && !block_states::is_zero(block, sizeof word)) {
+    block[sizeof word] = std::byte{1};
+  }
   std::memcpy(block, &word, sizeof word);
 }
 
@@ -47,24 +51,59 @@ inline void write(std::byte* block, std::byte* next) noexcept {
          the_space.granule_class(next).load(std::memory_order_relaxed) == block_states::freed;
 }
 
-/// Effects: the block is in use. Requires: a class of blocks.
-inline void use(const std::byte* block, size_class class_index) noexcept {
+/// Effects: the link of a free block is gone, which is like any other free block then.
+inline void erase(std::byte* block) noexcept {
+  if constexpr (chosen_profile::clears) std::memset(block, 0, sizeof(std::uintptr_t));
+}
+
+/// Effects: the block is in use. Where free blocks are cleared, one that was written to after it
+/// was freed is reported. Requires: a class of blocks; the block has no link; no lock is held.
+inline void use(std::byte* block, size_class class_index) noexcept {
   if constexpr (chosen_profile::keeps_states) {
-    the_space.granule_class(block).store(static_cast<std::uint8_t>(class_index),
-                                         std::memory_order_relaxed);
+    std::atomic<std::uint8_t>& state = the_space.granule_class(block);
+    if (chosen_profile::clears && state.load(std::memory_order_relaxed) == block_states::freed &&
+        !block_states::is_zero(block, class_table[class_index].bytes)) {
+      invalid_free(block, invalid::written_when_free);
+    }
+    state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
+    if constexpr (chosen_profile::canary_bytes > 0) {
+      const std::uint64_t canary = block_states::canary_of(block);
+      std::memcpy(block + usable_bytes_of(class_index), &canary, sizeof canary);
+    }
   }
 }
 
-/// Effects: the block is free, if it is in use. Returns: what is wrong if it is not; nothing for a
-/// large block, which has no class. Requires: a profile with states.
-[[nodiscard]] inline std::optional<invalid> free(const void* block,
+/// Effects: a block with slices of its own is in use.
+inline void use_alone(const std::byte* block) noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    the_space.granule_class(block).store(0, std::memory_order_relaxed);
+  }
+}
+
+/// Returns: whether what ends a block in use is as it was.
+[[nodiscard]] inline bool has_canary(const std::byte* block, size_class class_index) noexcept {
+  if constexpr (chosen_profile::canary_bytes > 0) {
+    const std::uint64_t canary = block_states::canary_of(block);
+    return std::memcmp(block + usable_bytes_of(class_index), &canary, sizeof canary) == 0;
+  }
+  return true;
+}
+
+/// Effects: the block is free, if it is in use, and zero where the profile clears. Returns: what is
+/// wrong with it. One without a class is a block with slices of its own. Requires: a profile with
+/// states.
+[[nodiscard]] inline std::optional<invalid> free(std::byte* block,
                                                  size_class class_index) noexcept {
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   const std::uint8_t seen = state.load(std::memory_order_relaxed);
-  if (class_index != no_class && seen != class_index) {
+  const auto expected = static_cast<std::uint8_t>(class_index == no_class ? 0 : class_index);
+  if (seen != expected) {
     return seen == block_states::freed ? invalid::freed_before : invalid::inside_block;
   }
   state.store(block_states::freed, std::memory_order_relaxed);
+  if (class_index == no_class) return {};
+  if (!has_canary(block, class_index)) return invalid::overrun;
+  if constexpr (chosen_profile::clears) std::memset(block, 0, class_table[class_index].bytes);
   return {};
 }
 

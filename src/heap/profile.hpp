@@ -1,7 +1,6 @@
 // The profile that this library was built with.
 #pragma once
 
-#include "heapwise/detail/heap_cache.hpp"
 #include "heapwise/detail/heap_profile.hpp"
 
 // Tests that look inside are linked with libheapwise, which has this one.
@@ -12,8 +11,5 @@
 namespace heapwise::detail {
 
 using chosen_profile = HEAPWISE_PROFILE;
-
-/// Where the heap lives. Every cache has a copy.
-extern heap_map the_heap_map;
 
 } // namespace heapwise::detail

@@ -12,6 +12,7 @@
 #include "heap/mixed.hpp"
 #include "heap/page_returns.hpp"
 #include "heap/profile.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
 
@@ -74,7 +75,7 @@ std::size_t purgeable_bytes() noexcept {
 std::size_t purge_spans(bool even_if_touched) noexcept {
   std::size_t purged = 0;
   for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
-    const size_class class_index = the_heap_map.class_of_slice(at).load(std::memory_order_relaxed);
+    const size_class class_index = the_facts.map.class_of_slice(at).load(std::memory_order_relaxed);
     if (class_index == no_class) continue;
     os::let_fork();
     span& slice = *the_space.record(at);

@@ -21,15 +21,16 @@ inline constexpr std::size_t least_blocks = 2;
 inline constexpr std::size_t most_blocks = 128;
 
 /// Returns: the blocks of a class in each of its two halves.
-constexpr std::size_t blocks(size_class of) noexcept {
-  return std::clamp(most_bytes / class_table[of].bytes, least_blocks, most_blocks);
+constexpr std::size_t blocks(size_class class_index) noexcept {
+  return std::clamp(most_bytes / class_table[class_index].bytes, least_blocks, most_blocks);
 }
 
 /// Where the first half of each class begins; behind the last class, how many places there are.
 inline constexpr std::array<std::uint16_t, class_count + 2> begins = [] {
   std::array<std::uint16_t, class_count + 2> table{};
-  for (size_class of = 1; of <= class_count; ++of) {
-    table[of + 1U] = static_cast<std::uint16_t>(table[of] + 2 * blocks(of));
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    table[class_index + 1U] =
+        static_cast<std::uint16_t>(table[class_index] + 2 * blocks(class_index));
   }
   return table;
 }();
@@ -37,7 +38,8 @@ inline constexpr std::array<std::uint16_t, class_count + 2> begins = [] {
 /// What a thread holds back at most, if it uses all classes.
 inline constexpr std::size_t bytes_of_all = [] {
   std::size_t sum = 0;
-  for (size_class of = 1; of <= class_count; ++of) sum += 2 * blocks(of) * class_table[of].bytes;
+  for (size_class class_index = 1; class_index <= class_count; ++class_index)
+    sum += 2 * blocks(class_index) * class_table[class_index].bytes;
   return sum;
 }();
 static_assert(bytes_of_all <= std::size_t{2} << 20);
@@ -52,43 +54,46 @@ static_assert(bytes_of_all <= std::size_t{2} << 20);
 class quarantine {
  public:
   /// Returns: the blocks of the class in each half.
-  static constexpr std::size_t places(size_class of) noexcept {
+  static constexpr std::size_t places(size_class class_index) noexcept {
     using quarantine_halves::begins; // a division takes longer
-    return (begins[of + 1U] - begins[of]) / 2U;
+    return (begins[class_index + 1U] - begins[class_index]) / 2U;
   }
 
   /// Effects: holds a block, in this place of the first half. Returns: the block that leaves, or
-  /// nullptr. Requires: a class of blocks; at < places(of).
-  [[nodiscard]] std::byte* exchange(std::byte* block, size_class of, std::size_t at) noexcept {
-    std::byte** const first_half = blocks_ + quarantine_halves::begins[of];
+  /// nullptr. Requires: a class of blocks; at < places(class_index).
+  [[nodiscard]] std::byte* exchange(std::byte* block, size_class class_index,
+                                    std::size_t at) noexcept {
+    std::byte** const first_half = blocks_ + quarantine_halves::begins[class_index];
     std::byte* const older = std::exchange(first_half[at], block);
     std::byte* oldest = nullptr;
     if (older != nullptr) {
-      std::byte** const queue = first_half + places(of);
-      oldest = std::exchange(queue[next_[of]], older);
-      const std::size_t next = next_[of] + std::size_t{1};
-      next_[of] = static_cast<std::uint8_t>(next == places(of) ? 0 : next);
+      std::byte** const queue = first_half + places(class_index);
+      oldest = std::exchange(queue[next_[class_index]], older);
+      const std::size_t next = next_[class_index] + std::size_t{1};
+      next_[class_index] = static_cast<std::uint8_t>(next == places(class_index) ? 0 : next);
     }
-    if (oldest == nullptr) ++held_[of];
+    if (oldest == nullptr) ++held_[class_index];
     return oldest;
   }
 
   /// Effects: holds no block of the class any more. Calls `take(blocks, count)` for those that it
   /// held.
   template <class Take>
-  void drain(size_class of, Take take) noexcept {
-    if (held_[of] == 0) return;
-    std::byte** const begin = blocks_ + quarantine_halves::begins[of];
-    std::byte** const end = begin + 2 * places(of);
+  void drain(size_class class_index, Take take) noexcept {
+    if (held_[class_index] == 0) return;
+    std::byte** const begin = blocks_ + quarantine_halves::begins[class_index];
+    std::byte** const end = begin + 2 * places(class_index);
     std::byte** const end_of_held = std::remove(begin, end, nullptr);
     take(begin, static_cast<std::size_t>(end_of_held - begin));
     std::fill(begin, end, nullptr);
-    next_[of] = 0;
-    held_[of] = 0;
+    next_[class_index] = 0;
+    held_[class_index] = 0;
   }
 
   /// Returns: how many blocks of the class it holds.
-  [[nodiscard]] std::size_t held(size_class of) const noexcept { return held_[of]; }
+  [[nodiscard]] std::size_t held(size_class class_index) const noexcept {
+    return held_[class_index];
+  }
 
  private:
   // No initializers: fresh pages of the system are one that holds nothing.
@@ -97,16 +102,26 @@ class quarantine {
   std::byte* blocks_[quarantine_halves::begins.back()];
 };
 
+/// Effects: as quarantine::exchange, in a random place of a quarantine that is made when the first
+/// block is held back; nullptr: there is none yet. Returns: the block that may be used again
+/// instead of this one, or nullptr. Without memory for a quarantine that is the block itself.
+[[nodiscard]] std::byte* hold_in(quarantine*& held, std::byte* block,
+                                 size_class class_index) noexcept;
+
+/// Effects: there is no quarantine any more; the blocks that it held are forgotten.
+void drop(quarantine*& held) noexcept;
+
 /// What is in the way of a thread that frees, in a profile with a quarantine.
 /// Returns: the block that may be used again instead of this one, or nullptr. Without memory for a
 /// quarantine that is the block itself. Requires: the block is free, and of the class.
-[[nodiscard]] std::byte* hold_back(heap_cache& cache, std::byte* block, size_class of) noexcept;
+[[nodiscard]] std::byte* hold_back(heap_cache& cache, std::byte* block,
+                                   size_class class_index) noexcept;
 
 /// Effects: gives the blocks of the class that the cache holds back to their spans.
-void release_held(heap_cache& cache, size_class of) noexcept;
+void release_held(heap_cache& cache, size_class class_index) noexcept;
 
 /// Returns: how many blocks of the class the cache holds back.
-[[nodiscard]] std::size_t count_held(heap_cache& cache, size_class of) noexcept;
+[[nodiscard]] std::size_t count_held(heap_cache& cache, size_class class_index) noexcept;
 
 /// Effects: the cache has no quarantine any more. Requires: it holds no block back.
 void drop_quarantine(heap_cache& cache) noexcept;

@@ -13,8 +13,6 @@
 
 namespace heapwise::detail {
 
-// Each on lines of its own: all threads read the map, and some other variable may be written often.
-alignas(cache_line_bytes) constinit heap_map the_heap_map;
 constinit space the_space;
 
 bool space::over_limit(std::size_t more_slices) const noexcept {
@@ -207,7 +205,8 @@ void space::set_class(const span& record, size_class to) noexcept {
   const slice_index first = index_of(record);
   for (slice_index at = first; at < first + record.slices; ++at) {
     // Release: what is known of the span's blocks comes before (usable_bytes acquires).
-    the_heap_map.class_of_slice(at).store(static_cast<std::uint8_t>(to), std::memory_order_release);
+    the_facts.map.class_of_slice(at).store(static_cast<std::uint8_t>(to),
+                                           std::memory_order_release);
   }
 }
 

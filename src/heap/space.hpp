@@ -10,6 +10,7 @@
 
 #include "heap/growing_table.hpp"
 #include "heap/relocation.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/sharing.hpp"
 #include "heap/slice_map.hpp"
 #include "heap/span.hpp"
@@ -147,6 +148,13 @@ class space {
   /// Returns: whether the counts agree with the tables. Complexity: linear in the slices.
   [[nodiscard]] bool is_sound() noexcept;
 
+  /// Returns: the length of the begin of this object, which only `start` writes: whole pages in a
+  /// profile that seals them.
+  [[nodiscard]] std::size_t sealed_bytes() const noexcept {
+    return reinterpret_cast<std::uintptr_t>(&committed_slices_) -
+           reinterpret_cast<std::uintptr_t>(this);
+  }
+
   /// Taken around a fork, one after the other. Order: after all bins.
   heap_mutex<shared::purging>& purging() noexcept { return purging_; }
   heap_mutex<shared::space>& lock() noexcept { return lock_; }
@@ -185,12 +193,17 @@ class space {
   [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,
                                          slice_index& first) const noexcept;
 
-  // What every thread reads, and hardly anyone writes.
+  // What `start` writes, and every thread reads.
   std::uintptr_t base_ = 0;
   std::size_t reserved_slices_ = 0;
-  std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;
   std::atomic<std::uint8_t>* granule_classes_ = nullptr;
+  slice_word* dirty_ = nullptr; // a bit for each slice; of a used one: was dirty when it was taken
+  std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
+
+  // What every thread reads, and hardly anyone writes. On the same line, unless that is sealed.
+  alignas(alignment_behind_seal<std::atomic<std::size_t>>)
+      std::atomic<std::size_t> committed_slices_{0};
   std::atomic<bool> may_mix_{false};           // written with the lock
   std::atomic<bool> over_growth_limit_{false}; // written with the lock
 
@@ -202,8 +215,6 @@ class space {
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
   slice_map map_;
-  slice_word* dirty_ = nullptr; // a bit for each slice; of a used one: was dirty when it was taken
-  std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
   growing_table slices_;
   std::array<growing_table, 4> tables_; // classes, ages, spans, classes of granules
   bool refused_before_ = false; // then little is asked for, lest every request repeats the search
@@ -212,7 +223,7 @@ class space {
   alignas(cache_line_bytes) heap_mutex<shared::purging> purging_;
 };
 
-static_assert(alignof(space) == cache_line_bytes, "nothing else is on the lines of its lock");
+static_assert(alignof(space) == seal_alignment, "nothing else is on the lines of its lock");
 
 extern space the_space;
 

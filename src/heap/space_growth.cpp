@@ -5,6 +5,7 @@
 #include "heap/expects.hpp"
 #include "heap/huge_pages.hpp"
 #include "heap/profile.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
 
@@ -134,7 +135,7 @@ bool space::start_at(std::byte* memory, const layout& parts, bool is_reserved) n
   reserved_slices_ = parts.slice_count;
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
   expects(base_ % slice_bytes == 0, "alignment within a slice is alignment of the address");
-  the_heap_map = {base_, reserved_slices_, reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
+  the_facts.map = {base_, reserved_slices_, reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
   return true;
 }
 

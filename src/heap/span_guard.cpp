@@ -42,11 +42,12 @@ void give_with_end(span& empty) noexcept {
 bool is_behind_small(const void* address) noexcept {
   if (!the_space.holds(address)) return false;
   const span* const home = the_space.find_span(address);
+  if (home == nullptr) return false;
   // Acquire: as in look_up. How its end is hidden was written before.
-  if (home == nullptr || home->use.load(std::memory_order_acquire) != slice_use::small ||
-      home->behind == os::hidden_by::nothing) {
-    return false;
-  }
+  const slice_use use = home->use.load(std::memory_order_acquire);
+  const bool is_small =
+      use == slice_use::small || (use == slice_use::owned && home->of != no_class);
+  if (!is_small || home->behind == os::hidden_by::nothing) return false;
   const auto offset =
       reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(end_of(*home));
   return offset < span_guard_bytes;

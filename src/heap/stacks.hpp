@@ -8,10 +8,10 @@
 
 namespace heapwise::detail {
 
-inline constinit std::byte* no_blocks = nullptr;
+inline constexpr std::byte* no_blocks = nullptr; // what all would take is read-only
 
 /// The end of a stack that is empty and full at once: the class has none.
-inline constexpr std::byte** no_room = &no_blocks + 1;
+inline constexpr std::byte** no_room = const_cast<std::byte**>(&no_blocks) + 1;
 
 /// Returns: a cache whose classes have no stack.
 constexpr heap_cache cache_without_stacks() noexcept {

@@ -20,6 +20,7 @@
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
 #include "heap/random_numbers.hpp"
+#include "heap/sealed_facts.hpp"
 #include "heap/shards.hpp"
 #include "heap/space.hpp"
 #include "heap/tags.hpp"
@@ -36,6 +37,9 @@ alignas(cache_line_bytes) constinit std::atomic<bool> started{false};
 constinit os::mutex starting;
 constinit bool said_no_memory = false;
 constinit bool has_options = false; // written with `starting` locked
+constinit bool is_prepared = false; // as that: `prepare` was called, and options are not read again
+
+constinit bool is_sealed = true; // as that: what has to be sealed is
 
 constinit bool paused_for_fork = false; // else locked; written as `has_options`, or if paused
 
@@ -113,10 +117,21 @@ void say_no_memory() noexcept {
   line.write();
 }
 
+/// Effects: ends the process, which is not as safe as it was promised to be.
+[[noreturn]] void stop_unsealed() noexcept {
+  text line;
+  line.add(
+      "heapwise: the system refused to make the heap's facts read-only. Next: allow mprotect, or "
+      "use the default profile\n");
+  line.write();
+  std::abort();
+}
+
 void print_statistics() { heapwise_malloc_stats(); }
 
 /// Effects: does what has to wait until no lock is held. May allocate, which works from here on.
 void follow_options() noexcept {
+  if (!is_sealed) stop_unsealed();
   if (the_options.stats) std::atexit(print_statistics);
 }
 
@@ -150,6 +165,7 @@ bool start_locked() noexcept {
   os::remember_processors();
   if (has_options) choose_shards();
   watch_thread_exits();
+  if (has_options || is_prepared) is_sealed = seal_facts();
   // Release: pairs with the acquire in heap_has_started. The space and the options are set.
   started.store(true, std::memory_order_release);
   return true;
@@ -181,10 +197,12 @@ namespace {
 void read_late_options() noexcept {
   {
     const std::lock_guard hold{starting};
+    is_prepared = true;
     if (!heap_has_started() || has_options) return;
     has_options = read_options();
     start_guards();
     if (has_options) choose_shards();
+    is_sealed = seal_facts();
   }
   follow_options();
 }

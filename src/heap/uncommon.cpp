@@ -107,8 +107,8 @@ bool is_worth_keeping(std::size_t block_bytes, std::size_t size_bytes) noexcept 
 
 void* move_anywhere(void* block, const measured& known, std::size_t size_bytes) noexcept {
   void* to = nullptr;
-  if (known.what.use == slice_use::owned) {
-    to = allocate_owned(*known.what.record->owner, size_bytes, granule_bytes);
+  if (known.owner != nullptr) {
+    to = allocate_owned(*known.owner, size_bytes, granule_bytes);
   } else {
     span* const new_span = size_bytes > known.bytes ? make_growing(size_bytes) : nullptr;
     if (new_span != nullptr) to = the_space.begin_of(*new_span);

@@ -49,6 +49,17 @@ void prepare_hiding() noexcept;
 /// Effects: pages that are hidden so can be used. Returns: false if the system refuses.
 [[nodiscard]] bool reveal(void* memory, std::size_t size_bytes, hidden_by how) noexcept;
 
+/// What became of pages that nobody may write to any more.
+enum class sealing : std::uint8_t {
+  done,
+  no_room, // they would be one mapping more than the process may have
+  refused,
+};
+
+/// Effects: a write to these pages faults from now on. Does nothing, and says no_room, if they are
+/// not whole pages of this system.
+[[nodiscard]] sealing seal(void* memory, std::size_t size_bytes) noexcept;
+
 /// A file at whose end is written, without the C library's buffers.
 class appended_file {
  public:

@@ -127,6 +127,14 @@ bool reveal(void* memory, std::size_t size_bytes, hidden_by how) noexcept {
   return how == hidden_by::nothing || commit(memory, size_bytes);
 }
 
+sealing seal(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  const bool is_whole = (reinterpret_cast<std::uintptr_t>(memory) | size_bytes) % page_bytes() == 0;
+  if (!is_whole) return sealing::no_room;
+  if (::mprotect(memory, size_bytes, PROT_READ) == 0) return sealing::done;
+  return errno == ENOMEM ? sealing::no_room : sealing::refused;
+}
+
 appended_file::appended_file(const char* path) noexcept {
   const errno_keeper keep;
   constexpr long owner_only = 0600;

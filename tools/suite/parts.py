@@ -215,6 +215,15 @@ def long_parts(root: Path, results: Path) -> list[Part]:
         ),
         preload_profile("long hardened", "hardened", results, "tests/preload", timeout_s=3600),
         preload_profile("long guarded", "guarded", results, "tests/preload", timeout_s=3600),
+        *(
+            pytest(
+                f"long conformance of {profile}",
+                results,
+                "tests/conformance",
+                HEAPWISE_MALLOC=str(installed_native() / f"libheapwise-malloc-{profile}.so"),
+            )
+            for profile in ("guarded", "hardened")
+        ),
         pytest(
             "long bisections",
             results,

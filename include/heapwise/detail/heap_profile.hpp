@@ -17,6 +17,7 @@ struct fast_profile {
   static constexpr bool guards_spans = false;
   static constexpr bool scatters_blocks = false;
   static constexpr bool scatters_tables = false;
+  static constexpr bool seals_facts = false;
   static constexpr bool quarantines = false;
 };
 
@@ -33,12 +34,14 @@ struct default_profile {
   static constexpr bool guards_spans = false;
   static constexpr bool scatters_blocks = false;
   static constexpr bool scatters_tables = false;
+  static constexpr bool seals_facts = false;
   static constexpr bool quarantines = false;
 };
 
 /// Every free is checked exactly, by a byte for each granule. Inlined paths find no cache, and end
 /// in the library, which checks. Some blocks lie between pages without access. The heap's tables
-/// lie at random distances from each other and from the blocks.
+/// lie at random distances from each other and from the blocks; where they lie is read-only once
+/// the heap has started.
 struct guarded_profile {
   static constexpr const char* name = "guarded";
   static constexpr bool checks_last = true;
@@ -50,6 +53,7 @@ struct guarded_profile {
   static constexpr bool guards_spans = false;
   static constexpr bool scatters_blocks = false;
   static constexpr bool scatters_tables = true;
+  static constexpr bool seals_facts = true;
   static constexpr bool quarantines = false;
 };
 
@@ -68,6 +72,7 @@ struct hardened_profile {
   static constexpr bool guards_spans = true;
   static constexpr bool scatters_blocks = true;
   static constexpr bool scatters_tables = true;
+  static constexpr bool seals_facts = true;
   static constexpr bool quarantines = true;
 };
 

@@ -20,7 +20,7 @@ static void say(const void* address) {
 }
 
 static void plant(void) {
-  const size_t bytes = strstr(kind, "large") ? 200000 : 40;
+  const size_t bytes = strstr(kind, "large") ? 200000 : strstr(kind, "long") ? 5000000 : 40;
   char* volatile block = malloc(bytes);
   if (strstr(kind, "interior")) {
     say(block + 16);
@@ -43,6 +43,13 @@ static void plant(void) {
     say(block);
     memset(block, 'x', malloc_usable_size(block) + 1);
     free(block);
+  } else if (strstr(kind, "behind")) {
+    say(block + malloc_usable_size(block));
+    block[malloc_usable_size(block)] = 'x';
+  } else if (strstr(kind, "touched")) {
+    free(block);
+    say(block + 8);
+    block[8] = 'x';
   } else if (strstr(kind, "written")) {
     free(block);
     say(block);

@@ -6,6 +6,7 @@ import errno
 import json
 import re
 import signal
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,13 +24,17 @@ QUARANTINE = Path(__file__).parent / "quarantine.c"
 HELD = Path(__file__).parent / "held.c"
 SPANS = Path(__file__).parent / "spans.c"
 OWNED = Path(__file__).parent / "owned.c"
+SEALED = Path(__file__).parent / "sealed.c"
 SLICE = 1 << 16
 PROFILES = ["guarded", "hardened"]
 KINDS = {
     "interior": "inside-block", "double": "double-free", "foreign": "foreign",
     "realloc": "double-free", "double-large": "double-free", "interior-large": "inside-block",
 }
-ONLY_HARDENED = {"overrun": "overrun", "written": "written-after-free"}
+ONLY_HARDENED = {
+    "overrun": "overrun", "written": "written-after-free", "behind-large": "out-of-bounds",
+    "touched-long": "use-after-free",
+}
 PLACES = ["main", "thread", "child", "handler", "closed"]
 
 
@@ -83,12 +88,13 @@ def test_a_planted_fault_is_reported(
     assert found["profile"] in profile.name
 
 
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", ONLY_HARDENED)
 def test_hardened_finds_bytes_that_were_overwritten(
-    host: Any, compiled: Any, tmp_path: Path, kind: str
+    host: Any, compiled: Any, tmp_path: Path, kind: str, place: str
 ) -> None:
     hardened = of_profile(host, "hardened")
-    found = planted(hardened, compiled(PLANTS), kind, "main", tmp_path / "report")
+    found = planted(hardened, compiled(PLANTS), kind, place, tmp_path / "report")
     assert found["kind"] == ONLY_HARDENED[kind]
 
 
@@ -168,20 +174,77 @@ def test_spans_without_a_guard_page_are_counted(
     assert (having > 0, missing > 0) == (can_hide, not can_hide), text
 
 
-@pytest.mark.parametrize(("use", "kind"), [
-    ("twice", "double-free"), ("inside", "inside-block"), ("linked", "written-after-free"),
-    ("reported", "double-free")])
+def fault_of_own_heap(
+    profile: Any, program: Path, use: str, size: int, report: Path, guard_every: int = 0
+) -> dict[str, Any]:
+    done = profile.run(program, use, size, HEAPWISE_MALLOC_REPORT=str(report),
+                       HEAPWISE_MALLOC_GUARD_EVERY=str(guard_every))
+    assert done.status == -signal.SIGABRT, done
+    found: dict[str, Any] = json.loads(report.read_text())
+    return found
+
+
+@pytest.mark.parametrize(("use", "kind", "size"), [
+    ("twice", "double-free", 48), ("inside", "inside-block", 48), ("resized", "double-free", 48),
+    ("linked", "written-after-free", 48), ("twice", "double-free", 100_000)])
 def test_faults_of_blocks_of_heaps_of_their_own_are_reported(
+    profile: Any, compiled: Any, tmp_path: Path, use: str, kind: str, size: int
+) -> None:
+    found = fault_of_own_heap(profile, compiled(OWNED), use, size, tmp_path / "report")
+    assert found["kind"] == kind
+    assert found["bytes"] >= size or size == 100_000
+
+
+@pytest.mark.parametrize(("use", "kind"), [
+    ("overrun", "overrun"), ("written", "written-after-free"), ("linked", "written-after-free"),
+    ("owner", "double-free"), ("beyond", "out-of-bounds")])
+@pytest.mark.parametrize("size", [40, 1000, 20_000])
+def test_hardened_protects_small_blocks_of_heaps_of_their_own(
+    host: Any, compiled: Any, tmp_path: Path, use: str, kind: str, size: int
+) -> None:
+    found = fault_of_own_heap(of_profile(host, "hardened"), compiled(OWNED), use, size,
+                              tmp_path / "report")
+    assert found["kind"] == kind
+    assert found["block"] is not None
+    assert found["bytes"] >= size
+
+
+@pytest.mark.parametrize(("use", "kind", "size"), [
+    ("beyond", "out-of-bounds", 100_000), ("written", "written-after-free", 100_000),
+    ("beyond", "out-of-bounds", 5_000_000), ("touched", "use-after-free", 5_000_000)])
+def test_hardened_protects_large_blocks_of_heaps_of_their_own(
+    host: Any, compiled: Any, tmp_path: Path, use: str, kind: str, size: int
+) -> None:
+    found = fault_of_own_heap(of_profile(host, "hardened"), compiled(OWNED), use, size,
+                              tmp_path / "report")
+    assert found["kind"] == kind
+    assert found["bytes"] >= size
+
+
+@pytest.mark.parametrize("size", [40, 1000, 20_000, 100_000])
+def test_what_heaps_of_their_own_held_is_gone(host: Any, compiled: Any, size: int) -> None:
+    done = of_profile(host, "hardened").run(compiled(OWNED), "secret", size,
+                                            HEAPWISE_MALLOC_GUARD_EVERY="0")
+    assert (done.status, done.out.split()) == (0, [b"cleared", b"cleared"]), done
+
+
+@pytest.mark.parametrize(("use", "kind"), [
+    ("sampled", "out-of-bounds"), ("ended", "use-after-free")])
+def test_blocks_of_heaps_of_their_own_are_sampled(
     profile: Any, compiled: Any, tmp_path: Path, use: str, kind: str
 ) -> None:
-    report = tmp_path / "report"
-    done = profile.run(compiled(OWNED), use, HEAPWISE_MALLOC_REPORT=str(report))
-    assert done.status == -signal.SIGABRT, done
-    assert json.loads(report.read_text())["kind"] == kind
+    found = fault_of_own_heap(profile, compiled(OWNED), use, 2000, tmp_path / "report",
+                              guard_every=1)
+    assert found["kind"] == kind
+    assert found["allocated"]["stack"]
+    assert ("freed" in found) == (use == "ended")
 
 
-def test_legal_uses_of_heaps_of_their_own_raise_no_alarm(profile: Any, compiled: Any) -> None:
-    done = profile.run(compiled(OWNED), "legal")
+@pytest.mark.parametrize("guard_every", ["0", "1", "64"])
+def test_legal_uses_of_heaps_of_their_own_raise_no_alarm(
+    profile: Any, compiled: Any, guard_every: str
+) -> None:
+    done = profile.run(compiled(OWNED), "legal", 0, HEAPWISE_MALLOC_GUARD_EVERY=guard_every)
     assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
 
 
@@ -203,6 +266,52 @@ def test_the_tables_of_the_heap_lie_at_random_distances(
         pytest.skip("the addresses of this heap are not known")
     assert [run.status for run in runs] == [0, 0]
     assert (runs[0].out != runs[1].out) == moves
+
+
+def addresses_of(library: Path, names: tuple[str, ...]) -> list[str]:
+    """Where the variables of these names are, in hexadecimal, from the begin of the library."""
+    symbols = subprocess.run(["nm", "--demangle", library], check=True, capture_output=True,
+                             text=True).stdout.splitlines()
+    found = {name: line.split()[0] for name in names for line in symbols
+             if line.endswith(f"::{name}")}
+    assert list(found) == list(names)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("name", ["default", *PROFILES])
+def test_what_the_heap_never_changes_is_read_only_once_it_has_started(
+    host: Any, compiled: Any, name: str
+) -> None:
+    profile = of_profile(host, name)
+    sealed = addresses_of(profile.library, ("the_facts", "the_options", "the_space",
+                                            "the_guards"))
+    constant = addresses_of(profile.library, ("no_cache", "no_later_cache", "no_blocks"))
+    written = addresses_of(profile.library, ("the_large_stocks",))
+    done = profile.run(compiled(SEALED), *sealed, *constant, *written,
+                       HEAPWISE_MALLOC_GUARD_EVERY="0")
+    fault = str(signal.SIGSEGV.value).encode()
+    of_sealed = b"wrote" if name == "default" else fault
+    assert done.out.split() == [of_sealed] * 4 + [fault] * 3 + [b"wrote"], done
+
+
+def test_the_heap_does_not_start_if_its_facts_cannot_be_made_read_only(
+    profile: Any, host: Any, compiled: Any
+) -> None:
+    """For lack of mappings it starts: it is promised to live without them."""
+    program = compiled(SEALED)
+    offsets = addresses_of(profile.library, ("the_facts",))
+    plain = replace(host, library=None)
+
+    def starts(error: str) -> list[Any]:
+        return [plain.run("strace", "-f", "-qq", "-o", "/dev/null", "-E",
+                          f"LD_PRELOAD={profile.library}", "-e",
+                          f"inject=mprotect:error={error}:when={call}", program, *offsets)
+                for call in range(1, 31)]
+
+    refused = [done for done in starts("EPERM") if "facts read-only" in done.err]
+    assert [done.status for done in refused] == [-signal.SIGABRT] * 4
+    lived = [done.out for done in starts("ENOMEM") if done.status == 0]
+    assert b"wrote\n" in lived
 
 
 def test_a_large_block_that_waits_keeps_its_page_hidden(

@@ -429,7 +429,7 @@ TEST_CASE("what lies behind the last block of a span is not a block") {
   a_bin some;
   const std::vector<std::byte*> blocks = take_blocks(some, class_index, 1);
   std::byte* const behind = begin_of_span(blocks[0]) + class_table[class_index].blocks * 28672UL;
-  REQUIRE(the_heap_map.class_at(behind) == class_index);
+  REQUIRE(the_facts.map.class_at(behind) == class_index);
   const ending how = in_child([&] { put_back(some, {behind}, class_index); });
   CHECK(how.signal == SIGABRT);
   put_back(some, blocks, class_index);

@@ -87,7 +87,7 @@ TEST_CASE("live blocks of a mixed span stay what they were, and the last one tak
   mixed_span some{64, [](std::size_t at) { return at % 4 != 0; }};
   for (std::byte* each : some.live) {
     std::memset(each, 0x5a, 64);
-    REQUIRE(the_heap_map.class_at(each) == mixed_class);
+    REQUIRE(the_facts.map.class_at(each) == mixed_class);
     REQUIRE(heapwise_malloc_usable_size(each) == 64);
   }
   CHECK(the_mixed_spans.count() == 1);

@@ -23,13 +23,13 @@ struct held_blocks {
   quarantine held{};
   std::mt19937 random{1};
 
-  std::byte* add(std::byte* block, size_class of) {
-    return held.exchange(block, of, random() % quarantine::places(of));
+  std::byte* add(std::byte* block, size_class class_index) {
+    return held.exchange(block, class_index, random() % quarantine::places(class_index));
   }
 
-  std::vector<std::byte*> drain(size_class of) {
+  std::vector<std::byte*> drain(size_class class_index) {
     std::vector<std::byte*> drained;
-    held.drain(of, [&](std::byte* const* blocks, std::size_t count) {
+    held.drain(class_index, [&](std::byte* const* blocks, std::size_t count) {
       drained.assign(blocks, blocks + count);
     });
     return drained;
@@ -37,33 +37,33 @@ struct held_blocks {
 };
 
 TEST_CASE("a block leaves once, and not before as many others as the second half holds") {
-  for (size_class of = 1; of <= class_count; ++of) {
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
     held_blocks blocks;
     std::set<std::byte*> left;
     constexpr std::uint64_t count = 1000;
     for (std::uint64_t each = 0; each < count; ++each) {
-      std::byte* const leaves = blocks.add(block_number(each), of);
+      std::byte* const leaves = blocks.add(block_number(each), class_index);
       if (leaves == nullptr) continue;
       CHECK(left.insert(leaves).second);
       const std::uint64_t number = reinterpret_cast<std::uintptr_t>(leaves) / granule_bytes - 1;
-      REQUIRE(each - number > quarantine::places(of));
+      REQUIRE(each - number > quarantine::places(class_index));
     }
-    CHECK(blocks.held.held(of) <= 2 * quarantine::places(of));
-    CHECK(blocks.held.held(of) == count - left.size());
-    for (std::byte* each : blocks.drain(of)) CHECK(left.insert(each).second);
+    CHECK(blocks.held.held(class_index) <= 2 * quarantine::places(class_index));
+    CHECK(blocks.held.held(class_index) == count - left.size());
+    for (std::byte* each : blocks.drain(class_index)) CHECK(left.insert(each).second);
     CHECK(left.size() == count);
   }
 }
 
 TEST_CASE("when a block leaves cannot be foreseen") {
-  constexpr size_class of = 1;
+  constexpr size_class class_index = 1;
   std::set<std::uint64_t> distances;
   held_blocks blocks;
   for (std::uint64_t each = 0; each < 10'000; ++each) {
-    std::byte* const leaves = blocks.add(block_number(each), of);
+    std::byte* const leaves = blocks.add(block_number(each), class_index);
     distances.insert(each - reinterpret_cast<std::uintptr_t>(leaves) / granule_bytes);
   }
-  CHECK(distances.size() > quarantine::places(of));
+  CHECK(distances.size() > quarantine::places(class_index));
 }
 
 TEST_CASE(
@@ -88,16 +88,16 @@ TEST_CASE("the places of all classes lie apart") {
   std::uint64_t number = 0;
   std::array<std::set<std::byte*>, class_slots> of_class;
   for (int round = 0; round < 600; ++round) {
-    for (size_class of = 1; of <= class_count; ++of) {
+    for (size_class class_index = 1; class_index <= class_count; ++class_index) {
       std::byte* const block = block_number(++number);
-      of_class[of].insert(block);
-      std::byte* const leaves = blocks.add(block, of);
-      if (leaves != nullptr) CHECK(of_class[of].erase(leaves) == 1);
+      of_class[class_index].insert(block);
+      std::byte* const leaves = blocks.add(block, class_index);
+      if (leaves != nullptr) CHECK(of_class[class_index].erase(leaves) == 1);
     }
   }
-  for (size_class of = 1; of <= class_count; ++of) {
-    const std::vector<std::byte*> drained = blocks.drain(of);
-    CHECK(std::set<std::byte*>(drained.begin(), drained.end()) == of_class[of]);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    const std::vector<std::byte*> drained = blocks.drain(class_index);
+    CHECK(std::set<std::byte*>(drained.begin(), drained.end()) == of_class[class_index]);
   }
 }
 

@@ -15,10 +15,6 @@
 #include "os/os.hpp"
 #include "stress/threads.hpp"
 
-namespace heapwise::detail {
-extern heap_map the_heap_map; // profile.hpp needs a profile
-}
-
 namespace {
 
 using namespace heapwise::detail;
@@ -47,7 +43,7 @@ class a_space {
  public:
   a_space() { REQUIRE(made_.start()); }
   ~a_space() {
-    the_heap_map = heap_;
+    the_facts.map = heap_;
     // The next space may begin anywhere, and must not find these in its way.
     os::unmap(made_.address_of(0), made_.committed_slices() * slice_bytes + os::page_bytes());
   }
@@ -75,7 +71,7 @@ class a_space {
   bool was_clean = false;
 
  private:
-  heap_map heap_ = the_heap_map;
+  heap_map heap_ = the_facts.map;
   space made_;
 };
 
@@ -332,10 +328,10 @@ TEST_CASE("tables use few addresses until they are needed") {
 TEST_CASE("the tables of bytes are usable far ahead of the slices") {
   a_space some;
   some.take(1);
-  const mapping classes = mapping_of(&the_heap_map.class_of_slice(0));
+  const mapping classes = mapping_of(&the_facts.map.class_of_slice(0));
   CHECK(classes.end - classes.begin >= 65536);
   some.take(65536 - 100); // 4 GiB
-  CHECK(mapping_of(&the_heap_map.class_of_slice(0)).end == classes.end);
+  CHECK(mapping_of(&the_facts.map.class_of_slice(0)).end == classes.end);
 }
 
 TEST_CASE("what somebody else has mapped in the range is left alone and passed over") {
@@ -403,10 +399,10 @@ TEST_CASE("classes are written for every slice of a span, and found by every add
   some.take(1);
   some->set_class(wide, 9);
   const std::byte* const begin = some->begin_of(wide);
-  CHECK(the_heap_map.class_at(begin - granule_bytes) == no_class);
-  CHECK(the_heap_map.class_at(begin) == 9);
-  CHECK(the_heap_map.class_at(begin + 4 * slice_bytes - granule_bytes) == 9);
-  CHECK(the_heap_map.class_at(begin + 4 * slice_bytes) == no_class);
+  CHECK(the_facts.map.class_at(begin - granule_bytes) == no_class);
+  CHECK(the_facts.map.class_at(begin) == 9);
+  CHECK(the_facts.map.class_at(begin + 4 * slice_bytes - granule_bytes) == 9);
+  CHECK(the_facts.map.class_at(begin + 4 * slice_bytes) == no_class);
   CHECK(&some->span_at(begin + 3 * slice_bytes + 5) == &wide);
   CHECK(&some->span_at(begin) == &wide);
 }

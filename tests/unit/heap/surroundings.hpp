@@ -21,10 +21,6 @@
 #include "heap/start.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 
-namespace heapwise::detail {
-extern heap_map the_heap_map; // profile.hpp cannot be had without a profile
-}
-
 namespace heap_tests {
 
 using namespace heapwise::detail;
