@@ -108,8 +108,7 @@ std::uint32_t maker::thread_of(std::uint32_t recorded) {
 
 void maker::pass_turn(std::uint32_t next) {
   if (running_ == UINT32_MAX) return;
-  parts_[running_]->steps.push_back(
-      {step::pack(step_kind::pass, false, false, 0, done_), next, 0});
+  parts_[running_]->steps.push_back({step::pack(step_kind::pass, false, false, 0, done_), next, 0});
 }
 
 void maker::switch_to(std::uint32_t thread, std::uint64_t time) {

@@ -45,7 +45,7 @@ class recorded_order {
 
  private:
   /// About as long as it takes to sleep and to be woken.
-  static constexpr unsigned most_looks = 200;
+  static constexpr unsigned most_looks = 64;
 
   [[nodiscard]] static bool has_two_processors() noexcept {
     cpu_set_t usable;
