@@ -5,7 +5,8 @@
     ... --page FILE.md      writes the page; what was measured before is not measured again
 
 Run it in the root of the repository, on a machine that does nothing else. Each program runs alone,
-under `heapwise record`, under heaptrack and (Python) under memray, in turns. memray is installed
+under `heapwise record` with and without `--profile`, under heaptrack and (Python) under memray, in
+turns. memray is installed
 into build/recording-env, heaptrack by `tools/setup --tests`.
 """
 
