@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("bench/", "experiments/", "include/", "src/", "tests/", "trees/")
 NOT_NOUNS = {"of", "given", "yields", "made", "gone", "moved", "found"}
 
-LEFT = ("bench/recorder/", "src/gc/", "src/heap/checked_paths.", "src/heap/guarded_pages.",
+LEFT = ("src/gc/", "src/heap/checked_paths.", "src/heap/guarded_pages.",
         "src/heap/quarantine.", "tests/data/", "tests/gc/", "tests/stress/gc_", "tests/unit/gc/",
         "tests/unit/heap/quarantine_test.")
 """What still has such names. The test fails if a place of this list has none any more."""
