@@ -37,11 +37,11 @@ TEST_CASE("calls of several rings come out in their order") {
       ring_run& first = heap.first();
       std::vector<std::uint64_t>& its = left[first.slot];
       CHECK(its.back() == first.order);
-      // As the drain does: as many calls as come before those of all others.
-      while (!its.empty() && its.back() <= heap.next_order()) {
+      // As the drain does: one call, and as many as come before those of all others.
+      do {
         taken.push_back(its.back());
         its.pop_back();
-      }
+      } while (!its.empty() && its.back() <= heap.next_order());
       if (its.empty()) {
         heap.remove_first();
       } else {
