@@ -84,7 +84,7 @@ bool rings::find_runs(unsigned process, call_tables& tables) {
     if (!reader.has_next()) reader.advance(end, tables.sites);
     // release: as in drain_first.
     each.read.store(reader.at(), std::memory_order_release);
-    if (reader.has_next()) runs_.push_back({slot, end, reader.next_order()});
+    if (reader.has_next()) runs_.add({slot, end, reader.next_order()});
   }
   return is_urgent;
 }

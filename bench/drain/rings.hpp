@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "drain/call_tables.hpp"
 #include "drain/ring_reader.hpp"
+#include "drain/run_heap.hpp"
 #include "trace/shared.hpp"
 
 namespace heapwise::bench {
@@ -44,17 +46,11 @@ class rings {
   void reclaim(const std::function<bool(unsigned, std::int32_t)>& is_gone);
 
  private:
-  struct run {
-    unsigned slot;
-    std::uint64_t end; ///< of what is in its ring now
-    std::uint64_t order;
-  };
-
   [[nodiscard]] std::uint32_t slots_used() const noexcept;
   const event* ring_of(unsigned slot);
   bool find_runs(unsigned process, call_tables& tables);
   template <class Taker>
-  std::uint64_t drain_first(run& first, call_tables& tables, std::uint64_t last_order,
+  std::uint64_t drain_first(ring_run& first, call_tables& tables, std::uint64_t last_order,
                             Taker& taker);
 
   int file_ = -1;
@@ -62,20 +58,24 @@ class rings {
   std::vector<const event*> rings_;
   std::vector<ring_reader> readers_;
   std::vector<std::vector<unsigned>> slots_; ///< with something to read, by process
-  std::vector<run> runs_;
+  run_heap runs_;
 };
 
 /// Hands over the next call of `first`, and those behind it up to `last_order`.
 template <class Taker>
-std::uint64_t rings::drain_first(run& first, call_tables& tables, std::uint64_t last_order,
+std::uint64_t rings::drain_first(ring_run& first, call_tables& tables, std::uint64_t last_order,
                                  Taker& taker) {
   constexpr std::size_t most_calls = 256;
   ring_reader& reader = readers_[first.slot];
   std::uint64_t taken = 0;
+  std::atomic<std::uint64_t>& read = memory_->slots[first.slot].read;
   do {
     taken += reader.take(taker, most_calls, first.end, last_order, tables.sites, tables.stacks);
-    // release: with the writer's acquire, so that it overwrites only what has been read.
-    memory_->slots[first.slot].read.store(reader.at(), std::memory_order_release);
+    // Not after each call of threads that call by turns: the writer looks at this line.
+    if (!reader.has_next() || reader.at() - read.load(std::memory_order_relaxed) >= most_calls) {
+      // release: with the writer's acquire, so that it overwrites only what has been read.
+      read.store(reader.at(), std::memory_order_release);
+    }
   } while (reader.has_next() && reader.next_order() <= last_order);
   first.order = reader.next_order();
   return taken;
@@ -86,19 +86,15 @@ std::uint64_t rings::drain(unsigned process, call_tables& tables, std::uint64_t 
                            Taker& taker) {
   const bool is_urgent = find_runs(process, tables);
   const std::uint64_t last_order = is_urgent || horizon > UINT64_MAX / 2 ? UINT64_MAX : horizon * 2;
-  const auto later = [](const run& one, const run& other) { return one.order > other.order; };
-  std::ranges::make_heap(runs_, later);
   std::uint64_t taken = 0;
-  while (!runs_.empty() && runs_.front().order <= last_order) {
-    std::ranges::pop_heap(runs_, later);
-    run& first = runs_.back();
+  while (!runs_.empty() && runs_.first().order <= last_order) {
+    ring_run& first = runs_.first();
     // As long as no other ring has an earlier call, the heap is not asked.
-    const std::uint64_t rival = runs_.size() > 1 ? runs_.front().order : UINT64_MAX;
-    taken += drain_first(first, tables, std::min(rival, last_order), taker);
+    taken += drain_first(first, tables, std::min(runs_.next_order(), last_order), taker);
     if (readers_[first.slot].has_next()) {
-      std::ranges::push_heap(runs_, later);
+      runs_.sink_first();
     } else {
-      runs_.pop_back();
+      runs_.remove_first();
     }
   }
   return taken;

@@ -9,7 +9,7 @@
 
 namespace heapwise::bench {
 
-inline constexpr std::uint64_t script_magic = 0x3530'5450'5243'5348; // "HSCRPT05"
+inline constexpr std::uint64_t script_magic = 0x3630'5450'5243'5348; // "HSCRPT06"
 
 enum class step_kind : std::uint8_t {
   malloc = 0,
@@ -24,7 +24,7 @@ enum class step_kind : std::uint8_t {
   usable_size = 9,
   start = 10,             ///< the thread whose number is `slot` begins
   turn = 11,              ///< only in exact order: wait until `size` steps of all threads are done
-  pass = 12,              ///< only in exact order: `size` steps are done
+  pass = 12,              ///< only in exact order: `size` steps are done, and thread `slot` is next
   sleep = 13,             ///< only when paced: `size` nanoseconds
   pooled_allocate = 14,   ///< from the pool of a site, see step::site
   pooled_deallocate = 15, ///< to the pool of a site

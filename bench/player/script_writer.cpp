@@ -59,13 +59,13 @@ class maker {
 
   void prepare(const traced_event& live);
   void take(const traced_event& next);
-  void finish() { pass_turn(); }
+  void finish() { pass_turn(running_); }
   void write(const std::string& path);
 
  private:
   std::uint32_t thread_of(std::uint32_t recorded);
   void switch_to(std::uint32_t thread, std::uint64_t time);
-  void pass_turn();
+  void pass_turn(std::uint32_t next);
   void make(const traced_event& next, part& by);
   void resize(const traced_event& next, const place& old, part& by);
   void end(const traced_event& next, part& by);
@@ -106,16 +106,16 @@ std::uint32_t maker::thread_of(std::uint32_t recorded) {
   return entry->second;
 }
 
-void maker::pass_turn() {
+void maker::pass_turn(std::uint32_t next) {
   if (running_ == UINT32_MAX) return;
-  parts_[running_]->steps.push_back({step::pack(step_kind::pass, false, false, 0, done_), 0, 0});
+  parts_[running_]->steps.push_back({step::pack(step_kind::pass, false, false, 0, done_), next, 0});
 }
 
 void maker::switch_to(std::uint32_t thread, std::uint64_t time) {
   part& by = *parts_[thread];
   if (running_ == UINT32_MAX) last_time_ = time;
   if (running_ != thread) {
-    pass_turn();
+    pass_turn(thread);
     by.steps.push_back({step::pack(step_kind::turn, false, false, 0, done_), 0, 0});
     running_ = thread;
   }

@@ -16,9 +16,9 @@ constexpr const char* own_stat = "/proc/self/stat";
 
 /// Maps the texts of an entry. They keep nothing of a process that had the entry before.
 process_place placed(shared_memory& memory, unsigned number) noexcept {
-  void* found = map_behind(&memory, texts_offset(number), texts_bytes);
-  if (found == nullptr) return {};
-  return {number, &memory.processes[number], static_cast<process_texts*>(found)};
+  void* texts = map_behind(&memory, texts_offset(number), texts_bytes);
+  if (texts == nullptr) return {};
+  return {number, &memory.processes[number], static_cast<process_texts*>(texts)};
 }
 
 void raise_to(std::atomic<std::uint32_t>& least, std::uint32_t wanted) noexcept {

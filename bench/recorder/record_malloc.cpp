@@ -94,9 +94,9 @@ void free(void* block) {
 
 static void* record_realloc(void* block, std::size_t size, const void* site) {
   if (early.owns(block)) {
-    void* moved = move_out_of_early(block, size);
-    session::mark(moved); // it may be of the same memory
-    return moved;
+    void* new_block = move_out_of_early(block, size);
+    session::mark(new_block); // it may be of the same memory
+    return new_block;
   }
   auto* next = next_realloc.get();
   if (next == nullptr) return allocate_early(size);

@@ -43,9 +43,9 @@ bool session::begin() noexcept {
   if (!beginning_.compare_exchange_strong(expected, 1, std::memory_order_acquire)) return false;
   const int saved_errno = errno;
   const char* path = std::getenv(record_variable);
-  const bool found = path != nullptr && open(path);
+  const bool has_drain = path != nullptr && open(path);
   std::uint32_t* here = &off;
-  if (found) {
+  if (has_drain) {
     if (std::uint32_t* page = page_of_this_process(); page != nullptr) {
       *page = on;
       here = page;
@@ -84,13 +84,13 @@ bool session::begin_in_child() noexcept {
 bool session::open(const char* path) noexcept {
   const int file = ::open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return false;
-  void* found = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* control = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   slots_begin_ = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
                       static_cast<off_t>(slots_offset));
   // The program may close all files, or give this number to another one, so it is not kept.
   ::close(file);
-  if (found == MAP_FAILED || slots_begin_ == MAP_FAILED) return false;
-  memory_ = static_cast<shared_memory*>(found);
+  if (control == MAP_FAILED || slots_begin_ == MAP_FAILED) return false;
+  memory_ = static_cast<shared_memory*>(control);
   if (memory_->magic != shared_magic) return false;
   process_ = find_process(*memory_);
   if (process_.entry == nullptr && memory_->follows) process_ = take_process(*memory_, false);
@@ -120,9 +120,9 @@ void session::begin_image() noexcept {
 void* session::map_slot(unsigned number) noexcept {
   // A thread that had the slot before has left its mapping.
   if (void* known = mapped_[number].load(std::memory_order_relaxed); known != nullptr) return known;
-  void* found = map_behind(slots_begin_, number * slot_bytes, slot_bytes);
-  if (found != nullptr) mapped_[number].store(found, std::memory_order_relaxed);
-  return found;
+  void* mapping = map_behind(slots_begin_, number * slot_bytes, slot_bytes);
+  if (mapping != nullptr) mapped_[number].store(mapping, std::memory_order_relaxed);
+  return mapping;
 }
 
 void* session::take_slot(thread_slot*& slot) noexcept {
@@ -133,8 +133,8 @@ void* session::take_slot(thread_slot*& slot) noexcept {
     if (!next.state.compare_exchange_strong(free, slot_state::live, std::memory_order_acquire)) {
       continue;
     }
-    void* found = map_slot(number);
-    if (found == nullptr) {
+    void* mapping = map_slot(number);
+    if (mapping == nullptr) {
       next.state.store(slot_state::free, std::memory_order_release);
       break;
     }
@@ -145,7 +145,7 @@ void* session::take_slot(thread_slot*& slot) noexcept {
                                  used, number + 1, std::memory_order_release)) {
     }
     slot = &next;
-    return found;
+    return mapping;
   }
   process_.entry->threads_missed.fetch_add(1, std::memory_order_relaxed);
   return nullptr;

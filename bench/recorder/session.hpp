@@ -63,6 +63,7 @@ class session {
   /// The end of a large block, and of one of the time before the allocator was known, is not only
   /// written down.
   static void mark(const void* block) noexcept {
+    if (may_be_marked(block)) return; // else threads would take the line from each other
     const std::size_t bit = filter_bit(block);
     mark_filter[bit / 64].fetch_or(std::uint64_t{1} << bit % 64, std::memory_order_relaxed);
   }

@@ -63,30 +63,30 @@ __attribute__((tls_model("initial-exec"))) thread_local constinit stack_bounds b
 stack_trace stack_by_frame_pointers(std::uint64_t site) noexcept {
   if (!bounds.asked_for) [[unlikely]]
     find_bounds();
-  stack_trace found;
+  stack_trace trace;
   auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   // On another stack, which lies below, a broken chain could lead between the two.
   std::uint64_t least = frame >= bounds.begin ? frame : bounds.end;
-  while (found.count != stack_trace::most_frames && is_on_stack(frame, least)) {
+  while (trace.count != stack_trace::most_frames && is_on_stack(frame, least)) {
     const frame_record& record = *reinterpret_cast<const frame_record*>(frame);
     if (record.return_address == 0) break;
     // The frames of the recorder stand before the caller.
-    if (found.count != 0 || record.return_address == site) {
-      found.frames[found.count++] = record.return_address;
+    if (trace.count != 0 || record.return_address == site) {
+      trace.frames[trace.count++] = record.return_address;
     }
     // Frames that follow lie higher, so the search ends.
     least = frame + sizeof(frame_record);
     frame = record.caller;
   }
-  if (found.count == 0) found.frames[found.count++] = site;
-  return found;
+  if (trace.count == 0) trace.frames[trace.count++] = site;
+  return trace;
 }
 
 stack_trace stack_from(std::uint64_t site) noexcept {
-  stack_trace found;
-  wanted_stack wanted{site, found};
+  stack_trace trace;
+  wanted_stack wanted{site, trace};
   _Unwind_Backtrace(add_frame, &wanted);
-  return found;
+  return trace;
 }
 
 } // namespace heapwise::bench

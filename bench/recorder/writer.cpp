@@ -30,13 +30,13 @@ bool thread_writer::attach() noexcept {
   if (refused_) return false;
   const int saved_errno = errno;
   inner_ = true;
-  void* found = recorded.take_slot(slot_);
-  refused_ = found == nullptr;
+  void* places = recorded.take_slot(slot_);
+  refused_ = places == nullptr;
   if (!refused_) {
-    sites_ = static_cast<std::uint64_t*>(found);
+    sites_ = static_cast<std::uint64_t*>(places);
     // A thread that had the slot before may have left its own.
     for (std::uint64_t place = 0; place < site_places; ++place) sites_[place] = 0;
-    ring_ = reinterpret_cast<event*>(static_cast<char*>(found) + page_bytes);
+    ring_ = reinterpret_cast<event*>(static_cast<char*>(places) + page_bytes);
     here_ = recorded.in_this_process();
     written_ = 0;
     limit_ = ring_events;

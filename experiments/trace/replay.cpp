@@ -25,6 +25,8 @@ const experiment question{
     .not_shown =
         "What the program computes between the calls, and so what the caches hold then: the ratio "
         "of two replays is not the ratio of two runs of the program. `heapwise compare` has that. "
+        "In the schedules `order` and `paced` threads take turns, so with several threads their "
+        "times are of waiting and of context switches; compare memory by them, and time by `fast`. "
         "An allocator that gives memory back after some time does so only in the schedule `paced`. "
         "Without a trace it plays an example of 5,000 blocks, which says nothing about a program.",
     .parameters = traces::ways_to_play({"fast", "order"}, {"order"}),

@@ -1,12 +1,12 @@
 """Measures what recording costs, part by part, and writes the table with the aims.
 
-    PYTHONPATH=tools .venv/bin/python -m recording     every part, about 45 minutes
+    PYTHONPATH=tools .venv/bin/python -m recording     every part, about an hour
     ... --only load         one part; figures of the others are kept
     ... --page FILE.md      writes the page; what was measured before is not measured again
 
 Run it in the root of the repository, on a machine that does nothing else. Each program runs alone,
-under `heapwise record`, under heaptrack and (Python) under memray, in turns. memray is installed
-into build/recording-env, heaptrack by `tools/setup --tests`.
+under `heapwise record` with and without `--profile`, under heaptrack and (Python) under memray, in
+turns. memray is installed into build/recording-env, heaptrack by `tools/setup --tests`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from heapwise.catalog import DRAIN, RECORDER, native_part
+from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
+from heapwise.runner.recording import SAMPLE_EVERY
 from recording.programs import RealProgram, real_programs
 from recording.rivals import Rivals
 from recording.run import Cost, run
@@ -40,6 +41,12 @@ def recorder(trace: Path, *, stack_every: int = 256, most_mib: int = 256) -> lis
     return [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)),
             "--stack-every", str(stack_every), "--max-bytes", str(most_mib << 20),
             "--result", f"{trace}.json", "--"]
+
+
+def profiler(trace: Path) -> list[str]:
+    """The same for a sampled profile, as ``heapwise record --profile`` has it."""
+    return [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(PROFILER)),
+            "--stack-every", "1", "--sample-every", str(SAMPLE_EVERY), "--"]
 
 
 def compiled_load(folder: Path) -> Path:
@@ -84,7 +91,7 @@ def measure_load(folder: Path, rounds: int) -> Figures:
 
 def measure_programs(folder: Path, rounds: int, names: list[str], *, small: bool,
                      rivals: Rivals) -> Iterator[tuple[str, Figures]]:
-    """Time of each program: plain, recorded, under heaptrack and under memray, in turns."""
+    """Time of each program: plain, recorded, profiled, under heaptrack and memray, in turns."""
     for program in real_programs(folder, small=small, only=names):
         ways = ways_of(program, rivals)
         times: dict[str, list[float]] = {name: [] for name in ways}
@@ -100,7 +107,7 @@ def measure_programs(folder: Path, rounds: int, names: list[str], *, small: bool
                 try:
                     cost = _timed(ways[name], program)
                 except subprocess.CalledProcessError as error:
-                    if name in {"plain", "heapwise"}:
+                    if name in {"plain", "heapwise", "profile"}:
                         raise
                     failed[name] = str(error)  # such as heaptrack of what starts a server
                     continue
@@ -123,7 +130,8 @@ def turned(names: list[str], number: int) -> list[str]:
 def ways_of(program: RealProgram, rivals: Rivals) -> dict[str, list[str]]:
     """The commands that run the program: alone, and under each recorder that can record it."""
     ways = {"plain": program.command,
-            "heapwise": recorder(program.folder / "trace.hwt") + program.command}
+            "heapwise": recorder(program.folder / "trace.hwt") + program.command,
+            "profile": profiler(program.folder / "profile.hwt") + program.command}
     if rivals.heaptrack:
         ways["heaptrack"] = [rivals.heaptrack, "-o", str(program.folder / "heaptrack"),
                              *program.command]

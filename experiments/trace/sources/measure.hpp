@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -54,7 +53,8 @@ inline void measure_script(cell& the_cell, const script& plays) {
     const mapped_array<slot> shared{wanted.shared_slots};
     std::array<std::optional<pool_of_site>, most_pooled_sites> pools;
     const mapped_array<player> players{wanted.threads};
-    std::atomic<std::uint64_t> turn{0};
+    const mapped_array<wake_word> sleepers{wanted.threads};
+    recorded_order order{sleepers.span()};
     std::uint64_t next_slot = 0;
     for (std::size_t i = 0; i < players.size(); ++i) {
       const thread_part& part = plays.threads()[i];
@@ -65,7 +65,7 @@ inline void measure_script(cell& the_cell, const script& plays) {
                           .local = local.data() + next_slot,
                           .shared = shared.data(),
                           .pools = pools,
-                          .turn = &turn,
+                          .order = &order,
                           .live = nullptr};
       players[i].live = ordered ? &players[0].own : &players[i].own;
       next_slot += part.slots;

@@ -17,6 +17,7 @@
 #include "harness/experiment.hpp"
 #include "kernel/pause.hpp"
 #include "sources/pool_of_site.hpp"
+#include "sources/recorded_order.hpp"
 #include "sources/script.hpp"
 
 namespace traces {
@@ -53,7 +54,7 @@ struct player {
   slot* local;
   slot* shared;
   std::span<std::optional<pool_of_site>> pools;
-  std::atomic<std::uint64_t>* turn;
+  recorded_order* order;
   live_bytes* live; ///< of all players, if their steps have an order; else of this one
   live_bytes own{};
   pthread_t thread{};
@@ -82,7 +83,9 @@ struct player {
   void* allocate(const step& next);
   void release(const step& next, void* block) noexcept;
   void start(std::uint32_t number) noexcept;
-  void wait_for_turn(std::uint64_t wanted) const noexcept;
+  [[nodiscard]] std::uint32_t number() const noexcept {
+    return static_cast<std::uint32_t>(this - all.data());
+  }
 };
 
 inline void wait_a_little(unsigned turn) noexcept {
@@ -207,13 +210,6 @@ inline void player::start(std::uint32_t number) noexcept {
   if (!other.started) std::abort(); // the other threads would wait for its blocks for ever
 }
 
-inline void player::wait_for_turn(std::uint64_t wanted) const noexcept {
-  // acquire: with the release of the thread that passed the turn on.
-  for (unsigned turns = 0; turn->load(std::memory_order_acquire) != wanted; ++turns) {
-    wait_a_little(turns);
-  }
-}
-
 inline void sleep_for(std::uint64_t nanoseconds) noexcept {
   constexpr std::uint64_t second = 1'000'000'000;
   const timespec pause{static_cast<time_t>(nanoseconds / second),
@@ -281,11 +277,10 @@ inline void player::play(const step& next) noexcept {
       start(next.slot);
       break;
     case step_kind::turn:
-      if (how.exact) wait_for_turn(next.size());
+      if (how.exact) order->wait_for(next.size(), number());
       break;
     case step_kind::pass:
-      // release: with the acquire of the thread whose turn it is.
-      if (how.exact) turn->store(next.size(), std::memory_order_release);
+      if (how.exact) order->pass(next.size(), next.slot);
       break;
     case step_kind::sleep:
       if (how.paced) sleep_for(next.size());

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("bench/", "experiments/", "include/", "src/", "tests/", "trees/")
 NOT_NOUNS = {"of", "given", "yields", "made", "gone", "moved", "found"}
 
-LEFT = ("bench/recorder/", "tests/data/")
+LEFT = ("tests/data/",)
 """What still has such names. The test fails if a place of this list has none any more."""
 
 

@@ -24,12 +24,13 @@ GAWK = RealProgram("gawk", ["gawk", "-f", "count.awk"], None, {}, Path("/nowhere
 
 def test_each_recorder_runs_what_it_can_record() -> None:
     both = Rivals("/usr/bin/heaptrack", Path("/env/bin/python"))
-    assert set(ways_of(GAWK, both)) == {"plain", "heapwise", "heaptrack"}
+    assert set(ways_of(GAWK, both)) == {"plain", "heapwise", "profile", "heaptrack"}
     ways = ways_of(PYTHON3, both)
-    assert set(ways) == {"plain", "heapwise", "heaptrack", "plain, memray's python", "memray"}
+    assert set(ways) == {"plain", "heapwise", "profile", "heaptrack", "plain, memray's python",
+                         "memray"}
     assert ways["plain, memray's python"] == ["/env/bin/python", "records.py"]
     assert ways["memray"][-1] == "records.py"
-    assert set(ways_of(PYTHON3, Rivals())) == {"plain", "heapwise"}
+    assert set(ways_of(PYTHON3, Rivals())) == {"plain", "heapwise", "profile"}
 
 
 def test_each_way_is_the_first_of_a_round_as_often_as_the_others() -> None:
@@ -57,7 +58,19 @@ def test_the_page_says_which_recorder_failed() -> None:
     figures = {"wall_s": {"plain": [1.0, 2.0], "heapwise": [1.1, 2.2]}, "processor_s": {},
                "failed": {"heaptrack": "exit status 1"}, "events": 200_000, "bytes": 100_000}
     text = page({"machine": "Test CPU", "processors": 2, "programs": {"redis": figures}})
-    assert "| redis | 1.500 | 1.100 | - | fails | - | 200,000 | 0.50 |" in text
+    assert "| redis | 1.500 | 1.100 | - | - | fails | - | 200,000 | 0.50 |" in text
+
+
+def test_the_page_judges_the_worst_profiled_program() -> None:
+    def timed(profile: float) -> dict[str, object]:
+        return {"wall_s": {"plain": [1.0], "heapwise": [1.0], "profile": [profile]},
+                "processor_s": {}, "events": 1, "bytes": 1}
+    kept = {"machine": "Test CPU", "processors": 2,
+            "programs": {"perl": timed(1.004), "gawk": timed(1.02)}}
+    line = "| time with a sampled profile, {} | at most 0.5 % more | median {}, worst {} | {} |"
+    assert line.format("2 programs", "+1.2%", "+2.0% (gawk)", "no") in page(kept)
+    del kept["programs"]["gawk"]  # type: ignore[attr-defined]
+    assert line.format("1 programs", "+0.4%", "+0.4% (perl)", "yes") in page(kept)
 
 
 @pytest.mark.skipif(not shutil.which("heaptrack"), reason="heaptrack is not installed")
@@ -69,7 +82,7 @@ def test_one_command_measures_and_writes_the_page(tmp_path: Path) -> None:
     subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "tools"}, check=True,
                    timeout=120)
     figures = json.loads(results.read_text())["programs"]["gawk"]
-    assert set(figures["wall_s"]) == {"plain", "heapwise", "heaptrack"}
+    assert set(figures["wall_s"]) == {"plain", "heapwise", "profile", "heaptrack"}
     assert all(len(times) == 2 for times in figures["wall_s"].values())
     assert figures["events"] > 0
     assert "| gawk |" in target.read_text()

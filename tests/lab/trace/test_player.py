@@ -143,7 +143,8 @@ def test_a_thread_waits_for_ends_of_blocks_that_it_has_made(hand_over: Path) -> 
             since_wait += 1
             assert since_wait <= BLOCKS_BETWEEN_WAITS or waits == 0
     assert waits > 100
-    assert most_unended <= 4096 + 1  # places of the program's queue, and the block in its hand
+    # Places of the program's queue, and the block in the hand of each thread.
+    assert most_unended <= 4096 + 2
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two threads that wait for each other")

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heapwise.catalog import DRAIN, PROFILER, native_part
+from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
 from heapwise.errors import Problem
 from heapwise.trace import open_trace
+from heapwise.trace.contents import read_contents
 from heapwise.trace.profile import Estimate, Samples, quantiles, read_samples, share, total
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "recorded" / "lifetimes.cpp"
@@ -118,6 +119,29 @@ def test_quantiles_of_lifetimes_are_within_ten_percent(
         unit = opened.ns_a_unit
     for estimate, truth in zip(found, known["lifetimes"], strict=True):
         assert abs(estimate.value * unit / truth - 1) < 0.1
+
+
+def test_quantiles_of_a_profile_are_within_ten_percent_of_those_of_a_full_trace(
+    lifetimes: tuple[dict[str, Any], Path], tmp_path: Path,
+) -> None:
+    """Of two runs of one program, which live for different times: each beside what the program
+    says of itself."""
+    trace = tmp_path / "full.hwt"
+    known = json.loads(subprocess.run(
+        [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
+         str(lifetimes[1].parent / "lifetimes")],
+        check=True, timeout=60, stdout=subprocess.PIPE, text=True).stdout)
+    shares = [0.1, 0.5, 0.9]
+    with open_trace(trace) as opened:
+        spread, unit = read_contents(opened).lifetime_spread, opened.ns_a_unit
+    full = [(spread.quantile(each) or 0) * unit / truth
+            for each, truth in zip(shares, known["lifetimes"], strict=True)]
+    with open_trace(lifetimes[1]) as opened:
+        found, unit = read_samples(opened).lifetime_quantiles(shares), opened.ns_a_unit
+    sampled = [each.value * unit / truth
+               for each, truth in zip(found, lifetimes[0]["lifetimes"], strict=True)]
+    assert np.allclose(sampled, full, rtol=0.1)
+    assert np.allclose(full, 1, rtol=0.05)
 
 
 def test_the_site_is_the_caller_of_operator_new(lifetimes: tuple[dict[str, Any], Path]) -> None:
