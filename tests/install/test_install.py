@@ -26,9 +26,13 @@ def run(*command: str | Path, **environment: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library alone, built as a user builds it."""
-    folder = tmp_path_factory.mktemp("install") / "build"
+def build() -> Path:
+    """The library alone, built as a user builds it.
+
+    It lies beside the build of the wheel, so that the compilers get the same relative paths: ccache
+    then has the objects already.
+    """
+    folder = ROOT / "build" / "install"
     options = [
         "-DCMAKE_BUILD_TYPE=Release",
         "-DHEAPWISE_BUILD_LAB=OFF",
@@ -40,9 +44,10 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def prefix(build: Path) -> Path:
+def prefix(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Heapwise, installed and then moved: an installed tree must not remember its place."""
-    first, second = build.parent / "first", build.parent / "second"
+    folder = tmp_path_factory.mktemp("install")
+    first, second = folder / "first", folder / "second"
     run("cmake", "--install", build, "--prefix", first)
     first.rename(second)
     return second
