@@ -7,10 +7,7 @@ function(add_heapwise_libraries)
   set(objects ${ARGN})
   list(FILTER objects INCLUDE REGEX "^\\$<TARGET_OBJECTS:")
   add_library(heapwise_objects OBJECT ${sources})
-  set_target_properties(
-    heapwise_objects
-    PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
-  )
+  set_target_properties(heapwise_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   target_include_directories(heapwise_objects PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_compile_definitions(heapwise_objects PRIVATE HEAPWISE_IN_LIBRARY)
   target_link_libraries(heapwise_objects PRIVATE heapwise $<BUILD_INTERFACE:heapwise_warnings>)
