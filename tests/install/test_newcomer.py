@@ -22,7 +22,7 @@ PROGRAM = """#include <heapwise/heapwise.hpp>
 #include <cstdio>
 #include <string>
 int main() {
-  heapwise::pool<heapwise::unsynchronized> pool{64, 100};
+  heapwise::pool<heapwise::unsynchronized> pool{{.block_size = 64, .block_count = 100}};
   void* const block = pool.allocate();
   std::string text;
   for (int i = 0; i < 100000; ++i) text += std::to_string(i);
