@@ -1,25 +1,31 @@
 # add_heapwise_libraries(SOURCE...): heapwise_static and heapwise_shared, both called libheapwise,
-# from one list of sources. Call it once, from src/CMakeLists.txt.
+# from one list of sources, which is compiled once. Call it once, from src/CMakeLists.txt.
 
 function(add_heapwise_libraries)
+  set(sources ${ARGN})
+  list(FILTER sources EXCLUDE REGEX "^\\$<TARGET_OBJECTS:")
+  set(objects ${ARGN})
+  list(FILTER objects INCLUDE REGEX "^\\$<TARGET_OBJECTS:")
+  add_library(heapwise_objects OBJECT ${sources})
+  set_target_properties(heapwise_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  target_include_directories(heapwise_objects PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_compile_definitions(heapwise_objects PRIVATE HEAPWISE_IN_LIBRARY)
+  target_link_libraries(heapwise_objects PRIVATE heapwise $<BUILD_INTERFACE:heapwise_warnings>)
   foreach(kind IN ITEMS static shared)
     string(TOUPPER ${kind} kind_upper)
     set(target heapwise_${kind})
-    add_library(${target} ${kind_upper} ${ARGN})
+    add_library(${target} ${kind_upper} ${objects} $<TARGET_OBJECTS:heapwise_objects>)
     add_library(heapwise::${kind} ALIAS ${target})
     set_target_properties(
       ${target}
       PROPERTIES
         OUTPUT_NAME heapwise
         EXPORT_NAME ${kind}
-        POSITION_INDEPENDENT_CODE ON
-        CXX_EXTENSIONS OFF
+        LINKER_LANGUAGE CXX
         VERSION ${PROJECT_VERSION}
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     )
-    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-    target_compile_definitions(${target} PRIVATE HEAPWISE_IN_LIBRARY)
-    target_link_libraries(${target} PUBLIC heapwise PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
+    target_link_libraries(${target} PUBLIC heapwise)
   endforeach()
   # Blocks, the ends of threads and the thread that gives memory back outlive every dlclose. So a
   # plug-in with the static library inside is never unloaded; to a program that says nothing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -25,14 +26,24 @@ def run(*command: str | Path, **environment: str) -> str:
     return done.stdout
 
 
+def compiler(variable: str) -> str:
+    return os.environ.get(variable) or str(sysconfig.get_config_var(variable)).split()[0]
+
+
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library alone, built as a user builds it."""
-    folder = tmp_path_factory.mktemp("install") / "build"
+def build() -> Path:
+    """The library alone, built as a user builds it.
+
+    It lies beside the build of the wheel, and calls the compilers as that does: by the names that
+    Python was built with. So ccache has the objects already.
+    """
+    folder = ROOT / "build" / "install"
     options = [
         "-DCMAKE_BUILD_TYPE=Release",
         "-DHEAPWISE_BUILD_LAB=OFF",
         "-DHEAPWISE_BUILD_TESTS=OFF",
+        f"-DCMAKE_C_COMPILER={compiler('CC')}",
+        f"-DCMAKE_CXX_COMPILER={compiler('CXX')}",
     ]
     run("cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, *options)
     run("cmake", "--build", folder)
@@ -40,9 +51,10 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def prefix(build: Path) -> Path:
+def prefix(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Heapwise, installed and then moved: an installed tree must not remember its place."""
-    first, second = build.parent / "first", build.parent / "second"
+    folder = tmp_path_factory.mktemp("install")
+    first, second = folder / "first", folder / "second"
     run("cmake", "--install", build, "--prefix", first)
     first.rename(second)
     return second

@@ -22,7 +22,7 @@ PROGRAM = """#include <heapwise/heapwise.hpp>
 #include <cstdio>
 #include <string>
 int main() {
-  heapwise::pool<heapwise::unsynchronized> pool{64, 100};
+  heapwise::pool<heapwise::unsynchronized> pool{{.block_size = 64, .block_count = 100}};
   void* const block = pool.allocate();
   std::string text;
   for (int i = 0; i < 100000; ++i) text += std::to_string(i);
@@ -69,8 +69,10 @@ def system(tmp_path_factory: pytest.TempPathFactory, dist: Path) -> Iterator[Cle
 @pytest.fixture(scope="module")
 def with_packages(system: CleanSystem) -> CleanSystem:
     [install, _] = commands(INSTALL, "## Debian packages")
-    # There is no network, and who runs this is root.
-    system.shell(install.replace("sudo apt install", "apt-get install --yes --no-download"))
+    # Root runs this, and nothing may be downloaded. With --no-download, apt-get (2.6) hands dpkg the
+    # names of local files without their folder.
+    offline = "apt-get install --yes -o Acquire::http::Proxy=http://127.0.0.1:9"
+    system.shell(install.replace("sudo apt install", offline))
     return system
 
 

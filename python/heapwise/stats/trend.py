@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heapwise.stats.ranks import kendall, mann_whitney, middle_slope
+
 
 @dataclass(frozen=True)
 class Trend:
@@ -35,17 +37,15 @@ def trend(values: Sequence[float], order: Sequence[float] | None = None) -> Tren
     Source: H. B. Mann, "Nonparametric tests against trend", Econometrica 13 (1945) 245-259;
     P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63 (1968).
     """
-    from scipy.stats import kendalltau, theilslopes
-
     numbers = np.asarray(values, dtype=np.float64)
-    places = np.arange(len(numbers)) if order is None else np.asarray(order, dtype=np.float64)
+    places = np.asarray(range(len(values)) if order is None else order, dtype=np.float64)
     if len(numbers) < 6:
         return None
     if np.all(numbers == numbers[0]) or np.all(places == places[0]):
         return Trend(0.0, 1.0, 0.0, len(numbers))
-    tau, p = kendalltau(places, numbers)
-    slope = theilslopes(numbers, places)[0]
-    return Trend(float(tau), float(p), float(slope * np.ptp(places)), len(numbers))
+    tau, p_value = kendall(places, numbers)
+    drift = middle_slope(numbers, places) * float(np.ptp(places))
+    return Trend(tau, p_value, drift, len(numbers))
 
 
 def halves(values: Sequence[float]) -> Halves | None:
@@ -54,12 +54,10 @@ def halves(values: Sequence[float]) -> Halves | None:
     The middle one of an odd count belongs to neither. None for fewer than 10 values.
     Source: H. B. Mann and D. R. Whitney, Ann. Math. Statist. 18 (1947) 50-60.
     """
-    from scipy.stats import mannwhitneyu
-
     numbers = np.asarray(values, dtype=np.float64)
     if len(numbers) < 10:
         return None
     half = len(numbers) // 2
     first, second = numbers[:half], numbers[-half:]
-    p = float(mannwhitneyu(first, second, alternative="two-sided").pvalue)
-    return Halves(p, float(np.median(second) - np.median(first)), len(numbers))
+    shift = float(np.median(second) - np.median(first))
+    return Halves(mann_whitney(first, second), shift, len(numbers))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from heapwise.stats.paired import CONFIDENCE, PairedRatio
+from heapwise.stats.ranks import mann_whitney
 
 LEAST = 4
 """Numbers on each side: with 3 and 3 no rank test reaches 5 %."""
@@ -32,11 +33,9 @@ def unpaired_ratio(
     if rank is None:
         return PairedRatio(ratio, None, None, least, 1.0, confidence,
                            f"{least} of the {LEAST} rounds on each side that an interval needs")
-    from scipy.stats import mannwhitneyu
-
-    p_value = float(mannwhitneyu(upper, lower, method="auto").pvalue)
     return PairedRatio(ratio, float(np.exp(differences[rank - 1])),
-                       float(np.exp(differences[-rank])), least, p_value, confidence)
+                       float(np.exp(differences[-rank])), least, mann_whitney(upper, lower),
+                       confidence)
 
 
 def _rank(m: int, n: int, tail: float) -> int | None:

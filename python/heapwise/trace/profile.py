@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import gammaincinv, ndtri
 
 from heapwise.errors import Problem
 from heapwise.trace.columns import Numbers, Reals
@@ -151,9 +151,9 @@ def total(chance: Reals, value: Reals) -> Estimate:
         return Estimate(found, found, found)
     largest = float((weights * (1 - chance)).max())
     rest = (1 - CONFIDENCE) / 2
-    low = stats.gamma.ppf(rest, found**2 / variance, scale=variance / found)
+    low = variance / found * gammaincinv(found**2 / variance, rest)
     above, variance_above = found + largest, variance + largest**2
-    high = stats.gamma.ppf(1 - rest, above**2 / variance_above, scale=variance_above / above)
+    high = variance_above / above * gammaincinv(above**2 / variance_above, 1 - rest)
     return Estimate(found, float(low), float(high))
 
 
@@ -165,7 +165,7 @@ def share(chance: Reals, chosen: NDArray[np.bool_]) -> Estimate:
     weights = 1 / chance
     all_, found = float(weights.sum()), float(weights[chosen].sum())
     count = all_**2 / float((weights**2).sum())
-    z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
+    z = float(ndtri((1 + CONFIDENCE) / 2))
     part = found / all_
     middle = (part + z**2 / (2 * count)) / (1 + z**2 / count)
     half = z / (1 + z**2 / count) * np.sqrt(part * (1 - part) / count + z**2 / (4 * count**2))

@@ -17,6 +17,7 @@ from heapwise.evidence.breadth import References
 from heapwise.evidence.kept import CROWD, TOO_MANY, measured
 from heapwise.model import Check, Process, Verdict
 from heapwise.stats.holm import holm
+from heapwise.stats.ranks import mann_whitney
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.numbers import percent
 
@@ -102,9 +103,8 @@ def wait_effects(evidence: Evidence) -> dict[str, float]:
 
 
 def _certain(groups: dict[str, tuple[list[float], list[float]]]) -> dict[str, float]:
-    from scipy.stats import mannwhitneyu
-
-    p_values = [float(mannwhitneyu(waited, others).pvalue) for others, waited in groups.values()]
+    p_values = [mann_whitney(np.array(waited), np.array(others))
+                for others, waited in groups.values()]
     effects = {name: float(np.expm1(np.median(waited) - np.median(others)))
                for name, (others, waited) in groups.items()}
     return {name: effects[name] for name, p in zip(effects, holm(p_values), strict=True)
