@@ -9,7 +9,7 @@ from pathlib import Path
 
 def run(*command: str | Path, **environment: str) -> str:
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=1200, env=os.environ | environment)
+                          timeout=2400, env=os.environ | environment)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

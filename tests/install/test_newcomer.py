@@ -69,8 +69,8 @@ def system(tmp_path_factory: pytest.TempPathFactory, dist: Path) -> Iterator[Cle
 @pytest.fixture(scope="module")
 def with_packages(system: CleanSystem) -> CleanSystem:
     [install, _] = commands(INSTALL, "## Debian packages")
-    # Root runs this, and nothing may be downloaded. With --no-download, apt-get (2.6) hands dpkg the
-    # names of local files without their folder.
+    # Root runs this, and nothing may be downloaded. With --no-download, apt-get (2.6) hands dpkg
+    # the names of local files without their folder.
     offline = "apt-get install --yes -o Acquire::http::Proxy=http://127.0.0.1:9"
     system.shell(install.replace("sudo apt install", offline))
     return system

@@ -12,15 +12,13 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-Reals = NDArray[np.float64]
-
 MOST_EXACT_ORDERS = 33
 """Up to this many values without ties, Kendall's p-value counts permutations."""
 MOST_EXACT_SIDE = 8
 """Up to this many values on a side without ties, Mann and Whitney's counts choices."""
 
 
-def kendall(first: Reals, second: Reals) -> tuple[float, float]:
+def kendall(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
     """Kendall's tau-b of two shapes (n,), and its two-sided p-value.
 
     Requires: neither has one value only. Exact for few values without ties, else by the normal
@@ -48,13 +46,13 @@ def _permutations(count: int, inversions: int) -> int:
     return sum(ways)
 
 
-def _variance(first: Reals, second: Reals) -> float:
+def _variance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     """The variance of Kendall's score if the order is chance and there are these ties."""
     count = len(first)
     ties = [np.unique(each, return_counts=True)[1].astype(np.float64) for each in (first, second)]
-    pairs, triples, widths = (
-        [float((each * (each - 1) * factor(each)).sum()) for each in ties]
-        for factor in (np.ones_like, lambda n: n - 2, lambda n: 2 * n + 5))
+    pairs = [float((each * (each - 1)).sum()) for each in ties]
+    triples = [float((each * (each - 1) * (each - 2)).sum()) for each in ties]
+    widths = [float((each * (each - 1) * (2 * each + 5)).sum()) for each in ties]
     every = count * (count - 1)
     return ((every * (2 * count + 5) - sum(widths)) / 18 + pairs[0] * pairs[1] / (2 * every)
             + triples[0] * triples[1] / (9 * every * (count - 2)))
@@ -66,7 +64,7 @@ def _two_sided(deviation: float) -> float:
     return float(2 * ndtr(-abs(deviation)))
 
 
-def mann_whitney(first: Reals, second: Reals) -> float:
+def mann_whitney(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     """The two-sided p-value of the test of Mann and Whitney, for shapes (m,) and (n,).
 
     Exact for few values on a side without ties, else by the normal approximation with corrections
@@ -101,7 +99,7 @@ def _choices(m: int, n: int, wins: int) -> int:
     return sum(ways)
 
 
-def middle_slope(values: Reals, places: Reals) -> float:
+def middle_slope(values: NDArray[np.float64], places: NDArray[np.float64]) -> float:
     """The median of the slopes between every two values at different places.
 
     Source: P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63
