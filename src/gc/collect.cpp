@@ -299,9 +299,12 @@ void finish_copy() noexcept {
   the_gc.counted.longest_wait_ns = std::max(the_gc.counted.longest_wait_ns, waited_ns);
 }
 
+/// How much is live is known from the second collection on. Before, all may be.
 bool worth_a_copy() noexcept {
   const std::size_t least_bytes = the_gc.chosen.concurrent_bytes;
-  return least_bytes != 0 && the_gc.counted.live_bytes >= least_bytes && !the_gc.memory.notes_use();
+  const std::size_t live_bytes =
+      the_gc.counted.collections == 0 ? the_gc.memory.used_bytes() : the_gc.counted.live_bytes;
+  return least_bytes != 0 && live_bytes >= least_bytes && !the_gc.memory.notes_use();
 }
 
 /// Effects: collects, or begins to, if the heap would get larger than it should. Returns: whether
@@ -318,9 +321,10 @@ bool make_room(std::size_t wanted_bytes) noexcept {
     return false;
   }
   the_gc.bytes_at_copy = larger;
-  // Not by the share of what counts as live: a program that allocates faster than the copy marks
+  // Twice, because a heap that grows is larger than what the last collection reached. Not by the
+  // share of what counts as live: a program that allocates faster than the copy marks
   // would let the heap grow with each collection.
-  the_gc.bearable_bytes = larger + lead + std::max(the_gc.reached_bytes, least_budget);
+  the_gc.bearable_bytes = larger + lead + std::max(2 * the_gc.reached_bytes, least_budget);
   return collect_now(in_copy);
 }
 

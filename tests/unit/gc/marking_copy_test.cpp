@@ -196,6 +196,17 @@ TEST_CASE("without the option no copy is made") {
   CHECK(statistics().concurrent_collections == 0);
 }
 
+TEST_CASE("the first collection marks in a copy too, when nobody knows how much is live" *
+          doctest::skip(without_copies)) {
+  heapwise_gc_options options{};
+  options.concurrent_bytes = 1;
+  REQUIRE(heapwise_gc_init(&options) == 0);
+  REQUIRE(statistics().collections == 0);
+  REQUIRE(begin_copy());
+  CHECK(statistics().collections == 0); // that one has begun, and none was before
+  REQUIRE(take_over());
+}
+
 TEST_CASE("a block that moves to another place while the copy marks stays" *
           doctest::skip(without_copies)) {
   start();
