@@ -11,7 +11,7 @@ constinit sealed_facts the_facts;
 
 namespace {
 
-bool seal(void* begin, std::size_t bytes) noexcept {
+[[maybe_unused]] bool seal(void* begin, std::size_t bytes) noexcept {
   return os::seal(begin, bytes) != os::sealing::refused;
 }
 
