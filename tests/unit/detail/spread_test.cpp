@@ -13,8 +13,10 @@ using heapwise::detail::spread;
 const void* page(std::uintptr_t number) { return reinterpret_cast<const void*>(number << 12); }
 
 TEST_CASE("pieces at any distance from each other get all places, about equally often") {
-  for (const std::uintptr_t distance : {1, 2, 8, 9, 16, 64, 512}) {
-    for (const std::size_t places : {1, 3, 15, 48, 64}) {
+  constexpr std::uintptr_t distances[] = {1, 2, 8, 9, 16, 64, 512};
+  constexpr std::size_t counts[] = {1, 3, 15, 48, 64};
+  for (const std::uintptr_t distance : distances) {
+    for (const std::size_t places : counts) {
       CAPTURE(distance);
       CAPTURE(places);
       constexpr std::size_t of_each = 16;
