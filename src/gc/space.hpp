@@ -26,7 +26,7 @@ struct slice_record {
   slice_index next;     // in the list of spans that are still to be swept
   std::uint32_t slices; // of a large block; of a slice inside of it: how far behind the first
   std::size_t bytes;    // of a large block: what may be used; of a span to be swept: what is free
-  std::atomic<bool> dirty; // it may hold other bytes than zeros. Written by who was given it
+  std::atomic<bool> dirty; // it may hold other bytes than zeros. Its owner writes it
   // Something was attached to one of its blocks, or a weak reference was put into one, since it was
   // taken.
   std::atomic<bool> attached;
