@@ -36,12 +36,12 @@ void find_block(fault_report& fault) noexcept {
   const slice_use use = home->use.load(std::memory_order_acquire);
   std::byte* const begin = the_space.begin_of(*home);
   const bool is_small = use == slice_use::small || use == slice_use::owned;
-  if (is_small && home->of != no_class && home->of <= class_count) {
+  if (is_small && home->class_index != no_class && home->class_index <= class_count) {
     const auto offset =
         static_cast<std::size_t>(static_cast<const std::byte*>(fault.address) - begin);
-    const std::size_t bytes = class_table[home->of].bytes;
+    const std::size_t bytes = class_table[home->class_index].bytes;
     // What is behind the last block is told as its overrun.
-    const std::size_t last = blocks_of_span(home->of) - std::size_t{1};
+    const std::size_t last = blocks_of_span(home->class_index) - std::size_t{1};
     fault.block = begin + std::min(offset / bytes, last) * bytes;
     fault.bytes = bytes - chosen_profile::canary_bytes;
   }

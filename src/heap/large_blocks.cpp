@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "heap/clock.hpp"
 #include "heap/expects.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_guard.hpp"
@@ -14,6 +13,7 @@
 #include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/purge.hpp"
+#include "heap/purge_clock.hpp"
 #include "heap/random_numbers.hpp"
 #include "heap/shards.hpp"
 #include "heap/sharing.hpp"
@@ -264,7 +264,7 @@ const span* large_block_around(const void* address) noexcept {
     if (first == nullptr) return nullptr;
     // Acquire: as in look_up. The length was written before.
     const slice_use use = first->use.load(std::memory_order_acquire);
-    const bool is_owned = use == slice_use::owned && first->of == no_class;
+    const bool is_owned = use == slice_use::owned && first->class_index == no_class;
     if (use == slice_use::large || use == slice_use::held || is_owned) {
       return before < first->slices ? first : nullptr;
     }

@@ -226,7 +226,7 @@ struct span {
   span* next; // in the list of its bin that holds spans about as full
   span* previous;
   std::atomic<slice_use> use;
-  std::uint8_t of; // size_class
+  std::uint8_t class_index; // size_class; no_class: one block has all of the slices
   union {
     std::uint8_t fullness; // which list it is in
     bool grows;            // large: it is small still, and counts among those that grow

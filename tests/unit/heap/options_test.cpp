@@ -121,7 +121,7 @@ TEST_CASE("options that there are not are refused") {
   CHECK(is_refused("", "1", reason));
 }
 
-TEST_CASE("the variables of others are none of the heap's business") {
+TEST_CASE("the heap does not read the variables of others") {
   for (const char* name : {"HEAPWISE_PROBE_OUT", "HEAPWISE_NATIVE", "HEAPWISE_PAD",
                            "HEAPWISE_STORE", "HEAPWISE_GC_MARKERS", "HEAPWISE_GC_STATS",
                            "HEAPWISE_SOMETHING_NEW", "HEAPWISE_", "HEAPWISE_MALLOC"}) {
