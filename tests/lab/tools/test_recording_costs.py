@@ -47,7 +47,7 @@ def test_memray_is_pinned_with_hashes() -> None:
     assert "--hash=sha256:" in lock.split(wanted)[1].split("==")[0]
 
 
-def test_a_recorder_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recorder_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(SystemExit, match="heaptrack is not installed"):
         find_rivals(["memray"])
