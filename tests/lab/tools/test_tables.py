@@ -246,6 +246,21 @@ def test_the_readme_has_the_number_of_small_experiments() -> None:
     assert int(number) == len(list((ROOT / "docs/experiments").glob("*/*.md")))
 
 
+def test_the_order_of_locks_is_that_of_the_code() -> None:
+    """Each lock of ``lock_all`` by the words of the page."""
+    words = {"starting": "start", "owned_heaps": "heaps of their own",
+             "caches": "list of idle caches", "bins": "bins, by shard and class",
+             "large_quarantines": "quarantines of large blocks (`hardened`)",
+             "large_stocks": "stocks of large blocks", "mixed_spans": "mixed spans",
+             "purging": "purge", "space": "space", "batches": "batches"}
+    body = text_of("src/heap/start.cpp").split("void lock_all() {")[1].split("\n}")[0]
+    taken = re.findall(r"lock_(\w+)\(\)|(starting)\.lock|the_(\w+quarantines|\w+stocks)\)"
+                       r"|the_(mixed_spans)\.|\.(purging)\(\)|the_(space)\.lock", body)
+    chain = text_of("docs/how-it-works.md").split("    start -> ")[1].split("\n\n")[0]
+    listed = re.split(r"\s+-> ", "start -> " + chain)
+    assert listed == [words["".join(names)] for names in taken]
+
+
 def test_the_how_tos_are_listed_where_contributing_says_how_to_add_something() -> None:
     listed = set(re.findall(r"\[how-to/(add-[\w-]+)\]", text_of("CONTRIBUTING.md")))
     assert listed == {path.stem for path in (ROOT / "docs/how-to").glob("add-*.md")}
