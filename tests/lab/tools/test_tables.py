@@ -17,6 +17,7 @@ from heapwise.errors import Exit
 from heapwise.evidence.judged_limits import METRICS
 from heapwise.model import Row
 from heapwise.report.formats import allocatorbench, find_formats
+from heapwise.runner.servers.generators import GENERATORS
 from heapwise.runner.servers.plan import QUANTITIES
 from heapwise.trace import columns
 from heapwise.trace.exports import EXPORTS
@@ -96,6 +97,17 @@ def test_the_words_and_quantities_of_a_server_are_in_their_tables() -> None:
     memory = names("docs/how-to/measure-a-server.md", "quantity | meaning")
     assert sorted(memory) == sorted(q.name for q in QUANTITIES
                                     if q.unit == "bytes" and q.name != "mean_memory")
+
+
+def test_the_generators_and_recipes_of_servers_are_named() -> None:
+    page = "docs/how-to/measure-a-server.md"
+    rows = table(page, "generator |")
+    listed = {name: row[1] != "-" for row in rows
+              for name in re.findall(r"[a-z][\w-]+|k6", re.sub(r" [\d.]+", "", row[0]))}
+    assert listed == {name: each.has_schedule for name, each in GENERATORS.items()}
+    [first, others] = re.findall(r"--recipe (\w+) +# also (.*)", text_of(page))[0]
+    known = {path.parent.name for path in (ROOT / "recipes").glob("*/recipe.toml")}
+    assert {first, *others.split(", ")} == known
 
 
 def test_the_recipes_of_peers_are_in_the_table() -> None:
