@@ -31,7 +31,7 @@
 // and owned spans leave with their lock held. A large block leaves by a compare-exchange of `use`
 // (close_large): of two threads that free it, one gets it, and the other reports.
 //
-// Who reads without these locks, and why that is right:
+// Which threads read without these locks, and why that is right:
 //
 // - `free` reads the byte of a block's slice, relaxed. The block was handed to this thread after
 //   the byte was written, and whatever handed it over (a lock, or the program's own means) orders

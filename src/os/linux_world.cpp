@@ -146,7 +146,8 @@ class readable_pages {
         }
       }
     }
-    // The system copies the signal set from the page, and only then finds that the request is none.
+    // The system copies the signal set from the page, and only then finds that the request is not a
+    // valid one.
     constexpr int no_request = -1;
     constexpr std::size_t set_bytes = 8;
     return ::syscall(SYS_rt_sigprocmask, no_request, page, nullptr, set_bytes) == 0 ||

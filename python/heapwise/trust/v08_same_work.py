@@ -61,7 +61,8 @@ def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
     if leaving := [left for p in processes if (left := p.facts.lingering)]:
         return _left_behind(evidence.stored, leaving, len(processes))
     if broken:
-        return "warn", f"Not everyone finished, and who did not has no figures: {_times(broken)}."
+        return "warn", ("Not all processes finished, and those that did not have no figures: "
+                        f"{_times(broken)}.")
     if evidence.stored.run.plan.kind != "compare":
         of_programs = [p for p in processes if p.experiment in evidence.whole_programs]
         if late := _late(of_programs):

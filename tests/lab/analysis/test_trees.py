@@ -1,4 +1,4 @@
-"""Rows of several kinds: who leads its own, what failed, and the goals at the published depth."""
+"""Rows of several kinds: which leads its own, what failed, and the goals at the published depth."""
 
 from __future__ import annotations
 
