@@ -46,6 +46,7 @@ struct round {
 struct live_sizes {
   std::size_t all_bytes = 0;
   std::size_t atomic_bytes = 0;
+  std::size_t pair_bytes = 0; // of pair_kind
 };
 
 template <class Visit>
@@ -149,6 +150,7 @@ live_sizes list_spans(bool counted) noexcept {
     live.all_bytes += bytes;
     const bool is_atomic = is_small ? kind_table[block_kind].atomic : block_kind == large_atomic;
     if (is_atomic) live.atomic_bytes += bytes;
+    if (block_kind == pair_kind) live.pair_bytes += bytes;
     if (marked == 0) {
       the_gc.memory.give(slice, is_small ? 1 : record.slices);
     } else if (is_small && marked < kind_table[block_kind].blocks) {
@@ -166,9 +168,11 @@ live_sizes list_spans(bool counted) noexcept {
 /// What may be allocated between two collections, so that they cost about the same share of the
 /// program's time whatever it holds: blocks that are looked through cost most of a collection, of
 /// atomic blocks only the mark is set. The weights are those of Boehm's collector (alloc.c,
-/// min_bytes_allocd).
+/// min_bytes_allocd). A block of two words costs as much as a larger one that fits into a cache
+/// line. So it counts half as much again; in Boehm's collector, where it takes four words, twice.
 std::size_t budget_of(const live_sizes& live) noexcept {
-  const std::size_t weighed = 2 * (live.all_bytes - live.atomic_bytes) + live.atomic_bytes / 4;
+  const std::size_t weighed =
+      2 * (live.all_bytes - live.atomic_bytes) + live.pair_bytes + live.atomic_bytes / 4;
   return std::max(weighed / the_gc.chosen.free_space_divisor, least_budget);
 }
 
