@@ -122,6 +122,7 @@ HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind
       const std::lock_guard hold{the_gc.lock};
       if (!next_span(self, block_kind)) return nullptr;
     }
+    keep_pace();
     tell_program();
   }
   return take_from_window(self, block_kind);
@@ -155,6 +156,7 @@ void* allocate_large(std::size_t size_bytes, kind block_kind) {
     if (is_typed(block_kind)) write_layout(begin + bytes - layout_bytes(block_kind), nullptr);
   }
   if (block_kind != large_atomic) std::memset(begin, 0, zero_bytes);
+  keep_pace();
   tell_program();
   return begin;
 }
