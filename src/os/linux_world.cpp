@@ -255,6 +255,15 @@ std::uint64_t now_ns() noexcept {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+void sleep(std::uint64_t duration_ns) noexcept {
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  const int saved = errno;
+  const timespec duration{.tv_sec = static_cast<std::time_t>(duration_ns / second_ns),
+                          .tv_nsec = static_cast<long>(duration_ns % second_ns)};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &duration, nullptr);
+  errno = saved;
+}
+
 std::size_t processors() noexcept {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
