@@ -13,7 +13,7 @@
 namespace heapwise::gc {
 
 /// The blocks [first, end) of a slice.
-struct block_run {
+struct free_run {
   std::uint32_t first;
   std::uint32_t end;
 };
@@ -36,9 +36,9 @@ HEAPWISE_ALWAYS_INLINE std::uint32_t find_mark(const mark* marks, std::uint32_t 
   std::uint64_t beyond = ~std::uint64_t{0} << from % marks_at_once * 8; // of the first group
   for (std::uint32_t group = from - from % marks_at_once; group < limit; group += marks_at_once) {
     const std::uint64_t set = set_marks(marks + group);
-    const std::uint64_t found = (wanted ? set : set ^ tops) & beyond;
-    if (found != 0) {
-      return std::min(limit, group + static_cast<std::uint32_t>(std::countr_zero(found)) / 8);
+    const std::uint64_t hits = (wanted ? set : set ^ tops) & beyond;
+    if (hits != 0) {
+      return std::min(limit, group + static_cast<std::uint32_t>(std::countr_zero(hits)) / 8);
     }
     beyond = ~std::uint64_t{0};
   }
@@ -47,8 +47,8 @@ HEAPWISE_ALWAYS_INLINE std::uint32_t find_mark(const mark* marks, std::uint32_t 
 
 /// Returns: the next blocks at or after `from` without marks, at most `most` of the `count` blocks
 /// of a slice; first == end == count if there are none. Requires: from <= count, most > 0.
-HEAPWISE_ALWAYS_INLINE block_run next_free_run(const mark* marks, std::uint32_t from,
-                                               std::uint32_t count, std::uint32_t most) noexcept {
+HEAPWISE_ALWAYS_INLINE free_run next_free_run(const mark* marks, std::uint32_t from,
+                                              std::uint32_t count, std::uint32_t most) noexcept {
   const std::uint32_t first = find_mark(marks, from, count, false);
   return {first, find_mark(marks, first, std::min(first + most, count), true)};
 }

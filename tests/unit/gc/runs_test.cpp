@@ -14,7 +14,7 @@ namespace {
 alignas(64) std::array<mark, marks_of_slice> marks;
 
 /// As next_free_run, one mark at a time.
-block_run look_at_each(std::uint32_t from, std::uint32_t count, std::uint32_t most) {
+free_run look_at_each(std::uint32_t from, std::uint32_t count, std::uint32_t most) {
   while (from < count && marks[from].load() != 0) ++from;
   std::uint32_t end = from;
   while (end < count && end - from < most && marks[end].load() == 0) ++end;
@@ -39,14 +39,14 @@ TEST_CASE("runs of free blocks are those that are found one by one, whatever the
       for (const std::uint32_t most : {1U, 5U, 85U, 256U}) {
         for (int each = 0; each < 50; ++each) {
           const std::uint32_t from = static_cast<std::uint32_t>(random()) % (count + 1);
-          const block_run found = next_free_run(marks.data(), from, count, most);
-          const block_run expected = look_at_each(from, count, most);
+          const free_run run = next_free_run(marks.data(), from, count, most);
+          const free_run expected = look_at_each(from, count, most);
           CAPTURE(marked);
           CAPTURE(count);
           CAPTURE(most);
           CAPTURE(from);
-          REQUIRE(found.first == expected.first);
-          REQUIRE(found.end == expected.end);
+          REQUIRE(run.first == expected.first);
+          REQUIRE(run.end == expected.end);
         }
       }
     }
