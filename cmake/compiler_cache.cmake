@@ -1,5 +1,6 @@
 # Compiles through ccache if it is installed and the user has not chosen a launcher, so that a second
-# clone of the same sources, which lies elsewhere, compiles nothing again.
+# clone of the same sources, which lies elsewhere, compiles nothing again. What was not compiled before
+# is not preprocessed for ccache: it takes the names of the headers from the compiler (CCACHE_DEPEND).
 
 find_program(HEAPWISE_CCACHE ccache)
 mark_as_advanced(HEAPWISE_CCACHE)
@@ -13,6 +14,7 @@ if(HEAPWISE_CCACHE)
         env
         "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
         CCACHE_NOHASHDIR=1
+        CCACHE_DEPEND=1
         "${HEAPWISE_CCACHE}"
       )
     endif()

@@ -11,6 +11,15 @@ set(
 # add_heap_objects(TARGET PROFILE SOURCE...): an object library.
 function(add_heap_objects target profile)
   add_library(${target} OBJECT ${ARGN})
+  heapwise_group_sources(${target})
+  # These define what another file names too.
+  set(apart ${ARGN})
+  list(
+    FILTER apart
+    INCLUDE
+    REGEX "/(collect|large_guard|mixed|options|space_growth|span_guard|threads|uncommon)[.]cpp$"
+  )
+  set_source_files_properties(${apart} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set_target_properties(
     ${target}
     PROPERTIES

@@ -1,8 +1,34 @@
 # add_unit_tests(FOLDER): one doctest executable for each FOLDER/**/*.cpp below tests/, each of its
 # cases a ctest test with the label FOLDER and the file's path in its name. The label of tests/unit/gc
 # is unit_gc: an expression that matches `unit` matches it, and it can be chosen alone.
+#
+# Where HEAPWISE_GROUP_TESTS is set, the files of a folder of unit tests are one executable, most of
+# them compiled in one go: the headers are read once, and one program is linked and asked for its
+# cases. The cases are the same, and each is still a process of its own. The usual build (dev) has one
+# executable for each file: it shows that each includes what it needs.
 
 include(doctest)
+
+option(HEAPWISE_GROUP_TESTS "Compile the files of a folder of unit tests into one executable" OFF)
+
+# Files with sources, options, an environment or functions of the C library of their own.
+set(
+  HEAPWISE_TESTS_ALONE
+  "^unit/gc/"
+  "^unit/adapt/std_allocator_test$"
+  "^unit/bench/(control_group|group_memory|memory_groups|output_stream|resolver|size_budget|team)_test$"
+  "^unit/heap/(sharing|space)_test$"
+  "^unit/(c_api|sanitized|without_exceptions)_test$"
+)
+list(JOIN HEAPWISE_TESTS_ALONE "|" HEAPWISE_TESTS_ALONE)
+
+# Files that name what another file of their folder names too: of the executable, but compiled alone.
+set(
+  HEAPWISE_TESTS_COMPILED_APART
+  "unit/(bench/sample|detail/free_list|hybrid/classes|arena_objects|heap)_test[.]cpp$"
+  "unit/heap/(bins|caches|invalid|large_stock|last_resort|purge|quarantine|statistics)_test[.]cpp$"
+)
+list(JOIN HEAPWISE_TESTS_COMPILED_APART "|" HEAPWISE_TESTS_COMPILED_APART)
 
 add_library(doctest_main OBJECT "${CMAKE_CURRENT_LIST_DIR}/doctest_main.cpp")
 target_link_libraries(doctest_main PUBLIC doctest::doctest)
@@ -42,6 +68,72 @@ if(HEAPWISE_PRECOMPILE_TESTS AND NOT CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache
   endif()
 endif()
 
+# add_test_executable(TARGET FOLDER WAY SOURCE...): with what all tests are compiled and linked with.
+# WAY: usual or quick.
+function(add_test_executable target folder way)
+  add_executable(${target} ${ARGN})
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  # Tests hand foreign objects to pools, and GCC warns of the write that is never reached.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>)
+  target_include_directories(
+    ${target}
+    PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/${folder}"
+  )
+  target_link_libraries(${target} PRIVATE heapwise_static heapwise_warnings doctest_main)
+  if(TARGET heapwise_bench)
+    target_link_libraries(${target} PRIVATE heapwise_bench)
+  endif()
+  if(HEAPWISE_SANITIZE AND way STREQUAL "quick")
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+  if(TARGET ${way}_headers)
+    target_precompile_headers(${target} REUSE_FROM ${way}_headers)
+  endif()
+endfunction()
+
+# add_test_group(GROUP FILE...): one executable of files of tests/unit, without their suffix.
+function(add_test_group group)
+  string(MAKE_C_IDENTIFIER "grouped_${group}" target)
+  list(TRANSFORM ARGN REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/tests/\\1.cpp" OUTPUT_VARIABLE sources)
+  add_test_executable(${target} unit quick ${sources})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  list(FILTER sources INCLUDE REGEX "${HEAPWISE_TESTS_COMPILED_APART}")
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  discover_test_group(${target} PROPERTIES LABELS unit TIMEOUT ${arg_TIMEOUT_S} ${surroundings})
+endfunction()
+
+# discover_test_group(TARGET PROPERTIES ...): as doctest_discover_tests, but with the file of each case
+# in its name.
+function(discover_test_group target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PROPERTIES")
+  get_target_property(emulator ${target} CROSSCOMPILING_EMULATOR)
+  if(NOT emulator)
+    set(emulator)
+  endif()
+  set(tests_file "${CMAKE_CURRENT_BINARY_DIR}/${target}_cases.cmake")
+  add_custom_command(
+    TARGET ${target}
+    POST_BUILD
+    BYPRODUCTS "${tests_file}"
+    COMMAND
+      "${CMAKE_COMMAND}" -D "PROGRAM=$<TARGET_FILE:${target}>" -D "EMULATOR=${emulator}" -D
+      "PROPERTIES=${arg_PROPERTIES}" -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}" -D
+      "TESTS=${PROJECT_SOURCE_DIR}/tests/" -D "OUTPUT=${tests_file}" -P
+      "${PROJECT_SOURCE_DIR}/cmake/list_cases.cmake"
+    VERBATIM
+  )
+  set(include_file "${CMAKE_CURRENT_BINARY_DIR}/${target}_include.cmake")
+  file(
+    WRITE "${include_file}"
+    "if(EXISTS \"${tests_file}\")\n"
+    "  include(\"${tests_file}\")\n"
+    "else()\n"
+    "  add_test(${target}_NOT_BUILT ${target}_NOT_BUILT)\n"
+    "endif()\n"
+  )
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${include_file}")
+endfunction()
+
 function(add_unit_tests folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT_S" "")
   # Unit tests look into the bins: of one shard, however many processors there are.
@@ -54,39 +146,27 @@ function(add_unit_tests folder)
   if(NOT TARGET heapwise_bench)
     list(FILTER files EXCLUDE REGEX "^bench/")
   endif()
+  set(groups)
   foreach(file IN LISTS files)
+    string(REGEX REPLACE "\\.cpp$" "" name "${folder}/${file}")
+    if(HEAPWISE_GROUP_TESTS AND folder STREQUAL "unit" AND NOT name MATCHES "${HEAPWISE_TESTS_ALONE}")
+      get_filename_component(group "${name}" DIRECTORY)
+      list(APPEND groups "${group}")
+      list(APPEND files_of_${group} "${name}")
+      continue()
+    endif()
     set(label "${folder}")
     if(folder STREQUAL "unit" AND file MATCHES "^gc/")
       set(label unit_gc)
     endif()
-    string(REGEX REPLACE "\\.cpp$" "" name "${folder}/${file}")
     string(MAKE_C_IDENTIFIER "${name}" target)
-    add_executable(${target} "${root}/${file}")
-    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
-    # Tests hand foreign objects to pools, and GCC warns of the write that is never reached.
-    target_compile_options(
-      ${target}
-      PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>
-    )
-    target_include_directories(
-      ${target}
-      PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${root}"
-    )
-    target_link_libraries(${target} PRIVATE heapwise_static heapwise_warnings doctest_main)
-    if(TARGET heapwise_bench)
-      target_link_libraries(${target} PRIVATE heapwise_bench)
-    endif()
     # A sanitizer sees no less in what is not optimized, and clang compiles it in a third of the time.
     # Stress needs the speed; on the stack, what is not optimized keeps pointers for the collector.
     set(way quick)
     if(folder STREQUAL "stress" OR file MATCHES "^gc")
       set(way usual)
-    elseif(HEAPWISE_SANITIZE)
-      target_compile_options(${target} PRIVATE -O0)
     endif()
-    if(TARGET ${way}_headers)
-      target_precompile_headers(${target} REUSE_FROM ${way}_headers)
-    endif()
+    add_test_executable(${target} ${folder} ${way} "${root}/${file}")
     # An emulator keeps a table of the pages of all its addresses, which each process pays for. Only
     # these tests need 64 GiB.
     if(CMAKE_CROSSCOMPILING AND name STREQUAL "unit/heap/space_test")
@@ -102,5 +182,9 @@ function(add_unit_tests folder)
       PROPERTIES LABELS "${label}" TIMEOUT "${arg_TIMEOUT_S}"
         ${surroundings}
     )
+  endforeach()
+  list(REMOVE_DUPLICATES groups)
+  foreach(group IN LISTS groups)
+    add_test_group(${group} ${files_of_${group}})
   endforeach()
 endfunction()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
-REASON_LINES, REASON_WIDTH = 4, 200
+REASON_LINES, REASON_WIDTH = 6, 200
+
+TELLING = re.compile(
+    r"\bERROR\b|^\s*(values|logged): |Sanitizer: |: runtime error: |^\s+#[01] "
+    r"|\bAssertion .* failed|\bterminate called|^\s+what\(\): "
+)
+"""Lines of doctest, of sanitizers, of the C and the C++ library that say what went wrong."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +80,22 @@ def name_of(case: ET.Element) -> str:
 
 
 def reason_of(case: ET.Element) -> str:
-    """The first words of why a test failed: of pytest's message, or the last lines that a test of
-    ctest printed. A log of a long run may be cut off or gone when someone reads the end."""
+    """The first words of why a test failed: of pytest's message, or of what a test of ctest
+    printed. A log of a long run may be cut off or gone when someone reads the end."""
     for kind in ("failure", "error"):
         if (found := case.find(kind)) is not None and found.get("message", "").strip():
             lines = found.get("message", "").strip().splitlines()[:REASON_LINES]
             break
     else:
-        lines = (case.findtext("system-out") or "").strip().splitlines()[-REASON_LINES:]
+        lines = telling_lines(case.findtext("system-out") or "")
     return "".join(f"\n        {line.strip()[:REASON_WIDTH]}" for line in lines if line.strip())
+
+
+def telling_lines(output: str) -> list[str]:
+    """The first lines that say what failed, or else the last ones: doctest ends with counts."""
+    lines = output.strip().splitlines()
+    telling = [line for line in lines if TELLING.search(line)]
+    return telling[:REASON_LINES] or lines[-REASON_LINES:]
 
 
 def read_junit(path: Path, part: str) -> Tally:

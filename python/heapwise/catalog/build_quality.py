@@ -9,10 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from heapwise.catalog.elf import symbols_of
 from heapwise.model import Peer
 
-ENTRIES = ("malloc", "free", "calloc", "realloc", "aligned_alloc", "posix_memalign", "memalign",
-           "malloc_usable_size", "_Znwm", "_ZdlPv", "mi_malloc", "mi_free")
+ENTRIES = frozenset((
+    b"malloc", b"free", b"calloc", b"realloc", b"aligned_alloc", b"posix_memalign", b"memalign",
+    b"malloc_usable_size", b"_Znwm", b"_ZdlPv", b"mi_malloc", b"mi_free",
+))
 """Functions with arguments, of which every allocator has some."""
 
 FIRST_BYTES = 64
@@ -71,17 +74,19 @@ def _is_unoptimised(elf: Any) -> bool:
 
 def _entries(elf: Any) -> Iterator[bytes]:
     """The first bytes of each different function of ``ENTRIES`` that the library defines."""
-    table, seen = elf.get_section_by_name(".dynsym"), set()
-    for symbol in table.iter_symbols() if table else ():
-        address, size = symbol["st_value"], symbol["st_size"]
-        if symbol.name not in ENTRIES or symbol["st_shndx"] == "SHN_UNDEF" or address in seen:
+    table, seen = elf.get_section_by_name(".dynsym"), set[int]()
+    if table is None:
+        return
+    segments = list(elf.iter_segments("PT_LOAD"))
+    for symbol in symbols_of(table, ENTRIES):
+        if symbol.section == 0 or symbol.address in seen:
             continue
-        seen.add(address)
-        yield _read(elf, address, min(FIRST_BYTES, size or FIRST_BYTES))
+        seen.add(symbol.address)
+        yield _read(elf, segments, symbol.address, min(FIRST_BYTES, symbol.size or FIRST_BYTES))
 
 
-def _read(elf: Any, address: int, size: int) -> bytes:
-    for segment in elf.iter_segments("PT_LOAD"):
+def _read(elf: Any, segments: list[Any], address: int, size: int) -> bytes:
+    for segment in segments:
         begin = segment["p_vaddr"]
         if begin <= address < begin + segment["p_filesz"]:
             elf.stream.seek(segment["p_offset"] + address - begin)
@@ -120,7 +125,7 @@ def _linkage_entries(elf: Any) -> set[int] | None:
     """Addresses at which a call may reach ``ASSERT``; None if the library does not import it."""
     symbols = elf.get_section_by_name(".dynsym")
     if symbols is None or not any(
-            s.name == ASSERT and s["st_shndx"] == "SHN_UNDEF" for s in symbols.iter_symbols()):
+            symbol.section == 0 for symbol in symbols_of(symbols, {ASSERT.encode()})):
         return None
     relocations = elf.get_section_by_name(".rela.plt")
     names = [symbols.get_symbol(r["r_info_sym"]).name

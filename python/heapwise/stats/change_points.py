@@ -176,7 +176,7 @@ def _triples(places: Sequence[int], end: int) -> Iterable[tuple[int, int, int]]:
 
 def _describe(values: Floats, low: int, place: int, high: int) -> ChangePoint:
     """The change at ``place``, by Student's t test of the segments beside it."""
-    from scipy.special import stdtr, stdtrit
+    from heapwise.stats.special import stdtr, stdtrit
 
     left, right = values[low:place], values[place:high]
     before, after = float(left.mean()), float(right.mean())

@@ -50,7 +50,7 @@ class PairedRatio:
         """
         if self.low is None or self.high is None:
             return None
-        from scipy.special import stdtrit
+        from heapwise.stats.special import stdtrit
 
         wider, usual = (float(stdtrit(self.n - 1, (1 + each) / 2))
                         for each in (confidence, self.confidence))
@@ -105,7 +105,7 @@ class PairedRatio:
 
 def _p_by_width(ratio: float, end: float, n: int, confidence: float) -> float:
     """Two-sided, of "ratio is 1". end: of the interval, on the side of 1."""
-    from scipy.special import stdtr, stdtrit
+    from heapwise.stats.special import stdtr, stdtrit
 
     distance, reach = abs(float(np.log(ratio))), abs(float(np.log(end / ratio)))
     if distance == 0:

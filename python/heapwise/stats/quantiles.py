@@ -42,7 +42,7 @@ def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.9
     values and at least that with ties. Too few values: ends None, and the note says how many.
     Source: H. A. David and H. N. Nagaraja, "Order Statistics", 3rd ed., section 7.1.
     """
-    from scipy.special import bdtr
+    from heapwise.stats.special import bdtr
 
     _check(q)
     ordered = np.sort(np.asarray(values, dtype=np.float64))
@@ -63,7 +63,7 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
 
 def _ranks(n: int, q: float, confidence: float) -> tuple[int, int]:
     """1-based ranks (low, high); both tails equal where possible, else all error on one side."""
-    from scipy.special import bdtr
+    from heapwise.stats.special import bdtr
 
     below: NDArray[np.float64] = np.asarray(bdtr(np.arange(n + 1), n, q), dtype=np.float64)
     error = 1 - confidence

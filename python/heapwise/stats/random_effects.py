@@ -32,7 +32,7 @@ def random_effects(effects: Sequence[float], errors: Sequence[float]) -> RandomE
     equal weights (Rover, Knapp, Friede, BMC Medical Research Methodology 15:99, 2015: the factor is
     at least 1).
     """
-    from scipy.special import stdtrit
+    from heapwise.stats.special import stdtrit
 
     values = np.asarray(effects, dtype=np.float64)
     variances = np.maximum(np.asarray(errors, dtype=np.float64) ** 2, 1e-18)

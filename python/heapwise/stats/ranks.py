@@ -59,7 +59,7 @@ def _variance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
 
 
 def _two_sided(deviation: float) -> float:
-    from scipy.special import ndtr
+    from heapwise.stats.special import ndtr
 
     return float(2 * ndtr(-abs(deviation)))
 

@@ -46,7 +46,7 @@ def lower_tail(statistic: float, pairs: int) -> float:
     if pairs <= EXACT_LIMIT:
         table = _cumulative(pairs)
         return float(table[min(len(table) - 1, max(0, int(np.ceil(statistic))))])
-    from scipy.special import ndtr
+    from heapwise.stats.special import ndtr
 
     mean, deviation = _moments(pairs)
     return float(ndtr((statistic + 0.5 - mean) / deviation))
@@ -68,7 +68,7 @@ def interval_rank(pairs: int, confidence: float) -> int | None:
     if pairs <= EXACT_LIMIT:
         k = int(np.searchsorted(_cumulative(pairs), tail * (1 + 1e-12), side="right"))
         return k or None
-    from scipy.special import ndtri
+    from heapwise.stats.special import ndtri
 
     mean, deviation = _moments(pairs)
     return max(1, floor(mean + float(ndtri(tail)) * deviation))

@@ -32,7 +32,7 @@ def mean_interval(
     tails the interval is too wide, not too narrow.
     Source: Student, "The probable error of a mean", Biometrika 6 (1908) 1-25.
     """
-    from scipy.special import stdtr, stdtrit
+    from heapwise.stats.special import stdtr, stdtrit
 
     numbers = np.asarray(values, dtype=np.float64)
     n = len(numbers)

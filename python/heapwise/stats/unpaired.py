@@ -44,7 +44,7 @@ def _rank(m: int, n: int, tail: float) -> int | None:
     By the normal approximation of the statistic, with the correction for continuity and rounded
     outwards; its error is far below the step of a rank where either side has 4 numbers.
     """
-    from scipy.special import ndtri
+    from heapwise.stats.special import ndtri
 
     deviation = np.sqrt(m * n * (m + n + 1) / 12)
     rank = int(np.floor(m * n / 2 + float(ndtri(tail)) * deviation - 0.5)) + 1

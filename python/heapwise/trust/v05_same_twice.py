@@ -63,7 +63,7 @@ def _main(evidence: Evidence) -> dict[Cell, NoiseFloor]:
 
 def _outside(main: dict[Cell, NoiseFloor]) -> tuple[int, float]:
     """How many intervals exclude 1, and P(at least as many) if each does so with ``LEVEL``."""
-    from scipy.special import bdtrc
+    from heapwise.stats.special import bdtrc
 
     outside = sum(floor.biased for floor in main.values())
     return outside, float(bdtrc(outside - 1, len(main), LEVEL)) if outside else 1.0

@@ -39,6 +39,68 @@ def test_pytest_file(tmp_path: Path) -> None:
     )
 
 
+DOCTEST = """\
+[doctest] doctest version is "2.4.9"
+[doctest] run with "--help" for options
+===============================================================================
+/tree/tests/unit/heap/clock_test.cpp:52:
+TEST CASE:  what lies in the caches of threads
+
+/tree/tests/unit/heap/clock_test.cpp:67: ERROR: CHECK( after &lt; before ) is NOT correct!
+  values: CHECK( 4096 &lt;  4096 )
+  logged: round 3
+
+===============================================================================
+[doctest] test cases: 1 | 0 passed | 1 failed | 9 skipped
+[doctest] assertions: 1 | 0 passed | 1 failed |
+[doctest] Status: FAILURE!
+"""
+SANITIZER = """\
+[doctest] doctest version is "2.4.9"
+=================================================================
+==77==ERROR: AddressSanitizer: heap-use-after-free on address 0x60200
+READ of size 1 at 0x60200 thread T0
+    #0 0x55 in first /tree/a.cpp:3:9
+    #1 0x56 in second /tree/a.cpp:9:3
+    #2 0x57 in main /tree/a.cpp:12:1
+"""
+
+
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        (
+            DOCTEST,
+            (
+                "/tree/tests/unit/heap/clock_test.cpp:67: ERROR: CHECK( after < before ) is NOT"
+                " correct!",
+                "values: CHECK( 4096 <  4096 )",
+                "logged: round 3",
+            ),
+        ),
+        (
+            SANITIZER,
+            (
+                "==77==ERROR: AddressSanitizer: heap-use-after-free on address 0x60200",
+                "#0 0x55 in first /tree/a.cpp:3:9",
+                "#1 0x56 in second /tree/a.cpp:9:3",
+            ),
+        ),
+        ("one\ntwo\nstopped after 60 s", ("one", "two", "stopped after 60 s")),
+    ],
+)
+def test_the_reason_is_what_a_test_of_ctest_said_of_its_failure(
+    tmp_path: Path, printed: str, told: tuple[str, ...]
+) -> None:
+    """And not its last lines, which are counts."""
+    (tmp_path / "it.xml").write_text(
+        f'<testsuite><testcase name="t" status="fail"><failure message=""/>'
+        f"<system-out>{printed}</system-out></testcase></testsuite>"
+    )
+    [failure] = read_junit(tmp_path / "it.xml", "dev").failures
+    assert failure.splitlines() == ["dev: t", *(f"        {line}" for line in told)]
+
+
 def test_ctest_file_counts_a_program_that_is_gone_as_failed(tmp_path: Path) -> None:
     (tmp_path / "it.xml").write_text(CTEST)
     failures = ("dev: fails\n        x", "dev: gone")

@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <memory>
 #include <random>
-#include <set>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -22,7 +21,8 @@ struct scene {
   using depot = heapwise::detail::depot<Links>;
 
   scene(std::size_t stride_bytes, const Links& links)
-      : empty{stride_bytes, links, 64},
+      : stride{stride_bytes},
+        empty{stride_bytes, links, 64},
         tested{empty, links},
         memory{std::make_unique<void*[]>(stride_bytes / sizeof(void*) * block_count)} {
     for (std::size_t i = 0; i < block_count; ++i) {
@@ -51,7 +51,16 @@ struct scene {
     drain(from);
   }
 
+  /// Returns: which of the blocks it is. Fails if it is none of them.
+  [[nodiscard]] std::size_t index_of(const void* block) const {
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(block) -
+                                                 reinterpret_cast<const std::byte*>(memory.get()));
+    if (offset % stride != 0 || offset / stride >= block_count) FAIL("not a block: ", offset);
+    return offset / stride;
+  }
+
   static constexpr std::size_t block_count = 2000;
+  std::size_t stride;
   list empty;
   depot tested;
   std::unique_ptr<void*[]> memory;
@@ -85,9 +94,19 @@ void run_model(std::size_t stride_bytes, const Links& links, unsigned seed) {
       default:
         if (void* const block = at.tested.take_loose(); block != nullptr) at.out.push_back(block);
     }
-    std::set<void*> all{at.out.begin(), at.out.end()};
-    at.tested.visit([&](void* block) { REQUIRE(all.insert(block).second); });
-    REQUIRE(all.size() == at.block_count);
+    std::vector<bool> seen(at.block_count);
+    std::size_t twice = 0;
+    std::size_t found = 0;
+    const auto see = [&](void* block) {
+      auto place = seen.begin() + static_cast<std::ptrdiff_t>(at.index_of(block));
+      twice += *place ? 1 : 0;
+      *place = true;
+      ++found;
+    };
+    for (void* const block : at.out) see(block);
+    at.tested.visit(see);
+    REQUIRE(twice == 0);
+    REQUIRE(found == at.block_count);
   }
 }
 

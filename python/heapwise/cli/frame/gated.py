@@ -11,7 +11,6 @@ from heapwise.cli.frame.written_files import unwritable
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import GateResult, Plan
-from heapwise.report.gate import FORMS, suffix_of, text
 from heapwise.runner import Prepared
 from heapwise.wording.durations import show_limit
 from heapwise.wording.lists import listed
@@ -58,6 +57,8 @@ def show_gate(gate: GateResult, console: Console) -> None:
 
 def demand_exports(files: Sequence[Path]) -> None:
     """Before anything is measured. Problem E003 for a suffix that no form has."""
+    from heapwise.report.gate import FORMS, suffix_of
+
     for file in files:
         if not suffix_of(file.name):
             known = ", ".join(FORMS)
@@ -67,6 +68,8 @@ def demand_exports(files: Sequence[Path]) -> None:
 
 def export_gate(gate: GateResult, files: Sequence[Path]) -> None:
     """Problem E050 if a file cannot be written."""
+    from heapwise.report.gate import suffix_of, text
+
     for file in files:
         try:
             file.write_text(text(gate, suffix_of(file.name)), encoding="utf-8")

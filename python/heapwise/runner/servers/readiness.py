@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 import socket
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.client import HTTPException
 from urllib.parse import urlsplit
 
 from heapwise.errors import Problem
@@ -64,14 +61,25 @@ def _is_pattern(text: str) -> bool:
 
 def answers(ready: Ready) -> bool:
     """Whether somebody answers there now."""
+    if ready.kind == "http":
+        return _answers_http(ready.what)
+    address = ready.address
+    if address is None:
+        return False
     try:
-        if ready.kind == "http":
-            with urllib.request.urlopen(ready.what, timeout=TRY_S):
-                return True
-        address = ready.address
-        if address is None:
-            return False
         with socket.create_connection(address, TRY_S):
+            return True
+    except OSError:
+        return False
+
+
+def _answers_http(url: str) -> bool:
+    import urllib.error
+    import urllib.request
+    from http.client import HTTPException
+
+    try:
+        with urllib.request.urlopen(url, timeout=TRY_S):
             return True
     except urllib.error.HTTPError as error:
         return error.code < 500  # it answers, whatever it says
