@@ -23,9 +23,7 @@ struct alignas(64) turn {
 };
 turn turns[most_threads];
 
-void wait_for_turn(unsigned thread) {
-  turns[thread].is_here.wait(0, std::memory_order_acquire);
-}
+void wait_for_turn(unsigned thread) { turns[thread].is_here.wait(0, std::memory_order_acquire); }
 
 void pass_turn(unsigned thread) {
   turns[thread].is_here.store(0, std::memory_order_relaxed);
