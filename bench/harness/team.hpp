@@ -25,7 +25,7 @@ class start_line {
         together_{asleep_.load(std::memory_order_relaxed) != 0} {}
 
   void arrive_and_wait() noexcept {
-    // acq_rel: what a thread prepared before it arrived is seen by all who leave.
+    // acq_rel: what a thread prepared before it arrived is seen by all threads that leave.
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) missing_.notify_all();
     for (int left = missing_.load(std::memory_order_acquire); left != 0;
          left = missing_.load(std::memory_order_acquire)) {

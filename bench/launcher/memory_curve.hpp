@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "launcher/group_memory.hpp"
+#include "launcher/process_memory.hpp"
 #include "launcher/process_tree.hpp"
-#include "launcher/sharing.hpp"
 #include "line/json_line.hpp"
 
 namespace heapwise::bench {

@@ -1,4 +1,4 @@
-// Who provides a function in this process: path and build-id of the library, and nothing guessed.
+// The library that provides a function in this process: its path and build-id, and nothing guessed.
 //
 // `&malloc` and dlsym answer with the executable itself when a program that is not position
 // independent takes malloc's address (its PLT slot becomes the function's official address). So the

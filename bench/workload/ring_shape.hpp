@@ -1,4 +1,5 @@
-// Who sends to whom: threads that produce and threads that consume, and a ring for each pair.
+// Which thread sends to which: threads that produce and threads that consume, and a ring for each
+// pair.
 #pragma once
 
 #include <cstddef>

@@ -29,8 +29,8 @@ held take(Source& source, std::size_t number, std::size_t bytes) {
 }
 
 /// Allocates until `full_bytes` are live; returns the number of blocks. The last is a large one:
-/// who gives back the end of the heap must not depend on whether a small block happens to lie
-/// there.
+/// an allocator that gives back the end of the heap must not depend on whether a small block
+/// happens to lie there.
 template <class Source>
 std::size_t fill(Source& source, const mapped_array<held>& blocks,
                  const heaps::request_sizes& sizes, std::uint64_t full_bytes) {

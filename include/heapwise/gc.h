@@ -29,7 +29,7 @@ typedef struct heapwise_gc_options {
   /* How many threads mark. Default: as many as processors, at most 4. */
   size_t markers;
   /* Between two collections, twice the live bytes divided by this may be allocated (a quarter of
-   * those of atomic blocks), and the heap is as much larger. Default: 3, as in
+   * those of atomic blocks, three times those of blocks of two words). Default: 3, as in
    * Boehm's collector. 1 is faster and takes up to twice as much memory. */
   size_t free_space_divisor;
   /* The most that blocks may take. Default: as much as there is. */

@@ -73,7 +73,7 @@ typedef struct heapwise_pool_stats {
   /* The rest is 0 unless the pool is `counted`. */
   size_t allocations;        /* blocks handed out */
   size_t frees;              /* blocks taken back */
-  size_t refused_frees;      /* pointers that the pool refused; NULL is none */
+  size_t refused_frees;      /* pointers that the pool refused; NULL is not counted */
   size_t failed_allocations; /* requests that found the pool exhausted */
   size_t live;               /* blocks that are out now */
   size_t peak;               /* the largest `live` so far */

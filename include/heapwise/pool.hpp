@@ -201,7 +201,7 @@ class pool {
 
   /// Returns: true if `address` is the first byte of a block that was handed out at least once
   /// (thread_cached: that was set aside for some thread). It does not say whether the block is live
-  /// now, nor who may free it.
+  /// now, nor which thread may free it.
   [[nodiscard]] bool contains(const void* address) const noexcept {
     return core_.contains(address);
   }

@@ -1,5 +1,5 @@
--- Requests over TCP for sysbench, which has no client for caches: a request is written as a whole,
--- and its answer, of a length that is known, is read as a whole.
+-- Requests over TCP for sysbench, which has no client for caches and pages: a request is written as
+-- a whole, and its answer, of a length that is known, is read as a whole.
 local ffi = require("ffi")
 
 ffi.cdef [[
@@ -19,14 +19,32 @@ local C = ffi.C
 
 local requests = {}
 
--- The connection of one thread, with room for requests and answers of up to `most` bytes.
-function requests.connect(port, most)
+local function open(port)
   local descriptor = C.socket(AF_INET, SOCK_STREAM, 0)
   local swapped = bit.bor(bit.lshift(bit.band(port, 0xff), 8), bit.rshift(port, 8))
   local address = ffi.new("heapwise_address", {AF_INET, swapped, LOOPBACK})
   if descriptor < 0 or C.connect(descriptor, address, ffi.sizeof(address)) ~= 0 then
     error("nobody answers at port " .. port)
   end
+  return descriptor
+end
+
+-- The bytes of the answer to a request after which the server closes the connection.
+function requests.length_of_answer(port, text, most)
+  local descriptor, input, length = open(port), ffi.new("char[?]", most), 0
+  if C.send(descriptor, text, #text, MSG_NOSIGNAL) ~= #text then error("not sent") end
+  repeat
+    local received = tonumber(C.recv(descriptor, input, most, 0))
+    if received < 0 then error("no answer") end
+    length = length + received
+  until received == 0
+  C.close(descriptor)
+  return length
+end
+
+-- The connection of one thread, with room for requests and answers of up to `most` bytes.
+function requests.connect(port, most)
+  local descriptor = open(port)
   local one = ffi.new("int[1]", 1)
   C.setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, one, ffi.sizeof("int"))
   local out, input = ffi.new("char[?]", most), ffi.new("char[?]", most)

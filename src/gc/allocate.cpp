@@ -11,6 +11,7 @@
 #include "gc/collect.hpp"
 #include "gc/guards.hpp"
 #include "gc/misuse.hpp"
+#include "gc/runs.hpp"
 #include "gc/threads.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/world.hpp"
@@ -18,10 +19,6 @@
 namespace heapwise::gc {
 
 namespace {
-
-/// As much is zeroed at once as the processor's nearest cache has room for beside the program's
-/// data.
-constexpr std::size_t window_bytes = std::size_t{4} << 10;
 
 void* no_memory() noexcept {
   errno = ENOMEM;
@@ -38,20 +35,6 @@ HEAPWISE_COLD void* ask_program(std::size_t size_bytes) {
     argument = the_gc.without_memory_argument;
   }
   return call == nullptr ? no_memory() : call(size_bytes, argument);
-}
-
-/// Returns: the first block at or after `from` without a mark, or `limit`.
-std::uint32_t find_free(const mark* marks, std::uint32_t from, std::uint32_t limit) noexcept {
-  const void* const free_mark =
-      std::memchr(static_cast<const void*>(marks + from), 0, limit - from);
-  if (free_mark == nullptr) return limit;
-  return static_cast<std::uint32_t>(static_cast<const mark*>(free_mark) - marks);
-}
-
-/// Returns: the first block at or after `from` with a mark, or `limit`.
-std::uint32_t find_marked(const mark* marks, std::uint32_t from, std::uint32_t limit) noexcept {
-  while (from < limit && marks[from].load(std::memory_order_relaxed) == 0) ++from;
-  return from;
 }
 
 mark& use_of(const found_block& block) noexcept {
@@ -139,6 +122,7 @@ HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind
       const std::lock_guard hold{the_gc.lock};
       if (!next_span(self, block_kind)) return nullptr;
     }
+    keep_pace();
     tell_program();
   }
   return take_from_window(self, block_kind);
@@ -172,6 +156,7 @@ void* allocate_large(std::size_t size_bytes, kind block_kind) {
     if (is_typed(block_kind)) write_layout(begin + bytes - layout_bytes(block_kind), nullptr);
   }
   if (block_kind != large_atomic) std::memset(begin, 0, zero_bytes);
+  keep_pace();
   tell_program();
   return begin;
 }
@@ -239,15 +224,12 @@ bool next_window(thread_record& self, kind block_kind) noexcept {
   if (at.slice == no_slice) return false;
   const kind_facts& facts = kind_table[block_kind];
   mark* const marks = the_gc.memory.marks_of(at.slice);
-  const std::uint32_t first = find_free(marks, at.next, facts.blocks);
+  const std::uint32_t most = the_gc.memory.notes_use() ? 1 : facts.blocks_at_once;
+  const auto [first, end] = next_free_run(marks, at.next, facts.blocks, most);
   if (first == facts.blocks) {
     at = {};
     return false;
   }
-  const bool one_by_one = the_gc.memory.notes_use();
-  const auto most =
-      one_by_one ? 1U : std::max(1U, static_cast<std::uint32_t>(window_bytes) / facts.bytes);
-  const std::uint32_t end = find_marked(marks, first, std::min(first + most, facts.blocks));
   at.next = end;
   if (self.marks_handed_out) {
     std::memset(static_cast<void*>(marks + first), handed_out, end - first);

@@ -57,6 +57,11 @@ void in_child() {
   the_gc.lock.unlock_in_child();
 }
 
+/// A heap that becomes as large is in huge pages from there on: it has too many small ones for the
+/// processor to know where they are. Below, a huge page of which little is used would be a large
+/// part of the heap.
+constexpr std::size_t huge_heap = std::size_t{32} << 20;
+
 /// Requires: the lock. Returns: 0 or an error.
 int start_locked(const heapwise_gc_options* options, const os::loader_layout& loader) noexcept {
   the_gc.loader = loader;
@@ -64,7 +69,7 @@ int start_locked(const heapwise_gc_options* options, const os::loader_layout& lo
   const settings& chosen = the_gc.chosen;
   if (!os::can_interrupt_with(chosen.signal)) return EINVAL;
   const space_features features{.notes_use = chosen.find_leaks || chosen.debug,
-                                .huge_pages = chosen.concurrent_bytes != 0};
+                                .huge_pages_from = chosen.concurrent_bytes != 0 ? 0 : huge_heap};
   if (!the_gc.memory.start(chosen.limit_bytes, features)) return ENOMEM;
   const bool can_mark = start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior);
   if (!can_mark || !watch_threads(chosen.signal)) {

@@ -46,6 +46,7 @@ struct round {
 struct live_sizes {
   std::size_t all_bytes = 0;
   std::size_t atomic_bytes = 0;
+  std::size_t pair_bytes = 0; // of pair_kind
 };
 
 template <class Visit>
@@ -149,6 +150,7 @@ live_sizes list_spans(bool counted) noexcept {
     live.all_bytes += bytes;
     const bool is_atomic = is_small ? kind_table[block_kind].atomic : block_kind == large_atomic;
     if (is_atomic) live.atomic_bytes += bytes;
+    if (block_kind == pair_kind) live.pair_bytes += bytes;
     if (marked == 0) {
       the_gc.memory.give(slice, is_small ? 1 : record.slices);
     } else if (is_small && marked < kind_table[block_kind].blocks) {
@@ -166,9 +168,11 @@ live_sizes list_spans(bool counted) noexcept {
 /// What may be allocated between two collections, so that they cost about the same share of the
 /// program's time whatever it holds: blocks that are looked through cost most of a collection, of
 /// atomic blocks only the mark is set. The weights are those of Boehm's collector (alloc.c,
-/// min_bytes_allocd).
+/// min_bytes_allocd). A block of two words costs as much as a larger one that fits into a cache
+/// line. So it counts half as much again; in Boehm's collector, where it takes four words, twice.
 std::size_t budget_of(const live_sizes& live) noexcept {
-  const std::size_t weighed = 2 * (live.all_bytes - live.atomic_bytes) + live.atomic_bytes / 4;
+  const std::size_t weighed =
+      2 * (live.all_bytes - live.atomic_bytes) + live.pair_bytes + live.atomic_bytes / 4;
   return std::max(weighed / the_gc.chosen.free_space_divisor, least_budget);
 }
 
@@ -274,12 +278,17 @@ bool collect_now(bool in_copy) noexcept {
   return true;
 }
 
+void count_wait(std::size_t waited_ns) noexcept {
+  the_gc.counted.longest_wait_ns = std::max(the_gc.counted.longest_wait_ns, waited_ns);
+}
+
 /// Effects: waits until the copy has marked, and takes over what it found. If that is of no use,
 /// collects while the world stands still.
 void finish_copy() noexcept {
   const std::uint64_t begin = os::now_ns();
   const std::size_t used = the_gc.memory.used_bytes();
-  the_gc.lead_bytes = used - std::min(used, the_gc.bytes_at_copy);
+  const std::size_t used_then = the_gc.pace.begin_bytes();
+  the_gc.last_copy = {used_then, used - std::min(used, used_then)};
   const bool usable = wait_for_copy();
   round now;
   settle_threads(usable, &now.so_far);
@@ -295,8 +304,7 @@ void finish_copy() noexcept {
     tell(HEAPWISE_GC_COLLECTION_ENDS);
     collect_now(false);
   }
-  const std::size_t waited_ns = os::now_ns() - begin;
-  the_gc.counted.longest_wait_ns = std::max(the_gc.counted.longest_wait_ns, waited_ns);
+  count_wait(os::now_ns() - begin);
 }
 
 /// How much is live is known from the second collection on. Before, all may be.
@@ -307,24 +315,39 @@ bool worth_a_copy() noexcept {
   return least_bytes != 0 && live_bytes >= least_bytes && !the_gc.memory.notes_use();
 }
 
+/// Returns: how much larger than expected the heap may become while a copy marks. Twice what the
+/// last collection reached, because a heap that grows is larger than that. Not by the share of what
+/// counts as live: a program that allocates faster than the copy marks would let the heap grow with
+/// each collection. Before the first collection, all may be live.
+std::size_t room_beside_copy(std::size_t heap_bytes) noexcept {
+  if (the_gc.counted.collections == 0) return heap_bytes;
+  return std::max(2 * the_gc.reached_bytes, least_budget);
+}
+
+/// Effects: a thread rests, or waits for the copy, if the heap gets large before the copy has
+/// marked.
+void keep_pace_with_copy(std::size_t heap_bytes, std::size_t wanted_bytes) noexcept {
+  if (heap_bytes > the_gc.bearable_bytes) return finish_copy();
+  this_thread->rest_ns = the_gc.pace.rest_ns(heap_bytes, wanted_bytes, os::now_ns());
+  count_wait(this_thread->rest_ns);
+}
+
 /// Effects: collects, or begins to, if the heap would get larger than it should. Returns: whether
 /// it collected while the world stood still.
 bool make_room(std::size_t wanted_bytes) noexcept {
   const std::size_t larger = the_gc.memory.used_bytes() + wanted_bytes;
   if (copy_marks()) {
-    if (larger > the_gc.bearable_bytes) finish_copy();
+    keep_pace_with_copy(larger, wanted_bytes);
     return false;
   }
   const bool in_copy = worth_a_copy();
-  const std::size_t lead = in_copy ? std::min(the_gc.lead_bytes, the_gc.worth_bytes) : 0;
+  const std::size_t growth = in_copy ? expected_growth(the_gc.last_copy, larger) : 0;
+  const std::size_t lead = std::min(growth, the_gc.worth_bytes);
   if (larger + lead <= the_gc.target_bytes || the_gc.handed_bytes < the_gc.worth_bytes) {
     return false;
   }
-  the_gc.bytes_at_copy = larger;
-  // Twice, because a heap that grows is larger than what the last collection reached. Not by the
-  // share of what counts as live: a program that allocates faster than the copy marks
-  // would let the heap grow with each collection.
-  the_gc.bearable_bytes = larger + lead + std::max(2 * the_gc.reached_bytes, least_budget);
+  the_gc.bearable_bytes = larger + lead + room_beside_copy(larger);
+  the_gc.pace.begin(larger, the_gc.bearable_bytes);
   return collect_now(in_copy);
 }
 
@@ -354,6 +377,14 @@ slice_index take_slices(std::size_t count, kind block_kind) noexcept {
   the_gc.target_bytes = std::max(the_gc.target_bytes, memory.used_bytes());
   the_gc.counted.peak_heap_bytes = std::max(the_gc.counted.peak_heap_bytes, memory.used_bytes());
   return taken;
+}
+
+void keep_pace() noexcept {
+  thread_record& self = *this_thread;
+  if (self.rest_ns == 0) [[likely]]
+    return;
+  os::sleep(self.rest_ns);
+  self.rest_ns = 0;
 }
 
 void collect(heapwise_gc_block_visitor* visitor, void* argument) noexcept {

@@ -15,6 +15,10 @@ namespace heapwise::gc {
 /// the lock; a registered thread.
 void look_after_copy() noexcept;
 
+/// Effects: if a copy of the process marks and may not be done in time, the thread rests for a
+/// moment. Called after take_slices. Requires: no lock; a registered thread.
+void keep_pace() noexcept;
+
 /// Effects: collects while the world stands still. Requires: the lock; a registered thread.
 void collect_locked() noexcept;
 

@@ -38,11 +38,16 @@ inline constexpr kind large_atomic = small_kinds + 1;
 inline constexpr kind large_typed = small_kinds + 2;
 inline constexpr kind inside_large = small_kinds + 3; // any other slice of it
 
+/// As much is zeroed at once as the processor's nearest cache has room for beside the program's
+/// data.
+inline constexpr std::size_t window_bytes = std::size_t{4} << 10;
+
 struct kind_facts {
   std::uint32_t bytes = 0;
-  std::uint32_t blocks = 0;     // of a slice
-  std::uint64_t reciprocal = 0; // offset * reciprocal >> reciprocal_shift == offset / bytes
+  std::uint32_t blocks = 0;         // of a slice
+  std::uint32_t blocks_at_once = 0; // that a thread gets in one window
   bool atomic = false;
+  std::uint64_t reciprocal = 0; // offset * reciprocal >> reciprocal_shift == offset / bytes
 };
 
 constexpr std::size_t class_bytes(std::uint32_t class_index) noexcept {
@@ -58,8 +63,10 @@ inline constexpr std::array<kind_facts, small_kinds> kind_table = [] {
     table[each] = {
         .bytes = static_cast<std::uint32_t>(bytes),
         .blocks = static_cast<std::uint32_t>(slice_bytes / bytes),
-        .reciprocal = ((std::uint64_t{1} << detail::reciprocal_shift) + bytes - 1) / bytes,
-        .atomic = each >= first_atomic && each < first_typed};
+        .blocks_at_once =
+            static_cast<std::uint32_t>(bytes < window_bytes ? window_bytes / bytes : 1),
+        .atomic = each >= first_atomic && each < first_typed,
+        .reciprocal = ((std::uint64_t{1} << detail::reciprocal_shift) + bytes - 1) / bytes};
   }
   return table;
 }();

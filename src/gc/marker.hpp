@@ -88,20 +88,23 @@ class marker {
     std::array<grey, in_flight> arriving{};
     const map where = where_;
     mark_stack::ends at = stack_.take_out();
-    std::size_t idle_turns = 0;
-    for (std::size_t turn = 0; idle_turns < in_flight || at.top != stack_.bottom(); ++turn) {
+    std::size_t taken = 0; // off the stack, and not looked through
+    for (std::size_t turn = 0; taken != 0 || at.top != stack_.bottom(); ++turn) {
       grey next{};
       if (at.top != stack_.bottom()) {
         next = *--at.top;
-        HEAPWISE_PREFETCH(next.block());
-        idle_turns = 0;
-      } else {
-        ++idle_turns;
+        fetch(next);
+        ++taken;
       }
-      grey& place = arriving[turn % in_flight];
-      const grey now = place;
-      place = next;
+      grey now = next;
+      // The only block that is known, as each of a list is: nothing can be done meanwhile.
+      if (!next || taken != 1 || at.top != stack_.bottom()) {
+        grey& place = arriving[turn % in_flight];
+        now = place;
+        place = next;
+      }
       if (!now) continue;
+      --taken;
       if (now.block_kind() < first_atomic) [[likely]] { // atomic ones are never noted down
         look_through<Interior>(where, at, now);
       } else {
@@ -129,6 +132,16 @@ class marker {
  private:
   static constexpr std::size_t in_flight = 8;
   static constexpr std::size_t turns_between_looks = 16;
+
+  /// Effects: fetches both ends of the block, which lie in two cache lines for half of the blocks
+  /// of 48 bytes. The last word is read first.
+  HEAPWISE_ALWAYS_INLINE static void fetch(grey next) noexcept {
+    HEAPWISE_PREFETCH(next.block());
+    const kind block_kind = next.block_kind();
+    if (block_kind == pair_kind || block_kind >= first_atomic) return;
+    HEAPWISE_PREFETCH(static_cast<const std::byte*>(next.block()) + kind_table[block_kind].bytes -
+                      sizeof(std::uintptr_t));
+  }
 
   template <bool Interior>
   HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING void look_through(const map& where,

@@ -54,7 +54,8 @@ bool space::start(std::size_t limit_bytes, space_features features) noexcept {
 void space::limit_to(std::size_t limit_bytes) noexcept { limit_ = slices_of(limit_bytes); }
 
 bool space::start_with(std::size_t slices, space_features features) noexcept {
-  const bool huge_pages = features.huge_pages && huge_pages_fit();
+  const bool huge_pages =
+      features.huge_pages_from != space_features::no_huge_pages && huge_pages_fit();
   const std::size_t alignment = huge_pages ? os::huge_page_bytes() : slice_bytes;
   const std::size_t kinds_bytes = round_up(slices, slice_bytes);
   const std::size_t records_bytes = round_up(slices * sizeof(slice_record), slice_bytes);
@@ -80,7 +81,8 @@ bool space::start_with(std::size_t slices, space_features features) noexcept {
   }
   base_ = reinterpret_cast<std::uintptr_t>(memory + tables_bytes);
   reserved_ = slices;
-  huge_pages_ = huge_pages;
+  // Whole huge pages.
+  if (huge_pages) huge_pages_from_ = round_up(features.huge_pages_from, alignment) / slice_bytes;
   return true;
 }
 
@@ -109,7 +111,11 @@ bool space::commit_next(std::size_t end) noexcept {
     return false;
   }
   // A system that has none takes small pages.
-  if (huge_pages_) os::prefer_huge_pages(next, bytes);
+  const std::size_t huge_from = std::max(committed_, huge_pages_from_);
+  if (huge_from < end) {
+    os::prefer_huge_pages(address_of(static_cast<slice_index>(huge_from)),
+                          (end - huge_from) * slice_bytes);
+  }
   committed_ = end;
   return true;
 }
@@ -192,7 +198,18 @@ void space::purge(std::size_t kept_bytes) noexcept {
       }
     }
     end = first;
+    leave_huge_pages();
   }
+}
+
+/// Effects: the system does not fill up what is given back of huge pages that are still in use.
+/// Slices that become usable later are in huge pages again. Where copies of the process mark, all
+/// slices stay so, for short pauses.
+void space::leave_huge_pages() noexcept {
+  if (huge_pages_from_ == 0 || huge_pages_from_ >= committed_) return;
+  os::avoid_huge_pages(address_of(static_cast<slice_index>(huge_pages_from_)),
+                       (committed_ - huge_pages_from_) * slice_bytes);
+  huge_pages_from_ = committed_;
 }
 
 } // namespace heapwise::gc

@@ -48,8 +48,12 @@ struct map {
 
 /// What a space does beside handing out slices.
 struct space_features {
-  bool notes_use = false;  ///< a second table of marks says which blocks are in use
-  bool huge_pages = false; ///< the system is asked for huge pages for the slices
+  /// Where there are none.
+  static constexpr std::size_t no_huge_pages = SIZE_MAX;
+
+  bool notes_use = false; ///< a second table of marks says which blocks are in use
+  /// The system is asked for huge pages for slices behind the first bytes, this many.
+  std::size_t huge_pages_from = no_huge_pages;
 };
 
 /// Thread safety: `take` and `give` under the collector's lock, all others may read meanwhile.
@@ -73,7 +77,7 @@ class space {
   void give(slice_index first, std::size_t count) noexcept;
 
   /// Effects: gives back free dirty slices, those with high addresses first, until no more than
-  /// `kept_bytes` of them are left.
+  /// `kept_bytes` of them are left. If some are, no slice that is usable now gets huge pages.
   void purge(std::size_t kept_bytes) noexcept;
 
   /// Effects: begins another age.
@@ -152,6 +156,7 @@ class space {
   [[nodiscard]] bool start_with(std::size_t slices, space_features features) noexcept;
   [[nodiscard]] bool commit_to(std::size_t end) noexcept;
   [[nodiscard]] bool commit_next(std::size_t end) noexcept;
+  void leave_huge_pages() noexcept;
 
   void* memory_ = nullptr; // the tables, and then the slices
   std::size_t memory_bytes_ = 0;
@@ -162,7 +167,7 @@ class space {
   slice_record* records_ = nullptr;
   std::size_t reserved_ = 0;
   std::size_t committed_ = 0;
-  bool huge_pages_ = false;
+  std::size_t huge_pages_from_ = SIZE_MAX;    // slice
   std::atomic<slice_index> top_{first_slice}; // slices from here on were never used
   slice_index cursor_ = first_slice;          // no free slice below, at least not for one
   std::atomic<std::size_t> used_{0};

@@ -11,6 +11,7 @@
 #include "gc/exported.hpp"
 #include "gc/kinds.hpp"
 #include "gc/marking_copy.hpp"
+#include "gc/pace.hpp"
 #include "gc/page_list.hpp"
 #include "gc/space.hpp"
 #include "os/fair_mutex.hpp"
@@ -37,6 +38,7 @@ struct thread_record {
   std::array<std::byte*, small_kinds> freed; // blocks that the program gave back, linked
   std::size_t allocated_bytes;
   std::size_t freed_bytes;
+  std::uint64_t rest_ns; // before it goes on: a copy of the process marks. Used by the thread alone
   bool marks_handed_out; // the blocks of its windows: a copy of the process marks meanwhile
 
   thread_record* next;
@@ -147,8 +149,8 @@ struct state {
   std::size_t handed_bytes = 0;          // free bytes in spans handed out since the last collection
   std::size_t worth_bytes = 0;           // no collection before as much was handed out
   std::size_t bearable_bytes = 0;        // the heap may become as large while a copy marks
-  std::size_t bytes_at_copy = 0;         // how large it was when the copy was made
-  std::size_t lead_bytes = 0;            // by how much it grew while the copy before marked
+  growth_beside_copy last_copy;          // of those that have marked
+  pacer pace;                            // while a copy marks
   std::size_t allocated_at_copy = 0;     // by the program, before the copy was made
   std::size_t reached_bytes = 0;         // live, without what was handed out while a copy marked
   std::size_t ended_allocated_bytes = 0; // of threads that ended, and of large blocks

@@ -32,8 +32,8 @@ bool bin::is_sound_locked(size_class class_index) const noexcept {
     free_blocks_of_all += listed.free_blocks;
     spare_is_listed = spare_is_listed || &listed == spare_;
     return listed.use.load(std::memory_order_relaxed) == slice_use::small &&
-           listed.of == class_index && listed.slices == facts.slices && listed.fullness == list &&
-           list == span_lists::list_of(listed, blocks) &&
+           listed.class_index == class_index && listed.slices == facts.slices &&
+           listed.fullness == list && list == span_lists::list_of(listed, blocks) &&
            listed.most_free == span_lists::most_free(list, blocks) &&
            listed.free_map.count(blocks) == listed.free_blocks;
   });

@@ -60,7 +60,7 @@ span* bin::make_span(size_class class_index) noexcept {
     new_span[each].use.store(slice_use::inside, std::memory_order_relaxed);
   }
   const std::size_t pages = facts.slices * slice_bytes / os::page_bytes();
-  new_span->of = static_cast<std::uint8_t>(class_index);
+  new_span->class_index = static_cast<std::uint8_t>(class_index);
   new_span->fullness = span_lists::unlisted;
   new_span->free_blocks = blocks_of_span(class_index);
   new_span->purged_pages = clean ? page_bits(0, pages) : 0;
@@ -86,7 +86,8 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
                                size_class class_index) noexcept {
   const class_facts& facts = class_table[class_index];
   std::byte* const begin = the_space.begin_of(from);
-  expects(from.of == class_index && from.free_blocks > 0, "the span has free blocks of the class");
+  expects(from.class_index == class_index && from.free_blocks > 0,
+          "the span has free blocks of the class");
   if (&from == spare_) spare_ = nullptr;
   from.touched = 1;
   from.mark.written();

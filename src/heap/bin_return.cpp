@@ -110,7 +110,7 @@ HEAPWISE_ALWAYS_INLINE bool bin::take_back(const block_run& run, change& ongoing
   // Acquire: pairs with the releases of mixed_spans::adopt and make_span. What they wrote about the
   // span is seen.
   if (home->use.load(std::memory_order_acquire) != slice_use::small ||
-      home->shard.load(std::memory_order_relaxed) != shard_ || home->of != class_index ||
+      home->shard.load(std::memory_order_relaxed) != shard_ || home->class_index != class_index ||
       !home->free_map.set_if_clear(run.word, run.bits)) {
     return false;
   }
@@ -155,7 +155,8 @@ void bin::put_back_alone(std::byte* block, size_class class_index) noexcept {
   // Acquire: as in take_back.
   const slice_use use = home->use.load(std::memory_order_acquire);
   if (use == slice_use::mixed) return the_mixed_spans.put_back(one);
-  const bool is_inside = run.home == nullptr && use == slice_use::small && home->of == class_index;
+  const bool is_inside =
+      run.home == nullptr && use == slice_use::small && home->class_index == class_index;
   invalid_free(block, is_inside ? invalid::inside_block : invalid::freed_before);
 }
 

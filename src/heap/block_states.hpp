@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "heap/call_sites.hpp"
 #include "heap/invalid.hpp"
 #include "heap/profile.hpp"
 #include "heap/sealed_facts.hpp"
@@ -70,6 +71,7 @@ inline constexpr std::uint8_t freed = 0xff;
     }
   }
   state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
+  note_allocated(block);
   std::byte* const address = give_tag(block, class_table[class_index].bytes);
   if constexpr (chosen_profile::canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
@@ -107,6 +109,7 @@ HEAPWISE_COLD inline void report_state(const void* address, std::uint8_t state) 
         [[unlikely]]
       invalid_free(block, invalid::overrun);
   }
+  note_freed(block);
   if constexpr (chosen_profile::clears) {
     clear_and_untag(block, class_table[class_index].bytes);
   } else {

@@ -6,11 +6,11 @@
 
 #include "heap/block_states.hpp"
 #include "heap/caches.hpp"
-#include "heap/clock.hpp"
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/purge.hpp"
+#include "heap/purge_clock.hpp"
 #include "heap/start.hpp"
 #include "os/os.hpp"
 

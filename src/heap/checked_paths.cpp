@@ -34,7 +34,8 @@ void expect_block(const void* address) noexcept {
   if (block == nullptr || is_small_block(block, the_facts.map.class_at(block))) return;
   if (the_guards.holds(block)) return the_guards.expect_block(block);
   const found what = look_up(block);
-  if (what.use == slice_use::owned) static_cast<void>(is_small_block(block, what.record->of));
+  if (what.use == slice_use::owned)
+    static_cast<void>(is_small_block(block, what.record->class_index));
 }
 
 void expect_new_of(const void* address, std::size_t size_bytes, std::size_t alignment) noexcept {

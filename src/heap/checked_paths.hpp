@@ -13,7 +13,7 @@ namespace heapwise::detail {
 /// Effects: reports an address that is not the first byte of a block in use.
 void expect_block(const void* address) noexcept;
 
-/// Effects: reports a block that no `new` of this size and alignment made. nullptr is none.
+/// Effects: reports a block that no `new` of this size and alignment made. nullptr is not reported.
 void expect_new_of(const void* address, std::size_t size_bytes, std::size_t alignment) noexcept;
 
 /// Effects: reports a block that no request of this size, nor `realloc` to it, made.

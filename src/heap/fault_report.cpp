@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "heap/call_sites.hpp"
 #include "heap/guarded_pages.hpp"
 #include "heap/large_blocks.hpp"
 #include "heap/profile.hpp"
@@ -36,12 +37,12 @@ void find_block(fault_report& fault) noexcept {
   const slice_use use = home->use.load(std::memory_order_acquire);
   std::byte* const begin = the_space.begin_of(*home);
   const bool is_small = use == slice_use::small || use == slice_use::owned;
-  if (is_small && home->of != no_class && home->of <= class_count) {
+  if (is_small && home->class_index != no_class && home->class_index <= class_count) {
     const auto offset =
         static_cast<std::size_t>(static_cast<const std::byte*>(fault.address) - begin);
-    const std::size_t bytes = class_table[home->of].bytes;
+    const std::size_t bytes = class_table[home->class_index].bytes;
     // What is behind the last block is told as its overrun.
-    const std::size_t last = blocks_of_span(home->of) - std::size_t{1};
+    const std::size_t last = blocks_of_span(home->class_index) - std::size_t{1};
     fault.block = begin + std::min(offset / bytes, last) * bytes;
     fault.bytes = bytes - chosen_profile::canary_bytes;
   }
@@ -63,6 +64,28 @@ bool find_guarded(fault_report& fault) noexcept {
   return false;
 }
 
+/// Returns: the first call of a stack that does not return to the library, or nullptr.
+[[maybe_unused]] const void* site_in(const os::stack_trace& stack) noexcept {
+  for (std::size_t each = 0; each < stack.count; ++each) {
+    if (!the_facts.code.holds(stack.frames[each])) return stack.frames[each];
+  }
+  return nullptr;
+}
+
+/// Effects: finds the call sites of the block, if the option is set. Where no block is known, the
+/// address may be that of a large block that was freed.
+void find_sites(fault_report& fault) noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    if (the_facts.sites == nullptr) return;
+    fault.allocated_at = site_in(fault.allocated);
+    fault.freed_at = site_in(fault.freed);
+    const block_sites* const sites = sites_of(fault.block != nullptr ? fault.block : fault.address);
+    if (sites == nullptr) return;
+    fault.allocated_at = sites->allocated.load(std::memory_order_relaxed);
+    fault.freed_at = sites->freed.load(std::memory_order_relaxed);
+  }
+}
+
 void write_stack(std::string_view title, std::uint64_t thread,
                  const os::stack_trace& stack) noexcept {
   if (thread == 0) return;
@@ -71,6 +94,13 @@ void write_stack(std::string_view title, std::uint64_t thread,
   for (std::size_t each = 0; each < stack.count; ++each) {
     line.add(" ").add_address(stack.frames[each]);
   }
+  line.add("\n").write();
+}
+
+void write_site(std::string_view title, const void* site) noexcept {
+  if (site == nullptr) return;
+  text line;
+  line.add("  ").add(title).add(" by the call that returns to ").add_address(site);
   line.add("\n").write();
 }
 
@@ -104,6 +134,7 @@ fault_report describe_fault(const void* address, invalid kind) noexcept {
                      .allocated = {},
                      .freed = {}};
   if (!find_guarded(fault)) find_block(fault);
+  find_sites(fault);
   return fault;
 }
 
@@ -117,6 +148,8 @@ void write_lines(const fault_report& fault) noexcept {
   write_stack("found", fault.thread, fault.here);
   write_stack("allocated", fault.allocated_by, fault.allocated);
   write_stack("freed", fault.freed_by, fault.freed);
+  write_site("allocated", fault.allocated_at);
+  write_site("freed", fault.freed_at);
 }
 
 void write_json(const fault_report& fault, const char* path) noexcept {
@@ -133,6 +166,8 @@ void write_json(const fault_report& fault, const char* path) noexcept {
   }
   if (fault.freed_by != 0) append_stack(file, "freed", fault.freed_by, fault.freed);
   piece.clear();
+  if (fault.allocated_at != nullptr) add_member(piece, "allocated_at", fault.allocated_at);
+  if (fault.freed_at != nullptr) add_member(piece, "freed_at", fault.freed_at);
   append(file, piece.add("}\n"));
 }
 

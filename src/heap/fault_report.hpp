@@ -21,6 +21,9 @@ struct fault_report {
   std::uint64_t freed_by = 0;
   os::stack_trace allocated;
   os::stack_trace freed;
+  // Of any block, if the option is set (call_sites.hpp); nullptr is not known.
+  const void* allocated_at = nullptr;
+  const void* freed_at = nullptr;
 };
 
 /// Returns: all that is known now.

@@ -36,7 +36,7 @@ __thread std::uint64_t refills_left = 0;
 }
 
 /// Effects: reports a fault in the guarded pages, behind a span or a large block, or in a block
-/// that was freed. Other faults are none of the heap's.
+/// that was freed. Other faults are not the heap's.
 void on_fault(const void* touched) {
   const void* const address = without_tag(touched); // an emulator may not have stripped it
   if constexpr (chosen_profile::quarantines) {

@@ -71,7 +71,7 @@ class guarded_pages {
   /// Effects: reports an address in the pages that is not the first byte of a block in use.
   void expect_block(const void* block) noexcept;
 
-  /// Returns: the usable bytes of the block; 0 if it is none in use. Requires: holds(block).
+  /// Returns: the usable bytes of the block; 0 if it is not a block in use. Requires: holds(block).
   [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;
 
   /// Returns: the slot that an address belongs to; one in a gap, to the slot before. Requires:

@@ -6,12 +6,12 @@
 #include <new>
 #include <utility>
 
+#include "heap/cache_stacks.hpp"
 #include "heap/metadata.hpp"
 #include "heap/profile.hpp"
 #include "heap/quarantine.hpp"
 #include "heap/sealed_facts.hpp"
 #include "heap/sharing.hpp"
-#include "heap/stacks.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "heap/clock.hpp"
+#include "heap/call_sites.hpp"
 #include "heap/expects.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_guard.hpp"
@@ -14,6 +14,7 @@
 #include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/purge.hpp"
+#include "heap/purge_clock.hpp"
 #include "heap/random_numbers.hpp"
 #include "heap/shards.hpp"
 #include "heap/sharing.hpp"
@@ -201,6 +202,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   count(*new_span, 1, new_span->bytes);
   if (!was_stocked) new_span->behind = os::hidden_by::nothing;
   raise_guard(*new_span);
+  note_allocated(begin);
   // Release: pairs with the acquire in look_up. The length was written before.
   new_span->use.store(slice_use::large, std::memory_order_release);
   purge_after_growth();
@@ -214,6 +216,7 @@ void hand_over(span& block) noexcept {
 
 void release_large(span& block, bool clean) noexcept {
   if (!close_large(block)) return;
+  note_freed(the_space.begin_of(block));
   if constexpr (chosen_profile::quarantines) {
     stop_growing(block);
     block.is_fresh = block.is_fresh || clean;
@@ -246,6 +249,7 @@ span* make_growing(std::size_t size_bytes) noexcept {
     count(*again, 1, again->bytes);
     raise_guard(*again);
     start_growing(*again);
+    note_allocated(the_space.begin_of(*again));
     // Release: as in make_large.
     again->use.store(slice_use::large, std::memory_order_release);
     return again;
@@ -264,7 +268,7 @@ const span* large_block_around(const void* address) noexcept {
     if (first == nullptr) return nullptr;
     // Acquire: as in look_up. The length was written before.
     const slice_use use = first->use.load(std::memory_order_acquire);
-    const bool is_owned = use == slice_use::owned && first->of == no_class;
+    const bool is_owned = use == slice_use::owned && first->class_index == no_class;
     if (use == slice_use::large || use == slice_use::held || is_owned) {
       return before < first->slices ? first : nullptr;
     }

@@ -44,9 +44,10 @@ measured measure(const void* block) noexcept {
   const found what = look_up(block);
   if (what.record == nullptr) return {.bytes = 0, .what = what};
   const bool is_owned = what.use == slice_use::owned;
-  const bool is_small = is_owned && what.record->of != no_class;
-  return {.bytes = is_small ? class_table[what.record->of].bytes - chosen_profile::canary_bytes
-                            : what.record->bytes,
+  const bool is_small = is_owned && what.record->class_index != no_class;
+  return {.bytes = is_small
+                       ? class_table[what.record->class_index].bytes - chosen_profile::canary_bytes
+                       : what.record->bytes,
           .what = what,
           .owner = is_owned ? what.record->owner : nullptr};
 }

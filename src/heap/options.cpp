@@ -42,6 +42,12 @@ bool read_report(string_view value, options& into) noexcept {
   return true;
 }
 
+/// Only the profiles that check every call keep call sites.
+bool read_call_sites(string_view value, options& into) noexcept {
+  if constexpr (chosen_profile::keeps_states) return read_switch<&options::call_sites>(value, into);
+  return value == "0";
+}
+
 constexpr auto longest_delay = std::numeric_limits<std::uint32_t>::max();
 
 constexpr option<options> known[] = {
@@ -63,6 +69,10 @@ constexpr option<options> known[] = {
     {.name = "GUARD_EVERY",
      .read = read_number<&options::guard_every, 0U, longest_delay>,
      .allowed = "a number of refills, or 0",
+     .has_old_name = false},
+    {.name = "CALL_SITES",
+     .read = read_call_sites,
+     .allowed = "0, or 1 in the profiles guarded and hardened",
      .has_old_name = false},
 };
 

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <new>
 
-#include "heap/clock.hpp"
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
 #include "heap/guarded_pages.hpp"
@@ -19,6 +18,7 @@
 #include "heap/no_memory.hpp"
 #include "heap/owned_links.hpp"
 #include "heap/profile.hpp"
+#include "heap/purge_clock.hpp"
 #include "heap/quarantine.hpp"
 #include "heap/space.hpp"
 #include "heap/span_guard.hpp"
@@ -81,7 +81,7 @@ span* take_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
 /// Effects: a span that is in no list any more goes back to the space; one block alone waits in the
 /// quarantine, if the profile has one. Requires: no lock is held.
 void give(span& empty) noexcept {
-  if (empty.of == no_class) {
+  if (empty.class_index == no_class) {
     if constexpr (chosen_profile::quarantines) return hold_back_large(empty);
     return the_space.give(empty);
   }
@@ -115,7 +115,7 @@ void* owned_blocks::allocate_alone(std::size_t size_bytes, std::size_t alignment
   if (new_span == nullptr) return nullptr;
   const std::lock_guard hold{lock_};
   adopt(*new_span);
-  new_span->of = no_class;
+  new_span->class_index = no_class;
   owned_links::use_alone(the_space.begin_of(*new_span));
   // Release: pairs with the acquire in look_up. The owner and the length were written before.
   new_span->use.store(slice_use::owned, std::memory_order_release);
@@ -164,7 +164,7 @@ bool owned_blocks::start_run(size_class class_index) noexcept {
   span* const new_span = the_space.take(facts.slices, 1, is_clean);
   if (new_span == nullptr) return false;
   adopt(*new_span);
-  new_span->of = static_cast<std::uint8_t>(class_index);
+  new_span->class_index = static_cast<std::uint8_t>(class_index);
   new_span->bytes = facts.bytes;
   owned_links::forget_states(*new_span);
   if constexpr (chosen_profile::guards_spans) hide_end(*new_span);
@@ -208,7 +208,7 @@ void* owned_blocks::sample(size_class class_index) noexcept {
 }
 
 void owned_blocks::release(void* block, span& home) noexcept {
-  const bool is_alone = home.of == no_class;
+  const bool is_alone = home.class_index == no_class;
   std::unique_lock hold{lock_};
   const std::optional<invalid> wrong = release_locked(static_cast<std::byte*>(block), home);
   hold.unlock();
@@ -219,7 +219,7 @@ void owned_blocks::release(void* block, span& home) noexcept {
 
 std::optional<invalid> owned_blocks::release_locked(std::byte* block, span& home) noexcept {
   const auto offset = static_cast<std::size_t>(block - the_space.begin_of(home));
-  const size_class class_index = home.of;
+  const size_class class_index = home.class_index;
   const std::size_t from_begin = class_index == no_class ? offset : offset % home.bytes;
   if (from_begin != 0) return invalid::inside_block;
   if constexpr (chosen_profile::keeps_states) {

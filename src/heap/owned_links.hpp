@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "heap/block_states.hpp"
+#include "heap/call_sites.hpp"
 #include "heap/invalid.hpp"
 #include "heap/profile.hpp"
 #include "heap/sealed_facts.hpp"
@@ -66,6 +67,7 @@ inline void use(std::byte* block, size_class class_index) noexcept {
       invalid_free(block, invalid::written_when_free);
     }
     state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
+    note_allocated(block);
     if constexpr (chosen_profile::canary_bytes > 0) {
       const std::uint64_t canary = block_states::canary_of(block);
       std::memcpy(block + usable_bytes_of(class_index), &canary, sizeof canary);
@@ -77,6 +79,7 @@ inline void use(std::byte* block, size_class class_index) noexcept {
 inline void use_alone(const std::byte* block) noexcept {
   if constexpr (chosen_profile::keeps_states) {
     the_space.granule_class(block).store(0, std::memory_order_relaxed);
+    note_allocated(block);
   }
 }
 
@@ -101,9 +104,10 @@ inline void use_alone(const std::byte* block) noexcept {
     return seen == block_states::freed ? invalid::freed_before : invalid::inside_block;
   }
   state.store(block_states::freed, std::memory_order_relaxed);
-  if (class_index == no_class) return {};
-  if (!has_canary(block, class_index)) return invalid::overrun;
-  if constexpr (chosen_profile::clears) std::memset(block, 0, class_table[class_index].bytes);
+  if (class_index != no_class && !has_canary(block, class_index)) return invalid::overrun;
+  note_freed(block);
+  if (chosen_profile::clears && class_index != no_class)
+    std::memset(block, 0, class_table[class_index].bytes);
   return {};
 }
 

@@ -2,10 +2,10 @@
 
 #include <type_traits>
 
+#include "heap/cache_stacks.hpp"
 #include "heap/metadata.hpp"
 #include "heap/random_numbers.hpp"
 #include "heap/slice_map.hpp"
-#include "heap/stacks.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -4,12 +4,14 @@
 // heap look for its tables, its guarded pages or its secrets elsewhere: it faults.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "heap/profile.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
+#include "os/faults.hpp"
 
 namespace heapwise::detail {
 
@@ -28,12 +30,18 @@ template <class T>
 inline constexpr std::size_t alignment_behind_seal =
     chosen_profile::seals_facts ? seal_alignment : alignof(T);
 
+struct block_sites;
+
 struct alignas(seal_alignment) sealed_facts {
   heap_map map; // where the heap lives; every cache has a copy
   /// A word that no other process can guess, for canaries.
   std::uint64_t canary_secret = 0;
   /// Another one, for the links of heaps of their own: a program can read its canaries.
   std::uintptr_t link_secret = 0;
+  /// Where the call sites of blocks are kept (call_sites.hpp); nullptr unless an option asks for
+  /// it.
+  std::atomic<block_sites*>* sites = nullptr;
+  os::code_range code; // of this library; set with `sites`
 };
 
 extern sealed_facts the_facts;

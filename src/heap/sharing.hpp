@@ -38,7 +38,7 @@ enum class shared : std::uint8_t {
 };
 inline constexpr std::size_t shared_kinds = static_cast<std::size_t>(shared::large_figures) + 1;
 
-/// Who was the last to write to a line. Thread safety: all; it may miss a change.
+/// The thread that wrote to a line last. Thread safety: all; it may miss a change.
 class last_writer {
  public:
   /// Effects: the calling thread is the last one. Returns: whether it was another one before.

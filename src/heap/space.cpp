@@ -74,7 +74,7 @@ bool space::mark_used(slice_index first, std::size_t count) noexcept {
                      std::memory_order_relaxed);
   dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) - were_dirty,
                       std::memory_order_relaxed);
-  // Relaxed: the flag guards nothing; who sees it looks again under the lock.
+  // Relaxed: the flag guards nothing; a thread that sees it looks again under the lock.
   if (touched_slices() > growth_limit_) over_growth_limit_.store(true, std::memory_order_relaxed);
   return were_dirty == 0;
 }

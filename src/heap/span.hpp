@@ -31,7 +31,7 @@
 // and owned spans leave with their lock held. A large block leaves by a compare-exchange of `use`
 // (close_large): of two threads that free it, one gets it, and the other reports.
 //
-// Who reads without these locks, and why that is right:
+// Which threads read without these locks, and why that is right:
 //
 // - `free` reads the byte of a block's slice, relaxed. The block was handed to this thread after
 //   the byte was written, and whatever handed it over (a lock, or the program's own means) orders
@@ -226,7 +226,7 @@ struct span {
   span* next; // in the list of its bin that holds spans about as full
   span* previous;
   std::atomic<slice_use> use;
-  std::uint8_t of; // size_class
+  std::uint8_t class_index; // size_class; no_class: one block has all of the slices
   union {
     std::uint8_t fullness; // which list it is in
     bool grows;            // large: it is small still, and counts among those that grow

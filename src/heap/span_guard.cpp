@@ -46,7 +46,7 @@ bool is_behind_small(const void* address) noexcept {
   // Acquire: as in look_up. How its end is hidden was written before.
   const slice_use use = home->use.load(std::memory_order_acquire);
   const bool is_small =
-      use == slice_use::small || (use == slice_use::owned && home->of != no_class);
+      use == slice_use::small || (use == slice_use::owned && home->class_index != no_class);
   if (!is_small || home->behind == os::hidden_by::nothing) return false;
   const auto offset =
       reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(end_of(*home));

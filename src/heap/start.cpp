@@ -8,8 +8,8 @@
 #include "heap/batches.hpp"
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
+#include "heap/call_sites.hpp"
 #include "heap/checked_paths.hpp"
-#include "heap/clock.hpp"
 #include "heap/exported.hpp"
 #include "heap/guarded_pages.hpp"
 #include "heap/idle_caches.hpp"
@@ -19,6 +19,7 @@
 #include "heap/options.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
+#include "heap/purge_clock.hpp"
 #include "heap/random_numbers.hpp"
 #include "heap/sealed_facts.hpp"
 #include "heap/shards.hpp"
@@ -162,6 +163,7 @@ bool start_locked() noexcept {
   }
   has_options = read_options();
   start_guards();
+  if constexpr (chosen_profile::keeps_states) start_call_sites();
   os::remember_processors();
   if (has_options) choose_shards();
   watch_thread_exits();
@@ -201,6 +203,7 @@ void read_late_options() noexcept {
     if (!heap_has_started() || has_options) return;
     has_options = read_options();
     start_guards();
+    if constexpr (chosen_profile::keeps_states) start_call_sites();
     if (has_options) choose_shards();
     is_sealed = seal_facts();
   }

@@ -7,7 +7,6 @@
 
 #include "heap/block_states.hpp"
 #include "heap/checked_paths.hpp"
-#include "heap/clock.hpp"
 #include "heap/general.hpp"
 #include "heap/guarded_pages.hpp"
 #include "heap/invalid.hpp"
@@ -17,6 +16,7 @@
 #include "heap/lookup.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
+#include "heap/purge_clock.hpp"
 #include "heap/space.hpp"
 #include "heap/tags.hpp"
 #include "heapwise/detail/config.hpp"

@@ -15,6 +15,27 @@ struct stack_trace {
   std::size_t count = 0;
 };
 
+/// What a function that has a frame keeps at its frame pointer.
+struct frame {
+  const frame* caller;
+  const void* returns_to;
+};
+
+/// Addresses of code, from the first one to behind the last one.
+struct code_range {
+  const void* begin = nullptr;
+  const void* end = nullptr;
+
+  [[nodiscard]] bool holds(const void* address) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin) <
+           reinterpret_cast<std::uintptr_t>(end) - reinterpret_cast<std::uintptr_t>(begin);
+  }
+};
+
+/// Returns: the code of libheapwise-malloc, if this function is in that shared library. Empty if it
+/// is in a program, or in another library.
+[[nodiscard]] code_range own_code() noexcept;
+
 /// Returns: the calling thread's stack, as far as it has frame pointers. What is read of it is
 /// copied by the system, so that a wrong pointer ends the list, and not the process.
 [[nodiscard]] stack_trace trace_stack() noexcept;

@@ -46,7 +46,7 @@ std::uint64_t set_signals(std::uint64_t mask) noexcept {
   for (;;) ::syscall(SYS_exit_group, status);
 }
 
-constinit pid_t the_process = 0; // of a copy: who made it
+constinit pid_t the_process = 0; // of a copy: the process that made it
 
 /// In a copy: ends it if the process is gone. A thread of the process has ended, or all have.
 void look_for_the_process(int /*signal*/) noexcept {

@@ -17,11 +17,6 @@ namespace heapwise::os {
 
 namespace {
 
-struct frame {
-  std::uintptr_t caller; // its frame
-  const void* returns_to;
-};
-
 /// Returns: whether the frame could be read.
 bool read_frame(std::uintptr_t address, frame& into) noexcept {
   iovec to{.iov_base = &into, .iov_len = sizeof into};
@@ -71,8 +66,9 @@ stack_trace trace_stack() noexcept {
   while (trace.count < stack_trace::most && at % alignof(frame) == 0 && read_frame(at, read)) {
     if (read.returns_to == nullptr) break;
     trace.frames[trace.count++] = read.returns_to;
-    if (read.caller <= at || read.caller - at > most_of_a_frame) break;
-    at = read.caller;
+    const auto caller = reinterpret_cast<std::uintptr_t>(read.caller);
+    if (caller <= at || caller - at > most_of_a_frame) break;
+    at = caller;
   }
   return trace;
 }

@@ -1,9 +1,13 @@
 // Requests of the heap to the loader. Not part of linux.cpp: a program that is linked statically
 // has no loader.
+#include <cstdint>
+#include <string_view>
+
 #include <dlfcn.h>
 #include <link.h>
 
 #include "os/errno_keeper.hpp"
+#include "os/faults.hpp"
 #include "os/os.hpp"
 
 // Weak, and by version: nothing of the loader comes into a program that is linked statically, and
@@ -17,6 +21,9 @@ namespace heapwise::os {
 // The linker puts it where the code is, if that is loaded dynamically.
 extern const ElfW(Dyn) own_dynamic_section[] __asm__("_DYNAMIC")
     __attribute__((weak, visibility("hidden")));
+// So it does with these: the begin of the library or program, and the end of its code.
+extern const char own_begin[] __asm__("__ehdr_start") __attribute__((weak, visibility("hidden")));
+extern const char own_code_end[] __asm__("etext") __attribute__((weak, visibility("hidden")));
 
 namespace {
 
@@ -32,7 +39,29 @@ bool is_unloadable() noexcept {
   return true;
 }
 
+/// Returns: the name that the linker gave to the shared library that this code is in; empty if it
+/// is in a program.
+std::string_view own_name() noexcept {
+  if (own_dynamic_section == nullptr) return {};
+  std::uintptr_t strings = 0;
+  std::uintptr_t name = 0;
+  for (const auto* each = own_dynamic_section; each->d_tag != DT_NULL; ++each) {
+    if (each->d_tag == DT_STRTAB) strings = each->d_un.d_ptr;
+    if (each->d_tag == DT_SONAME) name = each->d_un.d_val;
+  }
+  if (strings == 0 || name == 0) return {};
+  // A loader may leave addresses in this section as the linker wrote them.
+  const auto begin = reinterpret_cast<std::uintptr_t>(own_begin);
+  return reinterpret_cast<const char*>((strings < begin ? begin : 0) + strings + name);
+}
+
 } // namespace
+
+code_range own_code() noexcept {
+  // In another library or in a program there is also code of others.
+  if (!own_name().starts_with("libheapwise-malloc")) return {};
+  return {.begin = own_begin, .end = own_code_end};
+}
 
 void keep_loaded() noexcept {
   const errno_keeper keep;

@@ -20,6 +20,11 @@ bool prefer_huge_pages(void* memory, std::size_t size_bytes) noexcept {
   return ::madvise(memory, size_bytes, MADV_HUGEPAGE) == 0;
 }
 
+bool avoid_huge_pages(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keeper;
+  return ::madvise(memory, size_bytes, MADV_NOHUGEPAGE) == 0;
+}
+
 bool bind_to_node(void* memory, std::size_t size_bytes, unsigned node) noexcept {
   const errno_keeper keeper;
   constexpr unsigned word_bits = sizeof(unsigned long) * CHAR_BIT;

@@ -146,7 +146,8 @@ class readable_pages {
         }
       }
     }
-    // The system copies the signal set from the page, and only then finds that the request is none.
+    // The system copies the signal set from the page, and only then finds that the request is not a
+    // valid one.
     constexpr int no_request = -1;
     constexpr std::size_t set_bytes = 8;
     return ::syscall(SYS_rt_sigprocmask, no_request, page, nullptr, set_bytes) == 0 ||
@@ -252,6 +253,15 @@ std::uint64_t now_ns() noexcept {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
          static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void sleep(std::uint64_t duration_ns) noexcept {
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  const int saved = errno;
+  const timespec duration{.tv_sec = static_cast<std::time_t>(duration_ns / second_ns),
+                          .tv_nsec = static_cast<long>(duration_ns % second_ns)};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &duration, nullptr);
+  errno = saved;
 }
 
 std::size_t processors() noexcept {

@@ -13,6 +13,10 @@ namespace heapwise::os {
 /// Returns: whether the system knows them.
 bool prefer_huge_pages(void* memory, std::size_t size_bytes) noexcept;
 
+/// Effects: what is touched from now on is in small pages, and what is free in huge ones is not
+/// filled up. Huge pages that are there stay. Returns: whether the system knows them.
+bool avoid_huge_pages(void* memory, std::size_t size_bytes) noexcept;
+
 /// Effects: pages that are touched first from now on are of this node.
 /// Returns: whether the system agreed; if not, nothing changed.
 [[nodiscard]] bool bind_to_node(void* memory, std::size_t size_bytes, unsigned node) noexcept;

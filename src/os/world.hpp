@@ -94,6 +94,10 @@ using range_visitor = void(memory_range range, void* argument);
 void each_static_range(range_visitor* visit, void* argument) noexcept;
 
 [[nodiscard]] std::uint64_t now_ns() noexcept;
+
+/// Effects: the calling thread sleeps for about this long; less if a signal comes.
+void sleep(std::uint64_t duration_ns) noexcept;
+
 [[nodiscard]] std::size_t processors() noexcept;
 
 /// Where code is in its file, which debuggers and addr2line ask for.

@@ -1,5 +1,5 @@
 // A malloc that checks nothing: last freed, first reused, links in the open. Under it every attack
-// must go through, or the attack is none.
+// must go through, or the attack attacks nothing.
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>

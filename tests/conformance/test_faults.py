@@ -45,7 +45,7 @@ def test_the_fault_is_found(item: str, under: Plant) -> None:
 
 
 @pytest.mark.parametrize("item", [item for item in ITEMS if item != BORROWED])
-def test_where_there_is_none_none_is_found(item: str, under: Plant) -> None:
+def test_where_there_is_no_fault_none_is_found(item: str, under: Plant) -> None:
     assert broken(item, under(item, sound=True)) == []
 
 

@@ -45,7 +45,7 @@ def test_however_it_is_compiled(variant: Variant, library: Path, sights: Look) -
 
 
 def test_B1_19_under_an_auditor(library: Path, folder_of: Callable[[Variant], Path]) -> None:
-    """The loader's auditor has a C library of its own; the program's malloc is none of its."""
+    """The loader's auditor has a C library of its own; it does not use the program's malloc."""
     folder = folder_of(USUAL)
     auditor = {"LD_AUDIT": str(folder / "auditor.so")}
     for program in ("lifetime", "resolver", "sizes"):

@@ -31,7 +31,7 @@ bool all_are(const void* block, std::size_t size, unsigned char value) {
   return std::all_of(bytes, bytes + size, [value](unsigned char each) { return each == value; });
 }
 
-TEST_CASE("a chunk for which there was no number yet is used by the next request") {
+TEST_CASE("the next request uses a chunk that had no number yet") {
   heapwise::fake_blocks source;
   heapwise::hybrid<heapwise::refill::lock_free_refill> heap{{}, source};
   static_cast<void>(heap.open_scopes()); // the thread's cache is there

@@ -135,7 +135,7 @@ TEST_CASE_TEMPLATE("free of a pointer that is not a block", Pool, POOLS) {
   scene<Pool> at;
   scene<Pool> other;
   int on_stack = 0;
-  // A block that was never handed out is none either. (thread_cached sets some aside.)
+  // A block that was never handed out is not in use either. (thread_cached sets some aside.)
   std::byte* const never = at.a + 4000 * at.blocks.stride_bytes();
   for (void* const wrong : {static_cast<void*>(&on_stack), static_cast<void*>(at.a + 8),
                             static_cast<void*>(other.a), static_cast<void*>(never)}) {

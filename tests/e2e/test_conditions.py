@@ -54,13 +54,13 @@ def test_a_short_program_is_mostly_its_start_and_what_the_launcher_sees_is_read(
         0 <= found["V13"]["figures"]["throttled"] <= 1)
 
 
-def test_a_fixed_layout_is_said(heapwise: Any) -> None:
+def test_a_fixed_layout_is_reported(heapwise: Any) -> None:
     """V10: under setarch -R every process has the same addresses."""
     found = checks(compare(heapwise, "--", "setarch", "-R", "/bin/echo", "same"))
     assert found["V10"]["verdict"] == "warn"
 
 
-def test_a_session_without_randomisation_is_said(heapwise: Any) -> None:
+def test_a_session_without_randomisation_is_reported(heapwise: Any) -> None:
     import ctypes
 
     def without_randomisation() -> None:
@@ -71,7 +71,7 @@ def test_a_session_without_randomisation_is_said(heapwise: Any) -> None:
     assert "personality" in found["V10"]["detail"]
 
 
-def test_a_program_that_works_once_and_then_never_again_is_said(
+def test_a_program_that_works_only_once_is_reported(
     heapwise: Any, tmp_path: Path
 ) -> None:
     """V15: as ``make`` does, whose first process builds everything."""

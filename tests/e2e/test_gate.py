@@ -195,7 +195,7 @@ def test_the_base_is_built_from_a_commit(
     assert len(git(repository, "worktree", "list").splitlines()) == 1
 
 
-def test_a_build_that_fails_is_said_and_cleaned_up(heapwise: Any, repository: Path) -> None:
+def test_a_build_that_fails_is_reported_and_cleaned_up(heapwise: Any, repository: Path) -> None:
     done = of_commit(heapwise, repository, "main", *QUICK, command="echo no compiler; exit 9")
     assert done.returncode == 3
     assert "no compiler" in done.stderr

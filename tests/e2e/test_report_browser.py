@@ -226,7 +226,7 @@ def test_without_script_the_page_can_be_read_and_names_the_command(
     assert f"heapwise export {run_ids(DATA)[0]} --format csv" in hint
 
 
-def test_data_that_cannot_be_unpacked_is_said(page: Chromium) -> None:
+def test_data_that_cannot_be_unpacked_is_reported(page: Chromium) -> None:
     page.evaluate("""document.querySelectorAll('script[type="application/zlib"]').forEach(
       packed => { packed.textContent = 'AAAA'; });
       document.querySelector('[data-file]').click()""")

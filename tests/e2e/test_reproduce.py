@@ -138,7 +138,7 @@ def test_a_report_of_the_user_is_judged_stopped_and_resumed(
     (["pool-vs-malloc", "--run", "abcd"], "abcd"),
     (["--pages", "pages"], "the store has no run of a published report yet"),
 ])
-def test_what_cannot_be_reproduced_is_said(
+def test_a_report_that_cannot_be_reproduced_is_named_with_the_reason(
     heapwise: Any, built_native: Path, words: list[str], said: str
 ) -> None:
     done = heapwise("reproduce", *words)

@@ -56,7 +56,7 @@ def test_children_left_behind_may_be_allowed(heapwise: Any) -> None:
     assert done.returncode != 3, done.stderr
 
 
-def test_work_that_goes_on_after_the_end_of_the_program_is_said(heapwise: Any) -> None:
+def test_work_that_goes_on_after_the_end_of_the_program_is_reported(heapwise: Any) -> None:
     """It ends by itself before it would be killed, and its time is in no figure."""
     found = v8(shell(heapwise, "(sleep 0.1; echo late) & echo done"))
     assert found["verdict"] == "warn"

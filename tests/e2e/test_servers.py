@@ -133,7 +133,7 @@ def test_a_port_that_is_in_use(heapwise: Any) -> None:
 
 
 @needs_wrk
-def test_failed_requests_are_no_figures(heapwise: Any, tmp_path: Path) -> None:
+def test_a_sample_with_failed_requests_has_no_figures(heapwise: Any, tmp_path: Path) -> None:
     """The page that is asked for is one that the server has not."""
     folder = tmp_path / "www"
     folder.mkdir()
@@ -177,7 +177,7 @@ def test_tails_of_a_generator_that_waits_are_refused(heapwise: Any) -> None:
     (("--rates", "0%"), "it is a share above 0 %"),
     (("--load", "wrk http://127.0.0.1/", "--rates", "50%"), "--rates needs {rate} in --load"),
 ])
-def test_what_cannot_be_is_said_before_anything_runs(
+def test_options_that_exclude_each_other_are_refused_before_anything_runs(
         heapwise: Any, words: tuple[str, ...], said: str) -> None:
     done = serve(heapwise, *words, "--dry-run")
     assert done.returncode == 2

@@ -72,7 +72,7 @@ def test_escape_sequences_of_a_stored_run_are_shown_as_text(
 
 
 @pytest.mark.parametrize("columns", [1, 2, 30])
-def test_a_narrow_terminal_is_no_obstacle(
+def test_a_narrow_terminal_shows_everything(
     environment: dict[str, str], tmp_path: Path, columns: int
 ) -> None:
     code, seen = on_terminal(environment | {"TERM": "xterm"}, tmp_path, "compare", *ROUND, "--",
@@ -81,7 +81,7 @@ def test_a_narrow_terminal_is_no_obstacle(
     assert b"Saved" in seen
 
 
-def test_an_encoding_without_the_letters_is_no_obstacle(heapwise: Any, tmp_path: Path) -> None:
+def test_an_encoding_without_the_letters_loses_nothing(heapwise: Any, tmp_path: Path) -> None:
     """Six rounds have a noise floor, which is printed with a plus-minus sign."""
     done = heapwise("compare", *ROUND, "--runs", "6", "--", "true", env={
         "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})

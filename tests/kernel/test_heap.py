@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "build" / "dev" / "tests"
 PATTERNS = ("unit_heap_*_test", "unit_os_*_test")
-TIMED = ("unit_heap_clock_test",)
+TIMED = ("unit_heap_purge_clock_test",)
 """Its cases end themselves after some time, which is too short if the guest is emulated."""
 
 PROFILES = ("", "-guarded", "-hardened")

@@ -1,4 +1,5 @@
-// Blocks of the heap that know who they are: what two owners share, or one loses, is seen.
+// Blocks of the heap that carry their numbers: a block that two owners share, or one loses, is
+// seen.
 #pragma once
 
 #include <cstddef>

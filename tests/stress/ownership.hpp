@@ -1,4 +1,5 @@
-// Who owns which block: finds blocks that two threads were given at once, and data that was lost.
+// The owner of each block: finds blocks that two threads were given at once, and data that was
+// lost.
 #pragma once
 
 #include <atomic>

@@ -111,7 +111,7 @@ TEST_CASE("blocks are freed and allocated after the thread's cache was retired")
   CHECK(left == 1000);
 }
 
-TEST_CASE("a thousand short threads leave blocks to those who come after") {
+TEST_CASE("a thousand short threads leave blocks to later threads") {
   cached blocks{{.block_size = 64, .block_count = 64, .growth = heapwise::growth::geometric}};
   std::vector<void*> inherited;
   const std::size_t threads = stress::scaled(1000);

@@ -1,4 +1,4 @@
-// All threads at one pool: each block has one owner, no matter who frees it, and none is lost.
+// All threads at one pool: each block has one owner, whichever thread frees it, and none is lost.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -60,11 +60,11 @@ TEST_CASE("a constructor that throws leaves nothing to be destroyed") {
 
 /// The third of them throws.
 struct third_throws {
-  static inline int made = 0;
+  static inline int objects = 0;
   static inline int ended = 0;
   third_throws() {
-    if (made == 2) throw std::runtime_error{"third"};
-    ++made;
+    if (objects == 2) throw std::runtime_error{"third"};
+    ++objects;
   }
   ~third_throws() { ++ended; }
 };

@@ -70,7 +70,7 @@ TEST_CASE("every alignment, given back with what it was asked for") {
   }
 }
 
-TEST_CASE("what there is no memory for") {
+TEST_CASE("requests for more memory than there is") {
   const std::size_t too_much = std::size_t{1} << 62;
   CHECK(heapwise::try_allocate(too_much) == nullptr);
   CHECK_THROWS_AS((void)heapwise::allocate(too_much), std::bad_alloc);

@@ -63,7 +63,7 @@ TEST_CASE_TEMPLATE("a pool that is moved keeps its blocks, free and live", Pool,
   CHECK(source.pieces_out() == 0);
 }
 
-TEST_CASE("pools in a vector, swapped, and made anew in place") {
+TEST_CASE("pools in a vector, swapped, and constructed again in place") {
   std::vector<pool<>> pools;
   std::vector<void*> blocks;
   for (std::size_t i = 1; i <= 50; ++i) {

@@ -44,7 +44,7 @@ class Sight:
 
 
 def parse(output: str) -> tuple[Row, ...]:
-    """The rows of a program's output. ValueError for a line that is none."""
+    """The rows of a program's output. ValueError for a line that is not a row."""
     rows = []
     for line in output.splitlines():
         fields = line.split("\t")

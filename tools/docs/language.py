@@ -53,6 +53,18 @@ RULES = (
          "the term of the field"),
 )
 
+TEST_NAME = re.compile(r"\bdef (test_\w+)|\bTEST_CASE\w*\(\s*\"([^\"]+)\"")
+"""The name of a test is a sentence: in Python its words are joined by ``_``."""
+
+OF_TEST_NAMES = (
+    Rule(re.compile(r"\b(?:is|are|was|were) no (?!(?:" + COMPARED + r")\b)[a-z]+"),
+         "is not a ..., are not ..."),
+    Rule(re.compile(r"(?<!there )\b(?:is|are|has|have) none\b"), "has no ..., is not a ..."),
+    Rule(re.compile(r"\b(?:is|are) said\b"), "is reported"),
+    Rule(re.compile(r"^(?:test )?who\b|(?:\band|\bbut|\bif|\bonly|\bno matter|,) who\b"),
+         "the thread that ..., a user who ..."),
+)
+
 THERE = re.compile(r"\b[Tt]here[\s/#*\"'|]*$")
 """``there is no interval`` is plain English, also where a line ends in between."""
 
@@ -65,4 +77,16 @@ def offences(file: TextFile) -> Iterator[str]:
         for match in rule.pattern.finditer(file.text):
             if not THERE.search(file.text[max(0, match.start() - 40) : match.start()]):
                 line = line_of(file.text, match.start())
+                yield f'{file.name}:{line}: "{match[0]}": write {rule.instead}'
+    if file.name.startswith("tests/"):
+        yield from _test_names(file)
+
+
+def _test_names(file: TextFile) -> Iterator[str]:
+    for name in TEST_NAME.finditer(file.text):
+        sentence = (name[1] or name[2]).replace("_", " ")
+        for rule in (r for r in OF_TEST_NAMES if not file.name.startswith(r.left or "/")):
+            match = rule.pattern.search(sentence)
+            if match and not THERE.search(sentence[: match.start()]):
+                line = line_of(file.text, name.start())
                 yield f'{file.name}:{line}: "{match[0]}": write {rule.instead}'

@@ -2,6 +2,7 @@
 
     PYTHONPATH=tools .venv/bin/python -m recording     every part, about an hour
     ... --only load         one part; figures of the others are kept
+    ... --only turns        counts what the drain does for threads that call by turns (callgrind)
     ... --page FILE.md      writes the page; what was measured before is not measured again
 
 Run it in the root of the repository, on a machine that does nothing else. Each program runs alone,
@@ -19,12 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from heapwise.machine import read_machine
-from recording.measure import measure_limit, measure_load, measure_programs, scratch
+from recording.measure import (
+    measure_limit,
+    measure_load,
+    measure_programs,
+    measure_turns,
+    scratch,
+)
 from recording.page import page, rows
 from recording.programs import program_names
 from recording.rivals import NAMES, find_rivals
 
-PARTS = ("load", "programs", "limit")
+PARTS = ("load", "turns", "programs", "limit")
 
 
 def main() -> None:
@@ -66,6 +73,8 @@ def _measured(kept: dict[str, Any], part: str, folder: Path,
     """Each time that something was measured, so that an interrupted run keeps it."""
     if part == "load":
         kept["load"] = measure_load(folder, options.rounds)
+    elif part == "turns":
+        kept["turns"] = measure_turns(folder)
     elif part == "limit":
         kept.setdefault("limit", {}).update(measure_limit(folder, options.events, options.limit))
     else:

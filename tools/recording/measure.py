@@ -12,8 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
+from heapwise.runner.callgrind import total_in, under_callgrind
 from heapwise.runner.recording import SAMPLE_EVERY
+from heapwise.trace import open_trace
 from recording.programs import RealProgram, real_programs
 from recording.rivals import Rivals
 from recording.run import Cost, run
@@ -66,26 +70,68 @@ def compiled_reader(folder: Path) -> Path:
     return program
 
 
+LOADS = (("1 thread, caller only", 1, 2_000_000, NO_STACKS),
+         ("1 thread, a stack of 1 in 256", 1, 2_000_000, 256),
+         ("8 threads, caller only", 8, 250_000, NO_STACKS),
+         ("8 threads, a stack of 1 in 256", 8, 250_000, 256))
+
+
 def measure_load(folder: Path, rounds: int) -> Figures:
-    """Nanoseconds of an event: what the program waits, and processor time with the drain's."""
+    """Nanoseconds of an event, for each round: by how much the load takes longer with the recorder.
+
+    wall_ns: what a thread waits. program_ns: processor time of the program alone. processor_ns: the
+    same with that of the drain. Both ways take turns in being the first of a round.
+    """
     load, trace = compiled_load(folder), folder / "load.hwt"
     processors = len(os.sched_getaffinity(0))
     found: Figures = {"processors": processors}
-    for name, threads, steps, stack_every in (
-            ("1 thread, caller only", 1, 2_000_000, NO_STACKS),
-            ("1 thread, a stack of 1 in 256", 1, 2_000_000, 256),
-            ("8 threads, caller only", 8, 250_000, NO_STACKS),
-            ("8 threads, a stack of 1 in 256", 8, 250_000, 256)):
-        command = [str(load), str(threads), str(steps)]
-        waits, costs = [], []
-        for _ in range(rounds):
-            plain = run(command, folder)
-            recorded = run(recorder(trace, stack_every=stack_every) + command, folder)
-            wall, _, events = map(float, plain.output.split())
-            longer = float(recorded.output.split()[0]) - wall
-            waits.append(longer * min(threads, processors) / events * 1e9)
-            costs.append((recorded.processor - plain.processor) / events * 1e9)
-        found[name] = {"wall_ns": waits, "processor_ns": costs}
+    for number in range(rounds):
+        for name, threads, steps, stack_every in LOADS:
+            command = [str(load), str(threads), str(steps)]
+            ways = {"plain": command,
+                    "recorded": recorder(trace, stack_every=stack_every) + command}
+            costs = {way: run(ways[way], folder) for way in turned(list(ways), number)}
+            for quantity, each in _longer(costs["plain"], costs["recorded"],
+                                          min(threads, processors)).items():
+                found.setdefault(name, {}).setdefault(quantity, []).append(each)
+    return found
+
+
+def _longer(plain: Cost, recorded: Cost, at_once: int) -> dict[str, float]:
+    """at_once: so many threads run at the same time."""
+    wall, own, events = map(float, plain.output.split())
+    recorded_wall, recorded_own, _ = map(float, recorded.output.split())
+    return {"wall_ns": (recorded_wall - wall) * at_once / events * 1e9,
+            "program_ns": (recorded_own - own) / events * 1e9,
+            "processor_ns": (recorded.processor - plain.processor) / events * 1e9}
+
+
+DRAINS = "heapwise::bench::process_trace::drain*"
+"""The function of the drain that reads the rings of a process and writes its trace."""
+
+TURNS = (("1 thread", 1, 240_000, 0),
+         ("8 threads that pass after 2 calls", 8, 30_000, 2),
+         ("8 threads that pass after each call", 8, 30_000, 1))
+
+
+def measure_turns(folder: Path) -> Figures:
+    """Instructions of the drain, counted by callgrind, for threads that call by turns.
+
+    changes: events that are of another thread than the one before. The load itself runs as it is:
+    callgrind does not follow it.
+    """
+    load, found = compiled_load(folder), {}
+    for name, threads, steps, calls in TURNS:
+        trace, counts = folder / "turns.hwt", folder / "counts"
+        valgrind, *options = under_callgrind(recorder(trace, stack_every=NO_STACKS), counts)
+        # Not the looks at rings that are empty.
+        run([valgrind, f"--toggle-collect={DRAINS}", *options, str(load), str(threads), str(steps),
+             str(calls)], folder)
+        instructions = total_in(counts)
+        with open_trace(trace) as opened:
+            threads_of_events = np.concatenate([each.thread for each in opened.events()])
+        found[name] = {"instructions": instructions, "events": len(threads_of_events),
+                       "changes": int(np.count_nonzero(np.diff(threads_of_events)))}
     return found
 
 

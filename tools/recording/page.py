@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from heapwise.stats.quantiles import median_interval
 from recording.measure import median
 
 Row = tuple[str, str, str, bool]
@@ -77,6 +78,8 @@ def rows(kept: dict[str, Any]) -> Iterator[Row]:
     """Quantity, aim, figure, and whether it is met."""
     if load := kept.get("load"):
         yield from _load_rows(load)
+    if turns := kept.get("turns"):
+        yield from _turns_rows(turns)
     if programs := kept.get("programs"):
         ratios = sorted(ratio(each) for each in programs.values())
         cheap = sum(each <= USUAL_RATIO for each in ratios)
@@ -124,14 +127,40 @@ FEW_EVENTS = 100_000
 
 def _load_rows(load: dict[str, Any]) -> Iterator[Row]:
     for name, aim in (("1 thread, caller only", 25), ("1 thread, a stack of 1 in 256", 35)):
-        found = median(load[name]["wall_ns"])
-        whole = median(load[name]["processor_ns"])
+        each = load[name]
         yield (f"cost of an event, {name}", f"at most {aim} ns",
-               f"{found:.0f} ns of the program's time; {whole:.0f} ns of processor time with the "
-               "drain's", found <= aim)
+               f"{_ns(each['wall_ns'])} of the program's time; {_ns(each['program_ns'])} of its "
+               f"processor time; {_ns(each['processor_ns'])} of processor time with the drain's",
+               median(each["wall_ns"]) <= aim)
     for kind in ("caller only", "a stack of 1 in 256"):
-        found = (median(load[f"8 threads, {kind}"]["processor_ns"])
-                 / median(load[f"1 thread, {kind}"]["processor_ns"]))
-        wall = median(load[f"8 threads, {kind}"]["wall_ns"])
+        many, one = load[f"8 threads, {kind}"], load[f"1 thread, {kind}"]
+        ratios = [a / b for a, b in zip(many["processor_ns"], one["processor_ns"], strict=True)]
+        found = median(many["processor_ns"]) / median(one["processor_ns"])
         yield (f"8 threads over 1, processor time of an event, {kind}", "at most 1.2",
-               f"{found:.2f}; the threads wait {wall:.0f} ns of a processor an event", found <= 1.2)
+               f"{found:.2f}{_interval(ratios, '.2f')}; the threads wait "
+               f"{_ns(many['wall_ns'])} of a processor an event", found <= 1.2)
+
+
+def _ns(rounds: list[float]) -> str:
+    return f"{median(rounds):.0f} ns{_interval(rounds, '.0f')}"
+
+
+def _interval(rounds: list[float], format_: str) -> str:
+    """Of the median of the rounds; nothing if they are too few."""
+    found = median_interval(rounds)
+    if found.low is None or found.high is None:
+        return ""
+    return f" (95 % CI {found.low:{format_}} to {found.high:{format_}})"
+
+
+def _turns_rows(turns: dict[str, Any]) -> Iterator[Row]:
+    """Each event of threads by turns over one of a thread that runs alone."""
+    alone = turns["1 thread"]["instructions"] / turns["1 thread"]["events"]
+    for name, each in turns.items():
+        if each is turns["1 thread"]:
+            continue
+        found = each["instructions"] / each["events"]
+        change = (each["instructions"] - alone * each["events"]) / each["changes"]
+        yield (f"{name}, over 1 thread: instructions of the drain for an event", "at most 1.2",
+               f"{found:.0f} / {alone:.0f} = {found / alone:.2f}; {change:.0f} for a change of "
+               "threads", found / alone <= 1.2)

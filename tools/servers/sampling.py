@@ -21,7 +21,7 @@ from pathlib import Path
 
 from heapwise.catalog import LAUNCHER, native_part
 from heapwise.machine import read_machine
-from heapwise.runner.servers.executor import MOMENTS
+from heapwise.runner.servers.server_executor import MOMENTS
 from heapwise.stats.student import mean_interval
 
 AIM = 0.001

@@ -144,7 +144,7 @@ class mpmc_ring {
       // acquire pairs with the release of the thread that had the slot before.
       const std::size_t now = slots_[at].turn.load(std::memory_order_acquire);
       if (now == at + turn) {
-        // relaxed: the index only says who goes on; the slot's turn carries the message.
+        // relaxed: the index only says which thread goes on; the slot's turn carries the message.
         if (index.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) return true;
       } else if (static_cast<std::ptrdiff_t>(now - (at + turn)) < 0) {
         return false;

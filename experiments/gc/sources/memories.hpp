@@ -115,7 +115,7 @@ class by_hand {
   static inline std::uint64_t calls_ = 0;
 };
 
-/// An array that counts who points to it. The index of the standard's own has a sign.
+/// An array that counts the pointers to it. The index of the standard's own has a sign.
 template <class Type>
 class counted_array {
  public:
@@ -129,7 +129,7 @@ class counted_array {
   std::shared_ptr<Type[]> elements_;
 };
 
-/// Blocks count who points to them. What lies in a circle is held by addresses alone.
+/// Blocks count the pointers to them. What lies in a circle is held by addresses alone.
 class shared_pointers {
  public:
   template <class Type>

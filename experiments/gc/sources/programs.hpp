@@ -210,7 +210,7 @@ class graph {
   }
   graph(const graph&) = delete;
   graph& operator=(const graph&) = delete;
-  ~graph() { // edges lead back to where they come from: who counts would never free them
+  ~graph() { // edges lead back to where they come from: reference counts would never free them
     for (std::size_t i = 0; i < count_; ++i) disconnect(*table_[i]);
   }
 

@@ -13,7 +13,7 @@
 
 namespace heaps {
 
-/// malloc, no matter who provides it in this process.
+/// malloc, whichever library provides it in this process.
 struct system_malloc {
   [[gnu::always_inline]] void* allocate(std::size_t bytes) { return std::malloc(bytes); }
   [[gnu::always_inline]] void deallocate(void* block, std::size_t) { std::free(block); }

@@ -1,4 +1,4 @@
-// malloc, no matter who provides it in this process.
+// malloc, whichever library provides it in this process.
 #pragma once
 
 #include <cstdlib>

@@ -30,8 +30,8 @@ struct sliced_chunk {
   sliced_chunk* next = nullptr;       ///< of all of a map; guarded by its lock
   std::uint32_t number = 0;           ///< of those that a lock-free depot has
   std::atomic<std::size_t> carved{1}; ///< slices that were handed out
-  /// The class of each slice plus 1; 0: not carved. Relaxed: who asks for the class of a block got
-  /// the block from the thread that wrote it.
+  /// The class of each slice plus 1; 0: not carved. Relaxed: the thread that asks for the class of
+  /// a block got the block from the thread that wrote it.
   std::array<std::atomic<std::uint8_t>, slices_per_chunk> owner{};
 
   /// Effects: gives slice `index` to a class and cuts it into blocks.

@@ -9,8 +9,8 @@
 
 namespace heapwise::detail::hybrids {
 
-/// A number that one thread at a time writes (its owner, or who holds a lock) and anybody reads,
-/// perhaps a moment late.
+/// A number that one thread at a time writes (its owner, or the holder of a lock) and any thread
+/// reads, perhaps a moment late.
 class guarded_count {
  public:
   void add_one() noexcept { add(1); }

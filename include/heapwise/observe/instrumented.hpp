@@ -18,7 +18,7 @@ namespace heapwise::inline v0_1 {
 struct pool_counts {
   std::uint64_t allocations = 0;        ///< blocks handed out
   std::uint64_t frees = 0;              ///< blocks taken back
-  std::uint64_t refused_frees = 0;      ///< pointers that the pool refused; null is none
+  std::uint64_t refused_frees = 0;      ///< pointers that the pool refused; nullptr is not counted
   std::uint64_t failed_allocations = 0; ///< requests that found the pool exhausted
   std::uint64_t live = 0;               ///< blocks that are out now
   std::uint64_t peak = 0;               ///< the largest `live` so far

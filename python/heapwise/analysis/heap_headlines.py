@@ -1,4 +1,4 @@
-"""The heap family in sentences: who is fastest where, who leanest, and where ours loses."""
+"""The heap family in sentences: which is fastest or leanest in which rows, and where ours loses."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def heap_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list
 
 
 def _firsts(evidence: Evidence, rows: list[Standing]) -> str:
-    """Who is alone at the head and where; then the rows whose head several share."""
+    """Which subject is alone at the head, and where; then the rows whose head several share."""
     sure = alone(rows)
     first = {name: [s for s in sure if s.best == name] for name in evidence.subjects}
     ranks = sorted((name for name in first if first[name]), key=lambda name: -len(first[name]))

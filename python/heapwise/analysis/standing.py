@@ -1,4 +1,4 @@
-"""Row by row: who is best, and how far the others are behind. Every subject is treated alike."""
+"""Row by row: which is best, and how far the others are behind. Every subject is treated alike."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Standing:
     group: str = ""
 
     def level(self) -> list[str]:
-        """The best, and who is level with it."""
+        """The best, and those that are level with it."""
         return [name for name, place in self.places.items() if place.level]
 
     @property

@@ -1,4 +1,4 @@
-"""Rows of several kinds in sentences: who leads its own kind, in time and in memory."""
+"""Rows of several kinds in sentences: which leads its kind, in time and in memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def tree_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list
 
 
 def has_curves(experiment: Experiment) -> bool:
-    """Its rows are points of curves, and who is first among points says nothing of a runtime."""
+    """Its rows are points of curves, and the first among points says nothing of a runtime."""
     return any(SubjectName.parse(spec.name).point for spec in experiment.subjects)
 
 

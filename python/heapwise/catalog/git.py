@@ -64,7 +64,7 @@ def revision_of(folders: Sequence[Path]) -> Revision | None:
 
 
 def _us() -> set[int]:
-    """As git has it: root may also use what the user owns who became root."""
+    """As git has it: root may also use the files of the user who became root."""
     ids = {os.geteuid()}
     if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdigit():
         ids.add(int(os.environ["SUDO_UID"]))

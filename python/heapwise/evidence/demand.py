@@ -82,18 +82,18 @@ class Counts:
     """Requests of each counted subject, against those of the baseline."""
 
     baseline: str
-    of: dict[str, int]
+    requests: dict[str, int]
     spread: float
     """How far the two labels of the baseline are apart: 0.01 is 1 %."""
 
     @property
     def differing(self) -> dict[str, int]:
         """Subjects whose counts are farther from the baseline's than its own two counts allow."""
-        base = self.of.get(self.baseline)
+        base = self.requests.get(self.baseline)
         if base is None:
             return {}
         allowed = max(FEW_CALLS, base * max(SAME_CALLS, 2 * self.spread))
-        return {name: n for name, n in self.of.items() if abs(n - base) > allowed}
+        return {name: n for name, n in self.requests.items() if abs(n - base) > allowed}
 
 
 def counts_of(stored: StoredRun, baseline: str, control: str,

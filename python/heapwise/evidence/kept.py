@@ -184,7 +184,7 @@ class Sieve:
 
     kept: list[Sample]
     sound: list[Sample]
-    of: int
+    total: int
     struck: dict[str, int]
     removed: dict[str, int]
     spared: dict[str, int]

@@ -23,7 +23,7 @@ class ExpectationLine:
 
     verdict: str
     says: str
-    of: str
+    measured: str
     figures: str
     aim: str
     note: str

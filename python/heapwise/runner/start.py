@@ -23,7 +23,7 @@ from heapwise.runner.fleet_origin import read_origin, run_id_of
 from heapwise.runner.measured_files import Unchanged, files_of, read_states
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
-from heapwise.runner.servers.executor import ServerExecutor
+from heapwise.runner.servers.server_executor import ServerExecutor
 from heapwise.runner.watcher import ShowsOutput, Watcher
 from heapwise.store import (
     RunWriter,

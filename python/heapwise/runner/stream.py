@@ -86,7 +86,7 @@ def stream(
 def _drain(
     launcher: subprocess.Popen[bytes], deadline: float, take: Callable[[NativeLine], None]
 ) -> int:
-    """Lines that were none. Reads until the output is closed; the launcher keeps the time."""
+    """Lines that were not JSON. Reads until the output is closed; the launcher keeps the time."""
     assert launcher.stdout is not None
     descriptor = launcher.stdout.fileno()
     pending, noise = b"", 0

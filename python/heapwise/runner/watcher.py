@@ -22,7 +22,7 @@ class Progress:
 
 
 class Watcher(Protocol):
-    """Who shows the user what is going on."""
+    """Shows the user what is going on."""
 
     def begin(self, run: Run) -> None: ...
 

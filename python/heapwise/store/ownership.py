@@ -21,7 +21,7 @@ ROOT = 0
 def demand_own(path: Path, do: str) -> None:
     """Problem E005 if another user owns or can change ``path``, which must exist.
 
-    A symbolic link is judged like what it points to: who owns the link decides where it leads.
+    A symbolic link is judged like what it points to: the owner of the link decides where it leads.
     """
     for status in (path.lstat(), path.stat()):
         if status.st_uid not in (ROOT, os.geteuid()):

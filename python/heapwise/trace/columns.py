@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,6 @@ MAKES[[Kind.MALLOC, Kind.CALLOC, Kind.ALIGNED, Kind.SCALAR_NEW, Kind.ARRAY_NEW,
        Kind.RESIZE_TO]] = True
 ENDS = np.zeros(256, dtype=bool)
 ENDS[[Kind.RESIZE_FROM, Kind.FREE, Kind.SCALAR_DELETE, Kind.ARRAY_DELETE]] = True
-OTHERS = ~(MAKES | ENDS)
 
 
 class Damaged(ValueError):
@@ -63,37 +63,142 @@ class Stack:
 
 
 @dataclass(frozen=True)
+class Column:
+    """The numbers of a frame as they are stored: all lowest bytes, then all next higher ones."""
+
+    planes: NDArray[np.uint8]
+
+    @property
+    def byte(self) -> NDArray[np.uint8]:
+        """The lowest byte of each number."""
+        width, count = self.planes.shape
+        return self.planes[0] if width else np.zeros(count, np.uint8)
+
+    @property
+    def narrow(self) -> NDArray[Any]:
+        """In the narrowest type that fits: fewer bytes to go through than with 8 for each."""
+        width, _ = self.planes.shape
+        if width <= 1:
+            return self.byte
+        type_ = np.uint16 if width == 2 else np.uint32 if width <= 4 else np.uint64
+        numbers: NDArray[Any] = self.planes[width - 1].astype(type_)
+        for byte in range(width - 2, -1, -1):
+            numbers <<= type_(8)
+            numbers |= self.planes[byte]
+        return numbers
+
+    @property
+    def wide(self) -> Numbers:
+        return self.narrow.astype(np.uint64, copy=False)
+
+
+Decode = TypeVar("Decode")
+
+
+class Decoded(Generic[Decode]):
+    """An array of events that is made when it is first asked for, and then kept.
+
+    Not functools.cached_property, which in Python 3.11 lets one thread decode at a time.
+    """
+
+    def __init__(self, decode: Callable[[Any], Decode]) -> None:
+        self._decode, self.__doc__ = decode, decode.__doc__
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, events: None, _: type) -> Decoded[Decode]: ...
+    @overload
+    def __get__(self, events: Events, _: type) -> Decode: ...
+    def __get__(self, events: Events | None, _: type) -> Decoded[Decode] | Decode:
+        if events is None:
+            return self
+        found = self._decode(events)
+        events.__dict__[self._name] = found
+        return found
+
+
 class Events:
     """Arrays of one length, a place for each event of a frame, in the order of time.
 
-    kind: values of Kind. thread: numbers from 0. time: in units of the trace since its start.
-    block: the number of the block that the event makes or ends; of other events 0. size: bytes as
-    asked for; of an end the resident pages, if they were counted. site: index of Trace.sites.
-    alignment: its binary logarithm, 0 for the default of malloc. first_event: events of the
-    recording before these.
+    Each is decoded when it is first asked for. window: that they are in. first_event: events of
+    the recording before these. first_block: the number of the first block that they make.
     """
 
-    kind: NDArray[np.uint8]
-    thread: Numbers
-    time: Numbers
-    block: Numbers
-    size: Numbers
-    site: Numbers
-    alignment: NDArray[np.uint8]
-    stacks: tuple[Stack, ...]
-    window: int
-    first_event: int
-    first_block: int
+    def __init__(self, columns: Sequence[Column], stacks: tuple[Stack, ...], *, window: int,
+                 first_event: int, first_time: int, first_block: int, version: int) -> None:
+        self._columns, self._first_time, self._version = columns, first_time, version
+        self.stacks, self.window = stacks, window
+        self.first_event, self.first_block = first_event, first_block
 
-    @property
+    @Decoded
+    def kind(self) -> NDArray[np.uint8]:
+        """Values of Kind."""
+        return self._columns[KIND].byte
+
+    @Decoded
+    def thread(self) -> Numbers:
+        """Numbers from 0."""
+        return self._columns[THREAD].wide
+
+    @Decoded
+    def time(self) -> Numbers:
+        """In units of the trace since its start."""
+        time = np.cumsum(self._columns[TIME].narrow, dtype=np.uint64)
+        time += np.uint64(self._first_time)
+        return time
+
+    @Decoded
+    def block(self) -> Numbers:
+        """The number of the block that the event makes or ends; of other events 0."""
+        # A block that begins here has the number that the count of made blocks has before it.
+        block = np.cumsum(self.makes, dtype=np.uint64)
+        block += np.uint64(self.first_block)
+        age = self._number
+        block -= np.where(self.makes, age.dtype.type(1), age)
+        others = ~(self.makes | self.ends)
+        if others.any():
+            block[others & ((age == 0) | (self.kind != Kind.USABLE_SIZE))] = 0
+        return block
+
+    @Decoded
+    def size(self) -> Numbers:
+        """Bytes as asked for; of an end the resident pages, if they were counted."""
+        more = self._columns[MORE]
+        if self._version < VERSION_OF_JOINT_COLUMN:
+            return more.wide
+        found = np.where(self.makes, self._number, more.narrow)
+        return found.astype(np.uint64, copy=False)
+
+    @Decoded
+    def site(self) -> Numbers:
+        """For Trace.site_address."""
+        return self._columns[SITE].wide
+
+    @Decoded
+    def alignment(self) -> NDArray[np.uint8]:
+        """Its binary logarithm, 0 for the default of malloc."""
+        return self._columns[ALIGNMENT].byte
+
+    @Decoded
     def makes(self) -> NDArray[np.bool_]:
         """Where a block begins its life."""
-        return MAKES[self.kind]
+        return _looked_up(self.kind, MAKES)
 
-    @property
+    @Decoded
     def ends(self) -> NDArray[np.bool_]:
         """Where a block ends its life."""
-        return ENDS[self.kind]
+        return _looked_up(self.kind, ENDS)
+
+    @Decoded
+    def _number(self) -> NDArray[Any]:
+        return self._columns[NUMBER].narrow
+
+
+def _looked_up(kind: NDArray[np.uint8], table: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """``table[kind]``, which would first turn each byte into a number of 8 bytes."""
+    return np.frombuffer(kind.tobytes().translate(table.tobytes()), bool)
 
 
 @dataclass(frozen=True)
@@ -107,14 +212,11 @@ class LiveBlocks:
     alignment: NDArray[np.uint8]
 
 
-def read_columns(raw: bytes, count: int) -> tuple[list[Any], int]:
-    """All columns of ``count`` numbers each, and how many bytes they took. Raises Damaged.
-
-    Kinds and alignments are bytes as long as they fit.
-    """
-    found: list[Any] = []
+def split_columns(raw: bytes, count: int) -> tuple[list[Column], int]:
+    """All columns of ``count`` numbers each, and how many bytes they took. Raises Damaged."""
+    found: list[Column] = []
     at = 0
-    for column in range(COLUMNS):
+    for _ in range(COLUMNS):
         if at >= len(raw):
             raise Damaged("a column is missing")
         width = raw[at]
@@ -123,26 +225,15 @@ def read_columns(raw: bytes, count: int) -> tuple[list[Any], int]:
             raise Damaged("a column is cut off")
         planes = np.frombuffer(raw, np.uint8, width * count, at).reshape(width, count)
         at += width * count
-        is_byte = column in {KIND, ALIGNMENT} and width == 1
-        found.append(planes[0] if is_byte else _joined(planes, count))
+        found.append(Column(planes))
     return found, at
 
 
-def _joined(planes: NDArray[np.uint8], count: int) -> Numbers:
-    width = len(planes)
-    if width == 0:
-        return np.zeros(count, np.uint64)
-    if width == 1:
-        only: Numbers = planes[0].astype(np.uint64)
-        return only
-    # The narrowest type that fits: fewer bytes to go through than with 8 for each number.
-    narrow = np.uint16 if width == 2 else np.uint32 if width <= 4 else np.uint64
-    numbers: NDArray[Any] = planes[width - 1].astype(narrow)
-    for byte in range(width - 2, -1, -1):
-        numbers <<= narrow(8)
-        numbers |= planes[byte]
-    wide: Numbers = numbers.astype(np.uint64, copy=False)
-    return wide
+def read_columns(raw: bytes, count: int) -> tuple[list[Any], int]:
+    """The same as arrays. Kinds and alignments are bytes."""
+    columns, at = split_columns(raw, count)
+    return [each.byte if column in {KIND, ALIGNMENT} else each.wide
+            for column, each in enumerate(columns)], at
 
 
 @dataclass(frozen=True)
@@ -172,29 +263,6 @@ def read_extras(raw: bytes, at: int) -> Extras:
     except struct.error as error:
         raise Damaged("sites or stacks are cut off") from error
     return Extras(first_site, addresses, tuple(stacks))
-
-
-def events_of(columns: list[Any], stacks: tuple[Stack, ...], *, window: int, first_event: int,
-              first_time: int, first_block: int, version: int) -> Events:
-    """Times and block numbers become absolute."""
-    kind = columns[KIND].astype(np.uint8, copy=False)
-    time = np.cumsum(columns[TIME])
-    time += np.uint64(first_time)
-    makes = MAKES.take(kind)
-    age = columns[NUMBER]
-    size = columns[MORE]
-    if version >= VERSION_OF_JOINT_COLUMN:
-        size = np.where(makes, age, size)
-    # A block that begins here has the number that the count of made blocks has before it.
-    block = np.cumsum(makes, dtype=np.uint64)
-    block += np.uint64(first_block)
-    block -= np.where(makes, np.uint64(1), age)
-    others = OTHERS.take(kind)
-    if others.any():
-        block[others & ((age == 0) | (kind != Kind.USABLE_SIZE))] = 0
-    return Events(kind, columns[THREAD], time, block, size, columns[SITE],
-                  columns[ALIGNMENT].astype(np.uint8, copy=False), stacks, window, first_event,
-                  first_block)
 
 
 def live_of(columns: list[Any]) -> LiveBlocks:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import struct
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import zstandard
 
 from heapwise.errors import Problem
@@ -25,10 +26,10 @@ from heapwise.trace.columns import (
     Events,
     Extras,
     LiveBlocks,
-    events_of,
     live_of,
     read_columns,
     read_extras,
+    split_columns,
 )
 
 MAGIC = b"HWTRACE\n"
@@ -46,6 +47,12 @@ MOST_RAW_BYTES = 1 << 31
 
 MOST_WORKERS = 4
 """Threads that decode frames ahead of the reader."""
+
+ARRAYS_BYTES = 8 << 20
+"""More than the arrays of a frame take: 65,536 events and 8 bytes in each of eight arrays."""
+
+USUAL_ARRAYS = ("kind", "thread", "time", "block", "size", "site", "makes", "ends")
+"""Of Events: what most readers ask for."""
 
 
 class FrameKind(IntEnum):
@@ -151,23 +158,25 @@ class Trace:
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
-    def events(self) -> Iterator[Events]:
+    def events(self, ahead: Sequence[str] = USUAL_ARRAYS) -> Iterator[Events]:
         """The events that were kept, a frame at a time. A damaged frame ends it: see ``damage``.
 
-        Threads decode the frames that come next, a few of them, so memory does not grow.
+        Threads decode the frames that come next, a few of them, so memory does not grow. ``ahead``
+        names the arrays that they decode; others are decoded when they are asked for.
         """
         workers = min(MOST_WORKERS, len(os.sched_getaffinity(0)))
+        _keep_freed_memory()
         wanted = (frame for frame in self.frames if frame.kind is FrameKind.EVENTS)
         with ThreadPoolExecutor(workers) as pool:
-            ahead = deque((frame, pool.submit(self._decoded, frame))
-                          for frame in islice(wanted, workers))
+            following = deque((frame, pool.submit(self._decoded, frame, ahead))
+                              for frame in islice(wanted, workers))
             try:
-                while ahead:
-                    frame, decoded = ahead.popleft()
+                while following:
+                    frame, decoded = following.popleft()
                     events, extras = decoded.result()
                     del decoded
-                    ahead.extend((following, pool.submit(self._decoded, following))
-                                 for following in islice(wanted, 1))
+                    following.extend((each, pool.submit(self._decoded, each, ahead))
+                                     for each in islice(wanted, 1))
                     self._take_sites(extras)
                     yield events
             except Damaged as error:
@@ -181,13 +190,16 @@ class Trace:
         self._take_sites(extras)
         return events
 
-    def _decoded(self, frame: Frame) -> tuple[Events, Extras]:
+    def _decoded(self, frame: Frame, arrays: Sequence[str] = ()) -> tuple[Events, Extras]:
         raw = self._raw(frame)
-        columns, at = read_columns(raw, frame.count)
+        columns, at = split_columns(raw, frame.count)
         extras = read_extras(raw, at)
-        return events_of(columns, extras.stacks, window=frame.window,
-                         first_event=frame.first_event, first_time=frame.first_time,
-                         first_block=frame.first_block, version=self.version), extras
+        events = Events(columns, extras.stacks, window=frame.window,
+                        first_event=frame.first_event, first_time=frame.first_time,
+                        first_block=frame.first_block, version=self.version)
+        for name in arrays:
+            getattr(events, name)
+        return events, extras
 
     def _take_sites(self, extras: Extras) -> None:
         self._sites.update(enumerate(extras.sites, extras.first_site))
@@ -326,6 +338,16 @@ def _frame_at(file: int, at: int, size: int) -> Frame | None:
         return None
     return Frame(FrameKind(kind), window, count, raw_bytes, stored_bytes, number, first_time,
                  first_block, first_event, live_blocks, live_bytes, offset)
+
+
+def _keep_freed_memory() -> None:
+    """Lets the C library keep what the arrays of a frame took, for those of the next frame.
+
+    glibc gives memory at the end of a heap back, and each page of it then costs a fault when it is
+    used again. It keeps twice the size of the largest mapping that was freed (mallopt(3),
+    M_MMAP_THRESHOLD). This one is never touched, so it takes no memory.
+    """
+    np.empty(ARRAYS_BYTES, np.uint8)
 
 
 UNKNOWN_SIZE = -1

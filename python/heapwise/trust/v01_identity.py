@@ -34,7 +34,7 @@ def check(evidence: Evidence) -> Check:
     wrong = [p for p in watched
              if p.status == "wrong_allocator" or _others(p, peers[p.subject], own)]
     silent = [p for p in watched if not p.identity and p.status == "ok"]
-    counts = evidence.counts.of if evidence.counts else {}
+    counts = evidence.counts.requests if evidence.counts else {}
     figures = {"processes": len(watched), "proven": len(proven), "wrong": len(wrong),
                "silent": len(silent), "own_allocator": sorted(own), "calls": counts}
     if not watched or (not proven and not wrong):

@@ -42,7 +42,7 @@ def check(evidence: Evidence) -> Check:
     compared = _compared(stored, processes)
     figures = {"processes": len(processes), "proven": len(proven), "broken": dict(broken),
                "different": different, "failed_checks": false[:20], "compared": compared,
-               "calls": evidence.counts.of if evidence.counts else {}}
+               "calls": evidence.counts.requests if evidence.counts else {}}
     if false:
         return Check(ID, TITLE, "fail", f"A check of the work failed: {listed(false)}.", figures)
     if different:
@@ -61,7 +61,8 @@ def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
     if leaving := [left for p in processes if (left := p.facts.lingering)]:
         return _left_behind(evidence.stored, leaving, len(processes))
     if broken:
-        return "warn", f"Not everyone finished, and who did not has no figures: {_times(broken)}."
+        return "warn", ("Not all processes finished, and those that did not have no figures: "
+                        f"{_times(broken)}.")
     if evidence.stored.run.plan.kind != "compare":
         of_programs = [p for p in processes if p.experiment in evidence.whole_programs]
         if late := _late(of_programs):
@@ -90,19 +91,19 @@ def _unequal_counts(evidence: Evidence) -> str:
     if counts is None:
         return ""
     words = listed(f"{name} {n:,}" for name, n in counts.differing.items())
-    base = f"{counts.of[counts.baseline]:,} under {counts.baseline}"
+    base = f"{counts.requests[counts.baseline]:,} under {counts.baseline}"
     return (f"The program's calls of malloc are not as many under each allocator: {words}, against "
             f"{base}. Either it does other work, or it adapts to what it is given.")
 
 
 def _counts(evidence: Evidence) -> str:
     counts = evidence.counts
-    if counts is None or counts.baseline not in counts.of:
+    if counts is None or counts.baseline not in counts.requests:
         return ""
-    if len(counts.of) == 1:
+    if len(counts.requests) == 1:
         return "; calls of malloc were counted under the baseline only"
-    return (f"; as many calls of malloc, about {counts.of[counts.baseline]:,}, under each of "
-            f"{counted(len(counts.of), 'allocator')}")
+    return (f"; as many calls of malloc, about {counts.requests[counts.baseline]:,}, under each of "
+            f"{counted(len(counts.requests), 'allocator')}")
 
 
 def _left_behind(stored: StoredRun, leaving: list[int], total: int) -> tuple[Verdict, str]:

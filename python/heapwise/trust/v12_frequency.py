@@ -41,7 +41,7 @@ def check(evidence: Evidence) -> Check:
         which = listed(f"{name} {change:+.0%}" for name, change in other.items())
         return Check(ID, TITLE, "warn", "The spin beside a subject took another time than beside "
                      f"the baseline: {which}. Its times are those of another clock.", figures)
-    if struck > TOO_MANY * result.of:
+    if struck > TOO_MANY * result.total:
         return Check(ID, TITLE, "warn", f"{words}, and by more than {percent(SPIN_CHANGE)} in "
                      f"{struck}: too many to be exceptions, so none was discarded and the "
                      "intervals carry it.", figures)

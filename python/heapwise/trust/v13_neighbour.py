@@ -46,7 +46,7 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, "unavailable", "Neither stolen time nor pressure was recorded.")
     result = evidence.sieve
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
-    robbed = struck > TOO_MANY * result.of
+    robbed = struck > TOO_MANY * result.total
     figures: dict[str, Any] = {
         "processes": len(processes), "struck": struck, "discarded": removed,
         "median_steal": _median(steals), "median_pressure": _median(waits),
@@ -56,7 +56,7 @@ def check(evidence: Evidence) -> Check:
     verdict: Verdict = "warn" if troubles or spared else "pass"
     words = troubles or [f"Stolen time {percent(figures['median_steal'] or 0)} in the median"]
     if removed:
-        words.append(f"{counted(removed, 'sample')} of {result.of} with more than "
+        words.append(f"{counted(removed, 'sample')} of {result.total} with more than "
                      f"{percent(STEAL_SHARE)} stolen discarded, as the rule says")
     if spared and not robbed:
         words.append(f"in {counted(spared, 'cell')} none would have been left, so the disturbed "

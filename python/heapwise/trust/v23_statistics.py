@@ -46,7 +46,7 @@ def check(evidence: Evidence) -> Check:
 
 
 def _kept(evidence: Evidence) -> str:
-    kept, total = len(evidence.sieve.kept), evidence.sieve.of
+    kept, total = len(evidence.sieve.kept), evidence.sieve.total
     return "every sample kept" if kept == total else f"{kept} of {total} samples kept"
 
 

@@ -1,7 +1,7 @@
 """Did somebody share the core?
 
 A core with two hardware threads does up to half as much for each when both work, and a guest of a
-virtual machine cannot see who has the other. Chains of additions side by side, timed around
+virtual machine cannot see what runs on the other. Chains of additions side by side, timed around
 each sample, notice it; before a sample an experiment waits a while for a core of its own. A look
 after a sample counts only if the baseline is struck as often: else it is the subject's own work.
 Of a program nothing is discarded: a look before it says little of the seconds that it runs.

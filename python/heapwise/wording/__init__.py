@@ -1,1 +1,1 @@
-"""How numbers, names and durations are worded: each rule once, for all who write sentences."""
+"""How numbers, names and durations are worded: each rule once, for all sentences."""

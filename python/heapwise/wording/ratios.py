@@ -31,8 +31,8 @@ def relation(row: Row) -> str:
 
 
 def _directions(row: Row) -> tuple[str, str]:
-    """What a smaller and what a larger number means. Processor time is used up: who needs more of
-    it is not slower."""
+    """What a smaller and what a larger number means. Processor time is used up: a program that
+    needs more of it is not slower."""
     if row.quantity != PROCESSOR_TIME and row.unit in TIME_UNITS:
         return "faster", "slower"
     return ("slower", "faster") if row.unit.endswith("/s") else ("less", "more")

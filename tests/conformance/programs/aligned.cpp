@@ -31,7 +31,7 @@ void posix_failures() {
                                       3 * sizeof(void*), std::size_t{0x300}, SIZE_MAX}) {
     wrong.add(posix(alignment, 100), "alignment %zu", alignment);
   }
-  expect("B1-10", "posix_memalign, alignments that are none", wrong.text(), "EINVAL");
+  expect("B1-10", "posix_memalign, sizes that are not alignments", wrong.text(), "EINVAL");
   const char* const why = "errno is documented as not set: it keeps its value";
   stricter("B1-10", "posix_memalign(16, SIZE_MAX)", posix(16, SIZE_MAX), "ENOMEM", why);
   stricter("B1-10", "posix_memalign(page, -page)", posix(page, -page), "ENOMEM", why);

@@ -191,7 +191,7 @@ def test_an_interrupted_run_is_analysed_as_far_as_it_goes() -> None:
     assert all(row.n <= 6 for row in result.rows)
 
 
-def test_a_run_without_a_sample_is_no_error() -> None:
+def test_a_run_without_a_sample_is_not_an_error() -> None:
     whole = compare_run()
     result = analyse(Evidence(replace(whole, processes=[], samples=[])))
     assert result.rows == []

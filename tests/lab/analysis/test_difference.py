@@ -64,7 +64,7 @@ def test_unlike_runs_are_described_without_a_verdict(what: str, said: str) -> No
     assert all(row.verdict == "none" and row.low is None for row in found.rows)
 
 
-def test_another_place_of_the_program_is_no_obstacle() -> None:
+def test_a_program_may_have_moved_between_two_runs() -> None:
     one = compare_run()
     plan = replace(one.run.plan, command=["/elsewhere", *one.run.plan.command[1:]])
     other = replace(one, run=replace(one.run, plan=plan))

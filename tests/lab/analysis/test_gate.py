@@ -48,6 +48,6 @@ def test_a_sentence_says_how_much_with_interval_and_limit() -> None:
         assert words in row.sentence
 
 
-def test_a_run_that_is_no_gate_has_none() -> None:
+def test_only_the_run_of_a_gate_has_a_gate_result() -> None:
     stored = stored_run(replace(GATE, limit=None), np.random.default_rng(1))
     assert gate_result(Evidence(stored), Trust("good", [])) is None

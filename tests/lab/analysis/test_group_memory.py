@@ -61,7 +61,7 @@ def test_a_group_with_others_in_it_is_nobodys() -> None:
     assert found.surrounding == 29 * MIB * 1024
 
 
-def test_runs_without_such_figures_have_none() -> None:
+def test_runs_without_figures_of_groups_have_no_section() -> None:
     assert group_memory(Evidence(compare_run())) == []
 
 

@@ -1,4 +1,4 @@
-"""The heap family: who is behind whom, the map, the goals, and what is said of them."""
+"""The heap family: which is behind which, the map, the goals, and what is said of them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_equals_are_level_and_the_workloads_own_figure_is_not_ranked() -> None:
     assert not [s for s in found if f"{BASE}-control" in s.places]
 
 
-def test_who_crashed_even_once_has_no_place() -> None:
+def test_a_subject_that_crashed_even_once_is_not_ranked() -> None:
     processes = [replace(p, status="crashed") if p.subject == OURS and p.round == 3 else p
                  for p in PLAIN.processes]
     found = standings(Evidence(replace(PLAIN, processes=processes)))
@@ -279,7 +279,7 @@ def test_without_our_heap_there_is_neither_goal_nor_loss() -> None:
                result.headlines)
 
 
-def test_headlines_say_who_leads_where() -> None:
+def test_headlines_name_the_subject_that_leads_and_where() -> None:
     lines = analyse(Evidence(PLAIN)).headlines
     assert ("fastest of 12 rows: malloc@heapwise alone in 12 (rl_small 3, rl_medium 3, "
             "fragmentation_mix 3, alignment64 3)") in lines

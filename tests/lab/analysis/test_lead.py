@@ -1,4 +1,4 @@
-"""Who is behind whom, and by how much, where the truth is known."""
+"""Which subject is behind which, and by how much, where the truth is known."""
 
 from __future__ import annotations
 

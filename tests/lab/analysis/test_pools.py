@@ -71,7 +71,7 @@ def test_a_goal_is_about_every_use_of_the_blocks_and_each_rival(
     assert (goal.verdict, "malloc@mimalloc" in goal.of) == ("not met", True)
 
 
-def test_nothing_is_said_of_blocks_that_nobody_uses() -> None:
+def test_rows_of_blocks_that_nobody_uses_are_only_in_the_tables() -> None:
     """Its figures are in the tables. Without it, all the same sentences are there."""
     stored = bulk("none", "write", "all")
     result = analyse(Evidence(stored))
@@ -100,7 +100,7 @@ def test_contention_takes_two_processors() -> None:
     assert "one processor" in goal_line(goal)
 
 
-def test_a_missing_rival_is_no_goal_met() -> None:
+def test_a_goal_is_not_met_if_a_rival_is_missing() -> None:
     stored = pool_run(rounds=6, threads=[4])
     samples = [s for s in stored.samples if not s.subject.startswith("malloc@")]
     goal = goal_of(replace(stored, samples=samples), "4 threads, one pool")

@@ -84,7 +84,7 @@ def test_without_an_allocator_beside_the_baseline_there_is_no_mean() -> None:
     assert headline(run, "real_programs") == ""
 
 
-def test_without_an_interval_nothing_is_said_of_peaks() -> None:
+def test_without_an_interval_there_is_no_sentence_about_peaks() -> None:
     assert headline(stored(rounds=1), "heapwise has more peak memory") == ""
 
 

@@ -13,7 +13,7 @@ from heapwise.report import pages
 from heapwise.report.view import View
 
 
-def test_a_process_whose_calls_are_counted_is_no_round() -> None:
+def test_a_process_whose_calls_are_counted_is_not_a_round() -> None:
     evidence = Evidence(counted(pool_run(rounds=6), 1_000_000))
     assert rounds(evidence) == rounds(evidence, "pool/bulk") == 6
     assert rounds(evidence, "pool/other") == 0

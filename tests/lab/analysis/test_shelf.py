@@ -92,7 +92,7 @@ def test_sentences_are_those_of_the_statistics(result: Result) -> None:
 
 @pytest.mark.parametrize(("factor", "words"), [
     (1 / 1.42, "1.42x slower than"), (1.03, " % faster than"), (0.5, "2.00x slower than")])
-def test_direction_and_size_are_said(factor: float, words: str) -> None:
+def test_a_sentence_has_direction_and_size(factor: float, words: str) -> None:
     def bend(experiment: str, subject: str, cell: dict[str, Any], name: str, value: float) -> float:
         return 500.0 * factor if subject == "soa" and cell["fields"] == "two" else value
 
@@ -161,7 +161,7 @@ def _named(subject: str, number: int) -> str:
     return f"{inner}_{number}" + subject[len(inner):]
 
 
-def test_comparisons_and_smoke_runs_have_none_of_it() -> None:
+def test_comparisons_and_smoke_runs_have_no_findings() -> None:
     for stored in (compare_run(), shelf_run(Shelf(smoke=True, rounds=1))):
         found = analyse(Evidence(stored))
         assert not found.findings

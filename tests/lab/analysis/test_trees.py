@@ -1,4 +1,4 @@
-"""Rows of several kinds: who leads its own, what failed, and the goals at the published depth."""
+"""Rows of several kinds: which leads its own, what failed, and the goals at the published depth."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_goals_are_those_of_the_published_depth(result: Result) -> None:
     ("collector, four markers", {"boehm_4": 4.0}, {}),
     ("collector, peak memory, four", {}, {"tiny_gc": 230.0}),
 ])
-def test_a_goal_that_is_missed_is_said(
+def test_a_goal_that_is_missed_is_reported(
     name: str, times: dict[str, float], peaks: dict[str, float]
 ) -> None:
     found = analyse(Evidence(trees_run(Trees(times=TIMES | times, peaks=PEAKS | peaks))))

@@ -98,7 +98,7 @@ def test_a_build_that_was_killed_is_swept_up(place: Place, told: Told) -> None:
         (home / f".partial-{owner}-x").mkdir(parents=True)
         (home / f".partial-{owner}-x" / "made.json").write_text("{}")
     declared = place.declare()
-    assert toy().path is None, "half a peer is none"
+    assert toy().path is None, "half a peer is not a peer"
     add_peer(declared, told)
     assert place.left() == [f"toy/.partial-{os.getpid()}-x/made.json", *WHOLE]
 

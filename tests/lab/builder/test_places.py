@@ -41,7 +41,7 @@ def test_places_outside_are_refused_when_they_are_read(place: Place, old: str, n
 
 
 @pytest.mark.parametrize("name", ["logs", ".hidden", "with space", "-f"])
-def test_a_folder_with_such_a_name_is_no_peer(place: Place, name: str) -> None:
+def test_a_folder_with_such_a_name_is_not_a_peer(place: Place, name: str) -> None:
     place.declare()
     place.peer.rename(place.peer.with_name(name))
     with pytest.raises(Problem) as caught:

@@ -123,7 +123,7 @@ def test_root_installs_nothing_that_he_did_not_want(
     assert not (yard.root / "asked").exists()
 
 
-def test_each_failure_is_said_and_the_rest_goes_on(
+def test_each_failure_is_reported_and_the_rest_goes_on(
     yard: Yard, capsys: pytest.CaptureFixture[str]
 ) -> None:
     yard.declare("absent", tool="no-such-tool")
@@ -145,7 +145,7 @@ def test_each_failure_is_said_and_the_rest_goes_on(
     assert not choose_trees("trees/good")[0].out.exists()
 
 
-def test_a_language_that_is_none_is_named(yard: Yard) -> None:
+def test_an_unknown_language_is_refused_by_its_name(yard: Yard) -> None:
     yard.declare("good")
     with pytest.raises(Problem, match=r"did you mean trees/good\?") as caught:
         choose_trees("trees/goo")

@@ -64,7 +64,7 @@ def test_one_failure_does_not_stop_the_others(
     assert "toy 1.0  ready" in said.out
 
 
-def test_a_peer_that_breaks_its_promises_is_said_to(
+def test_a_peer_that_breaks_its_promises_is_reported(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place.declare()

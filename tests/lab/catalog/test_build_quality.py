@@ -63,7 +63,7 @@ def test_no_installed_allocator_is_accused() -> None:
             assert found.asserts <= 1, peer
 
 
-def test_what_is_no_library_is_not_judged(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_library_is_not_judged(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no library")
     assert not build_quality(tmp_path / "text").unoptimised
     assert not build_quality(tmp_path / "gone").unoptimised

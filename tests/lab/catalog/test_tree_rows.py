@@ -104,7 +104,7 @@ def test_programs_of_other_sources_are_not_taken_for_these(
     (f'title = "X"\n{ROW.format("a", "region")}{ROW.format("a", "region")}', "two rows 'a'"),
     ('title = "X"\n', "row"),
 ])
-def test_a_file_that_is_wrong_is_said(tmp_path: Path, text: str, words: str) -> None:
+def test_a_file_that_is_wrong_is_reported(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(Problem, match=words) as caught:
         read_trees(declare(tmp_path, text))
     assert caught.value.id == "E003"

@@ -36,14 +36,14 @@ def processes(plan: Prepared) -> int:
     return of_a_round * plan.plan.max_rounds
 
 
-def test_without_runs_of_ones_own_the_usual_costs_count(run: Run) -> None:
+def test_without_runs_in_the_store_the_usual_costs_count(run: Run) -> None:
     long = renamed(run, "memory/cross_thread_free")  # 40 times the mean of the others
     usual = usual_costs()["memory/cross_thread_free"]
     assert estimate_s(long) == pytest.approx(processes(long) * usual, rel=0.05)
     assert estimate_s(long) > 10 * estimate_s(renamed(run, "unknown/one"))
 
 
-def test_runs_of_ones_own_come_first(run: Run) -> None:
+def test_costs_of_runs_in_the_store_come_first(run: Run) -> None:
     prepared = renamed(run, "memory/cross_thread_free")
     assert estimate_s(prepared, {"memory/cross_thread_free": 0.5}) == pytest.approx(
         processes(prepared) * 0.53)

@@ -86,7 +86,7 @@ def test_every_error_says_why_and_what_to_do() -> None:
         assert entry.do, id
 
 
-def test_the_options_of_the_libraries_are_no_settings_of_a_verb(
+def test_the_options_of_the_libraries_are_not_settings_of_a_verb(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Not even of a verb with options of these names."""

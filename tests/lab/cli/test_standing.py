@@ -15,7 +15,7 @@ from heapwise.model import Experiment, Process, Quantity
 from heapwise.store import StoredRun
 
 
-def test_a_line_for_each_row_with_the_best_and_who_is_how_far_behind() -> None:
+def test_each_row_has_a_line_with_the_best_and_how_far_the_others_are_behind() -> None:
     text = standing_tables(Evidence(heap_run(Heap(threads=(1, 2)))))
     lines = {line.split("  ")[0]: line.split() for line in text.splitlines() if line}
     assert [t for t in lines if t.endswith("behind the best (?: cannot tell)")] == [

@@ -97,7 +97,7 @@ def test_no_subject_has_a_colour_of_its_own() -> None:
     assert paints == {"var(--accent)", "var(--soft)"}
 
 
-def test_a_map_of_speed_says_so_at_its_ends() -> None:
+def test_the_ends_of_a_map_say_that_it_is_of_speed() -> None:
     points = [tradeoff.TradeoffPoint("base", (1, 1, 1), (1, 1, 1), baseline=True),
               tradeoff.TradeoffPoint("quick", (1.8, 1.9, 2.0), (0.8, 0.85, 0.9))]
     root = parse(tradeoff.draw(points, words=tradeoff.SPEED))

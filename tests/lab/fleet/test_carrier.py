@@ -67,7 +67,7 @@ def test_two_machines_of_a_host_get_one_copy(tmp_path: Path, program: ShippedFil
     assert sent == ["tcp://a", "tcp://c", "tcp://c"]  # it came, and is gone again
 
 
-def test_what_is_on_its_way_to_a_lost_worker_is_said_and_sent_anew(
+def test_a_job_on_its_way_to_a_lost_worker_is_reported_and_sent_again(
     tmp_path: Path, program: ShippedFile
 ) -> None:
     carrier = Carrier(lambda task, content, address: Sent(None))

@@ -29,7 +29,7 @@ def test_a_line_is_a_machine(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [
     "", "one = 3", "one = [1]", "one", '"a/b" = "local"', 'one = "-oProxyCommand=touch x"',
     'one = { ssh = "x", rot = 1 }', 'one = { python = "x" }'])
-def test_what_is_no_list_of_machines_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_not_a_list_of_machines_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(Problem) as refused:
         read_hosts(written(tmp_path, text))
     assert refused.value.id == "E003"

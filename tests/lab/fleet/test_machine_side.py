@@ -191,7 +191,7 @@ def test_a_torn_document_is_mended_from_its_copy(machine: Path, torn: bytes) -> 
     assert again.files["samples.jsonl"] == first.files["samples.jsonl"]
 
 
-def test_without_a_copy_the_plan_begins_anew_and_nothing_is_lost(machine: Path) -> None:
+def test_without_a_copy_the_plan_begins_again_and_nothing_is_lost(machine: Path) -> None:
     first = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
     (machine / "jobs/f1-a/store/runs/f1-a/run.json").write_bytes(b"")
     (machine / "jobs/f1-a/run.json").unlink()

@@ -43,7 +43,7 @@ def test_a_change_has_its_commits_its_size_and_a_direction(tmp_path: Path) -> No
     assert "13 runs" in series_line(series)
 
 
-def test_what_goes_away_is_said(tmp_path: Path) -> None:
+def test_a_change_that_is_undone_later_is_reported(tmp_path: Path) -> None:
     fill(tmp_path, [*STEP, *STEP[:8]])
     first, second = time_of(tmp_path).changes
     assert (first.place, first.gone, second.better) == (8, 13, True)
@@ -129,7 +129,7 @@ def test_a_run_that_goes_on_is_read_again(tmp_path: Path) -> None:
     assert values[3] == 5.0
 
 
-def test_damage_in_the_index_is_no_damage_to_the_history(tmp_path: Path) -> None:
+def test_damage_in_the_index_does_not_damage_the_history(tmp_path: Path) -> None:
     fill(tmp_path, STEP)
     found: list[RunPoints] = read_points(tmp_path)
     (tmp_path / "index.sqlite").write_bytes(b"damage")

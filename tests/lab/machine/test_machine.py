@@ -31,7 +31,7 @@ def test_settings_stay_the_same_when_nobody_changes_them() -> None:
     assert read_machine().facts.settings == read_machine().facts.settings
 
 
-def test_nothing_readable_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_cannot_be_read_is_not_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """A container may hide /proc and /sys."""
 
     def refuse(self: Path, *args: Any, **kwargs: Any) -> str:
@@ -73,7 +73,7 @@ def test_frequency_of_a_desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert unavailable == {}
 
 
-def test_no_frequency_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_frequency_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """V12: then only the calibrated spin watches the clock."""
     monkeypatch.setattr(processor, "CPUS", tmp_path)
     unavailable: dict[str, str] = {}

@@ -30,7 +30,7 @@ def test_one_and_one_point_zero_are_one_setting() -> None:
 
 
 @pytest.mark.parametrize("other", [1, 1.0, "True", "1", None])
-def test_true_is_no_number_and_no_word(other: Setting) -> None:
+def test_true_is_neither_a_number_nor_a_word(other: Setting) -> None:
     assert Settings({"huge": True}) != Settings({"huge": other})
     assert not same_setting(True, other)
     assert len({Settings.of({"huge": True}), Settings.of({"huge": other})}) == 2

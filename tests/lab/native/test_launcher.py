@@ -248,7 +248,7 @@ def test_processor_time_is_the_programs(launch: Any, toy: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_launcher_told_to_stop_kills_and_still_reports(
+def test_launcher_that_is_stopped_kills_and_still_reports(
         native: Path, toy: str, tmp_path: Path, number: signal.Signals) -> None:
     result, out = tmp_path / "result", tmp_path / "out"
     command = [str(native / "heapwise-launch"), "--result", str(result), "--", "/bin/sh", "-c",

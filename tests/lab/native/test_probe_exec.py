@@ -148,7 +148,7 @@ def test_static_program_is_lost_though_it_was_given_the_preload(
     assert seen["execs"] == 2
 
 
-def test_exec_that_fails_is_no_exec(observe: Observe, tmp_path: Path) -> None:
+def test_exec_that_fails_is_not_an_exec(observe: Observe, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("no program")
     seen = observe("/usr/bin/python3", "-c",
                    "import os\n"
@@ -259,5 +259,5 @@ def test_few_descriptors_are_enough(observe: Observe) -> None:
     assert names(seen) == ["dash", "true"]
 
 
-def test_nothing_is_said_without_a_probe(launch: Any, toy: str) -> None:
+def test_without_a_probe_nothing_is_written(launch: Any, toy: str) -> None:
     assert launch(toy, "exit", "0", environment=[b"A=b"])["probe"] is None

@@ -59,7 +59,7 @@ def test_few_live_bytes_have_no_ratio() -> None:
     assert "over live bytes" not in build_page([View(Evidence(counted(peak_live_bytes=5000)))])
 
 
-def test_nothing_counted_is_no_section() -> None:
+def test_without_counts_there_is_no_section() -> None:
     assert demand.build(View(Evidence(pool_run()))) is None
     run = pool_run()
     first = replace(run.processes[0], facts=counted().processes[0].facts)

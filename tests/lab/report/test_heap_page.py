@@ -66,7 +66,7 @@ def test_the_first_table_has_a_row_for_each_cell_and_a_column_for_each_subject()
     assert first[-1].endswith("Mops/s")
 
 
-def test_who_ran_out_of_time_is_no_empty_cell_and_has_no_mean() -> None:
+def test_a_subject_that_ran_out_of_time_is_shown_and_has_no_mean() -> None:
     rows = matrix(LOST)
     lost = next(r for r in rows if r[0] == "rl_small throughput, threads 16")
     assert lost[5] == "timed out"
@@ -156,7 +156,7 @@ def test_goals_over_rows_open_with_the_worst_first() -> None:
     assert ratios == sorted(ratios)
 
 
-def test_an_allocator_of_our_name_is_no_command() -> None:
+def test_an_allocator_of_our_name_is_not_a_command() -> None:
     page = build_page([View(Evidence(heap_run(Heap(threads=(1, 2)))))])
     title = page[page.index('<h1 class="answer">'):page.index("</h1>")]
     assert "malloc@heapwise in" in title

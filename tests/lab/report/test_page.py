@@ -211,7 +211,7 @@ def with_a_name(name: str) -> StoredRun:
 
 
 @pytest.mark.parametrize("name", ["csv", "allocatorbench"])
-def test_names_in_csv_are_no_formulas(name: str) -> None:
+def test_names_in_csv_are_not_formulas(name: str) -> None:
     evil = '=HYPERLINK("http:evil","x")'
     text = written(name, with_a_name(evil))
     cells = {cell for line in csv.reader(io.StringIO(text)) for cell in line}

@@ -123,7 +123,7 @@ def test_an_empty_store_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def renamed(store: Path, run: str, old: str, new: str) -> None:
-    """Everywhere in the run, as somebody would who sends it."""
+    """Everywhere in the run, as a user would who sends it."""
     for name in ("run.json", "samples.jsonl"):
         file = store / "runs" / run / name
         file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(old), json.dumps(new)),

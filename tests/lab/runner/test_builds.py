@@ -118,7 +118,7 @@ def test_a_plan_of_an_earlier_version_has_the_one_program_of_its_command() -> No
     ([("a", "echo {n}"), ("b", "true")], {"n": [1, 1]}, "each value has to be given once"),
     ([("a", "echo {round}"), ("b", "true")], {"round": [1]}, "number of the round"),
 ])
-def test_what_cannot_be_told_apart_is_said(
+def test_builds_that_cannot_be_told_apart_are_reported(
     builds: list[tuple[str, str]], parameters: dict[str, list[Any]], words: str
 ) -> None:
     request = CompareRequest(builds=[Build(name, text.split()) for name, text in builds],
@@ -157,7 +157,7 @@ def test_rounds_hold_every_build_in_every_cell(tmp_path: Path) -> None:
     assert same_work.verdict == "pass", same_work.detail
 
 
-def test_each_build_is_held_to_its_own_output_and_a_difference_is_said(tmp_path: Path) -> None:
+def test_each_build_must_repeat_its_own_output_and_a_difference_is_reported(tmp_path: Path) -> None:
     stored = measured(tmp_path, two(["echo", "a"], ["echo", "b"]))
     assert {p.status for p in stored.processes} == {"ok"}
     [check] = [c for c in check_run(Evidence(stored)).checks if c.id == "V8"]
@@ -207,6 +207,6 @@ def test_a_program_named_by_a_parameter_is_watched_in_each_cell(
 def test_calls_are_compared_within_a_build_alone(tmp_path: Path) -> None:
     stored = measured(tmp_path, two(["echo", "a"], ["/bin/sh", "-c", "echo a"]))
     evidence = Evidence(stored)
-    assert {frozenset(counts.of) for counts in evidence.all_counts} == {
+    assert {frozenset(counts.requests) for counts in evidence.all_counts} == {
         frozenset({"old"}), frozenset({"new"})}
     assert not evidence.hardly_allocates

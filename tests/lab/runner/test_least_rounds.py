@@ -27,7 +27,7 @@ def test_more_subjects_take_more_rounds(subjects: int, rounds: int) -> None:
     assert experiment_plan.least_rounds([with_subjects(2), with_subjects(subjects)]) == rounds
 
 
-def test_the_control_is_no_comparison() -> None:
+def test_the_control_is_not_a_comparison() -> None:
     plan = compare_run().run.plan
     assert len(plan.subjects) == 5
     assert compare_plan.least_rounds(plan.subjects) == 7

@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from heapwise.model import LoadFacts
-from heapwise.runner.servers.executor import load_trouble
+from heapwise.runner.servers.server_executor import load_trouble
 
 SOUND = LoadFacts(generator="oha", open_loop=True, intended_rate=1000.0, achieved_rate=995.0,
                   requests=9950, generator_cpu=0.5)

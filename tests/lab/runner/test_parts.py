@@ -201,7 +201,7 @@ def test_every_child_counts_unless_it_always_has_its_own() -> None:
     assert own_allocators([line("", "aa"), line("", "cc", "/usr/bin/fd")], GLIBC) == {"/usr/bin/fd"}
 
 
-def test_torn_probe_lines_are_no_evidence(tmp_path: Path) -> None:
+def test_torn_probe_lines_are_not_evidence(tmp_path: Path) -> None:
     file = tmp_path / "probe"
     file.write_bytes(b'{"pid":1,"exe":"a"}\n[2]\n{"pid":2}\n{"pid":"4","exe":"b"}\n{"pid":3,"exe"')
     assert read_lines(file, Identity) == [Identity(pid=1, exe="a")]

@@ -51,7 +51,7 @@ def test_a_large_change_is_confirmed_on_fresh_rounds() -> None:
     assert found.change.n == FIRST_LOOK
 
 
-def test_a_change_that_fresh_rounds_do_not_show_is_no_regression() -> None:
+def test_a_change_that_fresh_rounds_do_not_show_is_not_a_regression() -> None:
     """As when a neighbour came and went."""
     logs = rounds(FIRST_LOOK, 0.1) + rounds(30, 0, 3)
     found = decide(logs, rounds(len(logs), 0, 2), LIMIT, ended=True)
@@ -76,7 +76,7 @@ def test_a_change_that_is_the_limit_is_neither() -> None:
     assert (found.verdict, found.reason) == ("cannot tell", "near the limit")
 
 
-def test_noise_above_the_limit_is_said() -> None:
+def test_noise_above_the_limit_is_reported() -> None:
     found = decide(rounds(14, 0, 1, 0.2), rounds(14, 0, 2, 0.2), LIMIT, ended=True)
     assert (found.verdict, found.reason) == ("cannot tell", "noise")
 
@@ -94,7 +94,7 @@ def test_a_change_far_beyond_limit_and_noise_is_found_although_the_noise_is_abov
     assert found.verdict == "regressed"
 
 
-def test_too_few_rounds_are_said() -> None:
+def test_too_few_rounds_are_reported() -> None:
     for number in range(FIRST_LOOK):
         found = decide(rounds(number, 0.5), rounds(number, 0, 2), LIMIT, ended=True)
         assert (found.verdict, found.reason) == ("cannot tell", "too few rounds")

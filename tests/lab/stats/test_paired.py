@@ -137,7 +137,7 @@ def test_inverting_the_question_inverts_the_answer() -> None:
     assert forward.low == pytest.approx(1 / backward.high)
 
 
-def test_identical_numbers_are_no_difference() -> None:
+def test_identical_numbers_do_not_differ() -> None:
     result = paired_ratio([3.0] * 8, [3.0] * 8)
     assert (result.ratio, result.low, result.high) == (1.0, 1.0, 1.0)
     assert result.p_value == 1.0

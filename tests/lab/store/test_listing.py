@@ -268,7 +268,7 @@ HOSTILE = ["a'; drop table runs; --", "b\nc", "d\x1b[31m", os.fsdecode(b"e\xff\x
            "-g", "h" * 200]
 
 
-def test_names_of_folders_are_no_statements_and_need_not_be_text(store: Path) -> None:
+def test_names_of_folders_are_not_statements_and_need_not_be_text(store: Path) -> None:
     for name in HOSTILE:
         shutil.copytree(store / "runs" / "0001", store / "runs" / name)
         document = json.loads((store / "runs" / name / "run.json").read_text())

@@ -17,7 +17,7 @@ def test_it_is_found_again_and_private(tmp_path: Path) -> None:
     assert read_self_test(tmp_path / "store", "a" * 16, "b" * 16) == RESULT
 
 
-def test_another_machine_or_build_has_none(tmp_path: Path) -> None:
+def test_another_machine_or_build_has_no_self_test(tmp_path: Path) -> None:
     path = write_self_test(tmp_path, RESULT)
     assert read_self_test(tmp_path, "a" * 16, "c" * 16) is None
     assert read_self_test(tmp_path, "c" * 16, "b" * 16) is None
@@ -25,7 +25,7 @@ def test_another_machine_or_build_has_none(tmp_path: Path) -> None:
     assert read_self_test(tmp_path, "c" * 16, "b" * 16) is None
 
 
-def test_damage_is_as_if_there_were_none(tmp_path: Path) -> None:
+def test_a_damaged_self_test_counts_as_missing(tmp_path: Path) -> None:
     path = write_self_test(tmp_path, RESULT)
     for damage in (b"", b"{", b'{"created": 3}', b"\xff" * 99, b" " * (2 << 20)):
         path.write_bytes(damage)

@@ -82,7 +82,7 @@ def test_each_line_is_on_disk_at_once(tmp_path: Path) -> None:
         assert len(read_run(tmp_path, "7f3a").samples) == number + 1
 
 
-def test_a_torn_last_line_is_no_damage_and_harms_no_later_line(tmp_path: Path) -> None:
+def test_a_torn_last_line_is_not_damage_and_later_lines_are_whole(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, a_run()) as writer:
         writer.append(a_sample(0))
     samples = tmp_path / "runs/7f3a/samples.jsonl"

@@ -51,3 +51,30 @@ def test_plain_english_is_left_alone(text: str) -> None:
 
 def test_text_of_others_is_left_alone() -> None:
     assert found("The licensee shall ...", "LICENSE") == []
+
+
+@pytest.mark.parametrize("text", [
+    "def test_a_folder_is_no_peer() -> None:",
+    "def test_a_layout_that_is_none_is_refused() -> None:",
+    "def test_runs_have_none() -> None:",
+    "async def test_too_few_rounds_are_said() -> None:",
+    "def test_who_crashed_has_no_place() -> None:",
+    'TEST_CASE("only who asks collects") {',
+    'TEST_CASE_TEMPLATE("a block that is none", Pool) {',
+    'TEST_CASE(\n    "frees, no matter who frees") {',
+])
+def test_a_planted_name_of_a_test_is_found(text: str) -> None:
+    [line] = found(text, "tests/unit/some_test.cpp")
+    assert "write " in line
+
+
+@pytest.mark.parametrize("text", [
+    "def test_there_is_no_interval() -> None:",
+    "def test_where_there_is_none_nothing_is_found() -> None:",
+    "def test_it_is_no_longer_here() -> None:",
+    "def test_a_user_who_waits_sees_a_line() -> None:",
+    "def is_no_test() -> None:",
+    "assert names == [] and who",
+])
+def test_plain_names_of_tests_are_left_alone(text: str) -> None:
+    assert found(text, "tests/lab/test_some.py") == []

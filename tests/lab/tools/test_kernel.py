@@ -106,7 +106,7 @@ def test_the_output_and_the_exit_code_come_back(busybox: Path, programs: Path) -
     assert (ended.exit_code, ended.output, ended.console) == (3, "one\ntwo\n", "Linux version\n")
 
 
-def test_a_guest_that_does_not_end_well_is_no_result(busybox: Path, programs: Path) -> None:
+def test_a_guest_that_does_not_end_well_has_no_result(busybox: Path, programs: Path) -> None:
     fake(programs, "qemu-system-x86_64", QEMU + "echo 'Kernel panic' >$1; echo 'no KVM' >&2")
     with pytest.raises(NoEnd, match=r"no KVM\n\nKernel panic"):
         Machine(busybox).run(Guest(), "")

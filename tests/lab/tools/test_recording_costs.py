@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recording.measure import turned, ways_of
+from recording.measure import measure_turns, turned, ways_of
 from recording.page import page
 from recording.programs import RealProgram
 from recording.rivals import LOCK, Rivals, find_rivals
@@ -47,7 +47,7 @@ def test_memray_is_pinned_with_hashes() -> None:
     assert "--hash=sha256:" in lock.split(wanted)[1].split("==")[0]
 
 
-def test_a_recorder_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recorder_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(SystemExit, match="heaptrack is not installed"):
         find_rivals(["memray"])
@@ -71,6 +71,40 @@ def test_the_page_judges_the_worst_profiled_program() -> None:
     assert line.format("2 programs", "+1.2%", "+2.0% (gawk)", "no") in page(kept)
     del kept["programs"]["gawk"]  # type: ignore[attr-defined]
     assert line.format("1 programs", "+0.4%", "+0.4% (perl)", "yes") in page(kept)
+
+
+def test_the_cost_of_an_event_is_a_median_with_its_interval() -> None:
+    def cost(first: int) -> dict[str, list[float]]:
+        rounds = [float(first + each) for each in range(7)]
+        return {"wall_ns": rounds, "program_ns": rounds,
+                "processor_ns": [2 * each for each in rounds]}
+    load = {f"{threads}, {stacks}": cost(20 if threads == "1 thread" else 30)
+            for threads in ("1 thread", "8 threads")
+            for stacks in ("caller only", "a stack of 1 in 256")}
+    text = page({"machine": "Test CPU", "processors": 2, "load": load})
+    assert ("| cost of an event, 1 thread, caller only | at most 25 ns | 23 ns (95 % CI 20 to 26) "
+            "of the program's time; 23 ns (95 % CI 20 to 26) of its processor time; 46 ns (95 % CI "
+            "40 to 52) of processor time with the drain's | yes |") in text
+    assert "at most 1.2 | 1.43 (95 % CI 1.38 to 1.50); the threads wait" in text
+    load["1 thread, caller only"]["wall_ns"] = [25.1]
+    assert "| 25 ns of the program's time" in page({"machine": "", "processors": 2, "load": load})
+
+
+def test_the_page_says_what_a_change_of_threads_takes() -> None:
+    turns = {"1 thread": {"instructions": 2000, "events": 10, "changes": 0},
+             "8 threads that pass after each call": {"instructions": 5000, "events": 20,
+                                                     "changes": 10}}
+    text = page({"machine": "Test CPU", "processors": 2, "turns": turns})
+    assert "| at most 1.2 | 250 / 200 = 1.25; 100 for a change of threads | no |" in text
+
+
+def test_threads_by_turns_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recording.measure.TURNS",
+                        (("1 thread", 1, 2000, 0), ("3 threads", 3, 4000, 1)))
+    found = measure_turns(tmp_path)
+    assert found["1 thread"]["changes"] < 10
+    assert found["3 threads"]["changes"] > 15_000  # 12,000 if they passed after two calls
+    assert all(each["instructions"] > 100 * each["events"] for each in found.values())
 
 
 @pytest.mark.skipif(not shutil.which("heaptrack"), reason="heaptrack is not installed")

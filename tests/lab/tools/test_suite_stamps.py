@@ -51,7 +51,7 @@ def test_nothing_has_changed(tree: Tree) -> None:
     assert tree.runs == 1
 
 
-def test_the_last_line_says_so(tree: Tree) -> None:
+def test_the_last_line_says_how_many_were_not_run_again(tree: Tree) -> None:
     line = (tree.run() + tree.run()).closing_line()
     assert line == "2 passed, 0 failed (1 unchanged since they passed)"
 
@@ -133,13 +133,13 @@ def test_what_prepares_for_others_always_runs(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"inputs": 1}'])
-def test_a_broken_stamp_is_none(tree: Tree, content: str) -> None:
+def test_a_broken_stamp_does_not_count(tree: Tree, content: str) -> None:
     tree.run()
     (tree.results / "it.passed").write_text(content)
     assert tree.run() == PASSED
 
 
-def test_what_is_made_from_the_tree_is_no_part_of_it(tree: Tree) -> None:
+def test_files_made_from_the_tree_are_not_part_of_it(tree: Tree) -> None:
     for folder in (".venv", "tests/__pycache__", ".mypy_cache", "tests/build"):
         (tree.root / folder).mkdir(parents=True)
         (tree.root / folder / "file").write_text("")

@@ -80,7 +80,7 @@ def test_no_changed_head_of_compressed_data_takes_all_memory(whole: bytes, tmp_p
 
 
 @pytest.mark.parametrize("content", [b"", b"HWTRACE\n", b"not a trace at all, but long enough"])
-def test_what_is_no_trace_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_trace_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "none.hwt"
     path.write_bytes(content)
     with pytest.raises(Problem, match=r"is not a trace"):

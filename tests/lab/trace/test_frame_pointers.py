@@ -69,7 +69,7 @@ def test_a_site_that_is_new_has_its_stack_once(found: Stacks) -> None:
 
 @on_x86
 @pytest.mark.parametrize("size", [6000, 6001, 6002, 6003, 6004])
-def test_a_frame_pointer_that_is_none_ends_the_stack(size: int, found: Stacks) -> None:
+def test_a_wrong_frame_pointer_ends_the_stack(size: int, found: Stacks) -> None:
     assert len(found[size]) == 1
     assert "malloc_with_frame" in found[size][0]
 

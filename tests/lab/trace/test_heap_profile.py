@@ -164,7 +164,7 @@ def test_each_cut_of_a_profile_is_read_or_refused(
     assert refused > 100
 
 
-def test_a_heap_profile_is_no_trace_to_replay(tmp_path: Path) -> None:
+def test_a_heap_profile_cannot_be_replayed(tmp_path: Path) -> None:
     path = tmp_path / "go.pb.gz"
     path.write_bytes(gzip.compress(b"x"))
     with pytest.raises(Problem, match="heap profile of another tool"):

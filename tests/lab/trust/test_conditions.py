@@ -10,20 +10,20 @@ from heapwise.model import (
 )
 
 
-def test_few_layouts_and_their_scatter_are_said() -> None:
+def test_few_layouts_and_their_scatter_are_reported() -> None:
     found = verdict_of(compare_run(Script(rounds=6)), "V10")
     assert "6 processes of a subject are few" in found.detail
     assert found.figures["between_processes"]["glibc"] < 0.1
     assert "are few" not in verdict_of(compare(), "V10").detail
 
 
-def test_a_program_that_pins_itself_is_no_fault() -> None:
+def test_a_program_that_pins_itself_is_not_a_fault() -> None:
     found = verdict_of(compare_run(pinned_by_itself(lambda p: [0])), "V11")
     assert found.verdict == "pass"
     assert "The program chose [0] for itself." in found.detail
 
 
-def test_what_a_parallel_program_makes_itself_wait_is_no_neighbour() -> None:
+def test_a_parallel_program_that_waits_for_itself_has_no_neighbour() -> None:
     stored = with_facts(compare(), lambda p: {
         "psi_cpu_us": 2_000_000, "involuntary_switches": 5000, "user_s": 2 * p.facts.wall_s})
     assert verdict_of(stored, "V13").verdict == "pass"

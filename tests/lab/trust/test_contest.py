@@ -20,7 +20,7 @@ def test_a_heap_that_is_compiled_in_is_never_ranked_with_libraries() -> None:
         assert all(standing.places[name].aside for name in inlined & standing.places.keys())
 
 
-def test_what_an_allocator_needs_to_work_is_no_tuning() -> None:
+def test_a_setting_that_an_allocator_needs_to_work_is_not_tuning() -> None:
     stored = with_peer(compare(), "jemalloc", environment={"GLIBC_TUNABLES": "x=0"})
     assert verdict_of(stored, "V21").verdict == "pass"
     assert "GLIBC_TUNABLES=x=0 for jemalloc" in verdict_of(stored, "V21").detail

@@ -18,7 +18,7 @@ from synthetic import Script, compare_run
 from heapwise.model import Check
 
 
-def test_a_program_that_starts_more_or_fewer_processes_each_time_is_no_fault() -> None:
+def test_a_program_that_starts_more_or_fewer_processes_each_time_is_not_a_fault() -> None:
     found = verdict_of(compare_run(with_children(lambda p: 3 + p.number % 3)), "V1")
     assert found.verdict == "pass", found.detail
     always = verdict_of(compare_run(with_children(

@@ -28,8 +28,8 @@ def every_tenth(name: str, value: int) -> Script:
 def test_a_moved_clock_costs_the_sample_and_is_counted() -> None:
     stored = compare_run(every_tenth("spin_after_ns", 1_100_000))
     sifted = Evidence(stored).sieve
-    assert 0 < sifted.removed["V12"] == sifted.struck["V12"] < 0.25 * sifted.of
-    assert len(sifted.kept) == sifted.of - sifted.removed["V12"]
+    assert 0 < sifted.removed["V12"] == sifted.struck["V12"] < 0.25 * sifted.total
+    assert len(sifted.kept) == sifted.total - sifted.removed["V12"]
     found = frequency(Evidence(stored))
     assert found.verdict == "pass"
     assert f"{sifted.removed['V12']} samples" in found.detail
@@ -42,7 +42,7 @@ def test_stolen_time_costs_the_sample_and_is_counted() -> None:
     assert "discarded" in neighbour(Evidence(stored)).detail
 
 
-def test_what_was_discarded_is_said_beside_another_trouble() -> None:
+def test_discarded_samples_are_reported_beside_another_trouble() -> None:
     def edit(process: Process) -> Process:
         stolen = 0 if process.number % 10 else 30
         return changed(process, steal_ticks=stolen, psi_cpu_us=2_000_000)
@@ -56,7 +56,7 @@ def test_what_was_discarded_is_said_beside_another_trouble() -> None:
 def test_a_rule_that_would_remove_too_many_removes_none() -> None:
     stored = compare_run(Script(edit=lambda p: changed(p, spin_after_ns=1_100_000)))
     sifted = Evidence(stored).sieve
-    assert sifted.struck["V12"] == sifted.of == len(sifted.kept)
+    assert sifted.struck["V12"] == sifted.total == len(sifted.kept)
     assert "none was discarded" in frequency(Evidence(stored)).detail
 
 
@@ -67,7 +67,7 @@ def test_no_row_loses_its_last_sample(rule: str, field: str, value: int) -> None
     stored = compare_run(Script(edit=lambda p: changed(p, **{field: value})
                                 if p.subject == "mimalloc" else p))
     sifted = Evidence(stored).sieve
-    assert 0 < sifted.struck[rule] <= 0.25 * sifted.of
+    assert 0 < sifted.struck[rule] <= 0.25 * sifted.total
     assert sifted.removed[rule] == 0 < sifted.spared[rule]
     found = (frequency if rule == "V12" else neighbour)(Evidence(stored))
     assert found.verdict == "warn"
@@ -84,7 +84,7 @@ def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredR
 def test_a_shared_core_costs_the_sample_even_where_most_are_shared() -> None:
     stored = with_crowds(pool_run(rounds=6), lambda s: s.repeat % 3 > 0)
     sifted = Evidence(stored).sieve
-    assert sifted.removed["V26"] == sifted.struck["V26"] > 0.5 * sifted.of
+    assert sifted.removed["V26"] == sifted.struck["V26"] > 0.5 * sifted.total
     assert not any(s.facts.breadth_before_ns > 50_000 for s in sifted.kept)
     found = shared_core(Evidence(stored))
     assert found.verdict == "pass"

@@ -71,7 +71,7 @@ def test_a_full_generator_may_be_the_limit_itself() -> None:
     assert "its own limit" in found.detail
 
 
-def test_processes_without_a_load_are_no_servers() -> None:
+def test_processes_without_a_load_are_not_servers() -> None:
     bare = served()
     processes = [changed(p, load=None) for p in bare.processes]
     assert verdict_of(replace(bare, processes=processes), "V16").verdict == "unavailable"

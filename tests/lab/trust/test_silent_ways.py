@@ -65,7 +65,7 @@ def lower_clock_under_one_allocator() -> StoredRun:
     (rounds_that_depend_on_each_other, "V23", "depend on the rounds before them"),
     (lower_clock_under_one_allocator, "V12", "mimalloc"),
 ])
-def test_the_fault_is_said_and_the_run_is_not_good(
+def test_the_fault_is_reported_and_the_run_is_not_good(
     plant: Callable[[], StoredRun], check: str, said: str
 ) -> None:
     trust = check_run(Evidence(plant()))

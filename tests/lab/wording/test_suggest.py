@@ -14,6 +14,6 @@ def test_the_nearest_is_offered(word: str, near: str) -> None:
     assert did_you_mean(word, KNOWN, "there are others") == f"; did you mean {near}?"
 
 
-def test_without_a_near_one_what_there_is_is_said() -> None:
+def test_without_a_similar_name_all_names_are_listed() -> None:
     assert did_you_mean("zzz", KNOWN, "known are four") == "; known are four"
     assert did_you_mean("", KNOWN) == did_you_mean("zzz", []) == ""

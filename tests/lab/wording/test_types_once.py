@@ -49,9 +49,6 @@ ONE_NOUN = {
 }
 """File names of several packages that are one thing there, each package with its own part of it."""
 
-NOT_YET_ONE = {"executor"}
-"""executor: of programs; of servers."""
-
 ONE_NOUN_CPP = {
     "environment": "the environment's variables: of a launched child, read as options",
     "exported": "what a library exports: the heap's, the collector's",
@@ -61,11 +58,6 @@ ONE_NOUN_CPP = {
     "statistics": "statistics that an allocator keeps: the hybrid's, the collector's",
     "thread_cache": "the cache of a thread: the hybrid's, the heap's",
 }
-
-NOT_YET_ONE_CPP = {"clock", "sharing", "stacks"}
-"""clock: of measurements; the thread that purges. sharing: of pages; of cache lines. stacks: of
-blocks; of threads."""
-
 
 TYPE_OF_HEADER = re.compile(
     r"^(?:class|struct|union|enum|enum class)(?: HEAPWISE_\w+| alignas\([^)]*\))* (\w+)(?: final)?"
@@ -93,7 +85,7 @@ def test_the_words_of_the_glossary_are_types_of_one_module() -> None:
 
 
 def test_a_file_name_of_two_packages_is_one_noun() -> None:
-    assert _repeated(PACKAGE.rglob("[!_]*.py")) == ONE_NOUN.keys() | NOT_YET_ONE
+    assert _repeated(PACKAGE.rglob("[!_]*.py")) == ONE_NOUN.keys()
 
 
 def test_no_type_of_a_header_has_the_name_of_another() -> None:
@@ -103,7 +95,7 @@ def test_no_type_of_a_header_has_the_name_of_another() -> None:
 
 
 def test_a_header_name_of_two_folders_is_one_noun() -> None:
-    assert _repeated(_headers()) == ONE_NOUN_CPP.keys() | NOT_YET_ONE_CPP
+    assert _repeated(_headers()) == ONE_NOUN_CPP.keys()
 
 
 def _headers() -> list[Path]:

@@ -124,8 +124,9 @@ def test_calls_that_a_sandbox_denies_from_the_start(
 def test_a_sandbox_after_the_first_malloc(heap: Any, compiled: Any, words: tuple[str, ...]) -> None:
     """The C library's own malloc does not promise this: it asks for a random number per thread.
 
-    A sandbox that forbids threads needs a heap without its own, which it starts when it is due;
-    one that forbids to ask who and where a thread is, one without samples in guarded pages.
+    A sandbox that forbids threads needs a heap without its own, which it starts when it is due. One
+    that forbids to ask for the number and the place of a thread needs a heap without samples in
+    guarded pages.
     """
     done = heap.run(compiled(HERE / "confined.c"), *words, HEAPWISE_MALLOC_PURGE_THREAD="0",
                     HEAPWISE_MALLOC_GUARD_EVERY="0")

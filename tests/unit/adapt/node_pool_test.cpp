@@ -87,7 +87,7 @@ TEST_CASE("blocks have the size that a container asks for, and no byte more") {
   check_exact<containers<watching>::table, containers<from_nodes>::table>();
 }
 
-TEST_CASE("before the first node there is no pool, and nothing of it") {
+TEST_CASE("before the first node there is no pool and no memory of it") {
   heapwise::node_pool<> nodes{{.block_count = 4}};
   int some = 0;
   CHECK(nodes.block_size() == 0);

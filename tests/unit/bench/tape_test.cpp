@@ -204,7 +204,7 @@ TEST_CASE("replay asks for what the tape says and touches each block") {
   CHECK(source.freed_bytes == the_tape.requested_bytes);
 }
 
-TEST_CASE("replay can use every byte: none is as the allocator left it") {
+TEST_CASE("replay can use every byte of a block") {
   /// Hands out memory that is full of a mark, and looks for it when the memory comes back.
   struct marking_source {
     std::size_t untouched = 0;

@@ -100,7 +100,7 @@ TEST_CASE("blocks of early and of later chunks are found by address and by index
   check_all();
 }
 
-TEST_CASE("who comes late to growth gets the chunk that another added") {
+TEST_CASE("a thread that comes late to growth gets the chunk that another added") {
   fake_blocks source;
   const chunks_ptr pieces = make(growing(32, 10), source);
   chunk* const seen = pieces->newest();

@@ -287,7 +287,7 @@ TEST_CASE("free blocks between live ones do not make the heap grow without end")
   });
 }
 
-TEST_CASE("between disable and enable only who asks collects") {
+TEST_CASE("between disable and enable only a call of collect collects") {
   heapwise_gc_init(nullptr);
   heapwise_gc_disable();
   heapwise_gc_disable();

@@ -37,16 +37,36 @@ TEST_CASE("where a copy marks, the system is asked for huge pages for every bloc
   CHECK(smaps::has_flag(heapwise_gc_malloc(40 * mib), "hg"));
 }
 
-TEST_CASE("where no copy marks, the system is not asked for huge pages") {
-  if (!smaps::tells_huge_pages()) return;
+TEST_CASE("where no copy marks, the system is asked for huge pages behind 32 MiB" *
+          doctest::skip(HEAPWISE_EMULATED)) {
+  if (!has_huge_pages()) return;
   start(0);
   CHECK_FALSE(smaps::has_flag(heapwise_gc_malloc(16), "hg"));
+  const auto* const block = static_cast<const char*>(heapwise_gc_malloc(40 * mib));
+  CHECK_FALSE(smaps::has_flag(block + 28 * mib, "hg"));
+  CHECK(smaps::has_flag(block + 36 * mib, "hg"));
+}
+
+TEST_CASE("a heap that gives memory back is not filled up with huge pages" *
+          doctest::skip(HEAPWISE_EMULATED)) {
+  if (!has_huge_pages()) return;
+  start(0);
+  auto* block = static_cast<char*>(heapwise_gc_malloc(40 * mib));
+  block[0] = 1;
+  const char* const inside = block + 36 * mib;
+  heapwise_gc_free(block);
+  CHECK(smaps::has_flag(inside, "hg"));
+  heapwise_gc_collect_and_release();
+  CHECK_FALSE(smaps::has_flag(inside, "hg"));
+  const auto* const larger = static_cast<const char*>(heapwise_gc_malloc(120 * mib));
+  CHECK_FALSE(smaps::has_flag(inside, "hg"));
+  CHECK(smaps::has_flag(larger + 110 * mib, "hg"));
 }
 
 TEST_CASE("all slices of a huge page are usable before the first one is handed out") {
   if (!has_huge_pages()) return;
   space memory;
-  REQUIRE(memory.start(0, {.huge_pages = true}));
+  REQUIRE(memory.start(0, {.huge_pages_from = 0}));
   for (int each = 0; each < 1000; ++each) {
     const slice_index slice = memory.take(1, heapwise::gc::pair_kind);
     REQUIRE(slice != heapwise::gc::no_slice);

@@ -1,6 +1,7 @@
 // Collections that mark in a copy of the process. What the copy knows is what was there when it was
 // made; its marks are taken over by the first allocation that needs a span afterwards. So whatever
 // a test does between `begin_copy` and `take_over` happens while the copy marks.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -479,6 +480,30 @@ TEST_CASE("copies that are killed cost nothing but time" * doctest::skip(without
   std::size_t nodes = 0;
   for (node* each = the_list; each != nullptr; each = each->next) ++nodes;
   CHECK(nodes == nodes_of_long_list);
+}
+
+TEST_CASE("a thread rests for a moment when the heap gets large before the copy has marked" *
+          doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  REQUIRE(stop_a_copy());
+  const auto has_room = [] {
+    const std::lock_guard hold{the_gc.lock};
+    return the_gc.memory.used_bytes() + 4 * heapwise::gc::slice_bytes < the_gc.bearable_bytes;
+  };
+  const std::size_t longest_before = statistics().longest_wait_ns;
+  std::size_t longest = longest_before;
+  elsewhere([&] {
+    while (longest == longest_before && has_room()) {
+      make_garbage();
+      longest = statistics().longest_wait_ns;
+    }
+  });
+  CHECK(longest > longest_before);
+  CHECK(longest <= std::max<std::size_t>(longest_before, heapwise::gc::pacer::most_ns));
+  ::kill(copy_now(), SIGCONT);
+  CHECK(take_over());
 }
 
 TEST_CASE("the program does not wait for a copy, which holds no file open" *

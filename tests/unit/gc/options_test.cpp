@@ -90,7 +90,7 @@ TEST_CASE("the environment comes before the program") {
   CHECK(choose(&wanted).signal == 30);
 }
 
-TEST_CASE("what cannot be read is said, with what can, and ignored") {
+TEST_CASE("a value that cannot be read is reported with the allowed ones, and ignored") {
   for (const char* value : {"0", "17", "many", "", "1x", "-1"}) {
     const with_variable markers{"HEAPWISE_GC_MARKERS", value};
     settings chosen;

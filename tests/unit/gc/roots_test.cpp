@@ -216,7 +216,7 @@ TEST_CASE("a thread that ends without a word is forgotten") {
   heapwise_gc_collect();
 }
 
-TEST_CASE("who is not registered is told so") {
+TEST_CASE("a thread that is not registered is told so") {
   heapwise_gc_init(nullptr);
   const int status = status_of_child(
       [] { std::thread{[] { static_cast<void>(heapwise_gc_malloc(16)); }}.join(); });

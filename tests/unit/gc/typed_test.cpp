@@ -159,7 +159,7 @@ TEST_CASE("many layouts, also large ones") {
   }
 }
 
-TEST_CASE("a layout that is none is refused") {
+TEST_CASE("wrong layouts are refused") {
   const std::size_t inside[] = {8};
   const std::size_t crooked[] = {4};
   const std::size_t two[] = {0, 0};

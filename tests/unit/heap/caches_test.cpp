@@ -279,7 +279,7 @@ TEST_CASE("a block freed twice in a row is seen at once, others when they leave 
   heapwise_free(other);
 }
 
-TEST_CASE("threads that pass blocks on lose none and share none") {
+TEST_CASE("threads that pass blocks on neither lose nor share one") {
   start_without_clock();
   bring_everything_home();
   constexpr std::size_t threads = 4;

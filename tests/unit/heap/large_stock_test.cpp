@@ -102,7 +102,7 @@ TEST_CASE("a block that waits in a stock cannot be freed again") {
   CHECK(twice.signal == SIGABRT);
 }
 
-TEST_CASE("the sums over all shards are exact, no matter who frees and resizes") {
+TEST_CASE("the sums over all shards are exact, whichever thread frees and resizes") {
   start_with_shards();
   const large_figures before = count_large();
   constexpr std::size_t threads = 4;

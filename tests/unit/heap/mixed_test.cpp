@@ -264,7 +264,7 @@ TEST_CASE("pages of holes go back, not those of blocks, and are counted again wh
   check_nothing_is_left();
 }
 
-TEST_CASE("a block of a mixed span that is free already, or none, ends the process") {
+TEST_CASE("a free block of a mixed span, or an address that is not a block, ends the process") {
   mixed_span some{64, [](std::size_t at) { return at % 2 == 0; }};
   put_back_cut({some.live[0]}, 64);
   CHECK(contract::in_child([&] { put_back_cut({some.live[0]}, 64); }).signal == SIGABRT);

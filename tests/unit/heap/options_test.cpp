@@ -114,14 +114,14 @@ TEST_CASE("there are 1 to 32 shards") {
 TEST_CASE("options that there are not are refused") {
   constexpr const char* reason =
       "no such option; it is ignored. Next: STATS, INVALID_FREE, PURGE_THREAD, PURGE_DELAY_MS, "
-      "OUT_OF_MEMORY, LIMIT_MIB, SHARDS, REPORT, HUGE_PAGES, GUARD_EVERY";
+      "OUT_OF_MEMORY, LIMIT_MIB, SHARDS, REPORT, HUGE_PAGES, GUARD_EVERY, CALL_SITES";
   CHECK(is_refused("STAT", "1", reason));
   CHECK(is_refused("STATS2", "1", reason));
   CHECK(is_refused("stats", "1", reason));
   CHECK(is_refused("", "1", reason));
 }
 
-TEST_CASE("the variables of others are none of the heap's business") {
+TEST_CASE("the heap does not read the variables of others") {
   for (const char* name : {"HEAPWISE_PROBE_OUT", "HEAPWISE_NATIVE", "HEAPWISE_PAD",
                            "HEAPWISE_STORE", "HEAPWISE_GC_MARKERS", "HEAPWISE_GC_STATS",
                            "HEAPWISE_SOMETHING_NEW", "HEAPWISE_", "HEAPWISE_MALLOC"}) {

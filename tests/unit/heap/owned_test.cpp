@@ -23,17 +23,17 @@ using namespace heap_tests;
 struct a_heap {
   a_heap() {
     start_without_clock();
-    made = heapwise_heap_create();
-    REQUIRE(made != nullptr);
+    own_heap = heapwise_heap_create();
+    REQUIRE(own_heap != nullptr);
   }
-  ~a_heap() { heapwise_heap_destroy(made); }
+  ~a_heap() { heapwise_heap_destroy(own_heap); }
   a_heap(const a_heap&) = delete;
   a_heap& operator=(const a_heap&) = delete;
 
   std::byte* allocate(std::size_t size, std::size_t alignment = 16) {
-    return static_cast<std::byte*>(heapwise_heap_aligned_alloc(made, alignment, size));
+    return static_cast<std::byte*>(heapwise_heap_aligned_alloc(own_heap, alignment, size));
   }
-  heapwise_heap* made;
+  heapwise_heap* own_heap;
 };
 
 TEST_CASE("what is destroyed with a heap is back in the space, whatever was freed before") {

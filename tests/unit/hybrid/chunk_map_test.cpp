@@ -13,7 +13,7 @@ using namespace heapwise::detail::hybrids;
 
 constexpr std::size_t class_of_512 = routing::slab_count + 4;
 
-TEST_CASE("a block's class is told from its first byte, and from no other") {
+TEST_CASE("the class of a block is known by its first byte, and by no other") {
   fake_blocks source;
   chunk_map map{source};
   slice_cutter cutter{map};

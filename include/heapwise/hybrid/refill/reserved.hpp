@@ -13,10 +13,10 @@
 
 namespace heapwise::refill {
 
-/// A class has a list, a lock and some slices in reserve that are carved already: who finds the
-/// list empty hangs one in, in constant time. Reserves are filled at construction, and by a thread
-/// that carves without holding up anybody. Only when demand outruns it does an allocation carve.
-/// The third remedy that seed 004 names.
+/// A class has a list, a lock and some slices in reserve that are carved already: a thread that
+/// finds the list empty hangs one in, in constant time. Reserves are filled at construction, and by
+/// a thread that carves without holding up anybody. Only when demand outruns it does an allocation
+/// carve. The third remedy that seed 004 names.
 ///
 /// The thread does not survive fork: a child carves for itself.
 struct reserved {

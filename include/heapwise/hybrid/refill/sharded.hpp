@@ -9,8 +9,8 @@
 
 namespace heapwise::refill {
 
-/// A visit to a list takes that list's lock; who finds it empty takes the one lock of the chunks
-/// too, carves, and hangs in what it carved. What seed 004 tried, and found wanting.
+/// A visit to a list takes that list's lock; a thread that finds it empty takes the one lock of the
+/// chunks too, carves, and hangs in what it carved. What seed 004 tried, and found wanting.
 struct sharded {
   static constexpr const char* name = "sharded";
   static constexpr std::size_t list_cache_blocks = 0;
@@ -70,7 +70,7 @@ struct sharded {
     HEAPWISE_NOINLINE std::size_t take_carved(std::size_t class_index, void** into,
                                               std::size_t wanted) noexcept {
       const std::scoped_lock lock{carving_};
-      // The thread that had the lock before may have carved for all who waited.
+      // The thread that had the lock before may have carved for all threads that waited.
       if (const std::size_t taken = take_listed(class_index, into, wanted); taken != 0)
         return taken;
       detail::hybrids::block_chain blocks = fresh_.cut(class_index);

@@ -86,7 +86,7 @@ def _of_recipe(compare: CompareRequest, recipe: Recipe, ready: str | None, load:
 
 
 def parse_shares(text: str) -> list[float]:
-    """``50%,70%`` -> 0.5, 0.7. Problem E003 for what is none, or is above 100 %."""
+    """``50%,70%`` -> 0.5, 0.7. Problem E003 for text that is not a share, or is above 100 %."""
     found = []
     for word in text.split(","):
         try:

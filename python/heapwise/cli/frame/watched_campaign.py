@@ -169,7 +169,7 @@ def told(result: Result) -> list[Finding]:
 
 
 def _tables(result: Result, evidence: Evidence) -> str:
-    """Every figure as text, or, where that would fill many screens, who is behind whom."""
+    """Every figure as text, or, where that would fill many screens, which are behind the best."""
     from heapwise.cli.frame.attack_table import attack_text
     from heapwise.cli.frame.compare_table import compare_table
     from heapwise.cli.frame.programs import program_tables

@@ -37,7 +37,7 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
     if told.checks:
         lines += ["## Expected beforehand", "", *table(
             ["", "expectation", "here", "bound", "of", "note"],
-            [[c.verdict, c.says, c.figures, c.aim, c.of, c.note] for c in told.checks]), ""]
+            [[c.verdict, c.says, c.figures, c.aim, c.measured, c.note] for c in told.checks]), ""]
     lines += ["## Figures", ""]
     groups = view.of(experiment)
     for quantity in dict.fromkeys(group.quantity for group in groups):

@@ -129,7 +129,7 @@ def picture(found: SpeedMemory) -> Markup:
 
 
 def caption(found: SpeedMemory) -> str:
-    """What the points of a map over many rows are, and who has none."""
+    """What the points of a map over many rows are, and which subjects have none."""
     experiments = len({cell.experiment for cell in found.rows})
     words = (f"Speed against peak memory, relative to {found.baseline}: geometric means over "
              f"{len(found.rows)} rows of {experiments} experiments (throughputs and mean times; "

@@ -1,4 +1,4 @@
-"""At a glance: every row, who is best in it, and how many times behind the others are."""
+"""At a glance: every row, which is best in it, and how many times behind the others are."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def build(view: View) -> dict[str, Any] | None:
                                                                quote=False)))
                    for check in view.result.trust.checks],
         "preflight": [c for c in view.run.preflight if c.id != "V2"],
-        "kept": len(sifted.kept), "of": sifted.of, "removed": sum(sifted.removed.values()),
+        "kept": len(sifted.kept), "total": sifted.total, "removed": sum(sifted.removed.values()),
         "damaged": view.damaged_lines,
     }
 

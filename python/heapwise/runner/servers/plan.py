@@ -22,10 +22,10 @@ from heapwise.model import (
     SubjectSpec,
 )
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
-from heapwise.runner.servers.executor import CAPACITY
 from heapwise.runner.servers.generators import RATE
 from heapwise.runner.servers.load import demand_generator
 from heapwise.runner.servers.readiness import parse_ready
+from heapwise.runner.servers.server_executor import CAPACITY
 
 EXPERIMENT_ID = "server"
 ROUNDS = 6

@@ -36,7 +36,7 @@ class Ready:
 
 
 def parse_ready(text: str) -> Ready:
-    """Problem E003 for what is none of the three forms; a placeholder may stand for a number."""
+    """Problem E003 for text that has none of the three forms. A placeholder may be a number."""
     kind, _, what = text.partition(":")
     if re.match(r"https?://", text):
         kind, what = "http", text

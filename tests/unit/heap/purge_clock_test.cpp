@@ -1,4 +1,4 @@
-#include "heap/clock.hpp"
+#include "heap/purge_clock.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "heap/stacks.hpp"
+#include "heap/cache_stacks.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 #include "heap/batches.hpp"
 #include "heap/bins.hpp"
-#include "heap/clock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/profile.hpp"
+#include "heap/purge_clock.hpp"
 #include "heap/quarantine.hpp"
 #include "heap/random_numbers.hpp"
 

@@ -1,4 +1,4 @@
-#include "heap/clock.hpp"
+#include "heap/purge_clock.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -110,7 +110,7 @@ void run_clock() {
     if (idle_ticks < idle_ticks_before_end) continue;
     the_clock.left_over.store(purgeable_bytes(), std::memory_order_relaxed);
     if (!change_phase(own_phase, stopped)) return;
-    // Somebody who freed much may have seen the last phase, and have left it to this thread.
+    // A thread that freed much may have seen the last phase, and have left it to this thread.
     if (!much_is_free() || !change_phase(stopped, own_phase)) return;
     idle_ticks = 0;
   }

@@ -1,4 +1,4 @@
-#include "launcher/sharing.hpp"
+#include "launcher/process_memory.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,0 +1,74 @@
+// When a copy of the process is made, and how fast the program may allocate while it marks. The
+// program is slowed down little by little, so that no thread has to wait for the copy as a whole.
+// Others do so, too: the "pacer" of Go's collector, "pacing" in Shenandoah.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace heapwise::gc {
+
+/// How large the heap was when the last copy was made, and by how much it grew until the copy had
+/// marked. 0: there was none.
+struct growth_beside_copy {
+  std::size_t heap_bytes = 0;
+  std::size_t grown_bytes = 0;
+};
+
+/// Returns: by how much a heap of `heap_bytes` will grow while a copy of it marks. Marking takes
+/// longer by as much as the heap is larger.
+[[nodiscard]] constexpr std::size_t expected_growth(growth_beside_copy last,
+                                                    std::size_t heap_bytes) noexcept {
+  if (last.heap_bytes == 0) return 0;
+  const double larger = static_cast<double>(heap_bytes) / static_cast<double>(last.heap_bytes);
+  return static_cast<std::size_t>(static_cast<double>(last.grown_bytes) * larger);
+}
+
+/// Slows down a program that allocates while a copy marks. Thread safety: none.
+class pacer {
+ public:
+  /// A thread never rests longer at once.
+  static constexpr std::uint64_t most_ns = 2'000'000;
+  /// The system does not wake a thread much earlier.
+  static constexpr std::uint64_t least_ns = 100'000;
+  /// From the half on, each part of the remaining room takes as large a part of this time. So the
+  /// room is used up ever more slowly: half of the rest in 3.5 ms, as long as rests are shorter
+  /// than most_ns.
+  static constexpr std::uint64_t patience_ns = 5'000'000;
+
+  /// Effects: a copy begins to mark. Until it has, the heap may grow from `heap_bytes` to
+  /// `most_bytes`.
+  constexpr void begin(std::size_t heap_bytes, std::size_t most_bytes) noexcept {
+    begin_bytes_ = heap_bytes;
+    room_bytes_ = most_bytes - std::min(most_bytes, heap_bytes);
+    most_bytes_ = most_bytes;
+    open_at_ns_ = 0;
+  }
+
+  /// Returns: of how large a heap the copy was made.
+  [[nodiscard]] constexpr std::size_t begin_bytes() const noexcept { return begin_bytes_; }
+
+  /// Returns: how long the thread should rest that has let the heap grow by `taken_bytes` to
+  /// `heap_bytes`, at most most_ns. Threads go on one after the other, so each rests longer if
+  /// there are more of them.
+  [[nodiscard]] constexpr std::uint64_t rest_ns(std::size_t heap_bytes, std::size_t taken_bytes,
+                                                std::uint64_t now_ns) noexcept {
+    const std::size_t left = most_bytes_ - std::min(most_bytes_, heap_bytes);
+    if (left >= room_bytes_ / 2) return 0;
+    const double part =
+        static_cast<double>(taken_bytes) / static_cast<double>(std::max(left, taken_bytes));
+    open_at_ns_ = std::max(open_at_ns_, now_ns) +
+                  static_cast<std::uint64_t>(part * static_cast<double>(patience_ns));
+    const std::uint64_t rest = open_at_ns_ - now_ns;
+    return rest < least_ns ? 0 : std::min(rest, most_ns); // short ones add up
+  }
+
+ private:
+  std::size_t begin_bytes_ = 0;
+  std::size_t room_bytes_ = 0;
+  std::size_t most_bytes_ = 0;
+  std::uint64_t open_at_ns_ = 0; // when the next thread may go on
+};
+
+} // namespace heapwise::gc

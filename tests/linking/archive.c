@@ -1,0 +1,8 @@
+/* Uses the heap that is linked into it. */
+#include <stdlib.h>
+
+int main(void) {
+  void* volatile block = malloc(100);
+  free(block);
+  return block == NULL;
+}
