@@ -17,7 +17,7 @@ function(add_heap_objects target profile)
   list(
     FILTER apart
     INCLUDE
-    REGEX "/(collect|large_guard|mixed|options|space_growth|span_guard|threads|uncommon)[.]cpp$"
+    REGEX "/(collect|large_guard|mixed|options|purge_clock|space_growth|span_guard|threads|uncommon)[.]cpp$"
   )
   set_source_files_properties(${apart} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set_target_properties(
