@@ -63,7 +63,7 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Column:
+class StoredColumn:
     """The numbers of a frame as they are stored: all lowest bytes, then all next higher ones."""
 
     planes: NDArray[np.uint8]
@@ -126,7 +126,7 @@ class Events:
     the recording before these. first_block: the number of the first block that they make.
     """
 
-    def __init__(self, columns: Sequence[Column], stacks: tuple[Stack, ...], *, window: int,
+    def __init__(self, columns: Sequence[StoredColumn], stacks: tuple[Stack, ...], *, window: int,
                  first_event: int, first_time: int, first_block: int, version: int) -> None:
         self._columns, self._first_time, self._version = columns, first_time, version
         self.stacks, self.window = stacks, window
@@ -212,9 +212,9 @@ class LiveBlocks:
     alignment: NDArray[np.uint8]
 
 
-def split_columns(raw: bytes, count: int) -> tuple[list[Column], int]:
+def split_columns(raw: bytes, count: int) -> tuple[list[StoredColumn], int]:
     """All columns of ``count`` numbers each, and how many bytes they took. Raises Damaged."""
-    found: list[Column] = []
+    found: list[StoredColumn] = []
     at = 0
     for _ in range(COLUMNS):
         if at >= len(raw):
@@ -225,7 +225,7 @@ def split_columns(raw: bytes, count: int) -> tuple[list[Column], int]:
             raise Damaged("a column is cut off")
         planes = np.frombuffer(raw, np.uint8, width * count, at).reshape(width, count)
         at += width * count
-        found.append(Column(planes))
+        found.append(StoredColumn(planes))
     return found, at
 
 
