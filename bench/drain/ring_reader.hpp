@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "drain/call.hpp"
+#include "drain/loser_tree.hpp"
 #include "trace/shared.hpp"
 
 namespace heapwise::bench {
@@ -21,7 +22,8 @@ class ring_reader {
     ring_ = ring;
     thread_ = thread;
     at_ = stamp_ = 0;
-    has_next_ = has_parts_ = false;
+    next_order_ = no_order;
+    has_parts_ = false;
     size_ = 0;
     alignment_log_ = 0;
     frames_.clear();
@@ -31,24 +33,24 @@ class ring_reader {
 
   [[nodiscard]] bool has_begun() const noexcept { return ring_ != nullptr; }
   /// Whether the ring is known to have a call that was not taken.
-  [[nodiscard]] bool has_next() const noexcept { return has_next_; }
-  /// call::order of that call.
+  [[nodiscard]] bool has_next() const noexcept { return next_order_ != no_order; }
+  /// call::order_of that call, or loser_tree::no_order.
   [[nodiscard]] std::uint64_t next_order() const noexcept { return next_order_; }
   /// Events before this one have been read.
   [[nodiscard]] std::uint64_t at() const noexcept { return at_; }
 
   /// Looks for a call before `end`.
   void advance(std::uint64_t end, call_sites& sites) {
-    has_next_ = false;
     for (; at_ != end; ++at_) {
       const event each = ring_[at_ % ring_events];
       if (each.kind() < event_kind::stack) [[likely]] {
-        has_next_ = true;
-        next_order_ = call::order_of(each.stamp_near(stamp_), each.kind());
+        next_order_ =
+            std::min(call::order_of(each.stamp_near(stamp_), each.kind()), loser_tree::most_order);
         return;
       }
       read_part(each, sites);
     }
+    next_order_ = no_order;
   }
 
   /// Hands the next call, and those behind it that stand before `end` and up to `last_order`, to
@@ -62,8 +64,25 @@ class ring_reader {
                           : take_plain(taker, std::min<std::uint64_t>(most - count, end - at_),
                                        last_order >> 1);
       advance(end, sites);
-    } while (count != most && has_next_ && next_order_ <= last_order);
+    } while (count != most && has_next() && next_order_ <= last_order);
     return count;
+  }
+
+  /// Hands the next call to `taker`, for threads that call by turns. Requires has_next().
+  template <class Taker>
+  [[gnu::always_inline]] void take_one(Taker& taker, std::uint64_t end, call_sites& sites,
+                                       call_stacks& stacks) {
+    if (has_parts_) [[unlikely]] {
+      take_with_parts(taker, stacks);
+    } else {
+      const event each = ring_[at_ % ring_events];
+      stamp_ = each.stamp_near(stamp_);
+      ++at_;
+      if (taker.is_far()) taker.prefetch(ring_[(at_ + turns_ahead) % ring_events].address());
+      taker.take_inlined(
+          {stamp_, each.address(), each.size(), sites_[each.place()], thread_, 0, each.kind(), 0});
+    }
+    advance(end, sites);
   }
 
  private:
@@ -139,14 +158,15 @@ class ring_reader {
     frames_.clear();
   }
 
+  static constexpr std::uint64_t no_order = loser_tree::no_order;
   static constexpr std::uint64_t events_ahead = 16;
+  static constexpr std::uint64_t turns_ahead = 4; ///< of each of the rings
 
   const event* ring_ = nullptr;
   std::uint64_t at_ = 0;
   std::uint64_t stamp_ = 0; ///< of the call before
-  std::uint64_t next_order_ = 0;
+  std::uint64_t next_order_ = no_order;
   std::uint32_t thread_ = 0;
-  bool has_next_ = false;
   bool has_parts_ = false;         ///< size, alignment or stack of a call to come
   std::uint8_t alignment_log_ = 0; ///< of that call
   std::uint64_t size_ = 0;

@@ -82,11 +82,24 @@ bool rings::find_runs(unsigned process, call_tables& tables) {
       reader.begin(ring, tables.threads++);
     }
     if (!reader.has_next()) reader.advance(end, tables.sites);
-    // release: as in drain_first.
-    each.read.store(reader.at(), std::memory_order_release);
-    if (reader.has_next()) runs_.add({slot, end, reader.next_order()});
+    ring_run run{&reader, &each.read, end, 0};
+    run.publish();
+    if (reader.has_next()) runs_.push_back(run);
   }
   return is_urgent;
+}
+
+/// Returns false if no ring has a call up to `last_order`.
+bool rings::order_runs(std::uint64_t last_order) {
+  orders_.clear();
+  std::uint64_t least = loser_tree::no_order;
+  for (const ring_run& each : runs_) {
+    orders_.push_back(each.reader->next_order());
+    least = std::min(least, orders_.back());
+  }
+  if (least == loser_tree::no_order || least > last_order) return false;
+  tree_.build(orders_, least);
+  return true;
 }
 
 void rings::reclaim(const std::function<bool(unsigned, std::int32_t)>& is_gone) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "drain/call_tables.hpp"
+#include "drain/loser_tree.hpp"
 #include "drain/ring_reader.hpp"
-#include "drain/run_heap.hpp"
 #include "trace/shared.hpp"
 
 namespace heapwise::bench {
@@ -46,38 +46,91 @@ class rings {
   void reclaim(const std::function<bool(unsigned, std::int32_t)>& is_gone);
 
  private:
+  /// What is known to be in the ring of a slot.
+  struct ring_run {
+    ring_reader* reader;
+    std::atomic<std::uint64_t>* read; ///< thread_slot::read
+    std::uint64_t end;                ///< of its events
+    std::uint64_t due;                ///< publish() is due when this event was read
+
+    /// Not after each call of threads that call by turns: the writer looks at this line.
+    void publish_if_due() noexcept {
+      if (reader->at() >= due) [[unlikely]]
+        publish();
+    }
+    void publish() noexcept {
+      constexpr std::uint64_t most_events = 256;
+      due = reader->at() + most_events;
+      if (read->load(std::memory_order_relaxed) == reader->at()) return;
+      // release: with the writer's acquire, so that it overwrites only what has been read.
+      read->store(reader->at(), std::memory_order_release);
+    }
+  };
+
   [[nodiscard]] std::uint32_t slots_used() const noexcept;
   const event* ring_of(unsigned slot);
   bool find_runs(unsigned process, call_tables& tables);
+  bool order_runs(std::uint64_t last_order);
   template <class Taker>
-  std::uint64_t drain_first(ring_run& first, call_tables& tables, std::uint64_t last_order,
-                            Taker& taker);
+  std::uint64_t drain_runs(call_tables& tables, std::uint64_t last_order, Taker& taker);
+  template <class Taker>
+  std::uint64_t drain_first(call_tables& tables, std::uint64_t last_order, Taker& taker);
+  template <class Taker>
+  std::uint64_t drain_by_turns(call_tables& tables, std::uint64_t limit, Taker& taker);
 
   int file_ = -1;
   shared_memory* memory_ = nullptr;
   std::vector<const event*> rings_;
   std::vector<ring_reader> readers_;
   std::vector<std::vector<unsigned>> slots_; ///< with something to read, by process
-  run_heap runs_;
+  std::vector<ring_run> runs_;
+  std::vector<std::uint64_t> orders_; ///< of the next calls of runs_
+  loser_tree tree_;                   ///< of runs_
 };
 
-/// Hands over the next call of `first`, and those behind it up to `last_order`.
+/// Hands over the next call of the first ring, and those behind it up to `last_order`.
 template <class Taker>
-std::uint64_t rings::drain_first(ring_run& first, call_tables& tables, std::uint64_t last_order,
-                                 Taker& taker) {
+std::uint64_t rings::drain_first(call_tables& tables, std::uint64_t last_order, Taker& taker) {
   constexpr std::size_t most_calls = 256;
-  ring_reader& reader = readers_[first.slot];
+  ring_run& first = runs_[tree_.first()];
+  ring_reader& reader = *first.reader;
   std::uint64_t taken = 0;
-  std::atomic<std::uint64_t>& read = memory_->slots[first.slot].read;
   do {
     taken += reader.take(taker, most_calls, first.end, last_order, tables.sites, tables.stacks);
-    // Not after each call of threads that call by turns: the writer looks at this line.
-    if (!reader.has_next() || reader.at() - read.load(std::memory_order_relaxed) >= most_calls) {
-      // release: with the writer's acquire, so that it overwrites only what has been read.
-      read.store(reader.at(), std::memory_order_release);
-    }
+    first.publish_if_due();
   } while (reader.has_next() && reader.next_order() <= last_order);
-  first.order = reader.next_order();
+  tree_.replace_first(reader.next_order());
+  return taken;
+}
+
+/// Hands over some calls, each of the ring that is the first one then. `limit` is of the tree.
+template <class Taker>
+std::uint64_t rings::drain_by_turns(call_tables& tables, std::uint64_t limit, Taker& taker) {
+  constexpr std::uint64_t most_calls = 512;
+  std::uint64_t taken = 0;
+  for (; taken != most_calls && tree_.first_is_within(limit); ++taken) {
+    ring_run& first = runs_[tree_.first()];
+    ring_reader& reader = *first.reader;
+    reader.take_one(taker, first.end, tables.sites, tables.stacks);
+    first.publish_if_due();
+    tree_.replace_first(reader.next_order());
+  }
+  return taken;
+}
+
+/// Hands over what the tree knows.
+template <class Taker>
+std::uint64_t rings::drain_runs(call_tables& tables, std::uint64_t last_order, Taker& taker) {
+  // To begin a run and to end it costs about as much as so many turns.
+  constexpr std::uint64_t short_run = 8;
+  const std::uint64_t limit = tree_.limit_of(last_order);
+  std::uint64_t taken = 0;
+  while (tree_.first_is_within(limit)) {
+    const std::uint64_t run =
+        drain_first(tables, std::min(tree_.last_order_of_first(), last_order), taker);
+    taken += run;
+    if (run < short_run) taken += drain_by_turns(tables, limit, taker);
+  }
   return taken;
 }
 
@@ -87,16 +140,9 @@ std::uint64_t rings::drain(unsigned process, call_tables& tables, std::uint64_t 
   const bool is_urgent = find_runs(process, tables);
   const std::uint64_t last_order = is_urgent || horizon > UINT64_MAX / 2 ? UINT64_MAX : horizon * 2;
   std::uint64_t taken = 0;
-  while (!runs_.empty() && runs_.first().order <= last_order) {
-    ring_run& first = runs_.first();
-    // As long as no other ring has an earlier call, the heap is not asked.
-    taken += drain_first(first, tables, std::min(runs_.next_order(), last_order), taker);
-    if (readers_[first.slot].has_next()) {
-      runs_.sink_first();
-    } else {
-      runs_.remove_first();
-    }
-  }
+  // More than once only if calls are too far from each other for one tree.
+  while (order_runs(last_order)) taken += drain_runs(tables, last_order, taker);
+  for (ring_run& each : runs_) each.publish();
   return taken;
 }
 
