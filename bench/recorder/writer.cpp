@@ -39,6 +39,7 @@ bool thread_writer::attach() noexcept {
     ring_ = reinterpret_cast<event*>(static_cast<char*>(places) + page_bytes);
     here_ = recorded.in_this_process();
     written_ = 0;
+    last_stamp_ = 0; // the drain knows of none; in a forked child it is the parent's
     limit_ = ring_events;
     until_stack_ = recorded.memory().stack_every;
     at_end = end_of_thread;
