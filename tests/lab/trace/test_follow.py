@@ -79,6 +79,18 @@ def test_a_fork_has_a_trace_of_its_own(what: str, known: Path, followed: Followe
         assert opened.command == [str(known), what]
 
 
+@pytest.mark.parametrize("what", ["fork", "closed_fork"])
+def test_calls_of_a_fork_have_their_time(what: str, known: Path, followed: Followed) -> None:
+    """A child that calls soon after the last call of its parent: its ring begins with a whole
+    stamp all the same."""
+    for process in followed.run(known, what).processes:
+        with open_trace(Path(process.trace)) as opened:
+            times = [int(at) for events in opened.events() for at in events.time]
+            assert 0 < times[0] < times[-1]
+            assert times[-1] * opened.ns_a_unit / 1e9 < 60
+            assert len(set(times)) > 500
+
+
 def test_a_daemon_is_recorded_to_its_end(known: Path, followed: Followed) -> None:
     """The program that was started ends first."""
     processes = followed.run(known, "daemon").processes
