@@ -46,15 +46,19 @@ inline constexpr std::uint8_t freed = 0xff;
   return (the_facts.canary_secret ^ reinterpret_cast<std::uintptr_t>(block)) & all_but_first;
 }
 
-/// Returns: whether all bytes are 0. Requires: a block of a class.
-[[nodiscard]] inline bool is_zero(const std::byte* block, std::size_t bytes) noexcept {
+/// Returns: whether all bytes are 0. Requires: a multiple of 8 bytes.
+[[nodiscard]] inline bool is_zero(const std::byte* begin, std::size_t bytes) noexcept {
+  constexpr std::size_t at_once = 64; // of more than four times of it, only these
+  const bool is_long = bytes > 4 * at_once;
   std::uint64_t any = 0;
-  for (std::size_t at = 0; at < bytes; at += sizeof any) {
+  for (std::size_t at = 0; at < (is_long ? at_once : bytes); at += sizeof any) {
     std::uint64_t word = 0;
-    std::memcpy(&word, block + at, sizeof word);
+    std::memcpy(&word, begin + at, sizeof word);
     any |= word;
   }
-  return any == 0;
+  if (any != 0 || !is_long) return any == 0;
+  // Each byte is the same as the one 64 bytes before it. The C library compares faster than a loop.
+  return std::memcmp(begin, begin + at_once, bytes - at_once) == 0;
 }
 
 /// Effects: the block is in use from now on. Where free blocks are cleared, a block that was

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 
+#include "heap/block_states.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_blocks.hpp"
 #include "heap/large_guard.hpp"
@@ -24,14 +25,6 @@ auto quarantines() noexcept { return std::span{the_large_quarantines}.first(shar
 /// moved do not wait in a stock, so they are not cleared either.
 bool is_hidden_when_free(const span& block) noexcept {
   return block.slices > large_stock::most_slices || block.pieces > 0;
-}
-
-/// Returns: whether all bytes are 0. The C library compares faster than a loop can.
-bool is_zero(const std::byte* begin, std::size_t bytes) noexcept {
-  constexpr std::size_t first = 64;
-  constexpr std::array<std::byte, first> zeros{};
-  return std::memcmp(begin, zeros.data(), first) == 0 &&
-         std::memcmp(begin, begin + first, bytes - first) == 0;
 }
 
 /// Effects: overwrites all that was in use, but for hidden pages.
@@ -122,7 +115,7 @@ void purge_if_seen(span& held) noexcept {
   if (held.is_fresh) return;
   if (held.touched == touched) {
     held.touched = untouched;
-  } else if (is_zero(the_space.begin_of(held), held.bytes)) {
+  } else if (block_states::is_zero(the_space.begin_of(held), held.bytes)) {
     held.is_fresh = os::purge(the_space.begin_of(held), held.slices * slice_bytes);
   }
 }
@@ -145,7 +138,7 @@ void hold_back_large(span& freed) noexcept {
 
 void expect_unwritten(const span& waited) noexcept {
   std::byte* const begin = the_space.begin_of(waited);
-  if (!is_zero(begin, waited.bytes)) invalid_free(begin, invalid::written_when_free);
+  if (!block_states::is_zero(begin, waited.bytes)) invalid_free(begin, invalid::written_when_free);
 }
 
 void discard_behind(span& block, std::size_t kept) noexcept {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -53,5 +55,18 @@ def wrong_library(records: Sequence[Identity], peer: Peer, exempt: set[str]) -> 
         if not same_library(record.malloc, peer) and record.exe not in exempt:
             place = record.malloc.path if record.malloc else None
             return (f"malloc of {record.exe or 'the program'} came from "
-                    f"{place or 'an unknown place'}, not from {peer.name}")
+                    f"{place or 'an unknown place'}, not from {peer.name}{_hidden(peer.path)}")
+    return ""
+
+
+def _hidden(path: str | None) -> str:
+    """Why a program of root's that goes on as another user may not load the library."""
+    if not path or os.geteuid() != 0:
+        return ""
+    for place in (Path(path), *Path(path).parents):
+        with suppress(OSError):
+            needed = stat.S_IXOTH if place.is_dir() else stat.S_IROTH
+            if not place.stat().st_mode & needed:
+                return (f"; other users may not open {place}: if the program runs as another user, "
+                        "chmod o+x, or add the peer with XDG_DATA_HOME in a folder for all")
     return ""

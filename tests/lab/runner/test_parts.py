@@ -194,6 +194,22 @@ def test_identity_by_build_id_then_by_name() -> None:
     assert wrong_library([Identity(exe="/bin/x")], GLIBC, set()) != ""
 
 
+def test_a_library_that_other_users_may_not_open_is_named(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that root starts, and that goes on as another user."""
+    library = tmp_path / "peers" / "libmimalloc.so.2"
+    library.parent.mkdir(mode=0o700)
+    library.touch()
+    library.chmod(0o644)  # whatever the umask is
+    other = [line("/lib/libc.so.6", "aa")]
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    peer = replace(MIMALLOC, path=str(library))
+    assert f"other users may not open {library.parent}:" in wrong_library(other, peer, set())
+    assert "other users" not in wrong_library(other, MIMALLOC, set())
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert "other users" not in wrong_library(other, peer, set())
+
+
 def test_every_child_counts_unless_it_always_has_its_own() -> None:
     records = [line("", "bb"), line("/usr/bin/fd", "cc", "/usr/bin/fd")]
     assert "fd" in wrong_library(records, MIMALLOC, set())
