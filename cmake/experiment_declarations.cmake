@@ -2,7 +2,7 @@
 #
 #   // optional: TBB = package TBB target TBB::tbb without thread
 #   // optional: URING = header liburing.h library uring
-#   // build: aligned_loops, with_sanitizers
+#   // build: aligned_loops, begun_first, with_sanitizers
 #   // build again: O3_native = -O3 -march=native
 #
 # An `optional` library that is found is linked, and HEAPWISE_HAS_<NAME> is defined. `without` names

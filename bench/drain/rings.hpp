@@ -121,7 +121,7 @@ std::uint64_t rings::drain_by_turns(call_tables& tables, std::uint64_t limit, Ta
 /// Hands over what the tree knows.
 template <class Taker>
 std::uint64_t rings::drain_runs(call_tables& tables, std::uint64_t last_order, Taker& taker) {
-  // To begin a run and to end it costs about as much as so many turns.
+  // To begin a run and to end it costs about as much as this many turns.
   constexpr std::uint64_t short_run = 8;
   const std::uint64_t limit = tree_.limit_of(last_order);
   std::uint64_t taken = 0;

@@ -1,4 +1,5 @@
 // Containers whose nodes come from pools: what a program with lists, maps, graphs and caches sees.
+// build: begun_first
 #include <optional>
 
 #include "harness/experiment.hpp"

@@ -98,7 +98,7 @@ def measure_load(folder: Path, rounds: int) -> Figures:
 
 
 def _longer(plain: Cost, recorded: Cost, at_once: int) -> dict[str, float]:
-    """at_once: so many threads run at the same time."""
+    """at_once: how many threads run at the same time."""
     wall, own, events = map(float, plain.output.split())
     recorded_wall, recorded_own, _ = map(float, recorded.output.split())
     return {"wall_ns": (recorded_wall - wall) * at_once / events * 1e9,
@@ -128,6 +128,9 @@ def measure_turns(folder: Path) -> Figures:
         run([valgrind, f"--toggle-collect={DRAINS}", *options, str(load), str(threads), str(steps),
              str(calls)], folder)
         instructions = total_in(counts)
+        if instructions == 0:
+            raise RuntimeError(f"{native_part(DRAIN)} has no symbols, so nothing was counted: "
+                               "HEAPWISE_NATIVE=build/release/native names one that has them")
         with open_trace(trace) as opened:
             threads_of_events = np.concatenate([each.thread for each in opened.events()])
         found[name] = {"instructions": instructions, "events": len(threads_of_events),

@@ -22,12 +22,12 @@ KINDS = {"STT_NOTYPE": 0, "STT_OBJECT": 1, "STT_FUNC": 2, "STT_SECTION": 3, "STT
 
 @pytest.mark.parametrize("flags", [["-m64"], ["-m64", "-fPIC", "-shared", "-nostdlib"], ["-m32"]])
 def test_symbols_are_those_that_elftools_finds(tmp_path: Path, flags: list[str]) -> None:
-    source, made = tmp_path / "some.c", tmp_path / "some.o"
+    source, linked_file = tmp_path / "some.c", tmp_path / "some.o"
     source.write_text(SOURCE)
     linked = "-shared" in flags
     subprocess.run(["gcc", "-O1", "-fno-builtin", "-w", *flags, *([] if linked else ["-c"]),
-                    source, "-o", made], check=True)
-    with made.open("rb") as file:
+                    source, "-o", linked_file], check=True)
+    with linked_file.open("rb") as file:
         elf = ELFFile(file)
         table = elf.get_section_by_name(".dynsym" if linked else ".symtab")
         expected = [(s.name, s["st_value"], s["st_size"], KINDS[s["st_info"]["type"]],

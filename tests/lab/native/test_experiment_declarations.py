@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 EXPERIMENTS = ROOT / "experiments"
 READER = ROOT / "cmake" / "experiment_declarations.cmake"
 DECLARATION = re.compile(r"^// optional: (\w+) = ", re.MULTILINE)
-CHOICES = {"aligned_loops", "with_sanitizers"}
+CHOICES = {"aligned_loops", "begun_first", "with_sanitizers"}
 SOURCES = sorted(EXPERIMENTS.rglob("*.?pp"))
 
 

@@ -96,17 +96,17 @@ void run_model(std::size_t stride_bytes, const Links& links, unsigned seed) {
     }
     std::vector<bool> seen(at.block_count);
     std::size_t twice = 0;
-    std::size_t found = 0;
+    std::size_t visits = 0;
     const auto see = [&](void* block) {
       auto place = seen.begin() + static_cast<std::ptrdiff_t>(at.index_of(block));
       twice += *place ? 1 : 0;
       *place = true;
-      ++found;
+      ++visits;
     };
     for (void* const block : at.out) see(block);
     at.tested.visit(see);
     REQUIRE(twice == 0);
-    REQUIRE(found == at.block_count);
+    REQUIRE(visits == at.block_count);
   }
 }
 
