@@ -100,7 +100,7 @@ function(add_experiment file family name)
   target_compile_definitions(${target} PRIVATE "HEAPWISE_EXPERIMENT_ID=\"${family}/${name}\"")
   target_link_libraries(${target} PRIVATE heapwise_bench heapwise_static)
   # Where an item takes a cycle or two, where its loop happens to lie would decide the figure.
-  if(aligned_loops IN_LIST choices)
+  if(aligned_loops IN_LIST choices AND NOT HEAPWISE_SANITIZE) # with the options of their headers
     target_compile_options(${target} PRIVATE -falign-loops=64 -falign-functions=64)
   endif()
   heapwise_read_declarations("${file}" optional libraries)

@@ -125,7 +125,7 @@ void release_uncached(void* block, size_class class_index) noexcept {
 
 /// Effects: what the next `take_checked` of the class looks at comes into the processor's cache.
 /// Blocks come up in random order, so the processor itself does not foresee it.
-HEAPWISE_ALWAYS_INLINE void prefetch_next(const std::byte* next) noexcept {
+[[maybe_unused]] HEAPWISE_ALWAYS_INLINE void prefetch_next(const std::byte* next) noexcept {
   if (next == nullptr) return;
   HEAPWISE_PREFETCH_TO_WRITE(&the_space.granule_class(next));
   HEAPWISE_PREFETCH_TO_WRITE(next);

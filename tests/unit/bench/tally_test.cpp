@@ -6,7 +6,6 @@
 #include <vector>
 
 using namespace heapwise::bench;
-using call = tally::call;
 
 TEST_CASE("sizes fall into powers of two, the power itself included") {
   CHECK(size_bucket(0) == 0);
@@ -47,8 +46,8 @@ TEST_CASE("no call is lost between many threads") {
   for (int i = 0; i < threads; ++i) {
     running.emplace_back([] {
       for (int n = 0; n < each; ++n) {
-        counts.count(call::malloc, 64);
-        counts.count(call::free);
+        counts.count(tally::call::malloc, 64);
+        counts.count(tally::call::free);
       }
     });
   }
