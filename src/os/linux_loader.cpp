@@ -1,5 +1,6 @@
 // Requests of the heap to the loader. Not part of linux.cpp: a program that is linked statically
 // has no loader.
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -21,9 +22,9 @@ namespace heapwise::os {
 // The linker puts it where the code is, if that is loaded dynamically.
 extern const ElfW(Dyn) own_dynamic_section[] __asm__("_DYNAMIC")
     __attribute__((weak, visibility("hidden")));
-// So it does with these: the begin of the library or program, and the end of its code.
-extern const char own_begin[] __asm__("__ehdr_start") __attribute__((weak, visibility("hidden")));
-extern const char own_code_end[] __asm__("etext") __attribute__((weak, visibility("hidden")));
+// So it does with this: the begin of the library or program.
+extern const ElfW(Ehdr) own_begin[] __asm__("__ehdr_start")
+    __attribute__((weak, visibility("hidden")));
 
 namespace {
 
@@ -60,7 +61,13 @@ std::string_view own_name() noexcept {
 code_range own_code() noexcept {
   // In another library or in a program there is also code of others.
   if (!own_name().starts_with("libheapwise-malloc")) return {};
-  return {.begin = own_begin, .end = own_code_end};
+  const auto* const begin = reinterpret_cast<const std::byte*>(own_begin);
+  const auto* const segments = reinterpret_cast<const ElfW(Phdr)*>(begin + own_begin->e_phoff);
+  for (const ElfW(Phdr)* each = segments; each != segments + own_begin->e_phnum; ++each) {
+    if (each->p_type != PT_LOAD || (each->p_flags & PF_X) == 0) continue;
+    return {.begin = begin + each->p_vaddr, .end = begin + each->p_vaddr + each->p_memsz};
+  }
+  return {};
 }
 
 void keep_loaded() noexcept {
