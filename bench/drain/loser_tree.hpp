@@ -1,8 +1,8 @@
 // Which of several rings has the earliest call: a loser tree (Knuth, The Art of Computer
 // Programming, volume 3, section 5.4.1).
 //
-// If threads call at the same time, nearly each call is of another ring than the one before. Then
-// nothing can be predicted of a comparison, so none of them decides about a jump: an order and its
+// If threads call at the same time, nearly each call is of another ring than the one before. The
+// processor cannot predict such comparisons, so none of them decides about a jump: an order and its
 // ring are one word, and a match keeps the larger word and hands on the smaller one.
 #pragma once
 
@@ -20,8 +20,8 @@ class loser_tree {
  public:
   /// The order of a ring that has no call.
   static constexpr std::uint64_t no_order = UINT64_MAX;
-  /// Larger ones are not told from each other. A forked child that stamps its first call near to
-  /// the last one of its parent has stamps below 0.
+  /// Larger orders count as this one, so that no call has no_order. Only stamps below 0 have such
+  /// orders, and only a ring that does not begin with a whole stamp has those.
   static constexpr std::uint64_t most_order = UINT64_MAX / 2;
 
   /// Makes the tree of rings with these orders, of which `least` is the least and is not no_order.

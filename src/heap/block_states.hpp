@@ -48,7 +48,7 @@ inline constexpr std::uint8_t freed = 0xff;
 
 /// Returns: whether all bytes are 0. Requires: a multiple of 8 bytes.
 [[nodiscard]] inline bool is_zero(const std::byte* begin, std::size_t bytes) noexcept {
-  constexpr std::size_t at_once = 64; // of more than four times of it, only these
+  constexpr std::size_t at_once = 64; // a long block: the loop reads only its first 64 bytes
   const bool is_long = bytes > 4 * at_once;
   std::uint64_t any = 0;
   for (std::size_t at = 0; at < (is_long ? at_once : bytes); at += sizeof any) {
