@@ -23,12 +23,12 @@ def starter(environment: dict[str, str]) -> Iterator[WarmStart]:
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        (("list",), 0),
+        (("list", "--help"), 0),
         (("--store", "a b", "list", "--json"), 2),
         (("lst", "--json"), 2),
         (("explain", "E003"), 0),
         (("report", "--list"), 0),
-        (("list", "\udcff"), 2),
+        (("report", "\udcff"), 2),
     ],
 )
 def test_it_says_the_same(
@@ -49,15 +49,17 @@ def test_each_call_has_its_own_variables_and_folder(
     elsewhere.mkdir()
     (elsewhere / "heapwise.toml").write_text("what = 1\n")
     said = [
-        starter.run(("list", "--json"), environment | more, folder, 60)
+        starter.run(("report", "--list"), environment | more, folder, 60)
         for more, folder in (
             ({}, tmp_path),
-            ({"HEAPWISE_NATIVE": "/no/where"}, tmp_path),
+            ({"HEAPWISE_OPEN": "perhaps"}, tmp_path),
             ({}, elsewhere),
             ({}, tmp_path),
         )
     ]
-    assert [each.returncode for each in said] == [0, 5, 2, 0]
+    assert [each.returncode for each in said] == [0, 2, 2, 0]
+    assert "--open perhaps" in said[1].stderr
+    assert str(elsewhere) in said[2].stderr.replace("\n      ", "")
     assert said[0] == said[3]
     assert starter.forks == 3
 
