@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 Done = subprocess.CompletedProcess[str]
@@ -103,7 +104,8 @@ class WarmStart:
         with ThreadPoolExecutor(len(ends)) as readers:
             said = [readers.submit(_read, reading) for reading, _ in ends]
             try:
-                socket.send_fds(self._link, [request], [writing for _, writing in ends])
+                with suppress(BrokenPipeError):  # it ended: what is read below says so
+                    socket.send_fds(self._link, [request], [writing for _, writing in ends])
             finally:
                 for _, writing in ends:
                     os.close(writing)
@@ -119,7 +121,10 @@ class WarmStart:
     def _answer(self, timeout_s: float | None = None) -> int:
         """A number that the process sends: of a child, or how it ended."""
         self._link.settimeout(timeout_s)
-        answer = self._link.recv(LONGEST)
+        try:
+            answer = self._link.recv(LONGEST)
+        except ConnectionResetError:
+            answer = b""
         if self.process and not answer:
             raise RuntimeError(self.process.communicate()[1].decode(errors="replace"))
         return int(answer)

@@ -435,7 +435,7 @@ def test_a_sampled_block_is_reported_with_its_stacks(
     assert ("freed" in found) == (kind != "behind")
 
 
-@pytest.mark.parametrize("name", ["default", "fast", *PROFILES])
+@pytest.mark.parametrize("name", ["default", *PROFILES])
 def test_the_stacks_of_a_sampled_block_reach_the_program(
     host: Any, compiled: Any, tmp_path: Path, name: str
 ) -> None:
