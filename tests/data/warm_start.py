@@ -41,7 +41,7 @@ def command(words: Sequence[str]) -> list[str]:
 
 
 def verb(words: Sequence[str]) -> str:
-    """The first word that is no option."""
+    """The first word that is not an option."""
     return next((word for word in words if not word.startswith("-")), "")
 
 
