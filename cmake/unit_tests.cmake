@@ -4,8 +4,8 @@
 #
 # Where HEAPWISE_GROUP_TESTS is set, the files of a folder of unit tests are one executable, most of
 # them compiled in one go: the headers are read once, and one program is linked and asked for its
-# cases. The cases are the same, and each is still a process of its own. The usual build (dev) has one
-# executable for each file: it shows that each includes what it needs.
+# cases. The cases are the same, and each is still a process of its own. The preset `apart` has one
+# executable for each file.
 
 include(doctest)
 
@@ -36,10 +36,10 @@ target_compile_features(doctest_main PUBLIC cxx_std_20)
 # A check becomes one call, in which no exception is caught: it ends the test, which has failed.
 target_compile_definitions(doctest_main PUBLIC DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
 
-# The usual headers, compiled once for each way in which tests are compiled. A build whose tests
-# include all that they need without it (dev) shows that nothing is missing. Compilers called through
-# ccache do without: it refuses what was compiled so, unless it is told to be less careful.
-if(HEAPWISE_PRECOMPILE_TESTS AND NOT CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+# The usual headers, compiled once for each way in which tests are compiled, and not through ccache,
+# which refuses what is compiled with them. The preset `apart` does without: it shows that each file
+# includes what it needs.
+if(HEAPWISE_PRECOMPILE_TESTS)
   set(
     usual_headers
     <algorithm>
@@ -58,7 +58,7 @@ if(HEAPWISE_PRECOMPILE_TESTS AND NOT CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache
   )
   foreach(way IN ITEMS usual quick)
     add_library(${way}_headers OBJECT "${CMAKE_CURRENT_LIST_DIR}/empty.cpp")
-    set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF)
+    set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF CXX_COMPILER_LAUNCHER "")
     target_link_libraries(${way}_headers PRIVATE heapwise_static heapwise_warnings doctest_main)
     target_compile_definitions(${way}_headers PRIVATE _GNU_SOURCE)
     target_precompile_headers(${way}_headers PRIVATE ${usual_headers})
@@ -88,6 +88,7 @@ function(add_test_executable target folder way)
   endif()
   if(TARGET ${way}_headers)
     target_precompile_headers(${target} REUSE_FROM ${way}_headers)
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
   endif()
 endfunction()
 

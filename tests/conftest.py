@@ -7,10 +7,11 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from warm_start import WarmStart, command
 
 ROOT = Path(__file__).resolve().parents[1]
 FAKES = Path(__file__).parent / "data" / "fakes"
@@ -26,27 +27,44 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_DATA_HOME"] = data.name
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Of a user who has set nothing, with a store of their own, and who has added no peers."""
+def usual_variables() -> dict[str, str]:
+    """Of a user who has set nothing."""
     kept = {
         name: os.environ[name] for name in ("PATH", "HOME", "LANG", "HEAPWISE_NATIVE", "PYTHONPATH")
         if name in os.environ
     }
-    own = {"HEAPWISE_STORE": str(tmp_path / "store"), "XDG_DATA_HOME": str(tmp_path / "data")}
-    return kept | own | {"TERM": "dumb"}
+    return kept | {"TERM": "dumb"}
 
 
 @pytest.fixture
-def heapwise(tmp_path: Path, environment: dict[str, str]) -> Heapwise:
-    """Runs the command as a user types it; keyword ``env`` adds variables, and ``cwd`` is where."""
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Of a user who has set nothing, with a store of their own, and who has added no peers."""
+    own = {"HEAPWISE_STORE": str(tmp_path / "store"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    return usual_variables() | own
+
+
+@pytest.fixture(scope="session")
+def warm_start() -> Iterator[WarmStart]:
+    """Starts the command without loading its modules each time."""
+    starter = WarmStart(usual_variables())
+    yield starter
+    starter.close()
+
+
+@pytest.fixture
+def heapwise(tmp_path: Path, environment: dict[str, str], warm_start: WarmStart) -> Heapwise:
+    """Runs the command as a user types it; keyword ``env`` adds variables, and ``cwd`` is where.
+    With other options of ``subprocess.run`` it is a process of its own in any case."""
 
     def call(*words: str, env: dict[str, str] | None = None, timeout_s: float = TIMEOUT_S,
              cwd: Path = tmp_path, **options: object) -> object:
+        variables = environment | (env or {})
+        if not options:
+            return warm_start.run(words, variables, cwd, timeout_s)
         return subprocess.run(
-            [sys.executable, "-m", "heapwise", *words], env=environment | (env or {}),
-            cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False,
-            stdin=subprocess.DEVNULL, **options,  # type: ignore[call-overload]
+            command(words), env=variables, cwd=cwd, capture_output=True, text=True,
+            timeout=timeout_s, check=False, stdin=subprocess.DEVNULL,
+            **options,  # type: ignore[call-overload]
         )
 
     return call  # type: ignore[return-value]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from library_build import build_library
 
 pytestmark = pytest.mark.usefixtures("built_native")
 
@@ -25,15 +26,10 @@ def blocks(language: str) -> list[str]:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The installed library, for pkg-config."""
-    folder = tmp_path_factory.mktemp("library")
-    for words in (
-        ["-S", ROOT, "-B", folder / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-         "-DHEAPWISE_BUILD_LAB=OFF", "-DHEAPWISE_BUILD_TESTS=OFF"],
-        ["--build", folder / "build"],
-        ["--install", folder / "build", "--prefix", folder / "prefix"],
-    ):
-        subprocess.run(["cmake", *map(str, words)], check=True, capture_output=True)
-    return folder / "prefix"
+    prefix = tmp_path_factory.mktemp("library") / "prefix"
+    subprocess.run(["cmake", "--install", str(build_library()), "--prefix", str(prefix)],
+                   check=True, capture_output=True)
+    return prefix
 
 
 @pytest.fixture

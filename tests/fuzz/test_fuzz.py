@@ -1,4 +1,4 @@
-"""The fuzzer: its corpus, a minute of its own ideas, and faults that it has to find."""
+"""The fuzzer: its corpus, some of its own ideas, and faults that it has to find."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"
 COMPILER = "clang++-19"
-FUZZ_TIME_S = int(os.environ.get("HEAPWISE_TEST_FUZZ_S", "60"))
+FUZZ_TIME_S = int(os.environ.get("HEAPWISE_TEST_FUZZ_S", "20"))
 LIMITS = ["-max_len=4096", "-timeout=25", "-rss_limit_mb=4096", "-print_final_stats=1"]
 
 
@@ -51,7 +51,7 @@ def test_B1_22_the_corpus_passes(fuzzer: Path) -> None:
     assert runs_in(done.stderr) >= len(list(CORPUS.iterdir()))
 
 
-def test_B1_22_a_minute_of_new_ideas(fuzzer: Path, tmp_path: Path) -> None:
+def test_B1_22_new_ideas(fuzzer: Path, tmp_path: Path) -> None:
     """What it finds stays in build/fuzz/found; a file there repeats it: heap_fuzz FILE."""
     found = ROOT / "build" / "fuzz" / "found"
     found.mkdir(parents=True, exist_ok=True)

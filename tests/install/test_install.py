@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
+from library_build import build_library
 
 ROOT = Path(__file__).resolve().parents[2]
 CONSUMER = Path(__file__).parent / "consumer"
@@ -26,28 +26,9 @@ def run(*command: str | Path, **environment: str) -> str:
     return done.stdout
 
 
-def compiler(variable: str) -> str:
-    return os.environ.get(variable) or str(sysconfig.get_config_var(variable)).split()[0]
-
-
 @pytest.fixture(scope="session")
 def build() -> Path:
-    """The library alone, built as a user builds it.
-
-    It lies beside the build of the wheel, and calls the compilers as that does: by the names that
-    Python was built with. So ccache has the objects already.
-    """
-    folder = ROOT / "build" / "install"
-    options = [
-        "-DCMAKE_BUILD_TYPE=Release",
-        "-DHEAPWISE_BUILD_LAB=OFF",
-        "-DHEAPWISE_BUILD_TESTS=OFF",
-        f"-DCMAKE_C_COMPILER={compiler('CC')}",
-        f"-DCMAKE_CXX_COMPILER={compiler('CXX')}",
-    ]
-    run("cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, *options)
-    run("cmake", "--build", folder)
-    return folder
+    return build_library()
 
 
 @pytest.fixture(scope="session")
@@ -135,6 +116,23 @@ def test_a_program_that_leaves_malloc_to_its_libraries(
     run("gcc", source, "-o", program, "-Wl,--as-needed", *flags)
     defined = " T malloc" in run("nm", "--dynamic", "--defined-only", program)
     assert (uses_the_library(program), defined) == (kind == "", kind != "")
+
+
+@pytest.mark.parametrize("profile", ["guarded", "hardened"])
+def test_an_archive_says_that_it_keeps_no_call_sites(
+    prefix: Path, tmp_path: Path, profile: str
+) -> None:
+    name = f"heapwise-malloc-{profile}"
+    flags = [flag.replace(f"-l{name}", f"-l:lib{name}.a")
+             for flag in pkg_config(prefix, "--libs", package=name)]
+    program = tmp_path / "program"
+    run("gcc", ROOT / "tests/linking/archive.c", "-o", program, *flags)
+    assert not uses_the_library(program)
+    done = subprocess.run([program], env=os.environ | {"HEAPWISE_MALLOC_CALL_SITES": "1"},
+                          capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "CALL_SITES=1: the heap is linked into another file" in done.stderr
+    assert "it is ignored" in done.stderr
 
 
 @pytest.mark.parametrize("visibility", ["default", "hidden"])

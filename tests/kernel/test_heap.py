@@ -18,7 +18,7 @@ from kernel.machine import Ended
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = ROOT / "build" / "dev" / "tests"
+TESTS = ROOT / "build" / "apart" / "tests"
 PATTERNS = ("unit_heap_*_test", "unit_os_*_test")
 TIMED = ("unit_heap_purge_clock_test",)
 """Its cases end themselves after some time, which is too short if the guest is emulated."""
@@ -76,7 +76,7 @@ def test_unit_tests_pass(boot: Callable[..., Ended]) -> None:
     programs = sorted(file for pattern in PATTERNS for file in TESTS.glob(pattern)
                       if file.name not in TIMED)
     if not programs:
-        pytest.skip("no tests are built: cmake --build --preset dev --target unit_tests")
+        pytest.skip("no tests are built: cmake --build --preset apart --target unit_tests")
     ended = boot("\n".join([
         "export HEAPWISE_MALLOC_SHARDS=1", "failed=0",
         *(f"{program} --no-colors --minimal || {{ echo 'FAILED {program.name}'; failed=1; }}"

@@ -1,7 +1,7 @@
 """Parts that run beside the others, and parts beside which nothing runs.
 
 Many parts leave a processor idle for a while: one program is linked, the last test of many runs, a
-test waits. Parts that mostly use one processor run beside them.
+test waits. The parts of a second lane run beside them.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Lane(Enum):
     """Beside what a part runs. The parts of one lane run one after the other."""
 
     USUAL = 1  # uses all processors
-    BESIDE = 2  # mostly uses one, and needs nothing that a part of another lane makes
+    BESIDE = 2  # needs nothing that a part of another lane makes
     ALONE = 3  # measures: nothing runs beside it
 
 

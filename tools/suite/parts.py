@@ -63,14 +63,16 @@ def pytest(
     lane: Lane = Lane.USUAL,
     **environment: str,
 ) -> Part:
-    """A part that pytest runs in this number of processes, with ``environment`` added.
+    """A part that pytest runs in this number of processes beside its own, if it is more than one,
+    with ``environment`` added.
 
     marks: an expression of pytest, which tests are run.
     unrelated, lane: as a part has them.
     """
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
-    command += ["--numprocesses", str(processes), "--dist", "worksteal", "-m", marks, *folders]
+    beside = processes if processes > 1 else 0
+    command += ["--numprocesses", str(beside), "--dist", "worksteal", "-m", marks, *folders]
     added = {"HEAPWISE_NATIVE": str(installed_native())} | environment
     return Part(name, command, junit, timeout_s, added, unrelated=unrelated, lane=lane)
 
@@ -97,17 +99,23 @@ NOT_UNDER_TSAN = (
 )
 
 
-def build_of(preset: str, *targets: str) -> list[Part]:
+def build_of(preset: str, *targets: str, lane: Lane = Lane.USUAL) -> list[Part]:
     """Configure and build these targets."""
     build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
+    configure = ["cmake", "--preset", preset]
     return [
-        Part(f"{preset} configure", ["cmake", "--preset", preset], prepares=True),
-        Part(f"{preset} build", build, prepares=True),
+        Part(f"{preset} configure", configure, prepares=True, lane=lane),
+        Part(f"{preset} build", build, prepares=True, lane=lane),
     ]
 
 
 def of_preset(
-    preset: str, results: Path, *labels: str, without: str = "", also: tuple[str, ...] = ()
+    preset: str,
+    results: Path,
+    *labels: str,
+    without: str = "",
+    also: tuple[str, ...] = (),
+    lane: Lane = Lane.USUAL,
 ) -> list[Part]:
     """Configure, build and run the C++ tests that carry one of the labels.
 
@@ -120,12 +128,13 @@ def of_preset(
     run += ["--parallel", str(PROCESSORS)]
     run += ["--exclude-regex", without] if without else []
     return [
-        *build_of(preset, *targets),
+        *build_of(preset, *targets, lane=lane),
         Part(
             f"{preset} tests",
             [*run, "--output-junit", str(junit)],
             junit,
             unrelated=NOT_FOR_CPP,
+            lane=lane,
         ),
     ]
 
@@ -160,7 +169,9 @@ def all_parts(root: Path, results: Path) -> list[Part]:
             also=("concurrent_experiments",),
         ),
         concurrent_experiments("tsan", root, results),
-        *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
+        *of_preset(
+            "aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU, lane=Lane.BESIDE
+        ),
         Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP, lane=Lane.BESIDE),
         pytest("headers", results, "tests/headers"),
         pytest("conformance", results, "tests/conformance", "tests/attack"),
@@ -243,7 +254,8 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             marks="slow",
         ),
         pytest("long fuzz", results, "tests/fuzz", timeout_s=4500, HEAPWISE_TEST_FUZZ_S="3600"),
-        *build_of("dev", "unit_tests", "stress_tests"),
+        # Each file of tests alone: it includes what it needs.
+        *build_of("apart", "unit_tests", "contract_tests", "stress_tests"),
         # A virtual machine with the kernel of this Debian release.
         pytest(
             "long kernel",
@@ -255,7 +267,10 @@ def long_parts(root: Path, results: Path) -> list[Part]:
         ),
         Part(
             "long collector faults",
-            [sys.executable, "tools/collector_faults.py", "--runs", "1000"],
+            [
+                *(sys.executable, "tools/collector_faults.py", "--runs", "1000"),
+                *("--build", "build/apart/tests"),
+            ],
             timeout_s=7200,
         ),
     ]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from histories import add, commit_of, elsewhere, fill, run_of
@@ -136,12 +135,9 @@ def test_damage_in_the_index_does_not_damage_the_history(tmp_path: Path) -> None
     assert read_points(tmp_path) == found
 
 
-def heapwise(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "heapwise", *words], capture_output=True,
-                          text=True, timeout=60)
-
-
-def test_the_command_prints_series_changes_json_and_a_page(tmp_path: Path) -> None:
+def test_the_command_prints_series_changes_json_and_a_page(
+    heapwise: Any, tmp_path: Path
+) -> None:
     fill(tmp_path / "s", STEP)
     store = ("--store", str(tmp_path / "s"))
     said = heapwise("history", "time", *store)

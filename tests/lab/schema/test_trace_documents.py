@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +17,24 @@ HEAP = """heap profile:      1:     1024 [     1:     1024] @ heapprofile
 """
 
 
-def heapwise(*words: str) -> str:
-    return subprocess.run([sys.executable, "-m", "heapwise", *words], check=True, text=True,
-                          stdout=subprocess.PIPE, timeout=120).stdout
-
-
-def document(form: str, folder: Path) -> Any:
+def document(heapwise: Any, form: str, folder: Path) -> Any:
     path = folder / f"{form}.hwt"
     if form == "heap_profile":
         path.write_text(HEAP)
     else:
         options = ["--profile", "--sample-every", "4096"] if form == "profile" else []
-        heapwise("record", *options, "-o", str(path), "--", "perl", "-e", "my @a = (1..5000)")
-    return json.loads(heapwise("trace", str(path), "--json"))
+        done = heapwise("record", *options, "-o", path, "--", "perl", "-e", "my @a = (1..5000)")
+        assert done.returncode == 0, done.stderr
+    return json.loads(heapwise("trace", path, "--json").stdout)
 
 
 @pytest.mark.parametrize("form", ["trace", "profile", "heap_profile"])
-def test_what_is_printed_satisfies_its_schema(form: str, tmp_path: Path) -> None:
+def test_what_is_printed_satisfies_its_schema(
+    heapwise: Any, form: str, tmp_path: Path
+) -> None:
     schema = json.loads((ROOT / "schema" / f"{form}.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
-    found = document(form, tmp_path)
+    found = document(heapwise, form, tmp_path)
     assert found["kind"] == form
     validator.validate(found)
     required = schema["$defs"][schema["$ref"].rpartition("/")[2]]["required"]
@@ -47,10 +43,9 @@ def test_what_is_printed_satisfies_its_schema(form: str, tmp_path: Path) -> None
         assert not validator.is_valid({name: found[name] for name in found if name != key}), key
 
 
-def test_a_file_of_gzip_without_a_profile_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_gzip_without_a_profile_is_refused(heapwise: Any, tmp_path: Path) -> None:
     path = tmp_path / "x.pb.gz"
     path.write_bytes(gzip.compress(b"text"))
-    done = subprocess.run([sys.executable, "-m", "heapwise", "trace", str(path)], text=True,
-                          capture_output=True, timeout=60, check=False)
+    done = heapwise("trace", path)
     assert done.returncode == 2
     assert "E062" in done.stderr

@@ -435,6 +435,25 @@ def test_a_sampled_block_is_reported_with_its_stacks(
     assert ("freed" in found) == (kind != "behind")
 
 
+@pytest.mark.parametrize("name", ["default", *PROFILES])
+def test_the_stacks_of_a_sampled_block_reach_the_program(
+    host: Any, compiled: Any, tmp_path: Path, name: str
+) -> None:
+    """Its main calls malloc and free."""
+    report = tmp_path / "report"
+    program = compiled(SAMPLES, "-no-pie")
+    of_profile(host, name).run(program, "twice", HEAPWISE_MALLOC_REPORT=str(report),
+                               HEAPWISE_MALLOC_GUARD_EVERY="1")
+    symbols = subprocess.run(["nm", "--print-size", program], capture_output=True, text=True,
+                             check=True).stdout
+    [(begin, size)] = re.findall(r"^(\w+) (\w+) T main$", symbols, re.MULTILINE)
+    end = int(begin, 16) + int(size, 16)
+    found = json.loads(report.read_text())
+    for call in ("allocated", "freed"):
+        stack = found[call]["stack"]
+        assert any(int(begin, 16) < int(address, 16) <= end for address in stack), found
+
+
 def test_legal_calls_are_not_reported(profile: Any, compiled: Any) -> None:
     done = profile.run(compiled(LEGAL, "-fsized-deallocation"))
     assert (done.status, done.err) == (0, "")

@@ -1,0 +1,105 @@
+"""A command that is forked does what one that is started does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from warm_start import WarmStart, command
+
+WAIT = ("compare", "--allocators", "jemalloc", "--time", "60s", "--", "sleep", "1")
+
+
+@pytest.fixture
+def starter(environment: dict[str, str]) -> Iterator[WarmStart]:
+    starter = WarmStart(environment)
+    yield starter
+    starter.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("list", "--help"), 0),
+        (("--store", "a b", "list", "--json"), 2),
+        (("lst", "--json"), 2),
+        (("explain", "E003"), 0),
+        (("report", "--list"), 0),
+        (("report", "\udcff"), 2),
+    ],
+)
+def test_it_says_the_same(
+    starter: WarmStart, environment: dict[str, str], tmp_path: Path, words: tuple[str, ...],
+    status: int,
+) -> None:
+    started, forked = (starter.run(words, environment, tmp_path, 60) for _ in range(2))
+    assert starter.forks == 1
+    assert vars(started) == vars(forked)
+    assert started.returncode == status
+    assert started.stdout or started.stderr
+
+
+def test_each_call_has_its_own_variables_and_folder(
+    starter: WarmStart, environment: dict[str, str], tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "heapwise.toml").write_text("what = 1\n")
+    said = [
+        starter.run(("report", "--list"), environment | more, folder, 60)
+        for more, folder in (
+            ({}, tmp_path),
+            ({"HEAPWISE_OPEN": "perhaps"}, tmp_path),
+            ({}, elsewhere),
+            ({}, tmp_path),
+        )
+    ]
+    assert [each.returncode for each in said] == [0, 2, 2, 0]
+    assert "--open perhaps" in said[1].stderr
+    assert str(elsewhere) in said[2].stderr.replace("\n      ", "")
+    assert vars(said[0]) == vars(said[3])
+    assert starter.forks == 3
+
+
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "PYTHONWARNINGS", "LC_ALL", "FORCE_COLOR", "TERM"])
+def test_what_is_read_at_the_start_is_given_to_a_process_of_its_own(
+    starter: WarmStart, environment: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    for more in ({}, {}, {name: ""}):
+        starter.run(("--version",), environment | more, tmp_path, 60)
+    assert starter.forks == 1
+
+
+def test_a_command_that_takes_too_long_is_ended(
+    starter: WarmStart, environment: dict[str, str], tmp_path: Path
+) -> None:
+    starter.run(("compare", "--help"), environment, tmp_path, 60)
+    with pytest.raises(subprocess.TimeoutExpired) as late:
+        starter.run(WAIT, environment, tmp_path, 2)
+    assert late.value.cmd == command(WAIT)
+    assert starter.forks == 1
+    assert starter.run(("compare", "--help"), environment, tmp_path, 60).returncode == 0
+
+
+def test_a_loaded_process_that_fails_says_why(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    environment = {**environment, "PYTHONPATH": str(tmp_path)}
+    starter = WarmStart(environment)
+    (tmp_path / "heapwise.py").write_text("raise OSError('not today')\n")
+    assert starter.run(("--version",), environment, tmp_path, 60).returncode == 1
+    with pytest.raises(RuntimeError, match="not today"):
+        starter.run(("--version",), environment, tmp_path, 60)
+
+
+def test_closing_ends_the_loaded_process(environment: dict[str, str], tmp_path: Path) -> None:
+    starter = WarmStart(environment)
+    for _ in range(2):
+        starter.run(("--version",), environment, tmp_path, 60)
+    assert starter.process is not None
+    starter.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(starter.process.pid, 0)
