@@ -79,9 +79,9 @@ void clear_layouts(slice_index slice, kind block_kind) noexcept {
   }
 }
 
-/// Returns: a span of the kind with free blocks in it, or one that is free altogether, or none.
-/// Requires: the lock.
-bool next_span(thread_record& self, kind block_kind) noexcept {
+/// Effects: gets a span of the kind with free blocks in it, or one that is free altogether, for a
+/// block of `asked_bytes`. Returns: whether there is one. Requires: the lock.
+bool next_span(thread_record& self, kind block_kind, std::size_t asked_bytes) noexcept {
   look_after_copy();
   slice_index slice = the_gc.unswept[block_kind];
   cursor span;
@@ -97,6 +97,7 @@ bool next_span(thread_record& self, kind block_kind) noexcept {
     if (!span.clean && is_typed(block_kind)) clear_layouts(slice, block_kind);
     dirty.store(true, std::memory_order_relaxed);
   }
+  the_gc.memory.record(slice).filled = asked_bytes == kind_table[block_kind].bytes;
   const std::lock_guard hold{self.lock};
   self.cursors[block_kind] = span;
   return true;
@@ -111,7 +112,8 @@ void* take_from_window(thread_record& self, kind block_kind) noexcept {
   return block;
 }
 
-HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind) {
+HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind,
+                                            std::size_t asked_bytes) {
   if (void* const block = take_from_window(self, block_kind); block != nullptr) return block;
   for (;;) {
     {
@@ -120,7 +122,7 @@ HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind
     }
     {
       const std::lock_guard hold{the_gc.lock};
-      if (!next_span(self, block_kind)) return nullptr;
+      if (!next_span(self, block_kind, asked_bytes)) return nullptr;
     }
     keep_pace();
     tell_program();
@@ -173,7 +175,7 @@ HEAPWISE_COLD thread_record* record_at_start() noexcept {
 
 /// Returns: a block, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* allocate_any(thread_record& self, std::size_t bytes, bool atomic) {
-  return bytes <= max_small_bytes ? allocate_small(self, kind_of(bytes, atomic))
+  return bytes <= max_small_bytes ? allocate_small(self, kind_of(bytes, atomic), bytes)
                                   : allocate_large(bytes, atomic ? large_atomic : large);
 }
 
@@ -182,7 +184,7 @@ void* allocate_any_typed(thread_record& self, std::size_t bytes, const layout& i
   const bool is_small = bytes <= max_small_bytes - sizeof(&its);
   const kind block_kind = is_small ? typed_kind_of(bytes + sizeof(&its)) : large_typed;
   auto* const block = static_cast<std::byte*>(
-      is_small ? allocate_small(self, block_kind)
+      is_small ? allocate_small(self, block_kind, bytes + sizeof(&its))
                : allocate_large(std::min(bytes, SIZE_MAX / 2) + sizeof(&its), block_kind));
   if (block == nullptr) return nullptr;
   // Before it holds an address. A collection that comes first finds no layout, and nothing.

@@ -35,6 +35,7 @@ struct slice_record {
   // threads may write it at once, all of them the same.
   std::atomic<std::uint32_t> handed_out_in;
   std::uint32_t marked; // how many of its blocks the last collection marked
+  bool filled;          // a span: the block for which a thread got it uses all of its bytes
 };
 
 /// Where blocks may be and of what kind: what marking has to know, in registers.
