@@ -43,7 +43,9 @@ typedef struct heapwise_gc_options {
    * again as lives, then it waits. Where the system refuses a copy, the program waits for marking
    * as without this. The system is asked for huge pages for the heap. Default: never. */
   size_t concurrent_bytes;
-  /* 1: an address inside of a block counts wherever it is found, not only on stacks. */
+  /* 1: an address inside of a block counts wherever it is found, not only on stacks. 2: so does
+   * the one past its end. Then blocks are a byte longer, as in Boehm's collector, and no allocation
+   * is inlined. */
   int interior_pointers;
   /* 1: blocks have to be freed; those that are lost are reported after each heapwise_gc_collect and
    * at the end of the process. */

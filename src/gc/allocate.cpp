@@ -207,11 +207,19 @@ void* finish(void* block, std::size_t size_bytes, const void* caller) {
   return block;
 }
 
-std::size_t room_for(std::size_t size_bytes) noexcept {
+/// Returns: how large a block has to be whose end is followed by the address of its layout.
+std::size_t room_before_layout(std::size_t size_bytes) noexcept {
   return the_gc.chosen.debug ? with_guard(size_bytes) : size_bytes;
 }
 
-/// As `allocate`, where leaks or damage are to be found, and in a thread that is not registered.
+/// Returns: how large a block has to be. Where an address one past the end counts, it is in the
+/// block, as in Boehm's collector.
+std::size_t room_for(std::size_t size_bytes) noexcept {
+  const bool longer = the_gc.chosen.past_end && size_bytes != SIZE_MAX;
+  return room_before_layout(size_bytes + (longer ? 1 : 0));
+}
+
+/// As `allocate`, where blocks are handed out one by one, and in a thread that is not registered.
 HEAPWISE_COLD void* allocate_noted(std::size_t size_bytes, bool atomic, const void* caller) {
   thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
   if (self == nullptr) return ask_program(size_bytes);
@@ -226,7 +234,7 @@ bool next_window(thread_record& self, kind block_kind) noexcept {
   if (at.slice == no_slice) return false;
   const kind_facts& facts = kind_table[block_kind];
   mark* const marks = the_gc.memory.marks_of(at.slice);
-  const std::uint32_t most = the_gc.memory.notes_use() ? 1 : facts.blocks_at_once;
+  const std::uint32_t most = the_gc.one_by_one ? 1 : facts.blocks_at_once;
   const auto [first, end] = next_free_run(marks, at.next, facts.blocks, most);
   if (first == facts.blocks) {
     at = {};
@@ -248,7 +256,7 @@ bool next_window(thread_record& self, kind block_kind) noexcept {
 
 void* allocate(std::size_t size_bytes, bool atomic, const void* caller) {
   thread_record* const self = this_thread;
-  if (self == nullptr || the_gc.memory.notes_use()) [[unlikely]] {
+  if (self == nullptr || the_gc.one_by_one) [[unlikely]] {
     return allocate_noted(size_bytes, atomic, caller);
   }
   void* const block = allocate_any(*self, size_bytes, atomic);
@@ -283,7 +291,7 @@ void* allocate_aligned(std::size_t alignment, std::size_t size_bytes, const void
 void* allocate_typed(const layout& its, std::size_t size_bytes, const void* caller) {
   thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
   if (self == nullptr) return ask_program(size_bytes);
-  const std::size_t bytes = room_for(size_bytes);
+  const std::size_t bytes = room_before_layout(size_bytes);
   // Markers take pieces of a large block if nothing says what is in it.
   if (its.function == nullptr && bytes > max_small_bytes - sizeof(&its)) {
     return allocate(size_bytes, false, caller);
@@ -298,7 +306,9 @@ void* allocate_like(const found_block& block, std::size_t size_bytes, const void
 }
 
 std::size_t usable_bytes(const found_block& block) noexcept {
-  return the_gc.chosen.debug ? asked_bytes(block) : block.bytes;
+  if (the_gc.chosen.debug) return asked_bytes(block);
+  const bool longer = the_gc.chosen.past_end && !is_typed(the_gc.memory.kind_at(block.slice));
+  return block.bytes - (longer ? 1 : 0);
 }
 
 void release(const found_block& block, std::string_view called) noexcept {

@@ -88,6 +88,7 @@ struct settings {
   std::size_t concurrent_bytes = 0; // live bytes from which on a copy marks; 0: never
   int signal = os::default_signal;  // stops threads
   bool interior = false;
+  bool past_end = false; // an address one past the end counts everywhere, too
   bool find_leaks = false;
   bool debug = false;
   bool stats = false;
@@ -113,6 +114,9 @@ struct state {
   std::size_t thread_count = 0;
   std::size_t disabled = 0;
   settings chosen;
+  // Windows have room for one block: each is noted down, or made longer than the size that callers
+  // know. Written at the start.
+  bool one_by_one = false;
   page_list<os::memory_range> added_roots;
   page_list<os::memory_range> added_stacks;
   page_list<os::memory_range> excluded_roots; // of static data
