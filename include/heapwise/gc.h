@@ -57,6 +57,10 @@ typedef struct heapwise_gc_options {
   /* 1: each block has its size, its caller and a guard behind it. Blocks that were written behind
    * their end are reported, and lost ones with their caller. No allocation is fast. */
   int debug;
+  /* 1: a thread that is not registered is registered by its first allocation, free or
+   * heapwise_gc_get_weak, until it ends. What it knew of blocks before, nothing keeps. 0: the
+   * process ends with a line on standard error. */
+  int register_threads;
 } heapwise_gc_options;
 
 /* Effects: starts the collector and registers the calling thread; started before, only the latter.

@@ -169,8 +169,10 @@ HEAPWISE_COLD thread_record* record_at_start() noexcept {
   if (!the_gc.started.load(std::memory_order_acquire)) {
     return heapwise_gc_init(nullptr) == 0 ? this_thread : nullptr;
   }
+  if (register_if_chosen()) return this_thread;
   refuse("a thread that is not registered wants a block",
-         ". Next: call heapwise_gc_register_thread in each thread that uses the collector");
+         ". Next: call heapwise_gc_register_thread in each thread that uses the collector, or set "
+         "the option register_threads");
 }
 
 /// Returns: a block, or nullptr.
@@ -312,8 +314,10 @@ std::size_t usable_bytes(const found_block& block) noexcept {
 }
 
 void release(const found_block& block, std::string_view called) noexcept {
+  if (this_thread == nullptr && !register_if_chosen()) [[unlikely]] {
+    refuse(called, " in a thread that is not registered");
+  }
   thread_record* const self = this_thread;
-  if (self == nullptr) refuse(called, " in a thread that is not registered");
   note_freed(block, called);
   // Relaxed: who attached something gave this thread the address afterwards.
   if (the_gc.memory.record(block.slice).attached.load(std::memory_order_relaxed)) {

@@ -42,6 +42,7 @@ constexpr option<settings> known[] = {
     {"SIGNAL", read_signal,
      "the number of a signal that nothing else in the process uses, for example 30 for SIGPWR"},
     {"INTERIOR_POINTERS", read_interior, "0 to 2"},
+    {"REGISTER_THREADS", read_switch<&settings::register_threads>, "0 or 1"},
     {"FIND_LEAKS", read_switch<&settings::find_leaks>, "0 or 1"},
     {"DEBUG", read_switch<&settings::debug>, "0 or 1"},
     {"STATS", read_switch<&settings::stats>, "0 or 1"},
@@ -62,6 +63,7 @@ settings choose(const heapwise_gc_options* wanted) noexcept {
     if (wanted->signal != 0) chosen.signal = wanted->signal;
     chosen.interior = wanted->interior_pointers != 0;
     chosen.past_end = wanted->interior_pointers == 2;
+    chosen.register_threads = wanted->register_threads != 0;
     chosen.find_leaks = wanted->find_leaks != 0;
     chosen.debug = wanted->debug != 0;
   }

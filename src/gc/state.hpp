@@ -88,7 +88,8 @@ struct settings {
   std::size_t concurrent_bytes = 0; // live bytes from which on a copy marks; 0: never
   int signal = os::default_signal;  // stops threads
   bool interior = false;
-  bool past_end = false; // an address one past the end counts everywhere, too
+  bool past_end = false;         // an address one past the end counts everywhere, too
+  bool register_threads = false; // at their first call
   bool find_leaks = false;
   bool debug = false;
   bool stats = false;
