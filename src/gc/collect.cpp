@@ -303,6 +303,7 @@ void finish_copy() noexcept {
     now.pause_ns = the_gc.copy.pause_ns;
     now.beside_bytes = now.so_far.allocated_bytes - the_gc.allocated_at_copy;
     finish(now);
+    the_gc.speed_of_copies.note(the_gc.copy.mark_ns, the_gc.reached_bytes);
   } else {
     tell(HEAPWISE_GC_COLLECTION_ENDS);
     collect_now(false);
@@ -350,7 +351,7 @@ bool make_room(std::size_t wanted_bytes) noexcept {
     return false;
   }
   the_gc.bearable_bytes = larger + lead + room_beside_copy(larger);
-  the_gc.pace.begin(larger, the_gc.bearable_bytes);
+  the_gc.pace.begin(larger, the_gc.bearable_bytes, the_gc.speed_of_copies.longest_ns(larger));
   return collect_now(in_copy);
 }
 

@@ -158,6 +158,7 @@ class space {
   [[nodiscard]] bool commit_to(std::size_t end) noexcept;
   [[nodiscard]] bool commit_next(std::size_t end) noexcept;
   void leave_huge_pages() noexcept;
+  void renew_huge_page(slice_index first) noexcept;
 
   void* memory_ = nullptr; // the tables, and then the slices
   std::size_t memory_bytes_ = 0;

@@ -63,6 +63,36 @@ TEST_CASE("a heap that gives memory back is not filled up with huge pages" *
   CHECK(smaps::has_flag(larger + 110 * mib, "hg"));
 }
 
+TEST_CASE(
+    "where a copy marks, a huge page that is free as a whole is fresh when it is taken again") {
+  constexpr slice_index slices = 2 * mib / slice_bytes;
+  for (const bool copies : {true, false}) {
+    CAPTURE(copies);
+    space memory;
+    const std::size_t from = copies ? 0 : heapwise::gc::space_features::no_huge_pages;
+    REQUIRE(memory.start(0, {.huge_pages_from = from}));
+    for (slice_index each = 1; each < 6 * slices; ++each) {
+      REQUIRE(memory.take(1, heapwise::gc::pair_kind) == each);
+      *memory.address_of(each) = std::byte{1};
+      memory.record(each).dirty = true;
+    }
+    memory.give(2 * slices, slices);
+    memory.give(4 * slices, slices - 1); // not all of a huge page
+    REQUIRE(memory.take(1, heapwise::gc::pair_kind) == 2 * slices);
+    for (slice_index each = 2 * slices; each < 3 * slices; ++each) {
+      CHECK(memory.record(each).dirty.load() == !copies);
+      CHECK(*memory.address_of(each) == static_cast<std::byte>(copies ? 0 : 1));
+    }
+    for (slice_index each = 2 * slices + 1; each < 3 * slices; ++each) {
+      REQUIRE(memory.take(1, heapwise::gc::pair_kind) == each);
+    }
+    REQUIRE(memory.take(1, heapwise::gc::pair_kind) == 4 * slices);
+    CHECK(memory.record(4 * slices).dirty.load());
+    CHECK(*memory.address_of(4 * slices) == std::byte{1});
+    memory.end();
+  }
+}
+
 TEST_CASE("all slices of a huge page are usable before the first one is handed out") {
   if (!has_huge_pages()) return;
   space memory;
