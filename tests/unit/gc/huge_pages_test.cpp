@@ -47,6 +47,19 @@ TEST_CASE("where no copy marks, the system is asked for huge pages behind 32 MiB
   CHECK(smaps::has_flag(block + 36 * mib, "hg"));
 }
 
+TEST_CASE("a heap of twice as much is in huge pages from its beginning on" *
+          doctest::skip(HEAPWISE_EMULATED)) {
+  if (!has_huge_pages()) return;
+  start(0);
+  const auto* const first = static_cast<const char*>(heapwise_gc_malloc(8 * mib));
+  void* volatile middle = heapwise_gc_malloc(60 * mib);
+  REQUIRE(middle != nullptr);
+  CHECK_FALSE(smaps::has_flag(first + 4 * mib, "hg"));
+  for (int each = 0; each < 4; ++each) static_cast<void>(heapwise_gc_malloc(mib));
+  // One huge page with each block. A system that cannot do it is asked once.
+  CHECK(smaps::has_flag(heapwise_gc_base(first), "hg"));
+}
+
 TEST_CASE("a heap that gives memory back is not filled up with huge pages" *
           doctest::skip(HEAPWISE_EMULATED)) {
   if (!has_huge_pages()) return;
