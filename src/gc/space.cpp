@@ -143,8 +143,8 @@ void space::leave_marks_out_of_copies(bool yes) const noexcept {
   os::leave_out_of_copies(static_cast<void*>(marks_), bytes, yes);
 }
 
-/// Effects: in a heap that is large, its beginning becomes huge pages as well, one at a time: what a
-/// program allocates first is often a table that it looks at most.
+/// Effects: in a heap that is large, its beginning becomes huge pages as well, one at a time: what
+/// a program allocates first is often a table that it looks at most.
 void space::collapse_next() noexcept {
   const std::size_t slices = os::huge_page_bytes() / slice_bytes;
   std::byte* const begin = address_of(static_cast<slice_index>(small_pages_from_));
