@@ -38,9 +38,9 @@ class block_table {
 
   /// The last word is written, so that all of the block is in use.
   block one() {
-    block made = Memory::template make_array<std::uint64_t>(words_);
-    made[words_ - 1] = 1;
-    return made;
+    block fresh = Memory::template make_array<std::uint64_t>(words_);
+    fresh[words_ - 1] = 1;
+    return fresh;
   }
 
   std::size_t blocks_;

@@ -42,13 +42,13 @@ TEST_CASE("a thread that never registered keeps its blocks while another one col
           doctest::skip(HEAPWISE_SKIP_STOPS)) {
   start();
   std::atomic<int> step{0};
-  std::uintptr_t found = 0;
+  std::uintptr_t nodes_seen = 0;
   std::thread other{[&] {
     const node* volatile list = make_list();
     step = 1;
     step.notify_one();
     step.wait(1);
-    for (const node* each = list; each != nullptr; each = each->next) ++found;
+    for (const node* each = list; each != nullptr; each = each->next) ++nodes_seen;
   }};
   step.wait(0);
   CHECK(statistics().threads == 2);
@@ -58,7 +58,7 @@ TEST_CASE("a thread that never registered keeps its blocks while another one col
   step = 2;
   step.notify_one();
   other.join();
-  CHECK(found == nodes);
+  CHECK(nodes_seen == nodes);
   CHECK(statistics().threads == 1); // it has ended
 }
 
@@ -68,9 +68,9 @@ TEST_CASE("the first call of a thread may free a block, or read a weak reference
   auto** volatile const kept = static_cast<void**>(heapwise_gc_malloc(64));
   *kept = heapwise_gc_malloc(64);
   REQUIRE(heapwise_gc_set_weak(&cell, *kept) == 0);
-  bool found = false;
-  std::thread{[&] { found = heapwise_gc_get_weak(&cell) != nullptr; }}.join();
-  CHECK(found);
+  bool is_there = false;
+  std::thread{[&] { is_there = heapwise_gc_get_weak(&cell) != nullptr; }}.join();
+  CHECK(is_there);
   std::size_t threads = 0;
   std::thread{[&] {
     heapwise_gc_free(*kept);
