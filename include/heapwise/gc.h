@@ -29,7 +29,7 @@ typedef struct heapwise_gc_options {
   /* How many threads mark. Default: as many as processors, at most 4. */
   size_t markers;
   /* Between two collections, twice the live bytes divided by this may be allocated (a quarter of
-   * those of atomic blocks, three times those of blocks of two words). Default: 3, as in
+   * those of atomic blocks, three times those of blocks of 16 bytes). Default: 3, as in
    * Boehm's collector. 1 is faster and takes up to twice as much memory. */
   size_t free_space_divisor;
   /* The most that blocks may take. Default: as much as there is. */
@@ -43,7 +43,9 @@ typedef struct heapwise_gc_options {
    * again as lives, then it waits. Where the system refuses a copy, the program waits for marking
    * as without this. The system is asked for huge pages for the heap. Default: never. */
   size_t concurrent_bytes;
-  /* 1: an address inside of a block counts wherever it is found, not only on stacks. */
+  /* 1: an address inside of a block counts wherever it is found, not only on stacks. 2: so does
+   * the one past its end. Then blocks are a byte longer, as in Boehm's collector, and no allocation
+   * is inlined. */
   int interior_pointers;
   /* 1: blocks have to be freed; those that are lost are reported after each heapwise_gc_collect and
    * at the end of the process. */
@@ -55,6 +57,10 @@ typedef struct heapwise_gc_options {
   /* 1: each block has its size, its caller and a guard behind it. Blocks that were written behind
    * their end are reported, and lost ones with their caller. No allocation is fast. */
   int debug;
+  /* 1: a thread that is not registered is registered by its first allocation, free or
+   * heapwise_gc_get_weak, until it ends. What it knew of blocks before, nothing keeps. 0: the
+   * process ends with a line on standard error. */
+  int register_threads;
 } heapwise_gc_options;
 
 /* Effects: starts the collector and registers the calling thread; started before, only the latter.
@@ -397,7 +403,7 @@ typedef struct heapwise_gc_statistics {
   size_t allocated_bytes;   /* handed to threads, in runs of blocks */
   size_t marked_bytes;      /* by all collections */
   size_t freed_bytes;       /* found free by all collections, and freed by the program */
-  size_t total_pause_ns;    /* while the world was stopped */
+  size_t total_pause_ns;    /* from asking all threads to stop until they go on */
   size_t longest_pause_ns;
   size_t mark_ns;              /* of the pauses, marking */
   size_t sweep_ns;             /* putting spans back after marking, not in the pauses */
@@ -415,6 +421,7 @@ typedef struct heapwise_gc_statistics {
   size_t concurrent_mark_ns;     /* in those copies */
   size_t lost_copies;            /* that ended without a result */
   size_t longest_wait_ns;        /* of a thread that wanted memory, for what a copy found */
+  size_t longest_stop_ns;        /* of a pause: until all threads stood still */
 } heapwise_gc_statistics;
 
 /* Effects: fills `*into`. */

@@ -79,9 +79,9 @@ void clear_layouts(slice_index slice, kind block_kind) noexcept {
   }
 }
 
-/// Returns: a span of the kind with free blocks in it, or one that is free altogether, or none.
-/// Requires: the lock.
-bool next_span(thread_record& self, kind block_kind) noexcept {
+/// Effects: gets a span of the kind with free blocks in it, or one that is free altogether, for a
+/// block of `asked_bytes`. Returns: whether there is one. Requires: the lock.
+bool next_span(thread_record& self, kind block_kind, std::size_t asked_bytes) noexcept {
   look_after_copy();
   slice_index slice = the_gc.unswept[block_kind];
   cursor span;
@@ -97,6 +97,7 @@ bool next_span(thread_record& self, kind block_kind) noexcept {
     if (!span.clean && is_typed(block_kind)) clear_layouts(slice, block_kind);
     dirty.store(true, std::memory_order_relaxed);
   }
+  the_gc.memory.record(slice).filled = asked_bytes == kind_table[block_kind].bytes;
   const std::lock_guard hold{self.lock};
   self.cursors[block_kind] = span;
   return true;
@@ -111,7 +112,8 @@ void* take_from_window(thread_record& self, kind block_kind) noexcept {
   return block;
 }
 
-HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind) {
+HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind,
+                                            std::size_t asked_bytes) {
   if (void* const block = take_from_window(self, block_kind); block != nullptr) return block;
   for (;;) {
     {
@@ -120,7 +122,7 @@ HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind
     }
     {
       const std::lock_guard hold{the_gc.lock};
-      if (!next_span(self, block_kind)) return nullptr;
+      if (!next_span(self, block_kind, asked_bytes)) return nullptr;
     }
     keep_pace();
     tell_program();
@@ -167,13 +169,15 @@ HEAPWISE_COLD thread_record* record_at_start() noexcept {
   if (!the_gc.started.load(std::memory_order_acquire)) {
     return heapwise_gc_init(nullptr) == 0 ? this_thread : nullptr;
   }
+  if (register_if_chosen()) return this_thread;
   refuse("a thread that is not registered wants a block",
-         ". Next: call heapwise_gc_register_thread in each thread that uses the collector");
+         ". Next: call heapwise_gc_register_thread in each thread that uses the collector, or set "
+         "the option register_threads");
 }
 
 /// Returns: a block, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* allocate_any(thread_record& self, std::size_t bytes, bool atomic) {
-  return bytes <= max_small_bytes ? allocate_small(self, kind_of(bytes, atomic))
+  return bytes <= max_small_bytes ? allocate_small(self, kind_of(bytes, atomic), bytes)
                                   : allocate_large(bytes, atomic ? large_atomic : large);
 }
 
@@ -182,7 +186,7 @@ void* allocate_any_typed(thread_record& self, std::size_t bytes, const layout& i
   const bool is_small = bytes <= max_small_bytes - sizeof(&its);
   const kind block_kind = is_small ? typed_kind_of(bytes + sizeof(&its)) : large_typed;
   auto* const block = static_cast<std::byte*>(
-      is_small ? allocate_small(self, block_kind)
+      is_small ? allocate_small(self, block_kind, bytes + sizeof(&its))
                : allocate_large(std::min(bytes, SIZE_MAX / 2) + sizeof(&its), block_kind));
   if (block == nullptr) return nullptr;
   // Before it holds an address. A collection that comes first finds no layout, and nothing.
@@ -205,11 +209,19 @@ void* finish(void* block, std::size_t size_bytes, const void* caller) {
   return block;
 }
 
-std::size_t room_for(std::size_t size_bytes) noexcept {
+/// Returns: how large a block has to be whose end is followed by the address of its layout.
+std::size_t room_before_layout(std::size_t size_bytes) noexcept {
   return the_gc.chosen.debug ? with_guard(size_bytes) : size_bytes;
 }
 
-/// As `allocate`, where leaks or damage are to be found, and in a thread that is not registered.
+/// Returns: how large a block has to be. Where an address one past the end counts, it is in the
+/// block, as in Boehm's collector.
+std::size_t room_for(std::size_t size_bytes) noexcept {
+  const bool longer = the_gc.chosen.past_end && size_bytes != SIZE_MAX;
+  return room_before_layout(size_bytes + (longer ? 1 : 0));
+}
+
+/// As `allocate`, where blocks are handed out one by one, and in a thread that is not registered.
 HEAPWISE_COLD void* allocate_noted(std::size_t size_bytes, bool atomic, const void* caller) {
   thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
   if (self == nullptr) return ask_program(size_bytes);
@@ -224,7 +236,7 @@ bool next_window(thread_record& self, kind block_kind) noexcept {
   if (at.slice == no_slice) return false;
   const kind_facts& facts = kind_table[block_kind];
   mark* const marks = the_gc.memory.marks_of(at.slice);
-  const std::uint32_t most = the_gc.memory.notes_use() ? 1 : facts.blocks_at_once;
+  const std::uint32_t most = the_gc.one_by_one ? 1 : facts.blocks_at_once;
   const auto [first, end] = next_free_run(marks, at.next, facts.blocks, most);
   if (first == facts.blocks) {
     at = {};
@@ -246,7 +258,7 @@ bool next_window(thread_record& self, kind block_kind) noexcept {
 
 void* allocate(std::size_t size_bytes, bool atomic, const void* caller) {
   thread_record* const self = this_thread;
-  if (self == nullptr || the_gc.memory.notes_use()) [[unlikely]] {
+  if (self == nullptr || the_gc.one_by_one) [[unlikely]] {
     return allocate_noted(size_bytes, atomic, caller);
   }
   void* const block = allocate_any(*self, size_bytes, atomic);
@@ -281,7 +293,7 @@ void* allocate_aligned(std::size_t alignment, std::size_t size_bytes, const void
 void* allocate_typed(const layout& its, std::size_t size_bytes, const void* caller) {
   thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
   if (self == nullptr) return ask_program(size_bytes);
-  const std::size_t bytes = room_for(size_bytes);
+  const std::size_t bytes = room_before_layout(size_bytes);
   // Markers take pieces of a large block if nothing says what is in it.
   if (its.function == nullptr && bytes > max_small_bytes - sizeof(&its)) {
     return allocate(size_bytes, false, caller);
@@ -296,12 +308,16 @@ void* allocate_like(const found_block& block, std::size_t size_bytes, const void
 }
 
 std::size_t usable_bytes(const found_block& block) noexcept {
-  return the_gc.chosen.debug ? asked_bytes(block) : block.bytes;
+  if (the_gc.chosen.debug) return asked_bytes(block);
+  const bool longer = the_gc.chosen.past_end && !is_typed(the_gc.memory.kind_at(block.slice));
+  return block.bytes - (longer ? 1 : 0);
 }
 
 void release(const found_block& block, std::string_view called) noexcept {
+  if (this_thread == nullptr && !register_if_chosen()) [[unlikely]] {
+    refuse(called, " in a thread that is not registered");
+  }
   thread_record* const self = this_thread;
-  if (self == nullptr) refuse(called, " in a thread that is not registered");
   note_freed(block, called);
   // Relaxed: who attached something gave this thread the address afterwards.
   if (the_gc.memory.record(block.slice).attached.load(std::memory_order_relaxed)) {

@@ -77,6 +77,7 @@ int start_locked(const heapwise_gc_options* options, const os::loader_layout& lo
     the_gc.memory.end();
     return can_mark ? EAGAIN : ENOMEM;
   }
+  the_gc.one_by_one = features.notes_use || chosen.past_end;
   the_gc.unswept.fill(no_slice);
   set_first_target();
   the_gc.started.store(true, std::memory_order_release);

@@ -37,7 +37,7 @@ struct round {
   traffic so_far;
   std::size_t kept_bytes = 0;   // of marked blocks: in windows, and not in use
   std::size_t beside_bytes = 0; // handed out while a copy marked; live, whether it is or not
-  std::uint64_t stopped_at = 0;
+  std::uint64_t asked_at = 0;   // threads to stop
   std::uint64_t pause_ns = 0;
   bool complete = false; // all roots could be written down
 };
@@ -46,7 +46,7 @@ struct round {
 struct live_sizes {
   std::size_t all_bytes = 0;
   std::size_t atomic_bytes = 0;
-  std::size_t pair_bytes = 0; // of pair_kind
+  std::size_t pair_bytes = 0; // of two words, as far as both are used
 };
 
 template <class Visit>
@@ -111,8 +111,11 @@ void mark_all(round& collection) noexcept {
 /// would else be gone while its variables are looked through.
 void stop_and_mark(void* argument) noexcept {
   auto& collection = *static_cast<round*>(argument);
+  heapwise_gc_statistics& counted = the_gc.counted;
+  collection.asked_at = os::now_ns();
   stop_world_with_tables();
-  collection.stopped_at = os::now_ns();
+  counted.longest_stop_ns =
+      std::max<std::size_t>(counted.longest_stop_ns, os::now_ns() - collection.asked_at);
   collection.complete = gather_roots(the_roots, collection.lowest);
   if (collection.complete) tell(HEAPWISE_GC_MARKING_BEGINS);
   collection.in_copy = collection.in_copy && collection.complete && start_copy(the_roots);
@@ -126,10 +129,9 @@ void stop_and_mark(void* argument) noexcept {
   }
   resume_world();
   unlock_threads();
-  collection.pause_ns = os::now_ns() - collection.stopped_at;
-  the_gc.counted.total_pause_ns += collection.pause_ns;
-  the_gc.counted.longest_pause_ns =
-      std::max<std::size_t>(the_gc.counted.longest_pause_ns, collection.pause_ns);
+  collection.pause_ns = os::now_ns() - collection.asked_at;
+  counted.total_pause_ns += collection.pause_ns;
+  counted.longest_pause_ns = std::max<std::size_t>(counted.longest_pause_ns, collection.pause_ns);
 }
 
 /// Effects: spans without a mark are free for any use; those with marks and room for more wait for
@@ -150,7 +152,7 @@ live_sizes list_spans(bool counted) noexcept {
     live.all_bytes += bytes;
     const bool is_atomic = is_small ? kind_table[block_kind].atomic : block_kind == large_atomic;
     if (is_atomic) live.atomic_bytes += bytes;
-    if (block_kind == pair_kind) live.pair_bytes += bytes;
+    if (block_kind == pair_kind && record.filled) live.pair_bytes += bytes;
     if (marked == 0) {
       the_gc.memory.give(slice, is_small ? 1 : record.slices);
     } else if (is_small && marked < kind_table[block_kind].blocks) {
@@ -170,6 +172,7 @@ live_sizes list_spans(bool counted) noexcept {
 /// atomic blocks only the mark is set. The weights are those of Boehm's collector (alloc.c,
 /// min_bytes_allocd). A block of two words costs as much as a larger one that fits into a cache
 /// line. So it counts half as much again; in Boehm's collector, where it takes four words, twice.
+/// One of which only the first word is used takes two there, too, and counts once.
 std::size_t budget_of(const live_sizes& live) noexcept {
   const std::size_t weighed =
       2 * (live.all_bytes - live.atomic_bytes) + live.pair_bytes + live.atomic_bytes / 4;
@@ -300,6 +303,7 @@ void finish_copy() noexcept {
     now.pause_ns = the_gc.copy.pause_ns;
     now.beside_bytes = now.so_far.allocated_bytes - the_gc.allocated_at_copy;
     finish(now);
+    the_gc.speed_of_copies.note(the_gc.copy.mark_ns, the_gc.reached_bytes);
   } else {
     tell(HEAPWISE_GC_COLLECTION_ENDS);
     collect_now(false);
@@ -347,7 +351,7 @@ bool make_room(std::size_t wanted_bytes) noexcept {
     return false;
   }
   the_gc.bearable_bytes = larger + lead + room_beside_copy(larger);
-  the_gc.pace.begin(larger, the_gc.bearable_bytes);
+  the_gc.pace.begin(larger, the_gc.bearable_bytes, the_gc.speed_of_copies.longest_ns(larger));
   return collect_now(in_copy);
 }
 

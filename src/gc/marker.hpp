@@ -130,7 +130,7 @@ class marker {
   void forget_overflow() noexcept { overflowed_ = false; }
 
  private:
-  static constexpr std::size_t in_flight = 8;
+  static constexpr std::size_t in_flight = 16;
   static constexpr std::size_t turns_between_looks = 16;
 
   /// Effects: fetches both ends of the block, which lie in two cache lines for half of the blocks

@@ -310,6 +310,7 @@ void take_marks_of_copy() noexcept {
     }
   }
   forget_lost_attachments();
+  the_gc.copy.mark_ns = report.mark_ns;
   the_gc.counted.concurrent_mark_ns += report.mark_ns;
   the_gc.counted.mark_stack_overflows += report.overflowed ? 1 : 0;
   ++the_gc.counted.concurrent_collections;

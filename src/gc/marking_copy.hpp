@@ -24,6 +24,7 @@ struct marking_copy {
   page_list<const void*> read; // blocks that the program got from weak references meanwhile
   bool read_more = false;      // than there was memory to write down
   std::uint64_t pause_ns = 0;  // while it was made
+  std::uint64_t mark_ns = 0;   // that the last one took whose marks were taken over
   std::size_t failures = 0;    // copies that ended without a result
 };
 

@@ -25,6 +25,14 @@ bool read_signal(string_view value, settings& into) noexcept {
   return true;
 }
 
+bool read_interior(string_view value, settings& into) noexcept {
+  int number = 0;
+  if (!parse_number(value, 0, 2, number)) return false;
+  into.interior = number > 0;
+  into.past_end = number > 1;
+  return true;
+}
+
 constexpr option<settings> known[] = {
     {"MARKERS", read_number<&settings::markers, 1UL, 16UL>, "1 to 16"},
     {"FREE_SPACE_DIVISOR", read_number<&settings::free_space_divisor, 1UL, 1000UL>, "1 to 1000"},
@@ -33,7 +41,8 @@ constexpr option<settings> known[] = {
     {"MARK_STACK_MIB", read_mib<&settings::mark_stack_bytes>, "a number of MiB above 0"},
     {"SIGNAL", read_signal,
      "the number of a signal that nothing else in the process uses, for example 30 for SIGPWR"},
-    {"INTERIOR_POINTERS", read_switch<&settings::interior>, "0 or 1"},
+    {"INTERIOR_POINTERS", read_interior, "0 to 2"},
+    {"REGISTER_THREADS", read_switch<&settings::register_threads>, "0 or 1"},
     {"FIND_LEAKS", read_switch<&settings::find_leaks>, "0 or 1"},
     {"DEBUG", read_switch<&settings::debug>, "0 or 1"},
     {"STATS", read_switch<&settings::stats>, "0 or 1"},
@@ -53,6 +62,8 @@ settings choose(const heapwise_gc_options* wanted) noexcept {
     chosen.concurrent_bytes = wanted->concurrent_bytes;
     if (wanted->signal != 0) chosen.signal = wanted->signal;
     chosen.interior = wanted->interior_pointers != 0;
+    chosen.past_end = wanted->interior_pointers == 2;
+    chosen.register_threads = wanted->register_threads != 0;
     chosen.find_leaks = wanted->find_leaks != 0;
     chosen.debug = wanted->debug != 0;
   }

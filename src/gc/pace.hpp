@@ -25,6 +25,25 @@ struct growth_beside_copy {
   return static_cast<std::size_t>(static_cast<double>(last.grown_bytes) * larger);
 }
 
+/// How fast copies mark, by the last of them that had enough to do.
+class marking_speed {
+ public:
+  /// Effects: notes down that a copy took as long for this many reachable bytes.
+  constexpr void note(std::uint64_t marking_ns, std::size_t reached_bytes) noexcept {
+    constexpr std::size_t least_bytes = std::size_t{4} << 20; // less is mostly the way there
+    if (reached_bytes < least_bytes) return;
+    ns_per_byte_ = static_cast<double>(marking_ns) / static_cast<double>(reached_bytes);
+  }
+
+  /// Returns: how long a copy takes if all of the heap is reachable.
+  [[nodiscard]] constexpr std::uint64_t longest_ns(std::size_t heap_bytes) const noexcept {
+    return static_cast<std::uint64_t>(ns_per_byte_ * static_cast<double>(heap_bytes));
+  }
+
+ private:
+  double ns_per_byte_ = 0.5; // small blocks that lead to each other
+};
+
 /// Slows down a program that allocates while a copy marks. Thread safety: none.
 class pacer {
  public:
@@ -32,14 +51,16 @@ class pacer {
   static constexpr std::uint64_t most_ns = 2'000'000;
   /// The system does not wake a thread much earlier.
   static constexpr std::uint64_t least_ns = 100'000;
-  /// From the half on, each part of the remaining room takes as large a part of this time. So the
-  /// room is used up ever more slowly: half of the rest in 3.5 ms, as long as rests are shorter
-  /// than most_ns.
-  static constexpr std::uint64_t patience_ns = 5'000'000;
+  /// From the half on, each part of the remaining room takes as large a part of this time, or of
+  /// the time that marking may take if that is longer. So the room is used up ever more slowly:
+  /// half of the rest in 0.7 of that time, as long as rests are shorter than most_ns.
+  static constexpr std::uint64_t least_patience_ns = 5'000'000;
 
-  /// Effects: a copy begins to mark. Until it has, the heap may grow from `heap_bytes` to
-  /// `most_bytes`.
-  constexpr void begin(std::size_t heap_bytes, std::size_t most_bytes) noexcept {
+  /// Effects: a copy begins to mark, which may take `marking_ns`. Until it has, the heap may grow
+  /// from `heap_bytes` to `most_bytes`.
+  constexpr void begin(std::size_t heap_bytes, std::size_t most_bytes,
+                       std::uint64_t marking_ns) noexcept {
+    patience_ns_ = std::max(least_patience_ns, marking_ns);
     begin_bytes_ = heap_bytes;
     room_bytes_ = most_bytes - std::min(most_bytes, heap_bytes);
     most_bytes_ = most_bytes;
@@ -59,7 +80,7 @@ class pacer {
     const double part =
         static_cast<double>(taken_bytes) / static_cast<double>(std::max(left, taken_bytes));
     open_at_ns_ = std::max(open_at_ns_, now_ns) +
-                  static_cast<std::uint64_t>(part * static_cast<double>(patience_ns));
+                  static_cast<std::uint64_t>(part * static_cast<double>(patience_ns_));
     const std::uint64_t rest = open_at_ns_ - now_ns;
     return rest < least_ns ? 0 : std::min(rest, most_ns); // short ones add up
   }
@@ -68,6 +89,7 @@ class pacer {
   std::size_t begin_bytes_ = 0;
   std::size_t room_bytes_ = 0;
   std::size_t most_bytes_ = 0;
+  std::uint64_t patience_ns_ = least_patience_ns;
   std::uint64_t open_at_ns_ = 0; // when the next thread may go on
 };
 

@@ -143,6 +143,32 @@ void space::leave_marks_out_of_copies(bool yes) const noexcept {
   os::leave_out_of_copies(static_cast<void*>(marks_), bytes, yes);
 }
 
+/// Effects: in a heap that is large, its beginning becomes huge pages as well, one at a time: what
+/// a program allocates first is often a table that it looks at most.
+void space::collapse_next() noexcept {
+  const std::size_t slices = os::huge_page_bytes() / slice_bytes;
+  std::byte* const begin = address_of(static_cast<slice_index>(small_pages_from_));
+  os::prefer_huge_pages(begin, slices * slice_bytes);
+  small_pages_from_ += slices;
+  if (!os::collapse_pages(begin, slices * slice_bytes)) small_pages_from_ = huge_pages_from_;
+}
+
+/// Effects: if a whole huge page begins at the slice and is free, the next touch gets a fresh one.
+/// After a copy of the process, what is written of a page that both have becomes small pages, each
+/// copied by itself, and the next copy takes the longer. Requires: a slice that is free.
+void space::renew_huge_page(slice_index first) noexcept {
+  const std::size_t slices = os::huge_page_bytes() / slice_bytes;
+  const auto end = static_cast<slice_index>(first + slices);
+  if (first % slices != 0 || end > top()) return;
+  for (slice_index at = first; at < end; ++at) {
+    if (kind_at(at) != no_kind || !records_[at].dirty.load(std::memory_order_relaxed)) return;
+  }
+  if (!os::purge(address_of(first), std::size_t{end - first} * slice_bytes)) return;
+  for (slice_index at = first; at < end; ++at) {
+    records_[at].dirty.store(false, std::memory_order_relaxed);
+  }
+}
+
 slice_index space::take(std::size_t count, kind block_kind) noexcept {
   if (count > limit_ - std::min(limit_, used_.load(std::memory_order_relaxed))) return no_slice;
   const slice_index first = find(count);
@@ -150,6 +176,8 @@ slice_index space::take(std::size_t count, kind block_kind) noexcept {
   const auto end = static_cast<slice_index>(first + count);
   if (!commit_to(end)) return no_slice;
   if (count == 1) cursor_ = end;
+  if (huge_pages_from_ == 0) renew_huge_page(first);
+  if (small_pages_from_ < huge_pages_from_ && first / 2 >= huge_pages_from_) collapse_next();
   for (slice_index at = first; at < end; ++at) {
     kinds_[at].store(at == first ? block_kind : inside_large, std::memory_order_relaxed);
     records_[at].attached.store(false, std::memory_order_relaxed);
@@ -207,9 +235,10 @@ void space::purge(std::size_t kept_bytes) noexcept {
 /// slices stay so, for short pauses.
 void space::leave_huge_pages() noexcept {
   if (huge_pages_from_ == 0 || huge_pages_from_ >= committed_) return;
-  os::avoid_huge_pages(address_of(static_cast<slice_index>(huge_pages_from_)),
-                       (committed_ - huge_pages_from_) * slice_bytes);
-  huge_pages_from_ = committed_;
+  const std::size_t first = small_pages_from_ == 0 ? huge_pages_from_ : 0;
+  os::avoid_huge_pages(address_of(static_cast<slice_index>(first)),
+                       (committed_ - first) * slice_bytes);
+  small_pages_from_ = huge_pages_from_ = committed_;
 }
 
 } // namespace heapwise::gc

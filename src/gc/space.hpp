@@ -35,6 +35,7 @@ struct slice_record {
   // threads may write it at once, all of them the same.
   std::atomic<std::uint32_t> handed_out_in;
   std::uint32_t marked; // how many of its blocks the last collection marked
+  bool filled;          // a span: the block for which a thread got it uses all of its bytes
 };
 
 /// Where blocks may be and of what kind: what marking has to know, in registers.
@@ -157,6 +158,8 @@ class space {
   [[nodiscard]] bool commit_to(std::size_t end) noexcept;
   [[nodiscard]] bool commit_next(std::size_t end) noexcept;
   void leave_huge_pages() noexcept;
+  void collapse_next() noexcept;
+  void renew_huge_page(slice_index first) noexcept;
 
   void* memory_ = nullptr; // the tables, and then the slices
   std::size_t memory_bytes_ = 0;
@@ -168,6 +171,7 @@ class space {
   std::size_t reserved_ = 0;
   std::size_t committed_ = 0;
   std::size_t huge_pages_from_ = SIZE_MAX;    // slice
+  std::size_t small_pages_from_ = 0;          // slice: up to huge_pages_from_, for now
   std::atomic<slice_index> top_{first_slice}; // slices from here on were never used
   slice_index cursor_ = first_slice;          // no free slice below, at least not for one
   std::atomic<std::size_t> used_{0};

@@ -88,6 +88,8 @@ struct settings {
   std::size_t concurrent_bytes = 0; // live bytes from which on a copy marks; 0: never
   int signal = os::default_signal;  // stops threads
   bool interior = false;
+  bool past_end = false;         // an address one past the end counts everywhere, too
+  bool register_threads = false; // at their first call
   bool find_leaks = false;
   bool debug = false;
   bool stats = false;
@@ -113,6 +115,9 @@ struct state {
   std::size_t thread_count = 0;
   std::size_t disabled = 0;
   settings chosen;
+  // Windows have room for one block: each is noted down, or made longer than the size that callers
+  // know. Written at the start.
+  bool one_by_one = false;
   page_list<os::memory_range> added_roots;
   page_list<os::memory_range> added_stacks;
   page_list<os::memory_range> excluded_roots; // of static data
@@ -145,12 +150,13 @@ struct state {
   std::atomic<bool> started{false};
   os::signal_mask signals = 0; // of the collecting thread, before the world was stopped
 
-  std::size_t target_bytes = 0;          // collect before the heap takes more
-  std::size_t handed_bytes = 0;          // free bytes in spans handed out since the last collection
-  std::size_t worth_bytes = 0;           // no collection before as much was handed out
-  std::size_t bearable_bytes = 0;        // the heap may become as large while a copy marks
-  growth_beside_copy last_copy;          // of those that have marked
-  pacer pace;                            // while a copy marks
+  std::size_t target_bytes = 0;   // collect before the heap takes more
+  std::size_t handed_bytes = 0;   // free bytes in spans handed out since the last collection
+  std::size_t worth_bytes = 0;    // no collection before as much was handed out
+  std::size_t bearable_bytes = 0; // the heap may become as large while a copy marks
+  growth_beside_copy last_copy;   // of those that have marked
+  pacer pace;                     // while a copy marks
+  marking_speed speed_of_copies;
   std::size_t allocated_at_copy = 0;     // by the program, before the copy was made
   std::size_t reached_bytes = 0;         // live, without what was handed out while a copy marked
   std::size_t ended_allocated_bytes = 0; // of threads that ended, and of large blocks

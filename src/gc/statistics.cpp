@@ -43,7 +43,9 @@ void print_statistics() noexcept {
   page.add(told.heap_bytes / kib).add(" KiB (at most ").add(told.peak_heap_bytes / kib);
   page.add("), live ").add(told.live_bytes / kib).add(" KiB, allocated ");
   page.add(told.allocated_bytes / kib).add(" KiB, pauses ").add(told.total_pause_ns / us);
-  page.add(" us (longest ").add(told.longest_pause_ns / us).add("), of them marking ");
+  page.add(" us (longest ").add(told.longest_pause_ns / us);
+  page.add(", until all stood still at most ").add(told.longest_stop_ns / us);
+  page.add("), of them marking ");
   page.add(told.mark_ns / us).add(", sweeping beside them ").add(told.sweep_ns / us);
   page.add(", markers ").add(told.markers);
   if (the_gc.chosen.concurrent_bytes != 0) {

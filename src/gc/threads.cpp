@@ -110,6 +110,12 @@ bool register_this_thread() noexcept {
   return true;
 }
 
+bool register_if_chosen() noexcept {
+  // Acquire: pairs with the release of the thread that started the collector.
+  return the_gc.started.load(std::memory_order_acquire) && the_gc.chosen.register_threads &&
+         register_this_thread();
+}
+
 void unregister_this_thread() noexcept {
   thread_record* const self = this_thread;
   if (self == nullptr) return;

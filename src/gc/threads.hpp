@@ -13,6 +13,10 @@ namespace heapwise::gc {
 [[nodiscard]] bool register_this_thread() noexcept;
 void unregister_this_thread() noexcept;
 
+/// Effects: registers the calling thread if that is left to the collector (option
+/// `register_threads`). Returns: whether it is registered now. Requires: it is not yet; no lock.
+[[nodiscard]] bool register_if_chosen() noexcept;
+
 /// Effects: no other registered thread gets a window until `unlock_threads`. May wait for threads
 /// to get their windows. Requires: the lock.
 void lock_threads() noexcept;

@@ -8,6 +8,7 @@
 #include "gc/blocks.hpp"
 #include "gc/misuse.hpp"
 #include "gc/state.hpp"
+#include "gc/threads.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {
@@ -109,7 +110,7 @@ int set_weak(heapwise_gc_weak& cell, void* block, bool until_freed) noexcept {
 void* get_weak(const heapwise_gc_weak& cell) noexcept {
   auto* const target = static_cast<weak_target*>(cell.target);
   if (target == nullptr) return nullptr;
-  if (this_thread == nullptr) {
+  if (this_thread == nullptr && !register_if_chosen()) [[unlikely]] {
     refuse("heapwise_gc_get_weak", " in a thread that is not registered");
   }
   // One instruction, before or after which a collection stops this thread: after it the address is

@@ -20,6 +20,12 @@ bool prefer_huge_pages(void* memory, std::size_t size_bytes) noexcept {
   return ::madvise(memory, size_bytes, MADV_HUGEPAGE) == 0;
 }
 
+bool collapse_pages(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keeper;
+  constexpr int collapse = 25; // MADV_COLLAPSE, which headers before Linux 6.1 do not have
+  return ::madvise(memory, size_bytes, collapse) == 0;
+}
+
 bool avoid_huge_pages(void* memory, std::size_t size_bytes) noexcept {
   const errno_keeper keeper;
   return ::madvise(memory, size_bytes, MADV_NOHUGEPAGE) == 0;

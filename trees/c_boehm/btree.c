@@ -24,9 +24,10 @@ static void tree_drop(struct node* root) {
 static void tree_drop(struct node* root) { (void)root; }
 #endif
 
-static double stopped_at_s;
+static double asked_at_s;
 static double longest_pause_s;
 static double total_pause_s;
+static double longest_stop_s;
 
 static double now_s(void) {
   struct timespec now;
@@ -34,12 +35,16 @@ static double now_s(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* A pause lasts as long as the world is stopped. Sweeping is lazy and belongs to allocation. */
+/* A pause lasts from asking threads to stop until they go on. Sweeping is lazy and belongs to
+ * allocation. */
 static void on_event(GC_EventType event) {
   if (event == GC_EVENT_PRE_STOP_WORLD) {
-    stopped_at_s = now_s();
+    asked_at_s = now_s();
+  } else if (event == GC_EVENT_POST_STOP_WORLD) {
+    const double stop_s = now_s() - asked_at_s;
+    if (stop_s > longest_stop_s) longest_stop_s = stop_s;
   } else if (event == GC_EVENT_POST_START_WORLD) {
-    const double pause_s = now_s() - stopped_at_s;
+    const double pause_s = now_s() - asked_at_s;
     total_pause_s += pause_s;
     if (pause_s > longest_pause_s) longest_pause_s = pause_s;
   }
@@ -68,7 +73,9 @@ int main(int argc, char** argv) {
   start();
   GC_set_on_collection_event(on_event);
   const int status = binary_trees(argc, argv);
-  fprintf(stderr, "heapwise-trees: collections=%lu longest_pause_s=%.6f total_pause_s=%.6f\n",
-          (unsigned long)GC_get_gc_no(), longest_pause_s, total_pause_s);
+  fprintf(stderr,
+          "heapwise-trees: collections=%lu longest_pause_s=%.6f total_pause_s=%.6f "
+          "longest_stop_s=%.6f\n",
+          (unsigned long)GC_get_gc_no(), longest_pause_s, total_pause_s, longest_stop_s);
   return status;
 }

@@ -30,7 +30,10 @@ int main(int argc, char** argv) {
   /* Where a copy of the process marks, a thread may also have waited for it. */
   const size_t longest_ns = known.longest_wait_ns > known.longest_pause_ns ? known.longest_wait_ns
                                                                            : known.longest_pause_ns;
-  fprintf(stderr, "heapwise-trees: collections=%zu longest_pause_s=%.6f total_pause_s=%.6f\n",
-          known.collections, 1e-9 * (double)longest_ns, 1e-9 * (double)known.total_pause_ns);
+  fprintf(stderr,
+          "heapwise-trees: collections=%zu longest_pause_s=%.6f total_pause_s=%.6f "
+          "longest_stop_s=%.6f\n",
+          known.collections, 1e-9 * (double)longest_ns, 1e-9 * (double)known.total_pause_ns,
+          1e-9 * (double)known.longest_stop_ns);
   return status;
 }

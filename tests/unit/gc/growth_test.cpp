@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t count = 100'000;
 void** the_blocks; // a root
+void** the_list;   // a root
 
 std::uint64_t next_random(std::uint64_t& state) {
   state ^= state << 13;
@@ -29,7 +30,34 @@ void replace_blocks(std::uint64_t& state, std::size_t replacements) {
   }
 }
 
+/// Returns: by how much the heap may grow until the next collection, as a share of what is live.
+double growth_of_list(std::size_t block_bytes) {
+  heapwise_gc_init(nullptr);
+  for (std::size_t each = 0; each < 10 * count; ++each) {
+    auto** const block = static_cast<void**>(heapwise_gc_malloc(block_bytes));
+    *block = the_list;
+    the_list = block;
+  }
+  heapwise_gc_collect();
+  const heapwise_gc_statistics told = statistics();
+  REQUIRE(told.live_bytes >= 10 * count * 16);
+  return static_cast<double>(told.target_heap_bytes) / static_cast<double>(told.live_bytes) - 1;
+}
+
 } // namespace
+
+// A quarter of the growth more stays if the heap was as large before.
+TEST_CASE("a heap of blocks of two words may grow by as much as lives") {
+  const double growth = growth_of_list(2 * sizeof(void*));
+  CHECK(growth > 0.95);
+  CHECK(growth < 1.3);
+}
+
+TEST_CASE("a heap of blocks of one word may grow by two thirds of what lives, as that of others") {
+  const double growth = growth_of_list(sizeof(void*));
+  CHECK(growth > 0.62);
+  CHECK(growth < 0.87);
+}
 
 TEST_CASE("a heap of blocks that are replaced at random stops growing") {
   heapwise_gc_init(nullptr);

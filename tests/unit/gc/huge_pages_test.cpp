@@ -47,6 +47,19 @@ TEST_CASE("where no copy marks, the system is asked for huge pages behind 32 MiB
   CHECK(smaps::has_flag(block + 36 * mib, "hg"));
 }
 
+TEST_CASE("a heap of twice as much is in huge pages from its beginning on" *
+          doctest::skip(HEAPWISE_EMULATED)) {
+  if (!has_huge_pages()) return;
+  start(0);
+  const auto* const first = static_cast<const char*>(heapwise_gc_malloc(8 * mib));
+  void* volatile middle = heapwise_gc_malloc(60 * mib);
+  REQUIRE(middle != nullptr);
+  CHECK_FALSE(smaps::has_flag(first + 4 * mib, "hg"));
+  for (int each = 0; each < 4; ++each) static_cast<void>(heapwise_gc_malloc(mib));
+  // One huge page with each block. A system that cannot do it is asked once.
+  CHECK(smaps::has_flag(heapwise_gc_base(first), "hg"));
+}
+
 TEST_CASE("a heap that gives memory back is not filled up with huge pages" *
           doctest::skip(HEAPWISE_EMULATED)) {
   if (!has_huge_pages()) return;
@@ -61,6 +74,36 @@ TEST_CASE("a heap that gives memory back is not filled up with huge pages" *
   const auto* const larger = static_cast<const char*>(heapwise_gc_malloc(120 * mib));
   CHECK_FALSE(smaps::has_flag(inside, "hg"));
   CHECK(smaps::has_flag(larger + 110 * mib, "hg"));
+}
+
+TEST_CASE(
+    "where a copy marks, a huge page that is free as a whole is fresh when it is taken again") {
+  constexpr slice_index slices = 2 * mib / slice_bytes;
+  for (const bool copies : {true, false}) {
+    CAPTURE(copies);
+    space memory;
+    const std::size_t from = copies ? 0 : heapwise::gc::space_features::no_huge_pages;
+    REQUIRE(memory.start(0, {.huge_pages_from = from}));
+    for (slice_index each = 1; each < 6 * slices; ++each) {
+      REQUIRE(memory.take(1, heapwise::gc::pair_kind) == each);
+      *memory.address_of(each) = std::byte{1};
+      memory.record(each).dirty = true;
+    }
+    memory.give(2 * slices, slices);
+    memory.give(4 * slices, slices - 1); // not all of a huge page
+    REQUIRE(memory.take(1, heapwise::gc::pair_kind) == 2 * slices);
+    for (slice_index each = 2 * slices; each < 3 * slices; ++each) {
+      CHECK(memory.record(each).dirty.load() == !copies);
+      CHECK(*memory.address_of(each) == static_cast<std::byte>(copies ? 0 : 1));
+    }
+    for (slice_index each = 2 * slices + 1; each < 3 * slices; ++each) {
+      REQUIRE(memory.take(1, heapwise::gc::pair_kind) == each);
+    }
+    REQUIRE(memory.take(1, heapwise::gc::pair_kind) == 4 * slices);
+    CHECK(memory.record(4 * slices).dirty.load());
+    CHECK(*memory.address_of(4 * slices) == std::byte{1});
+    memory.end();
+  }
 }
 
 TEST_CASE("all slices of a huge page are usable before the first one is handed out") {

@@ -1,158 +1,24 @@
-// Collections that mark in a copy of the process. What the copy knows is what was there when it was
-// made; its marks are taken over by the first allocation that needs a span afterwards. So whatever
-// a test does between `begin_copy` and `take_over` happens while the copy marks.
-#include <algorithm>
+// What a copy of the process finds out, and what of it the program takes over.
 #include <array>
-#include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
-#include <mutex>
-#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "gc/marking_copy.hpp"
-#include "process.hpp"
-#include "surroundings.hpp"
+#include "copies.hpp"
 
-using gc_test::elsewhere;
-using gc_test::hidden;
-using gc_test::statistics;
-using gc_test::survived;
-using heapwise::gc::the_gc;
+using namespace gc_test;
 
 namespace {
 
-constexpr bool without_copies = HEAPWISE_SKIP_STOPS || HEAPWISE_EMULATED;
-
-struct node {
-  node* next;
-  std::uintptr_t number;
-};
-
-void* volatile always_live; // an empty heap is not worth a copy
-
-void start(std::size_t concurrent_bytes = 1) {
-  heapwise_gc_options options{};
-  options.concurrent_bytes = concurrent_bytes;
-  REQUIRE(heapwise_gc_init(&options) == 0);
-  always_live = heapwise_gc_malloc(16);
-  heapwise_gc_collect(); // the first one counts what is live
-}
-
-heapwise::os::copy_number copy_now() {
-  const std::lock_guard hold{the_gc.lock};
-  return the_gc.copy.number;
-}
-
-void make_garbage() {
-  for (int each = 0; each < 64; ++each) static_cast<void>(heapwise_gc_malloc(1024));
-}
-
-/// Returns: whether there is a copy, of the program as it is now.
-bool begin_copy(int rounds = 100'000) {
-  bool begun = false;
-  elsewhere([&] {
-    for (int each = 0; each < rounds && !begun; ++each) {
-      make_garbage();
-      begun = copy_now() != heapwise::os::no_copy;
-    }
-  });
-  return begun;
-}
-
-/// Returns: whether the copy is gone.
-bool take_over() {
-  bool is_over = false;
-  elsewhere([&] {
-    for (int each = 0; each < 1'000'000 && !is_over; ++each) {
-      make_garbage();
-      const std::lock_guard hold{the_gc.lock};
-      is_over = the_gc.copy.report == nullptr;
-    }
-  });
-  return is_over;
-}
-
-/// Words that take long to look through: pages that nobody wrote, and that take no memory.
-class slow_roots {
- public:
-  slow_roots() {
-    REQUIRE(begin_ != MAP_FAILED);
-    REQUIRE(heapwise_gc_add_roots(begin_, end()) == 0);
-  }
-  slow_roots(const slow_roots&) = delete;
-  slow_roots& operator=(const slow_roots&) = delete;
-  ~slow_roots() {
-    heapwise_gc_remove_roots(begin_, end());
-    ::munmap(begin_, bytes);
-  }
-
- private:
-  static constexpr std::size_t bytes = std::size_t{1} << 30;
-
-  [[nodiscard]] const void* end() const { return static_cast<char*>(begin_) + bytes; }
-
-  void* begin_ =
-      ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-};
-
-/// Effects: waits until the process stands still, or has ended.
-void wait_until_it_stands(heapwise::os::copy_number copy) {
-  const std::string stat = "/proc/" + std::to_string(copy) + "/stat";
-  std::string line;
-  do {
-    std::ifstream file{stat};
-    std::getline(file, line);
-  } while (line.find(") T ") == std::string::npos && line.find(") Z ") == std::string::npos);
-}
-
-/// Returns: whether a copy was caught before it had marked all.
-bool stop_a_copy() {
-  for (int tries = 0; tries < 10; ++tries) {
-    {
-      const slow_roots some;
-      if (!begin_copy()) return false;
-      if (::kill(copy_now(), SIGSTOP) == 0) wait_until_it_stands(copy_now());
-    }
-    {
-      const std::lock_guard hold{the_gc.lock};
-      if (!heapwise::gc::copy_is_ready()) return true;
-    }
-    if (!take_over()) return false;
-  }
-  return false;
-}
-
-node* volatile the_list;
 node* volatile the_other_list;
 heapwise_gc_weak the_cell;
 heapwise_gc_weak the_long_cell;
 hidden the_block;
 int finalized = 0;
 
-node* made(node* next, std::uintptr_t number) {
-  auto* const block = static_cast<node*>(heapwise_gc_malloc(sizeof(node)));
-  *block = {next, number};
-  return block;
-}
-
 void count_it(void* /*block*/, void* /*argument*/) { ++finalized; }
-
-constexpr std::size_t nodes_of_long_list = 100'000;
-
-void make_long_list() {
-  constexpr std::uintptr_t nodes = nodes_of_long_list;
-  for (std::uintptr_t each = 0; each < nodes; ++each) the_list = made(the_list, each);
-}
 
 bool refers(const heapwise_gc_weak& cell) {
   bool does = false;
@@ -215,7 +81,7 @@ TEST_CASE("a block that moves to another place while the copy marks stays" *
     the_list = made(made(nullptr, 7), 1);
     the_other_list = made(nullptr, 2);
     the_block = hidden{the_list->next};
-    gc_test::leave_windows();
+    leave_windows();
   });
   REQUIRE(begin_copy());
   elsewhere([] {
@@ -238,7 +104,7 @@ TEST_CASE("spans that stay full, lose blocks or become free have the marks of th
   static std::vector<hidden> dropped;
   elsewhere([] {
     make_long_list();
-    gc_test::leave_windows();
+    leave_windows();
   });
   for (int round = 0; round < 3; ++round) {
     REQUIRE(begin_copy());
@@ -278,7 +144,7 @@ TEST_CASE("what is attached to the blocks of spans of which nothing is left is f
       REQUIRE(heapwise_gc_set_weak(static_cast<heapwise_gc_weak*>(each), the_list) == 0);
     }
     for (int each = 0; each < 9; ++each) static_cast<void>(heapwise_gc_malloc(large_bytes));
-    gc_test::leave_windows();
+    leave_windows();
   });
   REQUIRE(begin_copy());
   REQUIRE(take_over()); // they have marks from now on
@@ -346,7 +212,7 @@ TEST_CASE("what the program gets from a weak reference while the copy marks stay
   elsewhere([] {
     the_block = hidden{made(made(nullptr, 9), 8)};
     REQUIRE(heapwise_gc_set_weak(&the_cell, the_block.shown()) == 0);
-    gc_test::leave_windows();
+    leave_windows();
   });
   REQUIRE(begin_copy()); // it finds that nothing leads to the block
   elsewhere([] {
@@ -359,7 +225,7 @@ TEST_CASE("what the program gets from a weak reference while the copy marks stay
   REQUIRE(take_over());
   elsewhere([] {
     CHECK(the_list->number == 9);
-    gc_test::leave_windows();
+    leave_windows();
   });
   CHECK(refers(the_cell));
   CHECK(statistics().concurrent_collections == 0); // the world stood still once more
@@ -375,13 +241,13 @@ TEST_CASE("what the program got from a weak reference that is gone since stays" 
   elsewhere([] {
     the_block = hidden{made(nullptr, 8)};
     REQUIRE(heapwise_gc_set_weak(&the_cell, the_block.shown()) == 0);
-    gc_test::leave_windows();
+    leave_windows();
   });
   REQUIRE(begin_copy());
   elsewhere([] {
     the_list = static_cast<node*>(heapwise_gc_get_weak(&the_cell));
     REQUIRE(heapwise_gc_set_weak(&the_cell, nullptr) == 0);
-    gc_test::leave_windows();
+    leave_windows();
   });
   REQUIRE(take_over());
   CHECK(survived(the_block));
@@ -406,7 +272,7 @@ TEST_CASE("weak references that lie in lost blocks are forgotten" * doctest::ski
     auto* const holder =
         static_cast<heapwise_gc_weak*>(heapwise_gc_malloc(sizeof(heapwise_gc_weak)));
     REQUIRE(heapwise_gc_set_weak(holder, the_list) == 0);
-    gc_test::leave_windows();
+    leave_windows();
   });
   REQUIRE(statistics().weak_references == 1);
   REQUIRE(begin_copy());
@@ -423,7 +289,7 @@ TEST_CASE("finalizers and weak references after a collection that marked in a co
     REQUIRE(heapwise_gc_set_finalizer(block, count_it, nullptr) == 0);
     REQUIRE(heapwise_gc_set_weak(&the_cell, block) == 0);
     REQUIRE(heapwise_gc_set_long_weak(&the_long_cell, block->next) == 0);
-    gc_test::leave_windows();
+    leave_windows();
   });
   REQUIRE(begin_copy());
   REQUIRE(take_over());
@@ -448,7 +314,7 @@ TEST_CASE(
     node* const block = made(nullptr, 3);
     REQUIRE(heapwise_gc_set_finalizer(block, count_it, nullptr) == 0);
     the_block = hidden{block};
-    gc_test::leave_windows();
+    leave_windows();
   });
   REQUIRE(begin_copy());
   elsewhere([] {
@@ -464,110 +330,12 @@ TEST_CASE(
   CHECK(statistics().finalizers_ready == 0);
 }
 
-TEST_CASE("copies that are killed cost nothing but time" * doctest::skip(without_copies)) {
-  start();
-  elsewhere(make_long_list);
-  heapwise_gc_collect();
-  for (std::size_t each = 1; each <= 3; ++each) {
-    REQUIRE(stop_a_copy());
-    ::kill(copy_now(), SIGKILL);
-    REQUIRE(take_over());
-    CHECK(statistics().lost_copies == each);
-  }
-  const std::size_t collections = statistics().collections;
-  CHECK_FALSE(begin_copy(2000)); // no more
-  CHECK(statistics().collections > collections);
-  std::size_t nodes = 0;
-  for (node* each = the_list; each != nullptr; each = each->next) ++nodes;
-  CHECK(nodes == nodes_of_long_list);
-}
-
-TEST_CASE("a thread rests for a moment when the heap gets large before the copy has marked" *
-          doctest::skip(without_copies)) {
-  start();
-  elsewhere(make_long_list);
-  heapwise_gc_collect();
-  REQUIRE(stop_a_copy());
-  const auto has_room = [] {
-    const std::lock_guard hold{the_gc.lock};
-    return the_gc.memory.used_bytes() + 4 * heapwise::gc::slice_bytes < the_gc.bearable_bytes;
-  };
-  const std::size_t longest_before = statistics().longest_wait_ns;
-  std::size_t longest = longest_before;
-  elsewhere([&] {
-    while (longest == longest_before && has_room()) {
-      make_garbage();
-      longest = statistics().longest_wait_ns;
-    }
-  });
-  CHECK(longest > longest_before);
-  CHECK(longest <= std::max<std::size_t>(longest_before, heapwise::gc::pacer::most_ns));
-  ::kill(copy_now(), SIGCONT);
-  CHECK(take_over());
-}
-
-TEST_CASE("the program does not wait for a copy, which holds no file open" *
-          doctest::skip(without_copies)) {
-  start();
-  elsewhere(make_long_list);
-  heapwise_gc_collect();
-  int ends[2];
-  REQUIRE(::pipe(ends) == 0);
-  REQUIRE(stop_a_copy());
-  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
-  CHECK(errno == ECHILD);
-  ::close(ends[1]);
-  char byte = 0;
-  CHECK(::read(ends[0], &byte, 1) == 0); // it would wait if the copy held the other end
-  ::close(ends[0]);
-  heapwise_gc_collect(); // kills it
-  CHECK(copy_now() == heapwise::os::no_copy);
-}
-
-TEST_CASE("when memory is short, the copy goes first; the program keeps its files" *
-          doctest::skip(without_copies)) {
-  start();
-  elsewhere(make_long_list);
-  heapwise_gc_collect();
-  int ends[2];
-  REQUIRE(::pipe(ends) == 0);
-  REQUIRE(stop_a_copy());
-  std::string adjusted;
-  std::ifstream{"/proc/" + std::to_string(copy_now()) + "/oom_score_adj"} >> adjusted;
-  CHECK(adjusted == "1000");
-  std::ifstream{"/proc/self/oom_score_adj"} >> adjusted;
-  CHECK(adjusted != "1000");
-  char byte = 7;
-  CHECK(::write(ends[1], &byte, 1) == 1);
-  CHECK(::read(ends[0], &byte, 1) == 1);
-  ::close(ends[0]);
-  ::close(ends[1]);
-}
-
-TEST_CASE("a child of fork goes on without the copy of its parent" *
-          doctest::skip(without_copies)) {
-  start();
-  elsewhere(make_long_list);
-  heapwise_gc_collect();
-  REQUIRE(stop_a_copy());
-  const int status = gc_test::status_of_process([] {
-    if (copy_now() != heapwise::os::no_copy) return 1;
-    for (int each = 0; each < 20'000; ++each) make_garbage();
-    std::size_t nodes = 0;
-    for (node* each = the_list; each != nullptr; each = each->next) ++nodes;
-    return nodes == nodes_of_long_list && statistics().concurrent_collections > 0 ? 0 : 2;
-  });
-  CHECK(status == 0);
-  ::kill(copy_now(), SIGCONT);
-  CHECK(take_over());
-}
-
 TEST_CASE("while collections are disabled, nothing is taken over" * doctest::skip(without_copies)) {
   start();
   elsewhere([] {
     the_block = hidden{made(nullptr, 8)};
     REQUIRE(heapwise_gc_set_weak(&the_cell, the_block.shown()) == 0);
-    gc_test::leave_windows();
+    leave_windows();
   });
   REQUIRE(begin_copy());
   heapwise_gc_disable();
@@ -578,28 +346,4 @@ TEST_CASE("while collections are disabled, nothing is taken over" * doctest::ski
   heapwise_gc_enable();
   REQUIRE(take_over());
   CHECK_FALSE(refers(the_cell));
-}
-
-TEST_CASE("the copy ends early when the process is killed" * doctest::skip(without_copies)) {
-  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0); // the copy becomes a child of the test
-  int ends[2];
-  REQUIRE(::pipe(ends) == 0);
-  const int status = gc_test::status_of_process([&] {
-    start();
-    elsewhere(make_long_list);
-    heapwise_gc_collect();
-    if (!stop_a_copy()) return 1;
-    const heapwise::os::copy_number copy = copy_now();
-    if (::write(ends[1], &copy, sizeof copy) != sizeof copy) return 2;
-    ::kill(::getpid(), SIGKILL);
-    return 3;
-  });
-  REQUIRE(WIFSIGNALED(status));
-  heapwise::os::copy_number copy = 0;
-  REQUIRE(::read(ends[0], &copy, sizeof copy) == sizeof copy);
-  ::kill(copy, SIGCONT);
-  int how = 0;
-  REQUIRE(::waitpid(copy, &how, 0) == copy);
-  REQUIRE(WIFEXITED(how));
-  CHECK(WEXITSTATUS(how) == 1); // 0: it has marked all
 }

@@ -84,6 +84,10 @@ TEST_CASE("the environment comes before the program") {
   CHECK(chosen.free_space_divisor == 5);
   CHECK(chosen.limit_bytes == std::size_t{7} << 20);
   CHECK(chosen.interior);
+  CHECK_FALSE(chosen.past_end);
+  const with_variable past_end{"HEAPWISE_GC_INTERIOR_POINTERS", "2"};
+  CHECK(choose(&wanted).interior);
+  CHECK(choose(&wanted).past_end);
   wanted.signal = SIGUSR1;
   CHECK(choose(&wanted).signal == SIGUSR1);
   const with_variable signal{"HEAPWISE_GC_SIGNAL", "30"};

@@ -26,8 +26,9 @@ struct outcome {
 struct simulated_program {
   std::size_t threads = 1;
   std::size_t room_bytes = 8 * mib;
-  std::uint64_t span_ns = 0;    // that a thread takes to use up a span
-  std::uint64_t marking_ns = 0; // that the copy takes
+  std::uint64_t span_ns = 0;     // that a thread takes to use up a span
+  std::uint64_t marking_ns = 0;  // that the copy takes
+  std::uint64_t expected_ns = 0; // before
   bool paced = true;
 };
 
@@ -35,7 +36,7 @@ struct simulated_program {
 outcome simulate(const simulated_program& program) {
   constexpr std::size_t heap_bytes = 16 * mib;
   pacer pace;
-  pace.begin(heap_bytes, heap_bytes + program.room_bytes);
+  pace.begin(heap_bytes, heap_bytes + program.room_bytes, program.expected_ns);
   std::array<std::uint64_t, 16> goes_on{};
   outcome result;
   for (;;) {
@@ -73,6 +74,29 @@ TEST_CASE("no thread waits for long at once, where it would without a pace") {
   }
 }
 
+TEST_CASE("a copy that is expected to mark for long is waited for in small rests as well") {
+  for (const std::uint64_t marking_ms : {30U, 60U, 120U}) {
+    CAPTURE(marking_ms);
+    simulated_program program{.span_ns = 20'000, .marking_ns = marking_ms * ms};
+    CHECK(simulate(program).longest_wait_ns > 5 * ms); // nobody expected it
+    program.expected_ns = program.marking_ns;
+    CHECK(simulate(program).longest_wait_ns <= pacer::most_ns);
+    program.expected_ns = 2 * program.marking_ns; // half of the heap was garbage
+    CHECK(simulate(program).longest_wait_ns <= pacer::most_ns);
+  }
+}
+
+TEST_CASE("how long marking takes is known from the last copy that had enough to do") {
+  marking_speed speed;
+  CHECK(speed.longest_ns(100 * mib) > 10 * ms);
+  speed.note(20 * ms, 10 * mib);
+  CHECK(speed.longest_ns(30 * mib) == 60 * ms);
+  speed.note(20 * ms, mib); // most of it is the way there
+  CHECK(speed.longest_ns(30 * mib) == 60 * ms);
+  speed.note(5 * ms, 10 * mib);
+  CHECK(speed.longest_ns(30 * mib) == 15 * ms);
+}
+
 TEST_CASE("many threads at once wait too, but less than without a pace") {
   simulated_program program{.threads = 16, .span_ns = 30'000, .marking_ns = 15 * ms};
   const outcome paced = simulate(program);
@@ -88,7 +112,7 @@ TEST_CASE("a program that needs less than half of the room never rests") {
 
 TEST_CASE("the room is used up ever more slowly") {
   pacer pace;
-  pace.begin(0, 1024 * slice_bytes);
+  pace.begin(0, 1024 * slice_bytes, 0);
   std::uint64_t now = 0;
   std::uint64_t rested_before = 0;
   for (std::size_t left = 511; left > 32; left /= 2) {

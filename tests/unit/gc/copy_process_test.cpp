@@ -1,0 +1,140 @@
+// The process that marks: when it ends, what it holds, and what the program does beside it.
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "copies.hpp"
+#include "process.hpp"
+
+using namespace gc_test;
+
+TEST_CASE("copies that are killed cost nothing but time" * doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  for (std::size_t each = 1; each <= 3; ++each) {
+    REQUIRE(stop_a_copy());
+    ::kill(copy_now(), SIGKILL);
+    REQUIRE(take_over());
+    CHECK(statistics().lost_copies == each);
+  }
+  const std::size_t collections = statistics().collections;
+  CHECK_FALSE(begin_copy(2000)); // no more
+  CHECK(statistics().collections > collections);
+  std::size_t nodes = 0;
+  for (node* each = the_list; each != nullptr; each = each->next) ++nodes;
+  CHECK(nodes == nodes_of_long_list);
+}
+
+TEST_CASE("a thread rests for a moment when the heap gets large before the copy has marked" *
+          doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  REQUIRE(stop_a_copy());
+  const auto has_room = [] {
+    const std::lock_guard hold{the_gc.lock};
+    return the_gc.memory.used_bytes() + 4 * heapwise::gc::slice_bytes < the_gc.bearable_bytes;
+  };
+  const std::size_t longest_before = statistics().longest_wait_ns;
+  std::size_t longest = longest_before;
+  elsewhere([&] {
+    while (longest == longest_before && has_room()) {
+      make_garbage();
+      longest = statistics().longest_wait_ns;
+    }
+  });
+  CHECK(longest > longest_before);
+  CHECK(longest <= std::max<std::size_t>(longest_before, heapwise::gc::pacer::most_ns));
+  ::kill(copy_now(), SIGCONT);
+  CHECK(take_over());
+}
+
+TEST_CASE("the program does not wait for a copy, which holds no file open" *
+          doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  REQUIRE(stop_a_copy());
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+  ::close(ends[1]);
+  char byte = 0;
+  CHECK(::read(ends[0], &byte, 1) == 0); // it would wait if the copy held the other end
+  ::close(ends[0]);
+  heapwise_gc_collect(); // kills it
+  CHECK(copy_now() == heapwise::os::no_copy);
+}
+
+TEST_CASE("when memory is short, the copy goes first; the program keeps its files" *
+          doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  REQUIRE(stop_a_copy());
+  std::string adjusted;
+  std::ifstream{"/proc/" + std::to_string(copy_now()) + "/oom_score_adj"} >> adjusted;
+  CHECK(adjusted == "1000");
+  std::ifstream{"/proc/self/oom_score_adj"} >> adjusted;
+  CHECK(adjusted != "1000");
+  char byte = 7;
+  CHECK(::write(ends[1], &byte, 1) == 1);
+  CHECK(::read(ends[0], &byte, 1) == 1);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_CASE("a child of fork goes on without the copy of its parent" *
+          doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  REQUIRE(stop_a_copy());
+  const int status = status_of_process([] {
+    if (copy_now() != heapwise::os::no_copy) return 1;
+    for (int each = 0; each < 20'000; ++each) make_garbage();
+    std::size_t nodes = 0;
+    for (node* each = the_list; each != nullptr; each = each->next) ++nodes;
+    return nodes == nodes_of_long_list && statistics().concurrent_collections > 0 ? 0 : 2;
+  });
+  CHECK(status == 0);
+  ::kill(copy_now(), SIGCONT);
+  CHECK(take_over());
+}
+
+TEST_CASE("the copy ends early when the process is killed" * doctest::skip(without_copies)) {
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0); // the copy becomes a child of the test
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const int status = status_of_process([&] {
+    start();
+    elsewhere(make_long_list);
+    heapwise_gc_collect();
+    if (!stop_a_copy()) return 1;
+    const heapwise::os::copy_number copy = copy_now();
+    if (::write(ends[1], &copy, sizeof copy) != sizeof copy) return 2;
+    ::kill(::getpid(), SIGKILL);
+    return 3;
+  });
+  REQUIRE(WIFSIGNALED(status));
+  heapwise::os::copy_number copy = 0;
+  REQUIRE(::read(ends[0], &copy, sizeof copy) == sizeof copy);
+  ::kill(copy, SIGCONT);
+  int how = 0;
+  REQUIRE(::waitpid(copy, &how, 0) == copy);
+  REQUIRE(WIFEXITED(how));
+  CHECK(WEXITSTATUS(how) == 1); // 0: it has marked all
+}
