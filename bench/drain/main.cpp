@@ -117,6 +117,9 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
   shared_memory& memory = context.all.memory();
   // A ring of samples fills slowly, and the drain is to take no time from the program.
   const long pause_ns = memory.sample_every != 0 ? 50'000'000 : 500'000;
+  // After fewer calls it waits, too: each look takes the lines of counters from the threads that
+  // write to them. A ring has room for what a thread calls in many pauses.
+  constexpr std::uint64_t few_calls = 8192;
   bool has_ended = false;
   started_processes started{program, memory.follows};
   reminder waits;
@@ -133,7 +136,7 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
     const std::uint64_t taken = all.pass();
     if (!all.first_is_written())
       memory.recording.store(recording_state::off, std::memory_order_relaxed);
-    if (taken == 0 && !all.is_stopped()) all.wait(pause_ns);
+    if (taken < few_calls && !all.is_stopped()) all.wait(pause_ns);
     if (has_ended) waits.look(all.running());
   }
 }
@@ -155,7 +158,8 @@ int record(const recording_options& asked) {
   shared.memory().sample_every = asked.sample_every;
   shared.memory().frame_pointers = asked.frame_pointers ? 1 : 0;
   shared.memory().follows = asked.follows;
-  constexpr long calibration_ns = 20'000'000;
+  // The program waits for it. How long a unit is, is known from the whole recording.
+  constexpr long calibration_ns = 1'000'000;
   sleep_ns(calibration_ns);
   size_budget budget{asked.most_bytes};
   frame_compressor compressor;

@@ -42,7 +42,7 @@ class ring_reader {
   /// Looks for a call before `end`.
   void advance(std::uint64_t end, call_sites& sites) {
     for (; at_ != end; ++at_) {
-      const event each = ring_[at_ % ring_events];
+      const event& each = ring_[at_ % ring_events]; // a copy would go through the stack
       if (each.kind() < event_kind::stack) [[likely]] {
         next_order_ =
             std::min(call::order_of(each.stamp_near(stamp_), each.kind()), loser_tree::most_order);

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "trace/process_identity.hpp"
+#include "trace/stamp.hpp"
 
 namespace heapwise::bench {
 
@@ -54,6 +55,7 @@ void rings::unmap_texts(const process_texts* texts) noexcept {
 }
 
 void rings::look() {
+  looked_at_ = stamp_now();
   for (std::vector<unsigned>& each : slots_) each.clear();
   for (unsigned slot = 0; slot < slots_used(); ++slot) {
     const thread_slot& each = memory_->slots[slot];

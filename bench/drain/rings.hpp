@@ -36,8 +36,9 @@ class rings {
   [[nodiscard]] bool has_slots(unsigned process) const noexcept { return !slots_[process].empty(); }
 
   /// Hands over what the process has in its rings, in the order of stamps, to what ring_reader
-  /// calls a taker. Events that are younger than `horizon` stay, unless a ring is half full: one
-  /// with a smaller stamp may still come. Returns how many calls it has handed over.
+  /// calls a taker. Events that are younger than `horizon` stay: one with a smaller stamp may still
+  /// come. If a ring is half full, only those stay that are younger than the look. Returns how many
+  /// calls it has handed over.
   template <class Taker>
   std::uint64_t drain(unsigned process, call_tables& tables, std::uint64_t horizon, Taker& taker);
 
@@ -72,6 +73,8 @@ class rings {
   bool find_runs(unsigned process, call_tables& tables);
   bool order_runs(std::uint64_t last_order);
   template <class Taker>
+  std::uint64_t drain_up_to(std::uint64_t stamp, call_tables& tables, Taker& taker);
+  template <class Taker>
   std::uint64_t drain_runs(call_tables& tables, std::uint64_t last_order, Taker& taker);
   template <class Taker>
   std::uint64_t drain_first(call_tables& tables, std::uint64_t last_order, Taker& taker);
@@ -83,6 +86,7 @@ class rings {
   std::vector<const event*> rings_;
   std::vector<ring_reader> readers_;
   std::vector<std::vector<unsigned>> slots_; ///< with something to read, by process
+  std::uint64_t looked_at_ = 0;              ///< the stamp of the last look, before it
   std::vector<ring_run> runs_;
   std::vector<std::uint64_t> orders_; ///< of the next calls of runs_
   loser_tree tree_;                   ///< of runs_
@@ -135,13 +139,23 @@ std::uint64_t rings::drain_runs(call_tables& tables, std::uint64_t last_order, T
 }
 
 template <class Taker>
-std::uint64_t rings::drain(unsigned process, call_tables& tables, std::uint64_t horizon,
-                           Taker& taker) {
-  const bool is_urgent = find_runs(process, tables);
-  const std::uint64_t last_order = is_urgent || horizon > UINT64_MAX / 2 ? UINT64_MAX : horizon * 2;
+std::uint64_t rings::drain_up_to(std::uint64_t stamp, call_tables& tables, Taker& taker) {
+  const std::uint64_t last_order = stamp > UINT64_MAX / 2 ? UINT64_MAX : stamp * 2;
   std::uint64_t taken = 0;
   // More than once only if calls are too far from each other for one tree.
   while (order_runs(last_order)) taken += drain_runs(tables, last_order, taker);
+  return taken;
+}
+
+template <class Taker>
+std::uint64_t rings::drain(unsigned process, call_tables& tables, std::uint64_t horizon,
+                           Taker& taker) {
+  const bool is_urgent = find_runs(process, tables);
+  // Rings are read one after the other, so of younger calls those of some threads may be missing.
+  const std::uint64_t last = is_urgent ? std::max(horizon, looked_at_) : horizon;
+  std::uint64_t taken = drain_up_to(last, tables, taker);
+  // Stamps that are ahead of the clock must not stop a thread whose ring is full.
+  if (is_urgent && taken == 0) taken = drain_up_to(UINT64_MAX, tables, taker);
   for (ring_run& each : runs_) each.publish();
   return taken;
 }

@@ -13,11 +13,11 @@ inline constexpr double least_unit_ns = 10;
 
 class tick_length {
  public:
-  tick_length() : start_ns_{now_ns()}, start_ticks_{stamp_now()} {}
+  tick_length() : start_{read_both()} {}
 
   [[nodiscard]] double ns() const {
-    const std::uint64_t ticks = stamp_now() - start_ticks_;
-    return static_cast<double>(now_ns() - start_ns_) / static_cast<double>(ticks);
+    const both_clocks now = read_both();
+    return static_cast<double>(now.ns - start_.ns) / static_cast<double>(now.ticks - start_.ticks);
   }
 
   /// Ticks are divided by this power of two to get units of a file.
@@ -29,8 +29,28 @@ class tick_length {
   }
 
  private:
-  std::uint64_t start_ns_;
-  std::uint64_t start_ticks_;
+  struct both_clocks {
+    std::uint64_t ns;
+    std::uint64_t ticks;
+  };
+
+  /// The thread may lose its processor between the clocks, so the closest of some readings counts.
+  [[nodiscard]] static both_clocks read_both() {
+    constexpr int readings = 8;
+    both_clocks closest{};
+    std::uint64_t least = UINT64_MAX;
+    for (int i = 0; i != readings; ++i) {
+      const std::uint64_t before = stamp_now();
+      const std::uint64_t ns = now_ns();
+      const std::uint64_t apart = stamp_now() - before;
+      if (apart >= least) continue;
+      least = apart;
+      closest = {ns, before + apart / 2};
+    }
+    return closest;
+  }
+
+  both_clocks start_;
 };
 
 } // namespace heapwise::bench

@@ -1,7 +1,6 @@
 #include "recorder/writer.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -58,20 +57,21 @@ bool thread_writer::attach() noexcept {
 
 /// Waits while the ring is full; gives up if the drain has gone.
 bool thread_writer::wait_for_room() noexcept {
+  // Once the ring is full: a thread that goes on as soon as there is room for a few events waits
+  // again after those, and each of its looks takes the line of slot_->read from the drain.
+  constexpr std::uint64_t enough_room = ring_events / 4;
   const int saved_errno = errno;
   shared_memory& memory = recorded.memory();
+  std::uint64_t wanted = 1;
   for (int turn = 0;; ++turn) {
     // acquire: with the drain's release, so that the events it has read may be overwritten.
     limit_ = slot_->read.load(std::memory_order_acquire) + ring_events;
-    if (limit_ != written_) break;
-    constexpr int spins = 64;
-    constexpr int turns_between_looks = 1024;
-    if (turn < spins) {
-      sched_yield();
-      continue;
-    }
-    const timespec pause{0, 50'000};
+    if (limit_ - written_ >= wanted) break;
+    wanted = enough_room;
+    // The drain needs longer for that many events.
+    const timespec pause{0, 100'000};
     nanosleep(&pause, nullptr);
+    constexpr int turns_between_looks = 256;
     const pid_t drain = memory.drain.load(std::memory_order_relaxed);
     if (turn % turns_between_looks == 0 && kill(drain, 0) != 0 && errno == ESRCH) {
       memory.recording.store(recording_state::off, std::memory_order_relaxed);

@@ -32,10 +32,10 @@ import resource, sys, time
 from pathlib import Path
 from heapwise.trace import open_trace
 with open_trace(Path(sys.argv[1])) as trace:
-    began, events = time.monotonic(), 0
+    began, before, events = time.monotonic(), time.process_time(), 0
     for each in trace.events():
         events += len(each.kind)
-    print(events / (time.monotonic() - began),
+    print(events / (time.monotonic() - began), events / (time.process_time() - before),
           resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
@@ -206,14 +206,15 @@ def measure_limit(folder: Path, events: int, limits: list[int]) -> Figures:
         run([*recorder(trace, stack_every=NO_STACKS, most_mib=most_mib), str(load), "1",
              str(events // 2)], folder)
         summary = json.loads(Path(f"{trace}.json").read_text())
-        rate, memory = map(float, subprocess.run(
+        rate, of_processor, memory = map(float, subprocess.run(
             [sys.executable, "-c", READ, str(trace)], check=True, capture_output=True,
             text=True).stdout.split())
         played = run([reader, trace], folder).output.split()
         found[str(most_mib)] = {
             "player_events_per_s": float(played[0]), "player_bytes": float(played[1]),
             "events": summary["events"], "kept": summary["kept_events"],
-            "bytes": trace.stat().st_size, "events_per_s": rate, "reader_bytes": memory}
+            "bytes": trace.stat().st_size, "events_per_s": rate,
+            "events_per_processor_s": of_processor, "reader_bytes": memory}
         trace.unlink()
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapwise.analysis.pool_code import pool_code
 from heapwise.evidence import Evidence
 from heapwise.model import PoolCandidate, Replay, Row
-from heapwise.wording.numbers import change, show, size
+from heapwise.wording.numbers import change, show
 from heapwise.wording.pools import POOL_NAMES
 from heapwise.wording.ratios import ratio_ends
 
@@ -32,8 +32,9 @@ def pool_advice(evidence: Evidence, rows: list[Row]) -> tuple[str, list[str]]:
     lines: list[str] = []
     for each in gains:
         lines += _gain(each, told[each.subject], memory.get(each.subject), base, replay)
-    lines += [f"{_name(each)}: {_no_gain(each, told.get(each.subject))}"
-              for each in replay.candidates if each not in gains]
+    for each in replay.candidates:
+        if each not in gains:
+            lines += [f"{_name(each)}: {_no_gain(each, told.get(each.subject))}", *_looks(each)]
     lines += [f"{words}, so it can have neither a pool nor an arena"
               for words in replay.without_pool]
     return _summary(len(gains), unsure, len(replay.candidates)), lines
@@ -81,9 +82,12 @@ def _gain(each: PoolCandidate, time: Row, memory: Row | None, base: float | None
              f"together {change(time.ratio or 1.0, 'slower', 'faster')} ({ratio_ends(time)})")
     if memory is not None and memory.verdict in ("better", "worse") and memory.ratio is not None:
         words += f"; peak memory {change(memory.ratio, 'more', 'less')}"
-    upto = "up to " if each.policy in ("arena", "sized") else ""
-    return [words, f"    {each.blocks:,} blocks of {upto}{size(each.block_size)}:",
-            *(f"    {line}" for line in pool_code(each))]
+    return [words, *_looks(each), *(f"    {line}" for line in pool_code(each))]
+
+
+def _looks(each: PoolCandidate) -> list[str]:
+    """Why it is a candidate: runs of earlier versions do not say it."""
+    return [f"    {each.looks}"] if each.looks else []
 
 
 def _no_gain(each: PoolCandidate, row: Row | None) -> str:

@@ -49,7 +49,8 @@ class PoolCandidate(msgspec.Struct, frozen=True):
 
     place: function and line, or module and offset, of the site with most blocks. others: of sites
     that share it. blocks: how many they make. block_size: of the largest, in bytes. policy:
-    unsynchronized, thread_cached, sized (a pool for each size class) or arena.
+    unsynchronized, thread_cached, sized (a pool for each size class) or arena. looks: in words,
+    sizes, lifetime and end of the blocks; "" in runs of earlier versions.
     """
 
     subject: str
@@ -59,6 +60,7 @@ class PoolCandidate(msgspec.Struct, frozen=True):
     policy: str
     script: str
     others: list[str] = []
+    looks: str = ""
 
 
 class Replay(msgspec.Struct, frozen=True):

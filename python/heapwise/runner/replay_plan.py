@@ -85,7 +85,7 @@ def _pooled(trace: Trace, symbols: Symbols, window: int | None, number: int,
             each: SiteCandidate) -> PoolCandidate:
     place, *others = [_place(trace, symbols, site) for site in each.sites]
     return PoolCandidate(f"candidate_{number}", place, each.block_size, each.blocks, each.policy,
-                         str(_script(trace, window, number, [each])), others)
+                         str(_script(trace, window, number, [each])), others, each.looks)
 
 
 def _place(trace: Trace, symbols: Symbols, site: int) -> str:

@@ -9,8 +9,10 @@ import numpy as np
 
 from heapwise.trace.columns import Kind
 from heapwise.trace.contents import Contents
+from heapwise.trace.ends_order import EndsOrder
 from heapwise.trace.file import Trace
 from heapwise.trace.live_table import trace_steps
+from heapwise.trace.looks import looks
 from heapwise.trace.phases import Phases, grouped
 
 LEAST_SHARE = 0.02
@@ -23,18 +25,21 @@ MOST_CANDIDATES = 8
 MOST_SIZED_BYTES = 512
 """The largest block of pools for size classes; see bench/player/script.hpp."""
 
+TOGETHER = "together, before more are made"
+
 Policy = Literal["unsynchronized", "thread_cached", "sized", "arena"]
 
 
 @dataclass(frozen=True)
 class SiteCandidate:
     """Sites that share a pool or an arena, their largest block in bytes, how many blocks they
-    made, and what they share. ``sized``: a pool for each size class."""
+    made, and what they share. ``sized``: a pool for each size class. looks: see ``looks``."""
 
     sites: tuple[int, ...]
     block_size: int
     blocks: int
     policy: Policy
+    looks: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,14 +68,18 @@ def find_candidates(trace: Trace, found: Contents) -> tuple[list[SiteCandidate],
         policy = _pool_for(mine, site.smallest, site.largest)
         # Pools for size classes would do what an arena does better.
         if policy and not (fits and policy == "sized"):
-            candidates.append(SiteCandidate((number,), site.largest, site.count, policy))
+            candidates.append(SiteCandidate(
+                (number,), site.largest, site.count, policy,
+                looks([site], TOGETHER if fits else mine.order.words, trace.ns_a_unit)))
         elif not fits:
             refused.append(RefusedSite(number, site.count, "its blocks have many sizes, "
                                    f"{site.smallest:,} to {site.largest:,} bytes, and do not end "
                                    "together"))
     for group in _arena_groups(trace, suitable):
         candidates.append(SiteCandidate(tuple(group), max(large[n].largest for n in group),
-                                        sum(large[n].count for n in group), "arena"))
+                                        sum(large[n].count for n in group), "arena",
+                                        looks([large[n] for n in group], TOGETHER,
+                                              trace.ns_a_unit)))
     candidates.sort(key=lambda each: -each.blocks)
     return candidates[:MOST_CANDIDATES], refused
 
@@ -80,6 +89,7 @@ class SiteUse:
     """What beside sizes decides. threads: those that make or end its blocks."""
 
     phases: Phases
+    order: EndsOrder = field(default_factory=EndsOrder)
     threads: set[int] = field(default_factory=set)
     resized: bool = False
     zeroed: bool = False
@@ -141,4 +151,5 @@ def _use_of(trace: Trace, sites: set[int]) -> dict[int, SiteUse]:
             if live is not None:
                 use.phases.begin_window(live)
             use.phases.take(events, ended)
+            use.order.take(events, mine, deaths)
     return found

@@ -151,9 +151,8 @@ def _take(found: Contents, events: Events, ended: Ended) -> None:
     found.events += len(events.kind)
     found.blocks += len(sizes)
     found.bytes += int(sizes.sum())
-    for kind, count in zip(*np.unique(events.kind, return_counts=True), strict=True):
-        if kind in iter(Kind):
-            found.calls[Kind(int(kind))] += int(count)
+    calls = np.bincount(events.kind, minlength=max(Kind) + 1).tolist()
+    found.calls += Counter({kind: calls[kind] for kind in Kind if calls[kind]})
     for thread, count in zip(*np.unique(events.thread, return_counts=True), strict=True):
         found.by_thread[int(thread)] += int(count)
     found.sizes += np.bincount(sizes[sizes <= EXACT_SIZES].astype(np.int64),
@@ -183,32 +182,44 @@ def _take(found: Contents, events: Events, ended: Ended) -> None:
 def _take_sites(found: Contents, events: Events, ended: Ended, own: Flags,
                 lifetimes: Integers) -> None:
     """Adds the events of each site; its live bytes are followed from event to event."""
-    makes = np.flatnonzero(events.makes)
-    rows = np.concatenate([makes, ended.row])
-    numbers = np.concatenate([events.site[makes], ended.site]).astype(np.int64)
-    sizes = np.concatenate([events.size[makes], ended.size]).astype(np.int64)
-    is_end = np.arange(len(rows)) >= len(makes)
-    order = np.lexsort((rows, numbers))
+    # What each row adds to the live bytes of a site: of the one that made the block.
+    change = np.where(events.makes, events.size, 0).astype(np.int64)
+    change[ended.row] = -ended.size.astype(np.int64)
+    site_of = events.site.copy()
+    site_of[ended.row] = ended.site
+    death = np.full(len(change), -1)
+    death[ended.row] = np.arange(len(ended.row))
+    rows = np.flatnonzero(events.makes | (death >= 0))
+    order = rows[_stable_order(site_of[rows])]
     ages = (events.time[ended.row] - ended.time).astype(np.int64)
-    kinds, starts = np.unique(numbers[order], return_index=True)
-    for number, part in zip(kinds, np.split(order, starts[1:]), strict=True):
-        site = found.sites.setdefault(int(number), SiteContents())
-        births, deaths = part[~is_end[part]], part[is_end[part]] - len(makes)
+    numbers = site_of[order]
+    starts = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
+    for part in np.split(order, starts) if len(order) else ():
+        site = found.sites.setdefault(int(site_of[part[0]]), SiteContents())
+        changes, deaths = change[part], death[part]
+        is_birth = deaths < 0
+        deaths, births = deaths[~is_birth], changes[is_birth]
         if len(births):
             site.count += len(births)
-            site.bytes += int(sizes[births].sum())
-            site.smallest = min(site.smallest, int(sizes[births].min()))
-            site.largest = max(site.largest, int(sizes[births].max()))
+            site.bytes += int(births.sum())
+            site.smallest = min(site.smallest, int(births.min()))
+            site.largest = max(site.largest, int(births.max()))
         site.ended += len(deaths)
         site.own_thread += int(own[deaths].sum())
         site.lifetime_sum += int(ages[deaths].sum())
         site.lifetimes += np.bincount(lifetimes[deaths], minlength=BUCKETS).astype(np.uint64)
-        live = site.live_bytes + np.cumsum(np.where(is_end[part], -sizes[part], sizes[part]))
-        blocks = site.live_blocks + np.cumsum(np.where(is_end[part], -1, 1))
+        live = site.live_bytes + np.cumsum(changes)
+        blocks = site.live_blocks + np.cumsum(np.where(is_birth, 1, -1))
         highest = int(np.argmax(live))
         if live[highest] > site.peak_bytes:
             site.peak_bytes, site.peak_blocks = int(live[highest]), int(blocks[highest])
         site.live_bytes, site.live_blocks = int(live[-1]), int(blocks[-1])
+
+
+def _stable_order(numbers: Numbers) -> NDArray[np.intp]:
+    """numpy sorts numbers of 16 bits by their digits, which takes a tenth of the time."""
+    narrow = np.uint16 if numbers.max(initial=0) < 1 << 16 else np.uint64
+    return np.argsort(numbers.astype(narrow), kind="stable")
 
 
 def power_buckets(numbers: Numbers) -> Integers:

@@ -39,7 +39,7 @@ class LiveTable:
         makes, ends = np.flatnonzero(events.makes), np.flatnonzero(events.ends)
         self._add(events, makes)
         wanted = events.block[ends]
-        places = np.searchsorted(self._block, wanted)
+        places = self._places(wanted, len(makes))
         inside = places < len(self._block)
         found = np.zeros(len(ends), bool)
         found[inside] = (self._block[places[inside]] == wanted[inside]) & (
@@ -51,6 +51,17 @@ class LiveTable:
         if len(self._alive) > 2 * max(1, int(self._alive.sum())):
             self._compact()
         return ended
+
+    def _places(self, wanted: Numbers, made: int) -> NDArray[np.intp]:
+        """Where these blocks are, if they are in the table. Its last ``made`` blocks have numbers
+        in a row, and most blocks that end are among them."""
+        before = len(self._block) - made
+        places: NDArray[np.intp] = np.zeros(len(wanted), np.intp)
+        steps = wanted - self._block[before] if made else wanted
+        places += before + steps.astype(np.intp)
+        older = np.flatnonzero(steps >= made)  # also of smaller numbers: these have no sign
+        places[older] = np.searchsorted(self._block, wanted[older])
+        return places
 
     def alive(self) -> dict[str, Numbers]:
         """The columns of the blocks that live, with ``block``."""

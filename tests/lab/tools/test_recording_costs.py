@@ -90,6 +90,18 @@ def test_the_cost_of_an_event_is_a_median_with_its_interval() -> None:
     assert "| 25 ns of the program's time" in page({"machine": "", "processors": 2, "load": load})
 
 
+def test_the_page_judges_how_fast_a_trace_is_read() -> None:
+    each = {"events": 10**9, "kept": 10**8, "bytes": 1 << 24, "events_per_s": 55e6,
+            "events_per_processor_s": 41e6, "reader_bytes": 50 << 20}
+    text = page({"machine": "Test CPU", "processors": 2, "limit": {"16": each}})
+    line = "| reading 16 MiB: speed | at least 50 M events/s | {} | {} |"
+    assert line.format("55 M; 41 M in a second of processor time", "yes") in text
+    del each["events_per_processor_s"]
+    each["events_per_s"] = 45e6
+    assert line.format("45 M", "no") in page({"machine": "", "processors": 2,
+                                              "limit": {"16": each}})
+
+
 def test_the_page_says_what_a_change_of_threads_takes() -> None:
     turns = {"1 thread": {"instructions": 2000, "events": 10, "changes": 0},
              "8 threads that pass after each call": {"instructions": 5000, "events": 20,

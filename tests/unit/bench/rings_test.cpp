@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/stamp.hpp"
+
 using namespace heapwise::bench;
 
 namespace {
@@ -241,4 +243,42 @@ TEST_CASE("a ring whose stamps are below 0 is read to its end") {
   all.look();
   CHECK(all.drain(0, tables, UINT64_MAX, calls) == count);
   CHECK(one.unread() == 0);
+}
+
+TEST_CASE("of threads whose rings fill, calls that are younger than the look stay") {
+  rings all{0};
+  REQUIRE(all.ok());
+  all.memory().slots_used.store(2);
+  written_ring full{all, 0};
+  written_ring younger{all, 1};
+  const std::uint64_t now = stamp_now();
+  for (std::uint64_t i = 0; i != ring_events / 2; ++i) {
+    full.write({now - ring_events + i, event_kind::malloc, some_address, 8, 0, {}});
+  }
+  constexpr std::uint64_t long_time = std::uint64_t{1} << 40;
+  younger.write({now + long_time, event_kind::malloc, some_address, 8, 0, {}});
+  call_tables tables;
+  checked_calls calls{{&full, &younger}, tables.stacks};
+  calls.expect_up_to((now + long_time) * 2);
+  all.look();
+  CHECK(all.drain(0, tables, 0, calls) == ring_events / 2);
+  CHECK(full.unread() == 0);
+  CHECK(younger.unread() == 1);
+}
+
+TEST_CASE("a ring that fills with stamps that are ahead of the clock is read") {
+  rings all{0};
+  REQUIRE(all.ok());
+  all.memory().slots_used.store(1);
+  written_ring ahead{all, 0};
+  const std::uint64_t later = stamp_now() + (std::uint64_t{1} << 40);
+  for (std::uint64_t i = 0; i != ring_events / 2; ++i) {
+    ahead.write({later + i, event_kind::malloc, some_address, 8, 0, {}});
+  }
+  call_tables tables;
+  checked_calls calls{{&ahead}, tables.stacks};
+  calls.expect_up_to(UINT64_MAX);
+  all.look();
+  CHECK(all.drain(0, tables, 0, calls) == ring_events / 2);
+  CHECK(ahead.unread() == 0);
 }
