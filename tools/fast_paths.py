@@ -39,15 +39,26 @@ COUNTED = (
 # The first call of a path differs from the others, so two lengths are compared.
 SHORT, LONG = 100, 200
 
-def build(folder: Path) -> Path:
-    """The program, built into ``folder``."""
+
+def build(folder: Path, library: Path) -> Path:
+    """The program, built into ``folder`` and linked with the library."""
     program = folder / SOURCE.stem
     headers = FOLDER.parents[1] / "include"
-    compile_one(USUAL, SOURCE, program, f"-I{headers}", str(subject.library()))
+    compile_one(USUAL, SOURCE, program, f"-I{headers}", str(library))
     return program
 
 
-def collected(program: Path, library: Path, path: str, times: int) -> int:
+def each_time(
+    program: Path, library: Path, path: str, short: int = SHORT, long: int = LONG, **more: str
+) -> float:
+    """Instructions of the counted functions each time that the program goes down the path, from
+    the ``short``-th time to the ``long``-th. ``more``: further variables of its environment.
+    """
+    until_long = collected(program, library, path, long, **more)
+    return (until_long - collected(program, library, path, short, **more)) / (long - short)
+
+
+def collected(program: Path, library: Path, path: str, times: int, **more: str) -> int:
     """Instructions of the counted functions while the program goes down the path so often."""
     options = [f"--toggle-collect={each}" for each in COUNTED]
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
@@ -56,6 +67,7 @@ def collected(program: Path, library: Path, path: str, times: int) -> int:
         "PATH": os.environ["PATH"],
         "LD_LIBRARY_PATH": str(library.parent),
         "HEAPWISE_MALLOC_PURGE_THREAD": "0",
+        **more,
     }
     done = subprocess.run(
         [*command, str(program), path, str(times)],
@@ -76,7 +88,7 @@ def measure(library: Path) -> dict[str, float]:
     compiler is not the library's: no figure would belong to one compiler.
     """
     with tempfile.TemporaryDirectory() as folder:
-        program = build(Path(folder))
+        program = build(Path(folder), library)
         names = subprocess.run(
             [program],
             capture_output=True,
@@ -86,13 +98,7 @@ def measure(library: Path) -> dict[str, float]:
         ).stdout.splitlines()
         if not set(compilers_of(library)) <= set(compilers_of(program)):
             names = [each for each in names if not each.startswith(INLINED)]
-        return {
-            name: (
-                collected(program, library, name, LONG) - collected(program, library, name, SHORT)
-            )
-            / (LONG - SHORT)
-            for name in names
-        }
+        return {name: each_time(program, library, name) for name in names}
 
 
 def report(record: Path, title: str, compiler: str, now: Counts, record_them: bool) -> bool:

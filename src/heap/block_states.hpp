@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "heap/call_sites.hpp"
@@ -13,6 +14,8 @@
 #include "heap/sealed_facts.hpp"
 #include "heap/space.hpp"
 #include "heap/tags.hpp"
+#include "heap/zeros.hpp"
+#include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {
@@ -39,6 +42,12 @@ namespace block_states {
 /// the span was made.
 inline constexpr std::uint8_t freed = 0xff;
 
+/// Returns: whether a block was freed, so that it is zero where free blocks are cleared unless
+/// somebody has written to it.
+[[nodiscard]] inline bool is_cleared(const std::byte* block) noexcept {
+  return the_space.granule_class(block).load(std::memory_order_relaxed) == freed;
+}
+
 /// Returns: the word behind the bytes that a block's user may use. Its first byte is 0, so that a
 /// string ends there.
 [[nodiscard]] inline std::uint64_t canary_of(const std::byte* block) noexcept {
@@ -46,36 +55,22 @@ inline constexpr std::uint8_t freed = 0xff;
   return (the_facts.canary_secret ^ reinterpret_cast<std::uintptr_t>(block)) & all_but_first;
 }
 
-/// Returns: whether all bytes are 0. Requires: a multiple of 8 bytes.
-[[nodiscard]] inline bool is_zero(const std::byte* begin, std::size_t bytes) noexcept {
-  constexpr std::size_t at_once = 64; // a long block: the loop reads only its first 64 bytes
-  const bool is_long = bytes > 4 * at_once;
-  std::uint64_t any = 0;
-  for (std::size_t at = 0; at < (is_long ? at_once : bytes); at += sizeof any) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, begin + at, sizeof word);
-    any |= word;
-  }
-  if (any != 0 || !is_long) return any == 0;
-  // Each byte is the same as the one 64 bytes before it. The C library compares faster than a loop.
-  return std::memcmp(begin, begin + at_once, bytes - at_once) == 0;
+/// Effects: reports a fault of these profiles, which ends the program.
+[[noreturn]] HEAPWISE_COLD inline void report(const void* address, invalid why) noexcept {
+  invalid_free(address, why);
+  std::abort();
 }
 
-/// Effects: the block is in use from now on. Where free blocks are cleared, a block that was
-/// written to after it was freed is reported. Returns: the address for its user, which has a tag
-/// where the profile has tags. Requires: a free block of the class.
-[[nodiscard]] HEAPWISE_ALWAYS_INLINE std::byte* use(std::byte* block,
-                                                    size_class class_index) noexcept {
-  std::atomic<std::uint8_t>& state = the_space.granule_class(block);
-  // Relaxed: the block itself is handed from thread to thread with an order of its own.
-  if constexpr (chosen_profile::clears) {
-    if (state.load(std::memory_order_relaxed) == freed &&
-        !is_zero(block, class_table[class_index].bytes)) {
-      invalid_free(block, invalid::written_when_free);
-    }
-  }
-  state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
-  note_allocated(block);
+/// Effects: reports an address at which no block in use begins.
+[[noreturn]] HEAPWISE_COLD inline void report_state(const void* address,
+                                                    std::uint8_t state) noexcept {
+  report(address, state == freed ? invalid::freed_before : invalid::inside_block);
+}
+
+/// Effects: a block in use gets its tag and its canary, where the profile has them. Returns: the
+/// address for its user.
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE std::byte* sign(std::byte* block,
+                                                     size_class class_index) noexcept {
   std::byte* const address = give_tag(block, class_table[class_index].bytes);
   if constexpr (chosen_profile::canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
@@ -84,42 +79,65 @@ inline constexpr std::uint8_t freed = 0xff;
   return address;
 }
 
-/// Effects: reports an address at which no block in use begins.
-HEAPWISE_COLD inline void report_state(const void* address, std::uint8_t state) noexcept {
-  invalid_free(address, state == freed ? invalid::freed_before : invalid::inside_block);
+/// The same, and the call site is kept. A function of its own, so that the path without it calls
+/// nothing.
+[[nodiscard]] HEAPWISE_COLD inline std::byte* note_and_sign(std::byte* block,
+                                                            size_class class_index) noexcept {
+  keep_allocated(block);
+  return sign(block, class_index);
 }
 
-/// Effects: the block is free from now on. Reports an address that is not a block in use, and a
-/// canary that was overwritten. Faults if the address that the user gave has not the block's tag.
-/// Returns: whether the block is free now. Requires: an address in a span of the class.
-[[nodiscard]] HEAPWISE_ALWAYS_INLINE bool free(const std::byte* address,
-                                               size_class class_index) noexcept {
-  auto* const block = const_cast<std::byte*>(without_tag(address));
+/// Effects: the block is in use from now on. Where free blocks are cleared, a block that was
+/// written to after it was freed is reported, and one that has an owner already. Returns: the
+/// address for its user, which has a tag where the profile has tags. Requires: a free block of the
+/// class.
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE std::byte* use(std::byte* block,
+                                                    size_class class_index) noexcept {
+  std::atomic<std::uint8_t>& state = the_space.granule_class(block);
+  // Relaxed: the block itself is handed from thread to thread with an order of its own.
+  if constexpr (chosen_profile::clears) {
+    const std::uint8_t seen = state.load(std::memory_order_relaxed);
+    if (seen == freed) [[likely]] {
+      if (!zeros::is_zero(block, class_table[class_index].bytes)) [[unlikely]]
+        report(block, invalid::written_when_free);
+    } else if (seen != 0) {
+      report(block, invalid::freed_before);
+    }
+  }
+  state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
+  if (the_facts.sites != nullptr) [[unlikely]]
+    return note_and_sign(block, class_index);
+  return sign(block, class_index);
+}
+
+/// Effects: the block is free from now on; it is not cleared yet. Reports an address that is not a
+/// block in use, and a canary that was overwritten. Faults if the address that the user gave has
+/// not the block's tag. Requires: an address in a span of the class.
+HEAPWISE_ALWAYS_INLINE void free(const std::byte* address, size_class class_index) noexcept {
+  const std::byte* const block = without_tag(address);
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   std::uint8_t seen = 0;
   if constexpr (chosen_profile::clears) { // of two threads that free it at once, one is told
+    // The processor reads nothing past the exchange before that is done, so the canary is fetched
+    // meanwhile.
+    HEAPWISE_PREFETCH_TO_WRITE(address + usable_bytes_of(class_index));
     seen = state.exchange(freed, std::memory_order_relaxed);
-    if (seen != class_index && seen != freed) state.store(seen, std::memory_order_relaxed);
+    if (seen != class_index) [[unlikely]] {
+      if (seen != freed) state.store(seen, std::memory_order_relaxed);
+      report_state(block, seen);
+    }
   } else {
     seen = state.load(std::memory_order_relaxed);
-  }
-  if (seen != class_index) [[unlikely]] {
-    report_state(block, seen);
-    return false;
+    if (seen != class_index) [[unlikely]]
+      report_state(block, seen);
+    state.store(freed, std::memory_order_relaxed);
   }
   if constexpr (chosen_profile::canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
     if (std::memcmp(address + usable_bytes_of(class_index), &canary, sizeof canary) != 0)
         [[unlikely]]
-      invalid_free(block, invalid::overrun);
+      report(block, invalid::overrun);
   }
-  note_freed(block);
-  if constexpr (chosen_profile::clears) {
-    clear_and_untag(block, class_table[class_index].bytes);
-  } else {
-    state.store(freed, std::memory_order_relaxed);
-  }
-  return true;
 }
 
 } // namespace block_states

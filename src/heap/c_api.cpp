@@ -31,6 +31,7 @@ void* heapwise_calloc(size_t count, size_t size) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
   if (!is_small(bytes)) return allocate_large(bytes, 1, true);
+  if constexpr (chosen_profile::clears) return take_zeroed(class_for(bytes), bytes);
   void* const block = take_small(class_for(bytes));
   return block == nullptr ? nullptr : std::memset(block, 0, bytes);
 }

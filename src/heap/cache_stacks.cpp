@@ -24,10 +24,6 @@ thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cac
 /// groups of 8. Only the profile for programs that are attacked pays that (decision 109).
 constexpr std::size_t shuffled_group = chosen_profile::clears ? SIZE_MAX : 8;
 
-bool has_batch(heap_cache& cache, size_class class_index) noexcept {
-  return all_of(cache).bin_calls[class_index] >= thread_cache::just_grown;
-}
-
 /// Requires: there is one.
 batch* batch_of(const heap_cache& cache, size_class class_index) noexcept {
   return reinterpret_cast<batch*>(cache.ends[class_index] - class_table[class_index].batch) - 1;
@@ -36,12 +32,6 @@ batch* batch_of(const heap_cache& cache, size_class class_index) noexcept {
 void load(heap_cache& cache, size_class class_index, batch* loaded, std::uint32_t blocks) noexcept {
   cache.tops[class_index] = loaded->blocks() + blocks;
   cache.ends[class_index] = loaded->blocks() + class_table[class_index].batch;
-}
-
-/// Requires: there is a stack. Returns: where its lowest block is, or comes to be.
-std::byte** begin_of_stack(heap_cache& cache, size_class class_index) noexcept {
-  return has_batch(cache, class_index) ? batch_of(cache, class_index)->blocks()
-                                       : all_of(cache).short_stack(class_index);
 }
 
 std::size_t height_of_stack(heap_cache& cache, size_class class_index) noexcept {
@@ -182,17 +172,12 @@ void shuffle(heap_cache& cache, size_class class_index) noexcept {
   std::byte** const begin = begin_of_stack(cache, class_index);
   const std::size_t height = height_of_stack(cache, class_index);
   constexpr std::size_t most = shuffled_group;
+  small_numbers random;
   for (std::size_t first = 0; first < height; first += std::min(most, height - first)) {
     for (std::size_t left = std::min(most, height - first); left > 1; --left) {
-      std::swap(begin[first + left - 1], begin[first + random_below(left)]);
+      std::swap(begin[first + left - 1], begin[first + random.below(left)]);
     }
   }
-}
-
-void bury_top(heap_cache& cache, size_class class_index) noexcept {
-  std::byte** const begin = begin_of_stack(cache, class_index);
-  const std::size_t below = height_of_stack(cache, class_index) - 1;
-  if (below > 0) std::swap(begin[below], begin[random_below(below)]);
 }
 
 void make_room(heap_cache& cache, size_class class_index) noexcept {

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include "heap/random_numbers.hpp"
 #include "heap/thread_cache.hpp"
+#include "heapwise/detail/config.hpp"
 
 namespace heapwise::detail {
 
@@ -43,9 +46,36 @@ constexpr heap_cache cache_without_stacks() noexcept {
 /// profile says. Requires: there is a stack.
 void shuffle(heap_cache& cache, size_class class_index) noexcept;
 
-/// Effects: the block on top changes its place with one below, at random, so that it is not the
-/// next one to be handed out. Requires: the stack has a block.
-void bury_top(heap_cache& cache, size_class class_index) noexcept;
+/// Returns: whether the stack of the class is a batch; else it is a short one.
+[[nodiscard]] inline bool has_batch(heap_cache& cache, size_class class_index) noexcept {
+  return static_cast<thread_cache&>(cache).bin_calls[class_index] >= thread_cache::just_grown;
+}
+
+/// Returns: where the lowest block of the stack is, or comes to be. Requires: there is a stack.
+[[nodiscard]] inline std::byte** begin_of_stack(heap_cache& cache,
+                                                size_class class_index) noexcept {
+  return has_batch(cache, class_index) ? cache.ends[class_index] - class_table[class_index].batch
+                                       : static_cast<thread_cache&>(cache).short_stack(class_index);
+}
+
+/// Effects: a block goes into the stack, at a place below the top that `random` chooses, so that it
+/// is not the next one to be handed out. The block on top stays there, since what it needs may be
+/// on its way into the processor's cache; the one that gives way takes the place below it.
+/// Requires: there is room.
+HEAPWISE_ALWAYS_INLINE void push_below(heap_cache& cache, std::byte* block, size_class class_index,
+                                       std::uint64_t random) noexcept {
+  std::byte** const end = cache.tops[class_index]++;
+  std::byte** const begin = begin_of_stack(cache, class_index);
+  if (end == begin) [[unlikely]] {
+    *end = block;
+    return;
+  }
+  std::byte** const place = begin + by_lower_half(random, static_cast<std::size_t>(end - begin));
+  std::byte* const top = end[-1];
+  end[-1] = *place; // itself, if that place is chosen
+  *place = block;
+  *end = top;
+}
 
 /// Effects: makes room in the stack. Requires: it is full.
 void make_room(heap_cache& cache, size_class class_index) noexcept;

@@ -3,13 +3,45 @@
 
 #include <cstddef>
 
+#include "heap/profile.hpp"
+#include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
+#include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {
+
+/// Stands for "no cache yet": its stacks are empty and have no room.
+extern const heap_cache no_cache;
+
+/// Returns: a cache that stands for none, as the pointers of threads have it. Nobody writes to it:
+/// the loader has made its pages read-only.
+constexpr heap_cache* stand_in(const heap_cache& none) noexcept {
+  return const_cast<heap_cache*>(&none);
+}
+
+/// The cache of a thread in a profile that checks every call, which alone has this variable.
+/// `current_cache` stays at "no cache yet" there, so that paths which programs have inlined end at
+/// the library's functions.
+extern __thread heap_cache* hidden_cache;
+
+/// Returns: the calling thread's cache, or one that stands for none.
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE heap_cache*& cache_in_use() noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    return hidden_cache;
+  } else {
+    return current_cache;
+  }
+}
 
 /// Returns: the calling thread's cache, made or taken over if need be; nullptr in a thread that has
 /// ended as far as the heap is concerned, and without memory.
 [[nodiscard]] heap_cache* own_cache() noexcept;
+
+/// Returns: a block of the class straight from its bin, or nullptr.
+[[nodiscard]] void* allocate_uncached(size_class class_index) noexcept;
+
+/// Effects: gives a free block of the class straight to its span.
+void release_uncached(void* block, size_class class_index) noexcept;
 
 /// Effects: from now on the caches of threads that end are passed on. Called once, at the start.
 void watch_thread_exits() noexcept;

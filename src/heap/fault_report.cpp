@@ -104,24 +104,26 @@ void write_site(std::string_view title, const void* site) noexcept {
   line.add("\n").write();
 }
 
-text& add_member(text& line, std::string_view name, const void* address) noexcept {
+/// A line of JSON. It is written at once, so that lines of threads that report at the same time do
+/// not mix.
+using json_line = text_of<2048>;
+
+void add_member(json_line& line, std::string_view name, const void* address) noexcept {
   line.add(", \"").add(name).add("\": ");
-  if (address == nullptr) return line.add("null");
-  return line.add("\"").add_address(address).add("\"");
-}
-
-void append(const os::appended_file& file, const text& piece) noexcept {
-  file.write(piece.view().data(), piece.view().size());
-}
-
-void append_stack(const os::appended_file& file, std::string_view name, std::uint64_t thread,
-                  const os::stack_trace& stack) noexcept {
-  text piece;
-  piece.add(", \"").add(name).add("\": {\"thread\": ").add(thread).add(", \"stack\": [");
-  for (std::size_t each = 0; each < stack.count; ++each) {
-    piece.add(each == 0 ? "\"" : ", \"").add_address(stack.frames[each]).add("\"");
+  if (address == nullptr) {
+    line.add("null");
+  } else {
+    line.add("\"").add_address(address).add("\"");
   }
-  append(file, piece.add("]}"));
+}
+
+void add_stack(json_line& line, std::string_view name, std::uint64_t thread,
+               const os::stack_trace& stack) noexcept {
+  line.add(", \"").add(name).add("\": {\"thread\": ").add(thread).add(", \"stack\": [");
+  for (std::size_t each = 0; each < stack.count; ++each) {
+    line.add(each == 0 ? "\"" : ", \"").add_address(stack.frames[each]).add("\"");
+  }
+  line.add("]}");
 }
 
 } // namespace
@@ -153,22 +155,20 @@ void write_lines(const fault_report& fault) noexcept {
 }
 
 void write_json(const fault_report& fault, const char* path) noexcept {
+  json_line line;
+  line.add("{\"version\": 1, \"profile\": \"").add(chosen_profile::name);
+  line.add("\", \"kind\": \"").add(name_of(fault.kind)).add("\"");
+  add_member(line, "address", fault.address);
+  add_member(line, "block", fault.block);
+  line.add(", \"bytes\": ").add(fault.bytes);
+  add_stack(line, "found", fault.thread, fault.here);
+  if (fault.allocated_by != 0) add_stack(line, "allocated", fault.allocated_by, fault.allocated);
+  if (fault.freed_by != 0) add_stack(line, "freed", fault.freed_by, fault.freed);
+  if (fault.allocated_at != nullptr) add_member(line, "allocated_at", fault.allocated_at);
+  if (fault.freed_at != nullptr) add_member(line, "freed_at", fault.freed_at);
+  line.add("}\n");
   const os::appended_file file{path};
-  text piece;
-  piece.add("{\"version\": 1, \"profile\": \"").add(chosen_profile::name);
-  piece.add("\", \"kind\": \"").add(name_of(fault.kind)).add("\"");
-  add_member(piece, "address", fault.address);
-  add_member(piece, "block", fault.block);
-  append(file, piece.add(", \"bytes\": ").add(fault.bytes));
-  append_stack(file, "found", fault.thread, fault.here);
-  if (fault.allocated_by != 0) {
-    append_stack(file, "allocated", fault.allocated_by, fault.allocated);
-  }
-  if (fault.freed_by != 0) append_stack(file, "freed", fault.freed_by, fault.freed);
-  piece.clear();
-  if (fault.allocated_at != nullptr) add_member(piece, "allocated_at", fault.allocated_at);
-  if (fault.freed_at != nullptr) add_member(piece, "freed_at", fault.freed_at);
-  append(file, piece.add("}\n"));
+  file.write(line.view().data(), line.view().size());
 }
 
 } // namespace heapwise::detail

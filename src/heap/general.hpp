@@ -5,6 +5,8 @@
 
 #include "heap/checked_paths.hpp"
 #include "heap/profile.hpp"
+#include "heap/sealed_facts.hpp"
+#include "heap/tags.hpp"
 #include "heap/uncommon.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
@@ -42,15 +44,32 @@ HEAPWISE_ALWAYS_INLINE void* allocate_aligned(std::size_t size_bytes,
       [[unlikely]] {
     return allocate_oddly_aligned(size_bytes, alignment);
   }
-  return take_small(static_cast<size_class>(aligned_class_of(size_bytes + canary, alignment)));
+  std::size_t whole = size_bytes + canary;
+  // All blocks of such an alignment are multiples of it. So the search begins further on.
+  if constexpr (canary > 0) whole = (whole + alignment - 1) & ~(alignment - 1);
+  return take_small(static_cast<size_class>(aligned_class_of(whole, alignment)));
 }
 
-HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept { give<chosen_profile>(block); }
+HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    give_checked(block);
+  } else {
+    give<chosen_profile>(block);
+  }
+}
 
 /// The same for `delete`, which knows what `new` was asked for.
 HEAPWISE_ALWAYS_INLINE void deallocate_new(void* block, std::size_t size_bytes,
                                            std::size_t alignment) noexcept {
-  if constexpr (chosen_profile::keeps_states) expect_new_of(block, size_bytes, alignment);
+  if constexpr (chosen_profile::keeps_states) {
+    constexpr std::size_t canary = chosen_profile::canary_bytes;
+    // Mostly the block is of the class of that size; whether it is in use, `deallocate` asks.
+    const bool is_plain =
+        alignment <= granule_bytes && size_bytes <= max_small_bytes - canary &&
+        the_facts.map.class_at(without_tag(block)) == class_of(size_bytes + canary);
+    if (!is_plain) [[unlikely]]
+      expect_new_of(block, size_bytes, alignment);
+  }
   deallocate(block);
 }
 

@@ -4,13 +4,13 @@
 #include <mutex>
 #include <span>
 
-#include "heap/block_states.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_blocks.hpp"
 #include "heap/large_guard.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/random_numbers.hpp"
 #include "heap/space.hpp"
+#include "heap/zeros.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -115,7 +115,7 @@ void purge_if_seen(span& held) noexcept {
   if (held.is_fresh) return;
   if (held.touched == touched) {
     held.touched = untouched;
-  } else if (block_states::is_zero(the_space.begin_of(held), held.bytes)) {
+  } else if (zeros::is_zero(the_space.begin_of(held), held.bytes)) {
     held.is_fresh = os::purge(the_space.begin_of(held), held.slices * slice_bytes);
   }
 }
@@ -138,7 +138,7 @@ void hold_back_large(span& freed) noexcept {
 
 void expect_unwritten(const span& waited) noexcept {
   std::byte* const begin = the_space.begin_of(waited);
-  if (!block_states::is_zero(begin, waited.bytes)) invalid_free(begin, invalid::written_when_free);
+  if (!zeros::is_zero(begin, waited.bytes)) invalid_free(begin, invalid::written_when_free);
 }
 
 void discard_behind(span& block, std::size_t kept) noexcept {

@@ -16,6 +16,7 @@
 #include "heap/profile.hpp"
 #include "heap/sealed_facts.hpp"
 #include "heap/space.hpp"
+#include "heap/zeros.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
@@ -31,9 +32,9 @@ namespace heapwise::detail::owned_links {
 /// where the link is, `use` will find that out by the byte behind the link.
 inline void write(std::byte* block, std::byte* next) noexcept {
   const std::uintptr_t word = reinterpret_cast<std::uintptr_t>(next) ^ key_of(block);
-  if (chosen_profile::clears && !block_states::is_zero(block, sizeof word)) {
-    block[sizeof word] = std::byte{1};
-  }
+  std::uintptr_t before = 0;
+  std::memcpy(&before, block, sizeof before);
+  if (chosen_profile::clears && before != 0) block[sizeof word] = std::byte{1};
   std::memcpy(block, &word, sizeof word);
 }
 
@@ -63,7 +64,7 @@ inline void use(std::byte* block, size_class class_index) noexcept {
   if constexpr (chosen_profile::keeps_states) {
     std::atomic<std::uint8_t>& state = the_space.granule_class(block);
     if (chosen_profile::clears && state.load(std::memory_order_relaxed) == block_states::freed &&
-        !block_states::is_zero(block, class_table[class_index].bytes)) {
+        !zeros::is_zero(block, class_table[class_index].bytes)) {
       invalid_free(block, invalid::written_when_free);
     }
     state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
@@ -61,8 +62,8 @@ class quarantine {
 
   /// Effects: holds a block, in this place of the first half. Returns: the block that leaves, or
   /// nullptr. Requires: a class of blocks; at < places(class_index).
-  [[nodiscard]] std::byte* exchange(std::byte* block, size_class class_index,
-                                    std::size_t at) noexcept {
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::byte* exchange(std::byte* block, size_class class_index,
+                                                           std::size_t at) noexcept {
     std::byte** const first_half = blocks_ + quarantine_halves::begins[class_index];
     std::byte* const older = std::exchange(first_half[at], block);
     std::byte* oldest = nullptr;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -32,17 +33,54 @@ inline std::uint64_t begin_sequence() noexcept {
 /// Returns: the next word of this thread's sequence; not 0.
 inline std::uint64_t random_bits() noexcept {
   static __thread std::uint64_t state = 0;
-  if (state == 0) state = begin_sequence();
+  if (state == 0) [[unlikely]]
+    state = begin_sequence();
   state ^= state << 13; // xorshift (Marsaglia 2003)
   state ^= state >> 7;
   state ^= state << 17;
   return state;
 }
 
+/// Returns: a number below `limit`, by one half of a random word. Requires:
+/// 0 < limit < 2^32.
+constexpr std::size_t by_upper_half(std::uint64_t random, std::size_t limit) noexcept {
+  constexpr unsigned half_word = 32;
+  return (random >> half_word) * limit >> half_word;
+}
+constexpr std::size_t by_lower_half(std::uint64_t random, std::size_t limit) noexcept {
+  constexpr unsigned half_word = 32;
+  return by_upper_half(random << half_word, limit);
+}
+
 /// Returns: a number of this thread's sequence, below `limit`. Requires: 0 < limit < 2^32.
 inline std::size_t random_below(std::size_t limit) noexcept {
-  constexpr unsigned half_word = 32;
-  return (random_bits() >> half_word) * limit >> half_word;
+  return by_upper_half(random_bits(), limit);
 }
+
+/// Many small numbers, from few words of this thread's sequence: a word is the fraction of which
+/// `limit` times the whole part is the number, and the rest is the next fraction.
+class small_numbers {
+ public:
+  /// Returns: a number below `limit`. Requires: 0 < limit <= 128.
+  HEAPWISE_ALWAYS_INLINE std::size_t below(std::size_t limit) noexcept {
+    if (left_ == 0) {
+      fraction_ = random_bits();
+      left_ = numbers_of_a_word;
+    }
+    --left_;
+    __extension__ using product = unsigned __int128;
+    const product whole_and_rest = static_cast<product>(fraction_) * limit;
+    fraction_ = static_cast<std::uint64_t>(whole_and_rest);
+    return static_cast<std::size_t>(whole_and_rest >> bits_of_a_word);
+  }
+
+ private:
+  static constexpr unsigned bits_of_a_word = 64;
+  // Of 7 bits each: the last number is by 29 bits, so that all are equally likely.
+  static constexpr unsigned numbers_of_a_word = 6;
+
+  std::uint64_t fraction_ = 0;
+  unsigned left_ = 0;
+};
 
 } // namespace heapwise::detail

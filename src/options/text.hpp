@@ -11,11 +11,12 @@
 namespace heapwise::detail {
 
 /// One piece of text of limited length; what does not fit is cut off.
-class text {
+template <std::size_t capacity>
+class text_of {
  public:
-  static constexpr std::size_t most_bytes = 512;
+  static constexpr std::size_t most_bytes = capacity;
 
-  text& add(std::string_view more) noexcept {
+  text_of& add(std::string_view more) noexcept {
     const std::size_t fits = std::min(more.size(), sizeof buffer_ - length_);
     std::copy_n(more.data(), fits, buffer_ + length_);
     length_ += fits;
@@ -23,7 +24,7 @@ class text {
   }
 
   /// A decimal number, on the right of a column so wide.
-  text& add(std::size_t number, std::size_t width = 0) noexcept {
+  text_of& add(std::size_t number, std::size_t width = 0) noexcept {
     char digits[20];
     std::size_t first = sizeof digits;
     do {
@@ -34,7 +35,7 @@ class text {
     return add({digits + first, sizeof digits - first});
   }
 
-  text& add_address(const void* address) noexcept {
+  text_of& add_address(const void* address) noexcept {
     constexpr std::string_view hex = "0123456789abcdef";
     const auto value = reinterpret_cast<std::uintptr_t>(address);
     add("0x");
@@ -56,5 +57,7 @@ class text {
   char buffer_[most_bytes];
   std::size_t length_ = 0;
 };
+
+using text = text_of<512>;
 
 } // namespace heapwise::detail

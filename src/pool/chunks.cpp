@@ -64,6 +64,28 @@ std::byte* first_block(std::byte* memory, std::size_t spare_bytes, std::size_t a
   return memory + spread(memory, spare_bytes / step + 1) * step;
 }
 
+/// What the source gave for a chunk, and where the parts of the chunk lie in it.
+struct chunk_memory {
+  std::byte* start = nullptr; ///< nullptr: the source has refused
+  std::size_t bytes = 0;
+  std::byte* base = nullptr;   ///< of the first block
+  std::byte* record = nullptr; ///< behind the last one
+};
+
+chunk_memory obtain(const geometry& shape, std::size_t blocks, std::size_t record_bytes,
+                    block_source& source) {
+  const std::size_t bytes = chunk_bytes(shape, blocks, record_bytes, source);
+  auto* const start = static_cast<std::byte*>(source.allocate(bytes, shape.alignment));
+  if (start == nullptr) return {};
+  std::byte* const record = record_place(start, bytes, record_bytes);
+  const std::size_t spare_bytes =
+      static_cast<std::size_t>(record - start) - blocks * shape.stride_bytes;
+  return {.start = start,
+          .bytes = bytes,
+          .base = first_block(start, spare_bytes, shape.alignment),
+          .record = record};
+}
+
 /// The right to grow a pool, for one thread at a time. In a child of fork a thread of the parent
 /// has no right to anything: it does not exist there. Hence the word is the number of the memory
 /// that its threads share, and that of another one counts as none.
@@ -146,22 +168,16 @@ std::size_t chunks::own_bytes(const geometry& shape) noexcept {
 }
 
 chunks* chunks::create(const geometry& shape, block_source& source) {
-  const std::size_t bytes = chunk_bytes(shape, shape.first_blocks, own_bytes(shape), source);
-  void* const memory = source.allocate(bytes, shape.alignment);
-  if (memory == nullptr) throw std::bad_alloc{};
-  auto* const start = static_cast<std::byte*>(memory);
-  std::byte* const end = record_place(start, bytes, own_bytes(shape));
-  const std::size_t block_bytes = shape.first_blocks * shape.stride_bytes;
-  const auto spare_bytes = static_cast<std::size_t>(end - start) - block_bytes;
-  std::byte* const base = first_block(start, spare_bytes, shape.alignment);
-  auto* const result = ::new (end) chunks{shape, source};
-  ::new (result->early_) chunk{.base = base,
+  const chunk_memory memory = obtain(shape, shape.first_blocks, own_bytes(shape), source);
+  if (memory.start == nullptr) throw std::bad_alloc{};
+  auto* const result = ::new (memory.record) chunks{shape, source};
+  ::new (result->early_) chunk{.base = memory.base,
                                .blocks = shape.first_blocks,
                                .first_index = 0,
-                               .size_bytes = bytes,
+                               .size_bytes = memory.bytes,
                                .older = nullptr,
-                               .memory = start};
-  result->shape_.marks.hide(base, block_bytes);
+                               .memory = memory.start};
+  result->shape_.marks.hide(memory.base, shape.first_blocks * shape.stride_bytes);
   result->newest_.store(result->early_, std::memory_order_release); // pairs with newest()
   return result;
 }
@@ -200,23 +216,16 @@ chunk* chunks::grow(chunk* seen) noexcept {
 
 chunk* chunks::add(chunk* seen, std::size_t blocks) noexcept {
   const bool stays_early = is_early(seen) && seen + 1 != early_end_;
-  const std::size_t record_bytes = stays_early ? 0 : sizeof(chunk);
-  const std::size_t bytes = chunk_bytes(shape_, blocks, record_bytes, *source_);
-  void* const memory = source_->allocate(bytes, shape_.alignment);
-  if (memory == nullptr) return nullptr;
-  auto* const start = static_cast<std::byte*>(memory);
-  std::byte* const end = record_place(start, bytes, record_bytes);
-  const std::size_t block_bytes = blocks * shape_.stride_bytes;
-  const auto spare_bytes = static_cast<std::size_t>(end - start) - block_bytes;
-  std::byte* const base = first_block(start, spare_bytes, shape_.alignment);
-  void* const place = stays_early ? static_cast<void*>(seen + 1) : end;
-  auto* const new_chunk = ::new (place) chunk{.base = base,
+  const chunk_memory memory = obtain(shape_, blocks, stays_early ? 0 : sizeof(chunk), *source_);
+  if (memory.start == nullptr) return nullptr;
+  void* const place = stays_early ? static_cast<void*>(seen + 1) : memory.record;
+  auto* const new_chunk = ::new (place) chunk{.base = memory.base,
                                               .blocks = blocks,
                                               .first_index = seen->first_index + seen->blocks,
-                                              .size_bytes = bytes,
+                                              .size_bytes = memory.bytes,
                                               .older = seen,
-                                              .memory = start};
-  shape_.marks.hide(base, block_bytes); // before another thread cuts it
+                                              .memory = memory.start};
+  shape_.marks.hide(memory.base, blocks * shape_.stride_bytes); // before another thread cuts it
   newest_.store(new_chunk,
                 std::memory_order_release); // pairs with newest(): the record comes with it
   return new_chunk;

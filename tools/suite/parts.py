@@ -225,6 +225,13 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             timeout_s=3600,
             HEAPWISE_MOST_FAULTS="200",
         ),
+        pytest(
+            "long attacks",
+            results,
+            "tests/lab/native/test_attacks.py",
+            timeout_s=3600,
+            HEAPWISE_TIER="long",
+        ),
         preload_profile("long hardened", "hardened", results, "tests/preload", timeout_s=3600),
         preload_profile("long guarded", "guarded", results, "tests/preload", timeout_s=3600),
         *(

@@ -27,6 +27,9 @@ SPANS = Path(__file__).parent / "spans.c"
 OWNED = Path(__file__).parent / "owned.c"
 SEALED = Path(__file__).parent / "sealed.c"
 SITES = Path(__file__).parent / "sites.cpp"
+INLINED = Path(__file__).parent / "inlined.cpp"
+STORM = Path(__file__).parent / "storm.c"
+FORK_STORM = Path(__file__).parents[1] / "threads" / "fork_storm.c"
 SLICE = 1 << 16
 PROFILES = ["guarded", "hardened"]
 KINDS = {
@@ -88,6 +91,60 @@ def test_a_planted_fault_is_reported(
     found = planted(profile, compiled(PLANTS), kind, place, tmp_path / "report")
     assert found["kind"] == KINDS[kind]
     assert found["profile"] in profile.name
+
+
+@pytest.mark.parametrize("guard_every", ["0", "8"])
+def test_a_storm_of_wrong_frees_is_reported_fault_by_fault(
+    profile: Any, compiled: Any, tmp_path: Path, guard_every: str
+) -> None:
+    """Four threads, whose handler of SIGABRT goes on; they use the heap between their faults."""
+    report = tmp_path / "report"
+    done = profile.run(compiled(STORM), "4", "400", HEAPWISE_MALLOC_REPORT=str(report),
+                       HEAPWISE_MALLOC_GUARD_EVERY=guard_every)
+    assert (done.status, done.out) == (0, b"1600 0 0\n")
+    found = Counter(json.loads(line)["kind"] for line in report.read_text().splitlines())
+    assert found == {"double-free": 800, "inside-block": 400, "foreign": 400}
+
+
+def with_inlined_paths(profile: Any, compiled: Any, use: str, report: Path) -> Any:
+    """Runs the program that was built for the default profile's library with this profile."""
+    built_for = profile.native / "libheapwise-malloc.so"
+    program = compiled(INLINED, f"-I{ROOT}/include", str(built_for),
+                       f"-Wl,-rpath,{profile.native}")
+    return profile.run(program, use, HEAPWISE_MALLOC_REPORT=str(report),
+                       HEAPWISE_MALLOC_GUARD_EVERY="0")
+
+
+@pytest.mark.parametrize(("use", "kind", "needs"), [
+    ("twice", "double-free", "guarded"), ("sized", "double-free", "guarded"),
+    ("inside", "inside-block", "guarded"), ("overrun", "overrun", "hardened"),
+    ("written", "written-after-free", "hardened")])
+def test_a_program_that_inlined_the_fast_paths_is_checked_without_being_compiled_again(
+    profile: Any, compiled: Any, tmp_path: Path, use: str, kind: str, needs: str
+) -> None:
+    report = tmp_path / "report"
+    done = with_inlined_paths(profile, compiled, use, report)
+    if needs == "hardened" and "hardened" not in profile.name:
+        assert done.status == 0, done
+        return
+    assert done.status == -signal.SIGABRT, done
+    found = json.loads(report.read_text())
+    assert found["kind"] == kind
+    first = int(done.out.split()[0], 16)
+    assert int(found["address"], 16) == first + (16 if use == "inside" else 0)
+
+
+def test_legal_use_of_inlined_fast_paths_raises_no_alarm(
+    profile: Any, compiled: Any, tmp_path: Path
+) -> None:
+    done = with_inlined_paths(profile, compiled, "legal", tmp_path / "report")
+    assert (done.status, done.out, done.err) == (0, b"done\n", "")
+
+
+def test_forks_among_threads_raise_no_alarm(profile: Any, compiled: Any) -> None:
+    done = profile.run(compiled(FORK_STORM), "20", "30", timeout_s=120,
+                       HEAPWISE_MALLOC_GUARD_EVERY="8")
+    assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -359,6 +416,16 @@ def test_a_stale_pointer_is_found_since_its_block_has_no_new_owner(
     assert found["kind"] == kind
     if use == "owner":
         assert found["address"] == done.out.decode().split()[0]
+
+
+@pytest.mark.parametrize("size", [40, 1000, 20_000])
+def test_one_of_two_threads_that_free_a_block_at_once_is_told(
+    host: Any, compiled: Any, size: int
+) -> None:
+    done = of_profile(host, "hardened").run(compiled(QUARANTINE, "-pthread"), "race", size,
+                                            HEAPWISE_MALLOC_GUARD_EVERY="0")
+    assert (done.status, done.out) == (0, b"done\n")
+    assert "it was freed before" in done.err
 
 
 @pytest.mark.parametrize(("size", "least"), [
