@@ -13,8 +13,8 @@ namespace heapwise::os {
 /// Returns: whether the system knows them.
 bool prefer_huge_pages(void* memory, std::size_t size_bytes) noexcept;
 
-/// Effects: these pages become huge ones at once, with what is in them; whole huge pages. Takes some
-/// tenths of a millisecond for each. Returns: whether they are; older systems do not know it.
+/// Effects: these pages become huge ones at once, with what is in them; whole huge pages. Takes
+/// some tenths of a millisecond for each. Returns: whether they are; older systems do not know it.
 bool collapse_pages(void* memory, std::size_t size_bytes) noexcept;
 
 /// Effects: what is touched from now on is in small pages, and what is free in huge ones is not

@@ -76,8 +76,10 @@ TEST_CASE("a heap that gives memory back is not filled up with huge pages" *
   CHECK(smaps::has_flag(larger + 110 * mib, "hg"));
 }
 
+// The emulator keeps advice about pages to itself.
 TEST_CASE(
-    "where a copy marks, a huge page that is free as a whole is fresh when it is taken again") {
+    "where a copy marks, a huge page that is free as a whole is fresh when it is taken again" *
+    doctest::skip(HEAPWISE_EMULATED)) {
   constexpr slice_index slices = 2 * mib / slice_bytes;
   for (const bool copies : {true, false}) {
     CAPTURE(copies);
