@@ -35,11 +35,11 @@ TEST_CASE("a block that goes below the top is in the stack once, and so is each 
     short_cache stack;
     for (std::size_t number = 0; number < short_room; ++number) {
       stack.push(number);
-      std::set<std::byte*> found;
-      for (std::size_t place = 0; place <= number; ++place) found.insert(stack.at(place));
-      CHECK(found.size() == number + 1);
-      CHECK(*found.begin() >= stack.blocks.data());
-      CHECK(*found.rbegin() <= &stack.blocks[number]);
+      std::set<std::byte*> distinct;
+      for (std::size_t place = 0; place <= number; ++place) distinct.insert(stack.at(place));
+      CHECK(distinct.size() == number + 1);
+      CHECK(*distinct.begin() >= stack.blocks.data());
+      CHECK(*distinct.rbegin() <= &stack.blocks[number]);
     }
     CHECK(stack.at(0) != nullptr);
     CHECK(stack.cache.short_stack(smallest_class)[-1] ==
