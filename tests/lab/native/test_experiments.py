@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from heapwise.analysis.roles import is_other_pool
 from heapwise.catalog.experiments import SHELF
 from heapwise.model import Experiment
 
@@ -288,3 +290,14 @@ def test_a_build_that_is_missing_is_refused(tmp_path: Path) -> None:
     assert start["kind"] == "start"
     assert end["kind"] == "refused"
     assert end["what"] == "build"
+
+
+@pytest.mark.parametrize(("binary", "experiment"), [
+    p for p in EVERY if p.id and p.id.startswith(("pool/", "arena/"))])
+def test_no_subject_with_our_code_is_a_rival_of_our_pools(
+        binary: Path, experiment: Experiment) -> None:
+    """Aims compare a pool with all others, so our own must be known by their names."""
+    ours = [s.name for s in experiment.subjects if re.search(r"heapwise::|\bpool<", s.title)]
+    assert [name for name in ours if is_other_pool(name)] == []
+    if ours:
+        assert any(is_other_pool(s.name) for s in experiment.subjects)
