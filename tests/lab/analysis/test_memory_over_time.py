@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from synthetic import changed, compare_run
 
 from heapwise.analysis.memory_over_time import growth_of, memory_over_time
+from heapwise.cli.frame.server_table import growth_table
 from heapwise.evidence import Evidence
 from heapwise.model import MemoryCurve, Process
 from heapwise.report import View, build_page
@@ -132,3 +134,16 @@ def test_a_leak_of_servers_in_six_rounds_is_seen_under_steps_of_some() -> None:
     found = growth_of([*curves, simulated(chance, "steps", leak=0.05)])
     assert found is not None
     assert found.trend == "grows"
+
+
+def test_the_terminal_says_of_each_allocator_whether_its_memory_grows() -> None:
+    head, *lines = growth_table(Evidence(with_curves(leak="jemalloc"))).splitlines()
+    assert head.split() == ["memory", "over", "time", "second", "half", "(95", "%", "CI)"]
+    leaking = [line for line in lines if line.split()[0] == "jemalloc"]
+    assert len(leaking) == 1
+    assert re.search(r"grows by 600 MiB an hour \(\d", leaking[0])
+    assert all("level" in line for line in lines if line not in leaking)
+
+
+def test_the_terminal_says_nothing_of_short_programs() -> None:
+    assert growth_table(Evidence(with_curves(seconds=20))) == ""
