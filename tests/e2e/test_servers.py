@@ -184,6 +184,17 @@ def test_options_that_exclude_each_other_are_refused_before_anything_runs(
     assert said in done.stderr
 
 
+@needs_wrk
+@pytest.mark.parametrize("server", [
+    ("docker", "run", "--rm", "-p", "{port}:6379", "redis"), ("/usr/bin/systemctl", "start", "x"),
+    ("systemd-run", "redis-server")])
+def test_a_server_that_another_process_starts_is_refused(
+        heapwise: Any, server: tuple[str, ...]) -> None:
+    done = serve(heapwise, "--dry-run", server=server)
+    assert done.returncode == 2
+    assert f"{Path(server[0]).name} asks another process" in " ".join(done.stderr.split())
+
+
 def test_serve_needs_a_load_and_a_moment(heapwise: Any) -> None:
     done = heapwise("compare", "--serve", "--", "redis-server")
     assert done.returncode == 2
