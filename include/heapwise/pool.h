@@ -95,7 +95,7 @@ heapwise_pool *heapwise_pool_create(const heapwise_pool_options *options, int po
 void heapwise_pool_destroy(heapwise_pool *pool);
 
 /* All functions below may be called by all threads at once if the policy is thread-safe; with
-   HEAPWISE_UNSYNCHRONIZED by one at a time. O(1), but for growth. */
+   HEAPWISE_UNSYNCHRONIZED by one at a time. O(1), except for growth. */
 
 /* Returns: a block of block_size bytes; NULL on exhaustion (errno is ENOMEM then) and for a pool
    that is NULL (errno is EINVAL). */

@@ -65,7 +65,7 @@ std::byte* first_block(std::byte* memory, std::size_t spare_bytes, std::size_t a
 }
 
 /// The right to grow a pool, for one thread at a time. In a child of fork a thread of the parent
-/// has no right to anything: it does not exist there. Hence the word is the number of the memory
+/// has no right to anything: it does not exist there. So the word is the number of the memory
 /// that its threads share, and that of another one counts as none.
 class growth_turn {
  public:

@@ -253,7 +253,7 @@ TASKS: dict[str, tuple[list[str], list[str]]] = {
 def test_hyperfines_tasks_take_the_same_words(
     heapwise: Any, environment: dict[str, str], tmp_path: Path, task: str
 ) -> None:
-    """Both do the task, in one command that has as many words (but for --shell)."""
+    """Both do the task, in one command that has as many words (except for --shell)."""
     theirs, ours = TASKS[task]
     assert HYPERFINE is not None
     other = subprocess.run([HYPERFINE, "-w", "1", "-r", "3", "--export-json", "theirs.json",

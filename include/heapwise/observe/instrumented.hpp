@@ -96,7 +96,7 @@ class instrumented {
     return claim(block) && deallocate_claimed(block);
   }
 
-  /// As pool::claim. What is refused counts as a refused free, but for nullptr.
+  /// As pool::claim. What is refused counts as a refused free, except for nullptr.
   [[nodiscard]] bool claim(void* block) noexcept {
     return pool_.claim(block) || (block != nullptr && refuse());
   }

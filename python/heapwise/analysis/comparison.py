@@ -90,7 +90,7 @@ def difference(quantity: Quantity, above: str, below: str, ratio: float, low: fl
 
 def where_words(evidence: Evidence, experiment: Experiment, cell: Cell, *,
                 named: bool = True, without: Iterable[str] = ()) -> str:
-    """``threads 2, latency: ``, of what the experiment has several of, but for the parameters
+    """``threads 2, latency: ``, of what the experiment has several of, except for the parameters
     ``without``."""
     mine = cell.parameters
     every = [key for name, key in evidence.tried if name == experiment.id]

@@ -31,7 +31,7 @@ all."""
 def headlines(evidence: Evidence) -> list[str]:
     """For each cell of a pool experiment that times operations, for the heaps, and for the trees.
 
-    None for smoke runs and comparisons, but for what cannot be told of a program.
+    None for smoke runs and comparisons, except for what cannot be told of a program.
     """
     found: list[str] = []
     if evidence.stored.run.plan.smoke:

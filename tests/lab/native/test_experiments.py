@@ -112,7 +112,7 @@ def test_what_answers_its_question_can_be_compared(binary: Path, experiment: Exp
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_its_page_says_what_the_file_says(binary: Path, experiment: Experiment) -> None:
-    """Made by `heapwise export RUN --format pages -o docs/experiments`; made anew when it fails."""
+    """If this fails, write the pages: `heapwise export RUN --format pages -o docs/experiments`."""
     pages = ROOT / "docs" / "experiments"
     if not (pages / "README.md").exists() or experiment.family not in SHELF:
         return

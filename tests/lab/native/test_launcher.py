@@ -240,7 +240,7 @@ def test_memory_of_the_largest_descendant_counts(launch: Any, toy: str) -> None:
 
 
 def test_processor_time_is_the_programs(launch: Any, toy: str) -> None:
-    """Time on the processor never exceeds one thread's wall time, but for the kernel's tick."""
+    """Time on the processor never exceeds one thread's wall time, except for the kernel's tick."""
     result = launch(toy, "spin", "200")
     used = result["user_s"] + result["system_s"]
     assert result["wall_s"] >= 0.2
