@@ -170,10 +170,9 @@ void pause_bare_threads() noexcept;
 void end_pause() noexcept;
 
 /// Effects: in a child of a fork within a pause: a bare thread that waited for a lock, with others
-/// held perhaps, goes on to wait in the child. Others are forgotten, except for one that the calling
-/// thread was about to start when it was interrupted.
-/// Returns: whether there is one that goes on. Errors: if the system refuses it, the locks that it
-/// holds stay locked.
+/// held perhaps, goes on to wait in the child. Others are forgotten, except for one that the
+/// calling thread was about to start when it was interrupted. Returns: whether there is one that
+/// goes on. Errors: if the system refuses it, the locks that it holds stay locked.
 [[nodiscard]] bool resume_bare_thread() noexcept;
 
 /// Effects: in a forked child, which has none of its parent's bare threads: forgets them.

@@ -28,6 +28,14 @@ def found(text: str, name: str = "docs/page.md") -> list[str]:
     "Stop after so long: 90s.",
     "It prints \"so much\".",
     "Ten repetitions in each process.",
+    "All but for the last line.",
+    "The file is written anew.",
+    "It goes to whom comes next.",
+    "The rows thereof are not shown.",
+    "Should nobody have asked, it stays.",
+    "Its memory may not be read.",
+    "What is not measured is left out.",
+    "- What the heap keeps is in `a.b`.",
 ])
 def test_a_planted_sentence_is_found(text: str) -> None:
     [line] = found(f"# Title\n\n{text}\n")
@@ -43,10 +51,21 @@ def test_a_planted_sentence_is_found(text: str) -> None:
     "Whatever the size is.",
     "A user by whom it was asked.",
     "It takes so long that nobody waits.",
-    "What is not measured is left out.",
+    "## What is not measured\n\nAll that ends.",
+    "What does it cost? Nothing.",
+    "What it costs:",
+    "It says what is missing.",
+    "A user to whom it belongs.",
+    "Threads may not have started yet.",
+    "Should it be faster?",
 ])
 def test_plain_english_is_left_alone(text: str) -> None:
     assert found(text) == []
+
+
+def test_comments_and_decisions_may_begin_with_what() -> None:
+    for name in ("python/heapwise/a.py", "docs/decisions/0001-a.md"):
+        assert found("What is not measured is left out.", name) == []
 
 
 def test_text_of_others_is_left_alone() -> None:
