@@ -68,9 +68,9 @@ RULES = (
     Rule(re.compile(r"\b(?:memory|file|pages?|process(?:es)?|it|they|others?) may not "
                     r"(?:be (?:looked|opened|read|touched|written)|be called|open|read|write)\b"),
          "cannot, must not", left=("src/", "bench/", "tests/")),
-    Rule(re.compile(r"(?:^|(?<=[.] )|(?<=^- ))What (?:[^.?!|:\n]|\n(?!\n)|[.:](?!\s)){1,200}\.(?=\s)",
-                    re.MULTILINE), "the thing that acts first: The output of the program ...",
-         only=PAGES),
+    Rule(re.compile(r"(?:^|(?<=[.] )|(?<=^- ))What "
+                    r"(?:[^.?!|:\n]|\n(?!\n)|[.:](?!\s)){1,200}\.(?=\s)", re.MULTILINE),
+         "the thing that acts first: The output of the program ...", only=PAGES),
     # A package is called breathe: there a quotation mark or its version follows.
     Rule(re.compile(r"\b(?:purse|breathes?(?!\x22|==)|confess(?:es|ed)?|accuses?|accused"
                     r"|window of mercy|liar|guilty|innocent|forerunner)\b"),

@@ -103,7 +103,7 @@ def _demand_own_start(command: Sequence[str]) -> None:
         return
     raise Problem("E003", f"{name} asks another process to start the server",
                   why="So heapwise cannot give the server an allocator, nor see its memory.",
-                  do="give the command of the server itself, inside of its container if it has one: "
+                  do="give the command of the server itself, in its container if it has one: "
                   "docs/how-to/measure-a-server.md#containers-and-services")
 
 
