@@ -67,8 +67,8 @@ def test_the_forms_of_a_command_line(
 
 
 @pytest.mark.parametrize(("words", "part"), [
-    (("a", "--", "b"), "stands before --"),
-    (("--build", "x=true", "true"), "stands beside --build"),
+    (("a", "--", "b"), "is before --"),
+    (("--build", "x=true", "true"), "cannot be given with --build"),
     (("--build", "true"), "not of the form name=COMMAND"),
     (("ls | wc", "true"), "which only a shell understands"),
     (("echo $HOME", "true"), "which only a shell understands"),
