@@ -36,7 +36,8 @@ class Rule:
         return not name.startswith(self.left) and (self.only is None or bool(self.only.match(name)))
 
 
-SOURCES = ("src/gc/", "src/heap/", "bench/drain/", "bench/recorder/", "bench/trace/")
+SOURCES = ("src/gc/", "src/heap/", "bench/drain/", "bench/recorder/", "bench/trace/",
+           "include/heapwise/gc.h")
 PAGES = re.compile(r"README\.md|CONTRIBUTING\.md|SECURITY\.md|docs/(?:how-to/)?[\w-]+\.md$")
 """Which readers take for the whole of the project, and read once."""
 

@@ -19,8 +19,8 @@ FIRST = {
 
 OTHERS = "More"
 
-SENTENCE = """Which memory allocator should my program use, and what does it gain, in time and in memory?
-Heapwise measures that on your machine, and has allocators of its own.
+SENTENCE = """Which memory allocator should my program use, and what does it gain, in time and
+memory? Heapwise measures that on your machine, and has allocators of its own.
 
 """
 
