@@ -11,7 +11,7 @@ from msgspec import structs
 from synthetic import compare_run
 
 from heapwise.evidence import Evidence
-from heapwise.model import Cell, Finding, LoadFacts
+from heapwise.model import Cell, Finding, LoadFacts, ServerOptions
 from heapwise.report import View
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
@@ -56,6 +56,16 @@ def test_the_rate_of_a_load_stands_beside_its_share() -> None:
     view = View(Evidence(replace(stored, processes=processes)))
     assert rate_of(view, "70%") == ", 14,676 requests/s"
     assert rate_of(view, "capacity") == ""
+
+
+def test_a_page_says_how_long_servers_worked_and_were_idle() -> None:
+    stored = compare_run()
+    options = ServerOptions(ready="tcp:1", load=["wrk"], load_s=3.0, idle_s=1.5)
+    plan = replace(stored.run.plan, options=structs.replace(stored.run.plan.options,
+                                                            server=options))
+    stored = replace(stored, run=replace(stored.run, plan=plan))
+    text = page({"redis": View(Evidence(stored))})
+    assert "Each load took 3 s, and the idle phase 1.5 s." in text
 
 
 def test_allocators_that_do_not_differ_share_a_line() -> None:
