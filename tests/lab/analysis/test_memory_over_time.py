@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as replaced
 from numpy.typing import NDArray
 from synthetic import changed, compare_run
 
@@ -75,6 +76,20 @@ def test_the_page_has_the_figure_and_says_what_grows() -> None:
     assert 'class="figure memory"' in page
     assert "grows by 600 MiB an hour" in page
     assert "data-zoom" in page
+
+
+def test_the_page_says_how_much_the_kernel_may_take_back() -> None:
+    def lazy(process: Process) -> Process:
+        curve = process.facts.memory
+        assert curve is not None
+        free = 30 * KIB if process.subject == "jemalloc" else 0
+        return changed(process, memory=replaced(curve, lazy_free_kib=[free] * len(curve.at_ms)))
+
+    stored = with_curves()
+    page = build_page([View(Evidence(replace(
+        stored, processes=[lazy(process) for process in stored.processes])))])
+    assert page.count("30.0 MiB of it may be taken back") == 1
+    assert "may be taken back" not in build_page([View(Evidence(with_curves()))])
 
 
 LEVEL_KIB = 200 * KIB

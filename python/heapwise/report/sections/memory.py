@@ -19,13 +19,17 @@ from heapwise.wording.numbers import Scale, scale_for
 
 TITLE, ORDER = "Memory over time", 45
 
+LEAST_SHARE = 0.01
+"""Of the memory at the end: less of it is not named."""
+
 
 @dataclass(frozen=True)
 class CellOverTime:
     title: str
     figure: Markup
     rows: list[tuple[str, str, str, str, str]]
-    """Subject, most, mean and last of the middle line, growth."""
+    """Subject, most, mean and last of the middle line, growth. Beside the last: how much of it the
+    kernel may take back, if that is a figure that shows."""
 
     left_out: list[str]
     unread: int
@@ -81,4 +85,7 @@ def _row(band: Band, scale: Scale) -> tuple[str, str, str, str, str]:
     words = "too short" if found is None else growth_words(
         found.trend, found.per_hour, found.low, found.high)
     mean = sum(band.middle) / len(band.middle)
-    return band.subject, show(max(band.middle)), show(mean), show(band.middle[-1]), words
+    last = show(band.middle[-1])
+    if band.lazy_free >= LEAST_SHARE * band.middle[-1] > 0:
+        last += f" ({show(band.lazy_free)} of it may be taken back)"
+    return band.subject, show(max(band.middle)), show(mean), last, words
