@@ -14,7 +14,7 @@ from synthetic import changed, compare_run
 from heapwise.analysis.memory_over_time import growth_of, memory_over_time
 from heapwise.cli.frame.server_table import growth_table
 from heapwise.evidence import Evidence
-from heapwise.model import MemoryCurve, Process
+from heapwise.model import MemoryCurve, Parameter, Process, ServerOptions, Settings
 from heapwise.report import View, build_page
 from heapwise.store import StoredRun
 
@@ -90,6 +90,31 @@ def test_the_page_says_how_much_the_kernel_may_take_back() -> None:
         stored, processes=[lazy(process) for process in stored.processes])))])
     assert page.count("30.0 MiB of it may be taken back") == 1
     assert "may be taken back" not in build_page([View(Evidence(with_curves()))])
+
+
+def a_server(live: int | None) -> StoredRun:
+    """Under a load without a rate. live: most bytes at once, of a process whose calls were counted.
+    """
+    stored = with_curves()
+    load: Settings = Settings.of({"load": "capacity"})
+    options = replaced(stored.run.plan.options, server=ServerOptions(ready="tcp:1", load=["wrk"]))
+    [experiment] = stored.run.experiments
+    plan = replace(stored.run.plan, options=options, parameters={"load": ["capacity"]})
+    run = replace(
+        stored.run, plan=plan, experiments=[replace(experiment, parameters=[
+            Parameter("load", "of the server", ["capacity"], ["capacity"])])])
+    processes = [replace(process, parameters=load) for process in stored.processes
+                 if not process.facts.counting]
+    counted = changed(replace(processes[0], number=len(processes), round=-1, warm_up=True),
+                      counting=True, peak_live_bytes=live, memory=None)
+    samples = [replace(sample, parameters=load) for sample in stored.samples]
+    return replace(stored, run=run, processes=[*processes, counted], samples=samples)
+
+
+def test_a_server_has_its_peak_memory_over_its_live_bytes() -> None:
+    words = "Peak memory over live bytes"
+    assert words in build_page([View(Evidence(a_server(live=10 << 20)))])
+    assert words not in build_page([View(Evidence(a_server(live=None)))])
 
 
 LEVEL_KIB = 200 * KIB

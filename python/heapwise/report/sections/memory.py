@@ -12,12 +12,16 @@ from markupsafe import Markup
 from heapwise.analysis.group_memory import GroupParts, GroupsOfCell, group_memory
 from heapwise.analysis.memory_over_time import Band, MemoryOverTime, memory_over_time
 from heapwise.figures import memory
+from heapwise.report.over_live import OverLive, over_live
 from heapwise.report.view import View
 from heapwise.wording.growth import growth_words
 from heapwise.wording.names import cell_words
 from heapwise.wording.numbers import Scale, scale_for
 
 TITLE, ORDER = "Memory over time", 45
+
+CAPACITY = "capacity"
+"""The value of the parameter ``load`` without a rate."""
 
 LEAST_SHARE = 0.01
 """Of the memory at the end: less of it is not named."""
@@ -48,7 +52,22 @@ class GroupTable:
 def build(view: View) -> dict[str, Any] | None:
     blocks = [_block(one) for one in memory_over_time(view.evidence)]
     groups = [_group_table(one) for one in group_memory(view.evidence)]
-    return {"blocks": blocks, "groups": groups} if blocks or _has_figures(groups) else None
+    over = _over_live_of_server(view)
+    return {"blocks": blocks, "groups": groups, "over_live": over} \
+        if blocks or over or _has_figures(groups) else None
+
+
+def _over_live_of_server(view: View) -> list[OverLive]:
+    """Of the load without a rate, under which the live bytes were counted; empty if they were not.
+    """
+    if view.run.plan.options.server is None:
+        return []
+    live = [process.facts.peak_live_bytes for process in view.evidence.stored.processes
+            if process.facts.counting and process.status == "ok"]
+    rows = [row for group in view.groups if group.quantity == "peak_memory"
+            and group.cell.parameters.get("load") == CAPACITY for row in group.rows
+            if row.subject not in view.evidence.control_names]
+    return over_live(rows, next(iter(live), None))
 
 
 def _has_figures(groups: list[GroupTable]) -> bool:
