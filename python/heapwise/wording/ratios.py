@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from heapwise.model import PROCESSOR_TIME, Row
-from heapwise.wording.numbers import TIME_UNITS, ends, percent, signed, times
+from heapwise.wording.numbers import (
+    LEAST_SHARE,
+    LESS,
+    TIME_UNITS,
+    ends,
+    percent,
+    signed,
+    times,
+)
 
 SMALL = 1.05
 """Up to 5 % a factor has no figures left to show: then it is said in percent."""
-
-LEAST_SHARE = 0.05
-"""Of the baseline. "1.18x less" has two meanings, so down to this it is said in percent."""
 
 SHOWN = 0.0005
 """The least share that one decimal of a percent shows."""
@@ -46,7 +51,7 @@ def difference_ends(ratio: float, low: float, high: float, less: str, more: str)
 
 
 def _is_in_percent(ratio: float, word: str) -> bool:
-    return 1 / SMALL < ratio < SMALL or (word == "less" and ratio >= LEAST_SHARE)
+    return 1 / SMALL < ratio < SMALL or (word == LESS and ratio >= LEAST_SHARE)
 
 
 def _directions(row: Row) -> tuple[str, str]:

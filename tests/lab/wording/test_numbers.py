@@ -39,6 +39,8 @@ def test_change_in_words() -> None:
     assert change(1.073, "more", "less") == "7.3 % more"
     assert change(2.408, "slower", "faster") == "2.41x slower"
     assert change(0.4, "slower", "faster") == "2.50x faster"
+    assert change(0.4, "more", "less") == "60.0 % less"
+    assert change(0.01, "more", "less") == "100x less"
     assert times(11.015) == "11.0x"
 
 
