@@ -74,7 +74,7 @@ def test_description_is_whole(binary: Path, experiment: Experiment) -> None:
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
-def test_what_it_expects_can_be_judged(binary: Path, experiment: Experiment) -> None:
+def test_its_expectations_can_be_judged(binary: Path, experiment: Experiment) -> None:
     """Its default cells have what each expectation names, and a bound says what would refute it."""
     defaults = {p.name: p.default for p in experiment.parameters}
     for expected in experiment.expectations:
@@ -91,7 +91,7 @@ def test_what_it_expects_can_be_judged(binary: Path, experiment: Experiment) -> 
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
-def test_what_answers_its_question_can_be_compared(binary: Path, experiment: Experiment) -> None:
+def test_answers_to_its_question_can_be_compared(binary: Path, experiment: Experiment) -> None:
     defaults = {p.name: p.default for p in experiment.parameters}
     quantities = {q.name for q in experiment.quantities if not q.restates}
     subjects = {s.name for s in experiment.subjects}

@@ -119,7 +119,7 @@ def test_program_that_reads_the_terminal_is_ended(
 
 
 @pytest.mark.parametrize("how", ["linger", "linger-apart"])
-def test_what_a_program_leaves_behind_is_killed(launch: Any, toy: str, how: str) -> None:
+def test_processes_that_a_program_leaves_behind_are_killed(launch: Any, toy: str, how: str) -> None:
     result = launch(toy, how)
     assert result["exit_code"] == 0
     assert result["lingering"] == 1

@@ -70,7 +70,7 @@ def test_a_level_that_drifts_through_the_whole_time_seldom_grows_or_falls() -> N
     assert sum(one is not None and one.trend in ("grows", "falls") for one in found) < 0.05 * COUNT
 
 
-def test_what_stays_the_same_is_level() -> None:
+def test_a_constant_is_level() -> None:
     found = growth([(SECONDS, np.full(len(SECONDS), LEVEL))])
     assert found is not None
     assert (found.trend, found.per_hour, found.low, found.high) == ("level", 0, 0, 0)

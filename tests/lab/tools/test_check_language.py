@@ -81,9 +81,10 @@ def test_text_of_others_is_left_alone() -> None:
     'TEST_CASE("only who asks collects") {',
     'TEST_CASE_TEMPLATE("a block that is none", Pool) {',
     'TEST_CASE(\n    "frees, no matter who frees") {',
+    "def test_what_is_written_is_read() -> None:",
 ])
 def test_a_planted_name_of_a_test_is_found(text: str) -> None:
-    [line] = found(text, "tests/unit/some_test.cpp")
+    [line] = found(text, "tests/stress/some_test.cpp")
     assert "write " in line
 
 
@@ -92,6 +93,8 @@ def test_a_planted_name_of_a_test_is_found(text: str) -> None:
     "def test_where_there_is_none_nothing_is_found() -> None:",
     "def test_it_is_no_longer_here() -> None:",
     "def test_a_user_who_waits_sees_a_line() -> None:",
+    "def test_what_why_and_next() -> None:",
+    "def test_it_says_what_is_missing() -> None:",
     "def is_no_test() -> None:",
     "assert names == [] and who",
 ])

@@ -59,6 +59,6 @@ def test_ends() -> None:
     assert scale_for([0.9], "s").ends(0.9, 2.5) == "900 to 2,500"
 
 
-def test_what_rounds_up_to_one_is_written_as_one() -> None:
+def test_a_number_that_rounds_up_to_one_is_written_as_one() -> None:
     assert significant(0.99996) == "1.00"
     assert significant(9.996) == "10.0"
