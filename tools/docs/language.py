@@ -89,7 +89,7 @@ OF_TEST_NAMES = (
     Rule(re.compile(r"^(?:test )?who\b|(?:\band|\bbut|\bif|\bonly|\bno matter|,) who\b"),
          "the thread that ..., a user who ..."),
     Rule(re.compile(r"^(?:test )?what (?!why\b)"), "the thing: a refused cell says why",
-         left=("tests/unit/", "tests/contract/", "tests/preload/protection/")),
+         left=("tests/unit/gc/", "tests/unit/heap/", "tests/preload/protection/")),
 )
 
 THERE = re.compile(r"\b[Tt]here[\s/#*\"'|]*$")
