@@ -72,7 +72,9 @@ Texts = list[str] | None
 def compare(
     context: typer.Context,
     commands: Annotated[
-        Texts, typer.Argument(metavar="COMMAND... | -- PROGRAM ARGS", show_default=False)
+        Texts, typer.Argument(
+            metavar="COMMAND... | -- PROGRAM ARGS", show_default=False,
+            help="Command lines, or one program with its arguments.")
     ] = None,
     build: Annotated[
         Texts, typer.Option(metavar="NAME=COMMAND", help="A program to compare; repeatable. It "

@@ -58,7 +58,8 @@ def register(app: typer.Typer) -> None:
 
 def gate(
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="-- [ARGS]...", show_default=False)
+        list[str] | None, typer.Argument(
+            metavar="-- [ARGS]...", help="Arguments of both programs.", show_default=False)
     ] = None,
     base: Annotated[
         str | None, typer.Option(metavar="PROGRAM", help="The program before the change.")
