@@ -46,7 +46,7 @@ def bisect(
     build_command: BuildCommandOption,
     program: Annotated[
         list[str] | None, typer.Argument(
-            metavar="-- PROGRAM [ARGS]...", help="The program, in each checkout.", show_default=False)
+            metavar="-- PROGRAM [ARGS]...", help="The program in a checkout.", show_default=False)
     ] = None,
     bad: Annotated[str, typer.Option(metavar="REV", help="A commit after the change.")] = "HEAD",
     metric: Annotated[
