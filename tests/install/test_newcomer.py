@@ -17,7 +17,6 @@ from clean_system import CleanSystem, run
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL = ROOT / "docs" / "how-to" / "install.md"
-SERVER = ROOT / "docs" / "how-to" / "measure-a-server.md"
 ADD_EXPERIMENT = ROOT / "docs" / "how-to" / "add-experiment.md"
 PROGRAM = """#include <heapwise/heapwise.hpp>
 #include <cstdio>
@@ -32,7 +31,6 @@ int main() {
 }
 """
 SAID = "488890 1\n"
-OFFLINE = "apt-get install --yes -o Acquire::http::Proxy=http://127.0.0.1:9"
 
 pytestmark = [
     pytest.mark.slow,
@@ -51,10 +49,10 @@ def commands(guide: Path, heading: str = "") -> list[str]:
 
 
 def packages() -> list[str]:
-    """A compiler, Python, a server and its load, and what building takes by tools/packages."""
+    """A compiler, Python, and what tools/packages says that building takes."""
     listed = (ROOT / "tools/packages/base.txt").read_text(encoding="utf-8").splitlines()
     names = [line.split()[0] for line in listed if line and not line.startswith("#")]
-    return ["ca-certificates", "git", "pkg-config", "python3", "nginx-light", "sysbench", *names]
+    return ["ca-certificates", "git", "pkg-config", "python3", *names]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +71,8 @@ def with_packages(system: CleanSystem) -> CleanSystem:
     [install, _] = commands(INSTALL, "## Debian packages")
     # Root runs this, and nothing may be downloaded. With --no-download, apt-get (2.6) hands dpkg
     # the names of local files without their folder.
-    system.shell(install.replace("sudo apt install", OFFLINE))
+    offline = "apt-get install --yes -o Acquire::http::Proxy=http://127.0.0.1:9"
+    system.shell(install.replace("sudo apt install", offline))
     return system
 
 
@@ -105,20 +104,6 @@ def test_a_program_is_preloaded_and_linked(with_packages: CleanSystem) -> None:
     with_packages.shell(f"{with_heap} -std=c++20 $(pkg-config --cflags --libs heapwise) -o linked")
     assert with_packages.shell("./linked") == SAID
     assert "libheapwise-malloc.so" in with_packages.shell("ldd ./linked")
-
-
-def test_a_server_is_compared_inside_of_its_container(with_packages: CleanSystem) -> None:
-    """The commands for a container, in a system without an engine for containers."""
-    [block, _] = commands(SERVER, "## Containers and services")
-    start, install, compare = block.splitlines()
-    assert start.startswith("docker run ")
-    update, install = install.split(" && ")
-    assert update == "apt-get update"
-    assert install.startswith("apt-get install -y ./srv/dist/*.deb ")
-    with_packages.shell(install.replace("apt-get install -y", OFFLINE), at="/")
-    said = with_packages.shell(f"{compare} --allocators glibc,heapwise --rounds 1 --load-time 1s "
-                               "--idle 0.2s")
-    assert re.search(r"heapwise +[\d.,]+ requests/s", said)
 
 
 def test_an_experiment_is_added_by_copying_one_file(system: CleanSystem) -> None:

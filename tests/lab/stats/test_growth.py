@@ -56,7 +56,7 @@ def two_steps(chance: Generator) -> Numbers:
     return step(chance) + step(chance)
 
 
-@pytest.mark.parametrize("shape", [noise, dependent, slow, teeth, step, two_steps])
+@pytest.mark.parametrize("shape", [noise, dependent, teeth, step, two_steps])
 def test_a_level_that_does_not_grow_is_never_called_growing(
         shape: Callable[[Generator], Numbers]) -> None:
     chance = np.random.default_rng(7)
@@ -64,10 +64,12 @@ def test_a_level_that_does_not_grow_is_never_called_growing(
     assert not [one for one in found if one is None or one.trend == "grows"]
 
 
-def test_a_level_that_drifts_through_the_whole_time_seldom_grows_or_falls() -> None:
+@pytest.mark.parametrize(("shape", "share"), [(slow, 0.01), (drifting, 0.05)])
+def test_a_level_that_changes_slowly_seldom_grows_or_falls(
+        shape: Callable[[Generator], Numbers], share: float) -> None:
     chance = np.random.default_rng(7)
-    found = [growth([(SECONDS, LEVEL + drifting(chance))]) for _ in range(COUNT)]
-    assert sum(one is not None and one.trend in ("grows", "falls") for one in found) < 0.05 * COUNT
+    found = [growth([(SECONDS, LEVEL + shape(chance))]) for _ in range(COUNT)]
+    assert sum(one is not None and one.trend in ("grows", "falls") for one in found) < share * COUNT
 
 
 def test_a_constant_is_level() -> None:
