@@ -44,7 +44,7 @@ def differences(before: Counts, now: Counts) -> list[str]:
 
 
 def write(record: Path, title: str, figures: Mapping[str, Counts]) -> None:
-    """Writes the record anew; ``title`` says what is counted."""
+    """Writes the record again; ``title`` says what is counted."""
     lines = [f"# {title}, each time; for each compiler that built it."]
     for compiler, counts in sorted(figures.items()):
         lines += ["", f'["{compiler}"]', *(f'"{name}" = {n:g}' for name, n in counts.items())]

@@ -5,7 +5,7 @@
 
 namespace heapwise::bench {
 
-/// A build starts one compiler thousands of times. Its processes write the same line but for the
+/// A build starts one compiler thousands of times. Its processes write the same line except for the
 /// process number, so one line with a count says as much. A line about an exec is needed only if
 /// the new program was silent.
 class probe_lines {

@@ -75,7 +75,7 @@ class tally {
     return all;
   }
 
-  /// Begins anew, but what is allocated stays so: a forked child has its parent's blocks.
+  /// Begins again, but what is allocated stays so: a forked child has its parent's blocks.
   ///
   /// Requires that no other thread counts (a child just forked has one thread).
   void clear() noexcept {

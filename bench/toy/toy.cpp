@@ -187,7 +187,7 @@ std::uint64_t mix(long steps) {
   return value;
 }
 
-// The work is the same for every subject but for what its environment says.
+// The work is the same for every subject except for what its environment says.
 int work(long thousand_steps) {
   const long slower = set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT");
   const long larger = set_for_subject("HEAPWISE_TOY_LARGER_PERCENT");

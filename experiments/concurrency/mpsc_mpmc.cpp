@@ -153,20 +153,20 @@ std::vector<subject> subjects() {
 
 const experiment question{
     .id = "concurrency/mpsc_mpmc",
-    .question = "Which queue carries most between four producers and one or four consumers?",
+    .question = "Which queue moves the most messages from four producers to one or four consumers?",
     .isolates =
-        "The queue's ends, which several threads fight for: numbers of 8 bytes, one at a time, "
-        "room for 1024, each thread kept on a processor, in turn where there are more threads.",
+        "The two ends of a queue, where several threads compete. A message is a number of 8 "
+        "bytes and is sent alone. The queue has room for 1024 messages. Each thread stays on one "
+        "processor; if there are more threads than processors, they are spread evenly.",
     .not_shown =
-        "As many processors as threads: five or eight threads on two processors are never all at "
-        "it, so the figure holds the scheduler: a queue on which a thread waits for another that "
-        "does "
-        "not run loses a time slice, and a queue without such waits does not. So the order of the "
-        "queues can be another one with a processor for each thread. After 64 looks in vain a "
-        "thread gives its processor away. "
-        "The order in which messages of several producers arrive, fairness, and batches "
-        "(concurrency/queue). concurrentqueue keeps a queue for each producer, so its room is "
-        "larger; it is used without tokens, as one writes it first.",
+        "A machine with a processor for each thread. Here five or eight threads share two "
+        "processors, so the figure depends on the scheduler. If a thread of a queue waits for "
+        "another one that does not run, it loses a time slice; a queue without such waits loses "
+        "none. With more processors the order of the queues may be another one. After 64 "
+        "unsuccessful attempts a thread gives its processor away. Not measured either: the order "
+        "in which messages of several producers arrive, fairness, and batches "
+        "(concurrency/queue). concurrentqueue keeps a queue for each producer, so it has more "
+        "room; it is used without tokens, which is how most programs use it first.",
     .parameters = {{"shape", "producers and consumers", {"4P1C", "4P4C"}, {"4P1C", "4P4C"}},
                    duration(30)},
     .quantities = {throughput("messages")},

@@ -86,9 +86,9 @@ const experiment question{
         "after the first repeat, which is dropped.",
     .not_shown =
         "Page faults of first use (pool/growth has them), runs that stay in the cache "
-        "(pool/up_and_down). No malloc can be made anew: what alloc_fresh is for a pool is for a "
-        "malloc an allocation of memory that it kept from the repeat before, where all was freed "
-        "by address, or fetched again if it gave it back. minor_faults of the samples tells. "
+        "(pool/up_and_down). A pool is set up again for each repeat, and a malloc is not: its "
+        "alloc_fresh takes memory that it kept from the repeat before, where all was freed by "
+        "address, or fetches it again if it gave it back. minor_faults of the samples tells. "
         "Using the blocks is in every figure, the same for all. touch=none leaves the first write "
         "to each block to somebody else: a pool that writes into its free blocks then pays for "
         "the cache misses that a program would have anyway, and a pool that does not looks faster "

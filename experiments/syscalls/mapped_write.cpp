@@ -92,7 +92,7 @@ const experiment question{
     .not_shown =
         "A disk under load, and files that do not fit into memory. `shared_msync` has a disk in "
         "it, or memory where the folder for temporary files lies in memory, and whatever else the "
-        "disk does: its figures scatter more than the others. It also marks each page anew, since "
+        "disk does: its figures scatter more than the others. It also marks each page again, since "
         "msync makes them clean. latency-lab's msync, at 12 GiB/s, cannot have waited for a disk.",
     .parameters = {{"bytes", "of the file", {16 << 20}, {1 << 20}, "bytes"}},
     .quantities = {{rate_name, "GiB/s", better::higher, "bytes written"}},

@@ -57,7 +57,7 @@ class arena {
 
   /// Effects: this arena has the memory of `other`, and what was allocated stays where it is.
   /// Assignment first releases what this arena had. `other` is empty then, with the same source.
-  /// What points to `other` (arena_resource) is not moved along.
+  /// An arena_resource that points to `other` still points there.
   arena(arena&& other) noexcept : arena{*other.source_, other.first_chunk_bytes_} { swap(other); }
   arena& operator=(arena&& other) noexcept {
     if (this == &other) return *this;
@@ -128,7 +128,7 @@ class arena {
   /// Effects: as reset, and all chunks go back to the source. Complexity: as reset, and O(chunks).
   void release() noexcept;
 
-  /// What was allocated up to a point in time. See mark.
+  /// A point in time: an arena can free all later blocks at once. See mark.
   class marker {
     friend class arena;
     chunk* current = nullptr; // nullptr: nothing was allocated

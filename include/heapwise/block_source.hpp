@@ -5,7 +5,7 @@
 
 namespace heapwise::inline v0_1 {
 
-/// Gives and takes back big pieces of memory (chunks). Called on slow paths only, hence virtual.
+/// Gives and takes back big pieces of memory (chunks). Called on slow paths only, so virtual.
 ///
 /// Thread safety: an implementation is as safe as the allocators that share it need; `os_blocks()`
 /// may be used by all threads at once, `static_blocks` and `fake_blocks` by one at a time. One

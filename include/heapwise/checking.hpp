@@ -42,7 +42,7 @@ struct trusting : foreign_checked {
   static constexpr bool refuses_foreign = false;
 };
 
-/// What a checked pool found. `message()` is what is printed before the program is aborted.
+/// The fault that a checked pool found. The pool prints `message()` and aborts the program.
 enum class violation : unsigned char {
   double_free,       ///< a block was freed that is free already
   guard_overwritten, ///< somebody wrote behind the end of a block

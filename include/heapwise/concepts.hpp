@@ -40,7 +40,7 @@ concept checking_policy =
 /// The others are called while no other thread uses the pool. `carved` is how many blocks were cut
 /// from the chunks so far: those with the lowest indices. `visit_free` calls a function for each of
 /// them that is free; it returns false, and visits none, if the core does not know them. `restart`
-/// forgets all free blocks: this many count as cut, and the others are cut anew. `put_back` then
+/// forgets all free blocks: this many count as cut, and the others are cut again. `put_back` then
 /// makes a block free again that was free before; the checking policy does not hear of it. A core
 /// may have `pop_many(blocks, count)` and `push_many`, which return how many they did.
 template <class Policy, class Checking>

@@ -66,8 +66,8 @@ HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept {
 }
 
 /// As `deallocate`, without having to find out the size.
-/// Requires: what `allocate(size_bytes)` or `try_allocate(size_bytes)` returned for this size, and
-/// heapwise_realloc did not; not nullptr.
+/// Requires: a block that `allocate` or `try_allocate` returned for this size, and that
+/// heapwise_realloc has not returned since; not nullptr.
 HEAPWISE_ALWAYS_INLINE void deallocate(void* block, std::size_t size_bytes) noexcept {
   if (size_bytes > max_small_bytes) [[unlikely]]
     return heapwise_free(block);
@@ -89,7 +89,7 @@ HEAPWISE_ALWAYS_INLINE void deallocate(void* block, std::size_t size_bytes,
 /// work. Thread safety: all. Complexity: linear in the free blocks that it keeps.
 inline void thread_idle() noexcept { heapwise_thread_idle(); }
 
-/// Returns: what a request of `size_bytes` is rounded up to.
+/// Returns: the size to which a request of `size_bytes` is rounded up.
 [[nodiscard]] inline std::size_t good_size(std::size_t size_bytes) noexcept {
   return heapwise_good_size(size_bytes);
 }

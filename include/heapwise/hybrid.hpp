@@ -120,7 +120,7 @@ class hybrid {
   /// it ends. Scopes nest: what is allocated belongs to the innermost.
   /// A block of a scope may be freed by hand before, by the thread that allocated it: it leaves the
   /// scope at once. Requires: no other thread frees it, unless the scope has none of it any more.
-  /// What was allocated outside may be freed inside as ever.
+  /// A block from outside of the scope may be freed inside, as usual.
   /// Throws: std::bad_alloc.
   void begin_scope() {
     cache* const mine = caches_.find();

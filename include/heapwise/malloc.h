@@ -1,12 +1,12 @@
 /* The heap, from C: every function of malloc under a name of its own, heaps that are destroyed as a
- * whole, and what the heap knows of itself. Needs libheapwise or libheapwise-malloc.
+ * whole, and statistics of the heap. Needs libheapwise or libheapwise-malloc.
  *
  * libheapwise-malloc exports the same functions under the names of the C library too (malloc, free,
  * operator new ...), from the same heap: with it, heapwise_malloc and malloc are one.
  *
  * Thread safety: all functions may be called by all threads at once, unless they say otherwise. None
  * may be called from a signal handler that interrupted one of them. A forked child may use all.
- * Errors: what returns a pointer returns NULL and sets errno to ENOMEM when there is no memory.
+ * Errors: if there is no memory, functions that return a pointer return NULL and set errno to ENOMEM.
  * Complexity: constant on average; a system call now and then.
  */
 #ifndef HEAPWISE_MALLOC_H
@@ -59,7 +59,8 @@ void* heapwise_pvalloc(size_t size);
  * heapwise_good_size of the request, or more. */
 size_t heapwise_malloc_usable_size(void* block);
 
-/* Returns: what a request of `size` bytes is rounded up to: asking for it wastes nothing. */
+/* Returns: the size to which a request of `size` bytes is rounded up. A request of that size wastes
+ * nothing. */
 size_t heapwise_good_size(size_t size);
 
 /* Effects: gives all memory that is free back to the system, as far as whole pages are free, and what
@@ -73,8 +74,8 @@ size_t heapwise_malloc_purge(void);
  * Complexity: linear in the free blocks that it keeps: some microseconds, at most a millisecond. */
 void heapwise_thread_idle(void);
 
-/* What the heap knows of itself, in bytes and in numbers of things. Counted without stopping other
- * threads: each number is right, all together may be of slightly different moments. */
+/* Statistics of the heap, in bytes and in counts. Other threads are not stopped meanwhile: each number
+ * is right, and two of them may be of slightly different moments. */
 typedef struct heapwise_malloc_statistics {
   size_t reserved_bytes;    /* addresses that the heap may come to use; they cost nothing */
   size_t committed_bytes;   /* of them, those that may be touched */
@@ -90,7 +91,7 @@ typedef struct heapwise_malloc_statistics {
   size_t heaps;             /* heaps made by heapwise_heap_create */
   size_t refills;           /* times a cache was filled from a bin; grows for ever */
   size_t flushes;           /* times a cache gave a batch to a bin; grows for ever */
-  size_t metadata_bytes;    /* what the heap needs to know all this */
+  size_t metadata_bytes;    /* of the tables of the heap itself */
 } heapwise_malloc_statistics;
 
 /* Effects: fills `*into`. */
@@ -100,8 +101,8 @@ void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into);
  * size class in use. Allocates nothing. HEAPWISE_MALLOC_STATS=1 does it at exit. */
 void heapwise_malloc_stats(void);
 
-/* A heap of its own: what was allocated from it is freed block by block (heapwise_free) or all at
- * once, with the heap. It takes its memory from where heapwise_malloc does.
+/* A separate heap. Its blocks are freed one by one (heapwise_free) or all at once, with the heap. It
+ * takes its memory from where heapwise_malloc does.
  * Thread safety: one heap may be used by one thread at a time; heapwise_free of its blocks may be
  * called by any thread, as long as the heap lives. */
 typedef struct heapwise_heap heapwise_heap;

@@ -95,7 +95,7 @@ heapwise_pool *heapwise_pool_create(const heapwise_pool_options *options, int po
 void heapwise_pool_destroy(heapwise_pool *pool);
 
 /* All functions below may be called by all threads at once if the policy is thread-safe; with
-   HEAPWISE_UNSYNCHRONIZED by one at a time. O(1), but for growth. */
+   HEAPWISE_UNSYNCHRONIZED by one at a time. O(1), except for growth. */
 
 /* Returns: a block of block_size bytes; NULL on exhaustion (errno is ENOMEM then) and for a pool
    that is NULL (errno is EINVAL). */
@@ -112,7 +112,7 @@ int heapwise_pool_deallocate(heapwise_pool *pool, void *block);
 size_t heapwise_pool_allocate_many(heapwise_pool *pool, void **blocks, size_t count);
 
 /* Effects: as heapwise_pool_deallocate for each of `count` blocks.
-   Returns: how many were taken back: all but NULL and what was refused. Keeps errno. */
+   Returns: how many were taken back: all except NULL and refused pointers. Keeps errno. */
 size_t heapwise_pool_deallocate_many(heapwise_pool *pool, void *const *blocks, size_t count);
 
 /* Returns: 1 if the address is the first byte of a block that was handed out at least once, else 0.
@@ -162,7 +162,7 @@ heapwise_error heapwise_last_error(void);
 /* Returns: the same in words, which option and why: valid until the thread's next create. */
 const char *heapwise_last_error_message(void);
 
-/* Returns: what an error means, one line that lives for ever; for any number. */
+/* Returns: one line that explains an error, for any number. It is never freed. */
 const char *heapwise_error_message(int error);
 
 /* Returns: the policy's name as in the C++ headers, "unknown" for any other number. */

@@ -1,4 +1,4 @@
-// What a pool is asked to be.
+// The options of a pool.
 #pragma once
 
 #include <cstddef>

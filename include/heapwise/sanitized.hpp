@@ -49,7 +49,7 @@ class sanitized : public foreign_checked {
   static constexpr bool enabled = true;
   using links = detail::hidden_links;
 
-  /// What a pool does with memory that it obtains and gives back.
+  /// How a pool marks memory that it obtains and gives back.
   static constexpr detail::memory_marks marks() noexcept { return detail::marks_here(); }
 
   /// Returns: how a pool reads and writes the link in a free block.

@@ -10,7 +10,7 @@ local KEPT, CLOSED = "Connection: keep-alive\r\n", "Connection: close\r\n" -- al
 local MOST, REQUESTS = 65536, 900 -- of one connection: nginx closes it after 1,000
 local connection, length, asked
 
--- The answer is the same each time, but for the date, whose length is always the same.
+-- The answer is the same each time, except for the date, whose length is always the same.
 function thread_init()
   length = requests.length_of_answer(sysbench.opt.port, HEAD .. CLOSED .. "\r\n", MOST) +
     #KEPT - #CLOSED

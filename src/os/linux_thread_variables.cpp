@@ -221,8 +221,8 @@ bool thread_table::read(const loader_layout& layout, thread_id thread) noexcept 
   const std::byte* const slots = address_at(descriptor_ + layout.thread_table);
   // A thread that needs a longer table has the old one freed before it writes down where the new
   // one is. If it was stopped in between, the words may be anything, and may not even be there.
-  // malloc writes into the first words of what is free. Should nobody have written anything, the
-  // old table is as good as the new.
+  // malloc writes into the first words of what is free. If nobody has written anything, the old
+  // table is as good as the new.
   std::array<std::uintptr_t, 4> head{};
   std::uintptr_t known = 0;
   const bool intact = copy_words(slots - slot_bytes, head.data(), head.size()) && head[1] == 0 &&

@@ -77,7 +77,7 @@ enum class placed {
 /// Returns: whether the system agreed; if not, the pages are as they were.
 bool purge(void* memory, std::size_t size_bytes) noexcept;
 
-/// Effects: maps committed pages anew: they read as zero, and are one mapping with what `map_at`
+/// Effects: maps committed pages again: they read as zero, and are one mapping with what `map_at`
 /// put around them, whatever `move_pages` or the program (`madvise`, `mlock`) made of them.
 /// Returns: whether the system agreed. If not, they are as they were, or nothing is mapped there:
 /// Linux before 6.12 unmaps before it knows whether memory may be charged (strict overcommit).
@@ -170,10 +170,9 @@ void pause_bare_threads() noexcept;
 void end_pause() noexcept;
 
 /// Effects: in a child of a fork within a pause: a bare thread that waited for a lock, with others
-/// held perhaps, goes on to wait in the child. Others are forgotten, but for one that the calling
-/// thread was about to start when it was interrupted.
-/// Returns: whether there is one that goes on. Errors: if the system refuses it, the locks that it
-/// holds stay locked.
+/// held perhaps, goes on to wait in the child. Others are forgotten, except for one that the
+/// calling thread was about to start when it was interrupted. Returns: whether there is one that
+/// goes on. Errors: if the system refuses it, the locks that it holds stay locked.
 [[nodiscard]] bool resume_bare_thread() noexcept;
 
 /// Effects: in a forked child, which has none of its parent's bare threads: forgets them.

@@ -87,7 +87,7 @@ chunk_memory obtain(const geometry& shape, std::size_t blocks, std::size_t recor
 }
 
 /// The right to grow a pool, for one thread at a time. In a child of fork a thread of the parent
-/// has no right to anything: it does not exist there. Hence the word is the number of the memory
+/// has no right to anything: it does not exist there. So the word is the number of the memory
 /// that its threads share, and that of another one counts as none.
 class growth_turn {
  public:

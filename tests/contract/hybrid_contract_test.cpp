@@ -121,7 +121,7 @@ void take_and_free(H& heap, std::size_t size, int count) {
   }
 }
 
-TEST_CASE_TEMPLATE("what is freed is used again", H, CONTRACT_HYBRIDS) {
+TEST_CASE_TEMPLATE("a freed block is used again", H, CONTRACT_HYBRIDS) {
   fake_blocks source;
   H heap{alone, source};
   for (const std::size_t size : {20U, 100U, 200U, 400U, 3000U, 10'000U, 2'000'000U}) {
@@ -183,7 +183,7 @@ TEST_CASE_TEMPLATE("a scope frees what was allocated in it, and only that", H, C
   }
 }
 
-TEST_CASE_TEMPLATE("what is freed by hand inside a scope is not freed again at its end", H,
+TEST_CASE_TEMPLATE("a block that is freed by hand inside a scope is not freed again at its end", H,
                    CONTRACT_HYBRIDS) {
   H heap{alone};
   void* const outer = heap.allocate(300);
@@ -237,7 +237,7 @@ std::size_t slices_of(const std::vector<void*>& blocks) {
   return slices.size();
 }
 
-TEST_CASE_TEMPLATE("what a thread kept for itself is left to others when it ends", H,
+TEST_CASE_TEMPLATE("blocks that a thread kept for itself are left to others when it ends", H,
                    CONTRACT_HYBRIDS) {
   H heap{alone};
   CHECK(heap.open_scopes() == 0); // this thread has its cache: it will not inherit the other's

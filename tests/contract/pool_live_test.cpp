@@ -57,7 +57,7 @@ TEST_CASE_TEMPLATE("for_each finds what is out, whatever was freed in which orde
   }
 }
 
-TEST_CASE_TEMPLATE("what other threads' caches hold is free", Policy, heapwise::locked,
+TEST_CASE_TEMPLATE("blocks in the caches of other threads are free", Policy, heapwise::locked,
                    heapwise::lock_free, heapwise::thread_cached) {
   heapwise::pool<Policy, heapwise::checked> blocks{{.block_size = 24, .block_count = 10'000}};
   std::vector<void*> kept;

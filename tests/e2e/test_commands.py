@@ -67,8 +67,8 @@ def test_the_forms_of_a_command_line(
 
 
 @pytest.mark.parametrize(("words", "part"), [
-    (("a", "--", "b"), "stands before --"),
-    (("--build", "x=true", "true"), "stands beside --build"),
+    (("a", "--", "b"), "is before --"),
+    (("--build", "x=true", "true"), "cannot be given with --build"),
     (("--build", "true"), "not of the form name=COMMAND"),
     (("ls | wc", "true"), "which only a shell understands"),
     (("echo $HOME", "true"), "which only a shell understands"),
@@ -82,7 +82,7 @@ def test_the_forms_of_a_command_line(
     (("--export", "x.pdf", "true", "echo"), ".html"),
     ((), "no program was given"),
 ])
-def test_what_is_not_clear_is_an_error_with_a_way_out(
+def test_an_unclear_command_is_an_error_with_a_way_out(
     heapwise: Any, words: tuple[str, ...], part: str
 ) -> None:
     done = heapwise("compare", "--dry-run", *words)
@@ -167,7 +167,7 @@ def test_output_table_and_exports_know_each_cell_and_build(
 
 
 @pytest.mark.parametrize("name", ["result.xml", "result.sarif"])
-def test_what_lists_failures_is_of_a_gate(heapwise: Any, tmp_path: Path, name: str) -> None:
+def test_formats_that_list_failures_are_of_a_gate(heapwise: Any, tmp_path: Path, name: str) -> None:
     done = heapwise("compare", "--export", name, "true", "false")
     assert done.returncode == 2
     assert "a comparison has no limits" in " ".join(done.stderr.split())
@@ -253,7 +253,7 @@ TASKS: dict[str, tuple[list[str], list[str]]] = {
 def test_hyperfines_tasks_take_the_same_words(
     heapwise: Any, environment: dict[str, str], tmp_path: Path, task: str
 ) -> None:
-    """Both do the task, in one command that has as many words (but for --shell)."""
+    """Both do the task, in one command that has as many words (except for --shell)."""
     theirs, ours = TASKS[task]
     assert HYPERFINE is not None
     other = subprocess.run([HYPERFINE, "-w", "1", "-r", "3", "--export-json", "theirs.json",

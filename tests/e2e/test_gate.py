@@ -97,7 +97,7 @@ def test_a_limit_below_the_noise_is_refused_to_be_judged(
     assert "this machine cannot tell" in done.stdout
 
 
-def test_what_cannot_be_counted_fails_if_strict(
+def test_a_limit_that_cannot_be_counted_fails_if_strict(
     heapwise: Any, tmp_path: Path, base: str
 ) -> None:
     """The counter cannot be loaded into a static program."""

@@ -55,7 +55,7 @@ def test_the_exit_code_is_that_of_the_program(heapwise: Heapwise, tmp_path: Path
     assert path.exists()
 
 
-def test_what_cannot_be_recorded_is_refused(heapwise: Heapwise, tmp_path: Path) -> None:
+def test_a_program_that_cannot_be_recorded_is_refused(heapwise: Heapwise, tmp_path: Path) -> None:
     done = heapwise("record", "--", "no-such-program")
     assert done.returncode == 2
     assert "E010" in done.stderr

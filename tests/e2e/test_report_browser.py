@@ -1,4 +1,4 @@
-"""The report in a real browser: opens from disk, asks nothing of the network, and works."""
+"""The report in a real browser: opens from disk, loads nothing from the network, and works."""
 
 from __future__ import annotations
 

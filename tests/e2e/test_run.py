@@ -202,7 +202,7 @@ def test_the_plan_is_as_many_rounds_as_the_comparisons_need_or_the_time(
     assert stored.run.state == "complete"
 
 
-def test_what_the_launcher_saw_is_stored(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
+def test_facts_of_the_launcher_are_stored(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
     """V7 can judge it: the child's own peak, from a launcher that is small itself."""
     done = heapwise("run", "fake/subjects", "--subjects", "good", "--smoke", "--json",
                     env={"HEAPWISE_NATIVE": str(fake_native)})

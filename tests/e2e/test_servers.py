@@ -59,6 +59,8 @@ def test_throughput_and_memory_of_a_server(heapwise: Any, tmp_path: Path) -> Non
     for process in run.processes:
         load = process.facts.load
         assert load is not None
+        if process.facts.counting:
+            continue
         assert (load.generator, load.open_loop, load.errors) == ("wrk", False, 0)
         assert process.identity
         assert process.facts.stopped_by == "SIGTERM"
@@ -184,6 +186,17 @@ def test_options_that_exclude_each_other_are_refused_before_anything_runs(
     assert said in done.stderr
 
 
+@needs_wrk
+@pytest.mark.parametrize("server", [
+    ("docker", "run", "--rm", "-p", "{port}:6379", "redis"), ("/usr/bin/systemctl", "start", "x"),
+    ("systemd-run", "redis-server")])
+def test_a_server_that_another_process_starts_is_refused(
+        heapwise: Any, server: tuple[str, ...]) -> None:
+    done = serve(heapwise, "--dry-run", server=server)
+    assert done.returncode == 2
+    assert f"{Path(server[0]).name} asks another process" in " ".join(done.stderr.split())
+
+
 def test_serve_needs_a_load_and_a_moment(heapwise: Any) -> None:
     done = heapwise("compare", "--serve", "--", "redis-server")
     assert done.returncode == 2
@@ -273,6 +286,9 @@ def test_recipes_run_on_the_real_servers(heapwise: Any, tmp_path: Path, recipe: 
     assert done.returncode == 0, done.stderr
     free = [p for p in stored(tmp_path).processes if p.parameters["load"] == "capacity"]
     assert {p.status for p in free} == {"ok"}, [p.reason for p in free]
+    [counted] = [p for p in free if p.facts.counting]
+    if recipe in ("redis", "memcached"):  # they end by exit, so the counting probe reports
+        assert (counted.facts.peak_live_bytes or 0) > 10 << 20
 
 
 @needs_wrk

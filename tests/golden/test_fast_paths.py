@@ -62,7 +62,7 @@ def test_every_difference_is_told() -> None:
     assert instruction_counts.differences(before, before) == []
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_written_counts_are_read_back(tmp_path: Path) -> None:
     record = tmp_path / "record.toml"
     assert instruction_counts.recorded(record) == {}
     figures = {"one (1) 2.0": {"a, b": 41.0, "c": 58.185}, "two": {"d": 1.0}}

@@ -161,7 +161,7 @@ TEST_CASE("slices change their class while their pages are given back") {
           blocks.push_back({block, size, value});
         }
         for (const signed_block& each : blocks) wrong += stress::free_block(each, draw) ? 0 : 1;
-        heapwise_malloc_purge(); // all slices are free then, but for those of other threads
+        heapwise_malloc_purge(); // all slices are free then, except for those of other threads
       }
     });
     REQUIRE(wrong == 0);

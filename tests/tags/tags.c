@@ -45,7 +45,7 @@ static void touch_freed(size_t size, int writes) {
   if (block[size - 1] == 1) puts("1");
 }
 
-/* The block has a new owner, and the stale address still has the old tag, but for one time in seven. */
+/* The block has a new owner. Its tag differs from that of the stale address in six of seven cases. */
 static void touch_new_owner(size_t size) {
   for (int turn = 0; turn < 30; ++turn) {
     volatile char* const stale = malloc(size);

@@ -20,7 +20,7 @@ namespace {
 using heapwise::arena;
 using heapwise::fake_blocks;
 
-TEST_CASE("what is allocated is aligned, its own, and stays what it was until a reset") {
+TEST_CASE("a block is aligned, overlaps no other, and keeps its contents until a reset") {
   fake_blocks source;
   arena some{source};
   stress::random draw{1};

@@ -45,7 +45,7 @@ TEST_CASE("a program that was compiled with another version of the header") {
   CHECK(heapwise_c_versions() == 0);
 }
 
-TEST_CASE("what cannot be created: NULL, errno, a code, and words") {
+TEST_CASE("a pool that cannot be created: NULL, errno, a code, and words") {
   struct row {
     heapwise_pool_options options;
     int policy;

@@ -94,7 +94,7 @@ TEST_CASE("the block given back last, by its size, is the next of its size for b
   heapwise::deallocate(second);
 }
 
-TEST_CASE("what a thread kept at hand is not lost when it ends") {
+TEST_CASE("blocks that a thread kept at hand are not lost when it ends") {
   start_without_clock();
   bring_everything_home();
   const std::size_t before = the_bins[class_of(96)].free_blocks();

@@ -36,7 +36,7 @@ def page(view: View) -> str:
 
 
 def typed(command_line: list[str]) -> str:
-    """What was typed, but for the place of the store."""
+    """What was typed, except for the place of the store."""
     words = ["heapwise"]
     for before, word in pairwise(command_line):
         if "--store" not in (before, word):

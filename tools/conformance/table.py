@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance.observe import Row, Sight
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "differences-from-glibc.md"
-NOT_PROMISED = "neither promises it"
+NOT_PROMISED = "neither documents the result"
 
 
 def differences(theirs: Iterable[Sight], ours: Iterable[Sight]) -> Iterator[tuple[Row, Row]]:
@@ -37,11 +37,11 @@ def page(theirs: Iterable[Sight], ours: Iterable[Sight]) -> str:
     lines = [
         f"# Differences from {version()}",
         "",
-        "Made by `tools/differences`, which asks both the same questions; the tests fail when this",
-        "page is not what it makes. What is not here, both answer alike. The items are those that",
-        "the conformance tests carry in their names.",
+        "Made by `tools/differences`, which runs the same programs with both. A test fails if this",
+        "page differs from its output. In all other questions of the conformance tests, both",
+        "behave alike. A test has the number of its item in its name.",
         "",
-        "| item | asked | glibc | Heapwise | why |",
+        "| item | call or question | glibc | Heapwise | reason |",
         "|---|---|---|---|---|",
     ]
     for other, row in pairs:

@@ -59,7 +59,7 @@ def estimate_s(program_s: float, wanted: Wanted) -> float:
 
 
 def fresh(program: RealProgram) -> RealProgram:
-    """git changes what it works on, so its input is made anew."""
+    """git changes what it works on, so its input is made again."""
     if program.name == "git":
         subprocess.run(["rm", "-rf", "repository"], cwd=program.folder, check=True)
         program.begin()

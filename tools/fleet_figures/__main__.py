@@ -97,7 +97,7 @@ def influence_lines(pairs: list[Pair]) -> list[str]:
         *(f"| {row.what} | {row.pairs} | {_cells(row.trimmed)} | {_cells(row.mean)} |"
           for row in influence_of(pairs)), "",
         f"Page faults of the program under the worker, less those without it: {faults:+.1f} in "
-        f"the mean. The processes inherit the same in each pair, but for "
+        f"the mean. The processes inherit the same in each pair, except for "
         f"{', '.join(differing) or 'nothing'}: environment, limits, umask, user and groups, "
         "capabilities, seccomp, processors and memory nodes, blocked and ignored signals, "
         "niceness and scheduling policy, control group, namespaces, personality, timer slack, "

@@ -25,7 +25,7 @@ class RealProgram:
     prepare: list[str]
 
     def begin(self) -> None:
-        """Makes its input anew: git changes what it works on."""
+        """Makes its input again: git changes what it works on."""
         for line in self.prepare:
             subprocess.run(["sh", "-c", line], cwd=self.folder, check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -22,8 +22,9 @@ INTRODUCTION = """\
 Client and server ran on one machine and talked over the loopback interface. Each figure is a
 median over server processes. The first line of a table is the baseline. In the other lines, the
 ratio to the baseline follows the figure, with its 95 % interval in brackets; a ratio of fewer than
-three rounds has no interval. Memory is that of all processes of the server. The allocator `own` is
-the one that the server is linked with.
+three rounds has no interval. Memory is that of all processes of the server. Allocators give free
+memory back at different times, so memory after idle time depends on the length of the idle phase.
+The allocator `own` is the one that the server is linked with.
 
 The lists below the tables say what the run shows: a sentence for each difference, then one line
 for the allocators that do not differ, or that it cannot tell apart from the baseline."""
@@ -44,7 +45,7 @@ def _of_recipe(recipe: str, view: View) -> list[str]:
     run = view.run
     lines = [f"## {recipe}", "",
              f"Run of {run.created[:10]}, {run.plan.max_rounds} rounds at most, trust: "
-             f"{view.result.trust.verdict}. Server: `{_command(recipe, view)}`.", ""]
+             f"{view.result.trust.verdict}. {_phases(view)}Server: `{_command(recipe, view)}`.", ""]
     loads = dict.fromkeys(str(dict(row.parameters).get("load", "")) for row in view.result.rows)
     for load in loads:
         title = "maximum throughput" if load == CAPACITY else \
@@ -75,6 +76,15 @@ def rate_of(view: View, load: str) -> str:
              if process.facts.load and process.facts.load.intended_rate
              and process.parameters.get("load") == load}
     return f", {max(rates):,.0f} requests/s" if rates else ""
+
+
+def _phases(view: View) -> str:
+    """How long each server worked and was idle: an allocator that gives memory back later than that
+    has more than it needs."""
+    options = view.run.plan.options.server
+    if options is None:
+        return ""
+    return f"Each load took {options.load_s:g} s, and the idle phase {options.idle_s:g} s. "
 
 
 def _command(recipe: str, view: View) -> str:

@@ -47,7 +47,7 @@ def subject_names(campaign: Campaign) -> list[str]:
 
 
 def stored_run(campaign: Campaign, random: np.random.Generator) -> StoredRun:
-    """Every subject once in every round, in an order drawn anew."""
+    """Every subject once in every round, in a new random order."""
     names = [BASELINE, CONTROL, *subject_names(campaign)]
     logs = _logs(campaign, random, len(names))
     lost = _lost(campaign, random)

@@ -19,8 +19,8 @@ FIRST = {
 
 OTHERS = "More"
 
-SENTENCE = """Which allocator, which layout, which primitive: what does it gain in time and memory,
-on my program and my machine? Heapwise answers with evidence, and has allocators of its own.
+SENTENCE = """Which memory allocator should my program use, and what does it gain, in time and
+memory? Heapwise measures that on your machine, and has allocators of its own.
 
 """
 

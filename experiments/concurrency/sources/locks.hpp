@@ -66,7 +66,7 @@ class mcs_lock {
   void lock(place& mine) noexcept {
     mine.next.store(nullptr, std::memory_order_relaxed);
     mine.waits.store(true, std::memory_order_relaxed);
-    // acq_rel: publishes `mine` to whom comes next; acquires from the last holder if it has left.
+    // acq_rel: publishes `mine` to the next thread; acquires from the last holder if it has left.
     place* const before = tail_.exchange(&mine, std::memory_order_acq_rel);
     if (before == nullptr) return;
     before->next.store(&mine, std::memory_order_release); // pairs with the acquires in unlock
@@ -79,7 +79,7 @@ class mcs_lock {
     place* after = mine.next.load(std::memory_order_acquire);
     if (after == nullptr) {
       place* expected = &mine;
-      // release pairs with the exchange of whom takes the free lock.
+      // release pairs with the exchange of the thread that takes the free lock.
       if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release,
                                         std::memory_order_relaxed)) {
         return;

@@ -25,7 +25,7 @@ namespace heapwise::detail::inline v0_1 {
 /// another block is added.
 ///
 /// Links: how the words are written (plain_links, or those of checked or sanitized pools).
-/// Thread safety: none. Complexity: O(1), but for `visit`.
+/// Thread safety: none. Complexity: O(1), except for `visit`.
 template <class Links = plain_links>
 class block_stack {
  public:

@@ -59,7 +59,7 @@ struct chunk {
 /// record of each later chunk lies behind its last block.
 ///
 /// Thread safety: everything but create and destroy may be called by all threads at once; a chunk
-/// is published whole and never changes or goes away before destroy. Lock-free, but for `grow`.
+/// is published whole and never changes or goes away before destroy. Lock-free, except for `grow`.
 class chunks {
  public:
   static constexpr std::size_t no_index = static_cast<std::size_t>(-1);

@@ -40,7 +40,7 @@
 #endif
 
 // A relaxed load of a word that its owner may be writing to plainly at the same time. The thread
-// sanitizer instruments atomic loads even where it is told not to, hence a plain one for it.
+// sanitizer instruments atomic loads even where it is told not to, so it gets a plain one.
 #if defined(__SANITIZE_THREAD__)
 #define HEAPWISE_SANITIZES_THREADS 1
 #elif defined(__has_feature)

@@ -27,8 +27,8 @@ inline constexpr size_class no_class = 0;
 /// are small, and a span wastes little of them. Above, an octave has eight classes, and two rules.
 /// The first class has room for its power of two with a header of 16 bytes: such blocks are
 /// frequent. From 4 to 16 KiB, 15, 14, ... 10, 9 and 8 blocks fill a span of one slice (up to 8
-/// KiB) or of two, but for what would spoil an alignment: sizes are multiples of 64 bytes, and 6, 7
-/// and 8 KiB are classes (docs/decisions/0066).
+/// KiB) or of two, except where that would spoil an alignment: sizes are multiples of 64 bytes, and
+/// 6, 7 and 8 KiB are classes (docs/decisions/0066).
 inline constexpr std::array<std::uint16_t, 56> class_sizes{
     16,   32,   48,   64,   80,   96,    112,   128,   160,   192,   224,   256,   320,   384,
     448,  512,  640,  768,  896,  1024,  1040,  1152,  1280,  1408,  1536,  1664,  1792,  2048,
@@ -59,7 +59,7 @@ struct class_facts {
   std::uint64_t reciprocal = 0; // offset * reciprocal >> reciprocal_shift == offset / bytes
 };
 
-/// A batch is this large, but for the smallest and the largest blocks.
+/// A batch is this large, except for the smallest and the largest blocks.
 inline constexpr std::size_t batch_bytes = std::size_t{32} << 10;
 inline constexpr std::size_t max_batch = 126; // on paper a batch has two words more
 inline constexpr std::size_t min_batch = 2;

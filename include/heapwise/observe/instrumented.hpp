@@ -14,7 +14,7 @@
 
 namespace heapwise::inline v0_1 {
 
-/// What an instrumented pool counted since it was created.
+/// The counts of an instrumented pool since it was created.
 struct pool_counts {
   std::uint64_t allocations = 0;        ///< blocks handed out
   std::uint64_t frees = 0;              ///< blocks taken back
@@ -96,7 +96,7 @@ class instrumented {
     return claim(block) && deallocate_claimed(block);
   }
 
-  /// As pool::claim. What is refused counts as a refused free, but for nullptr.
+  /// As pool::claim. A refused pointer counts as a refused free, unless it is nullptr.
   [[nodiscard]] bool claim(void* block) noexcept {
     return pool_.claim(block) || (block != nullptr && refuse());
   }
@@ -148,8 +148,8 @@ class instrumented {
     live_.set(0);
   }
 
-  /// Returns: what was counted. While other threads use the pool, each number is right but they
-  /// are not of one moment.
+  /// Returns: the counts. While other threads use the pool, each number is right, but they are not
+  /// of one moment.
   [[nodiscard]] pool_counts counts() const noexcept {
     return {.allocations = allocations_.value(),
             .frees = frees_.value(),

@@ -154,7 +154,7 @@ def _why_in_spite_of_rows(rows: list[Row]) -> str:
     if not better or others < 2:
         return ""
     return (f" (the table says so of {' and '.join(better[:NAMED])}, but the best of {others} may "
-            "owe that to chance)")
+            "have that by chance)")
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from heapwise.model import Cell, Experiment, Finding, Quantity
 from heapwise.stats.center import location_interval
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.names import cell_words, quantity_name
-from heapwise.wording.numbers import ends, percent, scale_for, size, times
-from heapwise.wording.ratios import SHOWN, SMALL, percent_ends, signed_ends
+from heapwise.wording.numbers import percent, scale_for, size
+from heapwise.wording.ratios import SHOWN, difference_ends, difference_words, signed_ends
 
 ComparisonWord = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
 
@@ -76,21 +76,17 @@ def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None,
 
 def difference(quantity: Quantity, above: str, below: str, ratio: float, low: float,
                high: float) -> str:
-    """``soa 1.42x faster than aos, 1.40 to 1.44``: always a factor above 1, and its direction."""
+    """``soa 1.42x faster than aos, 1.40 to 1.44``, ``a 14.5 % less than b, 13.9 to 15.1 %``."""
     less, more = ("slower", "faster") if is_speed(quantity) else ("less", "more")
     if is_speed(quantity) and quantity.better == "lower":
         less, more = more, less
-    word = more if ratio > 1 else less
-    if ratio < 1:
-        ratio, low, high = 1 / ratio, 1 / high, 1 / low
-    if ratio < SMALL:
-        return f"{above} {percent(ratio - 1)} {word} than {below}, {percent_ends(low, high)}"
-    return f"{above} {times(ratio)} {word} than {below}, {ends(low, high)}"
+    words = difference_words(ratio, less, more)
+    return f"{above} {words} than {below}, {difference_ends(ratio, low, high, less, more)}"
 
 
 def where_words(evidence: Evidence, experiment: Experiment, cell: Cell, *,
                 named: bool = True, without: Iterable[str] = ()) -> str:
-    """``threads 2, latency: ``, of what the experiment has several of, but for the parameters
+    """``threads 2, latency: ``, of what the experiment has several of, except for the parameters
     ``without``."""
     mine = cell.parameters
     every = [key for name, key in evidence.tried if name == experiment.id]

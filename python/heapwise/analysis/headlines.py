@@ -8,7 +8,7 @@ from __future__ import annotations
 from heapwise.analysis.heap_headlines import heap_headlines
 from heapwise.analysis.program_headlines import program_headlines
 from heapwise.analysis.published_figures import published_ratios
-from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, POLICIES, resolve, spoken
+from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, is_our_pool, resolve, spoken
 from heapwise.analysis.rows import place
 from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.evidence import Evidence
@@ -31,7 +31,7 @@ all."""
 def headlines(evidence: Evidence) -> list[str]:
     """For each cell of a pool experiment that times operations, for the heaps, and for the trees.
 
-    None for smoke runs and comparisons, but for what cannot be told of a program.
+    None for smoke runs and comparisons, except for what cannot be told of a program.
     """
     found: list[str] = []
     if evidence.stored.run.plan.smoke:
@@ -93,7 +93,7 @@ def _wanted(evidence: Evidence, experiment: Experiment,
         base = baseline_of(evidence.stored, experiment)
         controls = {n for n, s in evidence.subjects.items() if s.control}
         return [(name, base) for name in sorted(row)
-                if name not in controls and not {name, base} & set(POLICIES)]
+                if name not in controls and not any(map(is_our_pool, (name, base)))]
     wanted = [(above, ours) for above in ("malloc@glibc", BEST_MALLOC, OTHER_POOL)]
     freer = {"unsynchronized": "unsynchronized_trusting", "thread_cached": "thread_cached_handle"}
     return [*wanted, (OTHER_POOL, freer[ours])]

@@ -28,7 +28,8 @@ class Band:
     as long as more than half of them were there.
 
     seconds, low, middle, high: of equal length; bytes. growth: of the second half of each process;
-    None if that is too short.
+    None if that is too short. lazy_free: bytes at the end that the kernel may take back at any time
+    (MADV_FREE) and that count as resident until then.
     """
 
     subject: str
@@ -38,6 +39,7 @@ class Band:
     middle: list[float]
     high: list[float]
     growth: Growth | None
+    lazy_free: float
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ def _band(subject: str, curves: list[MemoryCurve], seconds: Floats) -> Band:
     inside = at[:, present] * KIB
     return Band(subject, len(curves), seconds[present].tolist(),
                 np.nanmin(inside, axis=0).tolist(), np.nanmedian(inside, axis=0).tolist(),
-                np.nanmax(inside, axis=0).tolist(), growth_of(curves))
+                np.nanmax(inside, axis=0).tolist(), growth_of(curves),
+                float(np.median([sum(curve.lazy_free_kib[-1:]) * KIB for curve in curves])))
 
 
 def _on(seconds: Floats, curve: MemoryCurve) -> Floats:

@@ -9,10 +9,8 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.model import SubjectName
 
-POLICIES = ("unsynchronized", "unsynchronized_trusting", "unsynchronized_exact",
-            "unsynchronized_bound", "unsynchronized_pmr", "mutex", "lock_free", "thread_cached",
-            "thread_cached_handle", "arena", "arena_pmr")
-"""Our pool's policies and our arena, by the names of their subjects."""
+POLICIES = ("unsynchronized", "mutex", "lock_free", "thread_cached", "arena")
+"""Subjects of our pools and our arena have these names, or begin with one of them and ``_``."""
 
 BARE_LIST = "bare_list"
 """A free list and nothing else: no pool that a user could take, and the least that one can cost."""
@@ -42,20 +40,20 @@ def members(evidence: Evidence, row: dict[str, Series], role: str) -> list[str]:
     if role == BEST_MALLOC:
         return [n for n in names if _is_malloc(n)]
     if role == BEST_PEER:
-        return [n for n in names if _is_malloc(n) and n != OURS]
+        return [n for n in names if _is_other_malloc(n)]
     if role == LEANEST_PEER:
-        return [n for n in names if n != OURS and any(is_like(n, lean) for lean in LEAN)]
+        return [n for n in names if any(is_like(n, lean) for lean in LEAN)]
     if role in (ANY_MALLOC, OTHER_MALLOC):
         mallocs = [n for n in names if _is_malloc(n) or fnmatchcase(n, DLMALLOC)]
-        return [n for n in mallocs if role == ANY_MALLOC or n != OURS]
+        return [n for n in mallocs if role == ANY_MALLOC or not _is_our_malloc(n)]
     if role == COLLECTORS:
         return [n for n in names if evidence.groups.get(n) == "collector"]
     if "*" in role:
         return [n for n in names if fnmatchcase(n, role)]
     if role == OTHER_POOL:
-        return [n for n in names if _is_other_pool(n)]
+        return [n for n in names if is_other_pool(n)]
     if role == ANY_OTHER:
-        return [n for n in names if _is_other_pool(n) or (_is_malloc(n) and n != OURS)]
+        return [n for n in names if is_other_pool(n) or _is_other_malloc(n)]
     return [role] if role in names else []
 
 
@@ -63,8 +61,24 @@ def _is_malloc(subject: str) -> bool:
     return SubjectName.parse(subject).is_malloc
 
 
-def _is_other_pool(subject: str) -> bool:
-    return subject not in (*POLICIES, BARE_LIST, INLINED) and not SubjectName.parse(subject).peer
+def _is_our_malloc(subject: str) -> bool:
+    """Profiles and other builds of our heap are called heapwise-guarded, heapwise-old and so on."""
+    return subject == OURS or subject.startswith(f"{OURS}-")
+
+
+def _is_other_malloc(subject: str) -> bool:
+    return _is_malloc(subject) and not _is_our_malloc(subject)
+
+
+def is_our_pool(subject: str) -> bool:
+    """By the name of the subject."""
+    return any(subject == policy or subject.startswith(f"{policy}_") for policy in POLICIES)
+
+
+def is_other_pool(subject: str) -> bool:
+    """A pool that a user could take instead of ours."""
+    ours = is_our_pool(subject) or subject in (BARE_LIST, INLINED)
+    return not ours and not SubjectName.parse(subject).peer
 
 
 def is_like(subject: str, peer: str) -> bool:

@@ -93,7 +93,7 @@ def _survey() -> list[Experiment | Broken]:
 
 
 def _read(path: Path) -> Experiment | Broken:
-    """Anew each time: its subjects come and go with the runtimes that are installed."""
+    """Read again each time: its subjects come and go with the runtimes that are installed."""
     try:
         return read_program_experiment(path)
     except (OSError, ValueError) as error:

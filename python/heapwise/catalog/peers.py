@@ -181,7 +181,7 @@ def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer
 
 
 def _made(name: str, build: PeerBuild) -> tuple[str, str]:
-    """The version that was added, and what it was made of by whom."""
+    """The version that was added, and who built it from which sources."""
     record = newest_record(name, build.version)
     if record is None:
         return "unknown version", "of unknown origin"

@@ -29,7 +29,8 @@ def register(app: typer.Typer) -> None:
 
 
 def advise(
-    file: Annotated[str, typer.Argument(metavar="FILE", show_default=False)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A trace of heapwise record.",
+                                        show_default=False)],
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of processes.")] = None,
     time: TimeOption = None,
     seed: SeedOption = None,

@@ -45,7 +45,8 @@ def bisect(
     good: Annotated[str, typer.Option(metavar="REV", help="A commit before the change.")],
     build_command: BuildCommandOption,
     program: Annotated[
-        list[str] | None, typer.Argument(metavar="-- PROGRAM [ARGS]...", show_default=False)
+        list[str] | None, typer.Argument(
+            metavar="-- PROGRAM [ARGS]...", help="The program in a checkout.", show_default=False)
     ] = None,
     bad: Annotated[str, typer.Option(metavar="REV", help="A commit after the change.")] = "HEAD",
     metric: Annotated[

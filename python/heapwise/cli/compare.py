@@ -72,20 +72,22 @@ Texts = list[str] | None
 def compare(
     context: typer.Context,
     commands: Annotated[
-        Texts, typer.Argument(metavar="COMMAND... | -- PROGRAM ARGS", show_default=False)
+        Texts, typer.Argument(
+            metavar="COMMAND... | -- PROGRAM ARGS", show_default=False,
+            help="Command lines, or one program with its arguments.")
     ] = None,
     build: Annotated[
-        Texts, typer.Option(metavar="NAME=COMMAND", help="A program to compare; repeatable. Words "
-                            "after -- are arguments of each.")
+        Texts, typer.Option(metavar="NAME=COMMAND", help="A program to compare; repeatable. It "
+                            "gets the words after -- as arguments.")
     ] = None,
     command_name: Annotated[
         Texts, typer.Option("--command-name", "-n", metavar="NAME",
-                            help="The name of a command; once for each.")
+                            help="Name of a command in the tables; once for each command.")
     ] = None,
     parameter: Annotated[
         Texts, typer.Option("--parameter", "-L", "--parameter-list", metavar="NAME=V1,V2",
-                            help="Values of {NAME} in the commands; repeatable. {round} is the "
-                            "number of the round.")
+                            help="Measure the commands with each of these values for {NAME}; "
+                            "repeatable. {round} is the number of the round.")
     ] = None,
     rounds: RoundsOption = None,
     min_rounds: Annotated[
@@ -110,18 +112,20 @@ def compare(
     fresh_dir: FreshDirOption = False,
     show_output: ShowOutputOption = False,
     allocators: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Measure only these (see heapwise peers "
-                                 "list), or all. Several programs keep their malloc without it.")
+        str | None, typer.Option(metavar="A,B", help="Measure only these allocators (heapwise "
+                                 "peers list shows them), or all. If several programs are "
+                                 "compared, each keeps its malloc unless this is given.")
     ] = None,
     allocator: Annotated[
-        Texts, typer.Option(metavar="NAME=/PATH.so", help="Add a library; repeatable.")
+        Texts, typer.Option(metavar="NAME=/PATH.so",
+                            help="Add the allocator in this library; repeatable.")
     ] = None,
     protection: Annotated[
-        bool, typer.Option("--protection", help="Measure glibc, heapwise and all that are built to "
-                           "resist attacks, beside what they stop.")
+        bool, typer.Option("--protection", help="Measure glibc, heapwise and all allocators that "
+                           "are built to resist attacks, and show which attacks each stops.")
     ] = False,
     baseline: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Compare with this row. [the first]")
+        str | None, typer.Option(metavar="NAME", help="Compare with this row. [default: the first]")
     ] = None,
     input: InputOption = None,
     output_file: OutputFileOption = None,
@@ -130,48 +134,52 @@ def compare(
     allow_background: AllowBackgroundOption = False,
     timeout: TimeoutOption = None,
     precision: Annotated[
-        float, typer.Option(help="Go on until intervals are within this, in percent.")
+        float, typer.Option(help="Measure until each 95 % interval is within this many percent.")
     ] = 1.0,
     seed: SeedOption = None,
     cpus: CpusOption = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Measure even if malloc cannot be replaced everywhere.")
+        bool, typer.Option("--force", help="Measure even if malloc cannot be replaced in the whole "
+                           "program.")
     ] = False,
     keep_env: KeepEnvironmentOption = False,
     serve: Annotated[
-        bool, typer.Option("--serve", help="The program is a server: put it under --load.")
+        bool, typer.Option("--serve", help="The program is a server: start it, put it under "
+                           "--load, stop it.")
     ] = False,
     ready: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="The server is ready: tcp:PORT, http:URL or "
-                                 "line:REGEX.")
+        str | None, typer.Option(metavar="WHEN", help="When the server is ready: tcp:PORT answers, "
+                                 "http:URL answers, or it prints line:REGEX.")
     ] = None,
     load: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help="Load generator, with {rate}, {time} and "
-                                 "{port}.")
+        str | None, typer.Option(metavar="COMMAND", help="The load generator, with {rate}, {time} "
+                                 "and {port} in its arguments.")
     ] = None,
     rates: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Shares of the capacity of the slowest: "
-                                 "50%,70%.")
+        str | None, typer.Option(metavar="LIST", help="Measure latency at these rates, shares of "
+                                 "the capacity with the slowest allocator: 50%,70%.")
     ] = None,
     load_time: Annotated[
         str, typer.Option(metavar="DURATION", help="How long each load lasts.")
     ] = "10s",
     window: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Cut the load into windows; the data say "
-                                 "how many of the first are warm-up.")
+        str | None, typer.Option(metavar="DURATION", help="Measure the load in windows of this "
+                                 "length, without those at the start that the data show to be "
+                                 "warm-up.")
     ] = None,
     idle: Annotated[
-        str, typer.Option(metavar="DURATION", help="How long the server then stands idle.")
+        str, typer.Option(metavar="DURATION", help="How long the server is idle after the load.")
     ] = "5s",
     ready_time: Annotated[
         str, typer.Option(metavar="DURATION", help="How long a server may take to be ready.")
     ] = "30s",
     attach: Annotated[
         int | None, typer.Option(metavar="PID", min=1, help="Watch the memory of a process that "
-                                 "runs already, for --time; nothing else of it is known.")
+                                 "runs already, for --time, and measure nothing else.")
     ] = None,
     recipe: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A server that we know: see recipes/.")
+        str | None, typer.Option(metavar="NAME", help="A server with a known load, such as redis: "
+                                 "see docs/how-to/measure-a-server.md.")
     ] = None,
     strict: StrictOption = False,
     export: Annotated[
@@ -188,7 +196,7 @@ def compare(
     dry_run: DryRunOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Compare programs, or one program under every allocator: time, memory, and what is certain.
+    """Compare programs, or one program under every allocator, in time and memory.
 
     \b
     heapwise compare './old --bench' './new --bench'
@@ -197,10 +205,11 @@ def compare(
     heapwise compare -- ./server --bench               under every allocator
     heapwise compare --output-file big.o -- cc -O2 -c big.c -o big.o
 
-    Each word before -- is a command line; the words after -- are one program with its arguments.
-    The first command is the baseline, and of one program the malloc that it has today. Rounds go
-    on in random order until every 95 % interval is within the precision, or the time is up.
-    Ctrl-C keeps what is known by then.
+    Each argument before -- is a whole command line. The words after -- are one program with its
+    arguments; it is measured under every allocator. The baseline is the first command, or the
+    allocator that the program uses today. In each round everything runs once, in random order.
+    Rounds are added until every 95 % interval is within --precision, or until --time is over.
+    Ctrl-C shows what was measured so far, and heapwise resume goes on.
     """
     if fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet

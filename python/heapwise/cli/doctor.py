@@ -100,7 +100,8 @@ def _trees() -> Iterator[Diagnosis]:
             yield "good", name, f"{version}: {', '.join(spec.name for spec in here)}"
         for way in dict.fromkeys(missing.values()):
             rows = ", ".join(row for row, reason in missing.items() if reason == way)
-            yield "note", name, f"not here: {rows}. do: {way}"
+            cause, colon, action = way.rpartition(": ")
+            yield "note", name, f"cannot run: {rows}{colon}{cause}. do: {action}"
 
 
 def _store(store: str | None) -> Iterator[Diagnosis]:

@@ -34,7 +34,8 @@ def fleet() -> None:
 
 
 def check(
-    hosts: Annotated[Path, typer.Argument(metavar="HOSTS.TOML", show_default=False)],
+    hosts: Annotated[Path, typer.Argument(
+        metavar="HOSTS.TOML", help="The file that lists the machines.", show_default=False)],
     json: JsonOption = False, quiet: QuietOption = False, debug: DebugOption = False,
 ) -> int:
     """Ask each machine: is it reached, its versions, the builds of its peers, its doctor.

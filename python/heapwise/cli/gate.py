@@ -58,16 +58,17 @@ def register(app: typer.Typer) -> None:
 
 def gate(
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="-- [ARGS]...", show_default=False)
+        list[str] | None, typer.Argument(
+            metavar="-- [ARGS]...", help="Arguments of both programs.", show_default=False)
     ] = None,
     base: Annotated[
-        str | None, typer.Option(metavar="PROGRAM", help="The program as it was.")
+        str | None, typer.Option(metavar="PROGRAM", help="The program before the change.")
     ] = None,
     new: Annotated[
-        str | None, typer.Option(metavar="PROGRAM", help="The program as it is.")
+        str | None, typer.Option(metavar="PROGRAM", help="The program with the change.")
     ] = None,
     base_commit: Annotated[
-        str | None, typer.Option(metavar="REV", help="Build the base from this commit instead.")
+        str | None, typer.Option(metavar="REV", help="Build the base from this commit.")
     ] = None,
     build_command: OptionalBuildCommandOption = None,
     limit: Annotated[
@@ -76,7 +77,7 @@ def gate(
                      "allocations or allocated_bytes may grow by this much; repeatable."),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 4 if a metric cannot be told.")
+        bool, typer.Option("--strict", help="Exit with 4 if a metric is undecided.")
     ] = False,
     time: LimitedTimeOption = "3m",
     export: Annotated[
@@ -85,7 +86,8 @@ def gate(
                      "repeatable."),
     ] = None,
     measure_identical: Annotated[
-        bool, typer.Option("--measure-identical", help="Measure even if both are one program.")
+        bool, typer.Option("--measure-identical",
+                           help="Measure even if both are the same program.")
     ] = False,
     warmup: WarmUpOption = 1,
     prepare: PrepareOption = None,
@@ -121,8 +123,8 @@ def gate(
     heapwise gate --base ./old --new ./new --limit time=3% --export gate.xml --export gate.md
 
     Both builds are measured now, in the same rounds and in random order. A regression is confirmed
-    on fresh rounds. Exit codes: 0 no limit is exceeded, 1 a metric regressed, 3 a program failed,
-    4 this machine is too noisy for a limit (with --strict also if a metric cannot be told).
+    in new rounds. Exit codes: 0 no limit is exceeded, 1 a metric regressed, 3 a program failed, 4
+    the noise of this machine is larger than a limit (with --strict also if a metric is undecided).
     """
     if fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet
@@ -136,7 +138,7 @@ def gate(
     limits = parse_limits(limit or [])
     demand_exports(export or [])
     if new is None or (base is None) == (base_commit is None):
-        raise Problem("E003", "a gate takes --new, and either --base or --base-commit",
+        raise Problem("E003", "gate needs --new, and either --base or --base-commit",
                       do="heapwise gate --base ./old --new ./new --limit time=3%")
     if (base_commit is None) != (build_command is None):
         raise Problem("E003", "--base-commit and --build-command go together",
@@ -215,7 +217,7 @@ def parse_limits(words: list[str]) -> dict[str, float]:
                           why="A limit below the noise of the machine cannot be decided.",
                           do=f"--limit {metric}=3%")
     if not found:
-        raise Problem("E003", "a gate takes at least one limit",
+        raise Problem("E003", "gate needs at least one --limit",
                       do="heapwise gate --base ./old --new ./new --limit time=3%")
     return found
 

@@ -22,7 +22,8 @@ def register(app: typer.Typer) -> None:
 
 def record(
     program: Annotated[
-        list[str] | None, typer.Argument(metavar="-- PROGRAM [ARGS]...", show_default=False)
+        list[str] | None, typer.Argument(
+            metavar="-- PROGRAM [ARGS]...", help="The program to record.", show_default=False)
     ] = None,
     output: Annotated[
         str | None,

@@ -26,7 +26,8 @@ def register(app: typer.Typer) -> None:
 
 
 def replay(
-    file: Annotated[str, typer.Argument(metavar="FILE", show_default=False)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A trace of heapwise record.",
+                                        show_default=False)],
     schedule: Annotated[
         str | None, typer.Option(metavar="A,B", help="fast, order or paced. [fast,order]")
     ] = None,

@@ -48,7 +48,7 @@ def report(
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Write one HTML file that opens from disk and asks nothing of the network.
+    """Write one HTML file that opens from disk and loads nothing from the network.
 
     \b
     heapwise report                          the last run

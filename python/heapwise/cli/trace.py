@@ -23,7 +23,8 @@ def register(app: typer.Typer) -> None:
 
 
 def trace(
-    file: Annotated[str, typer.Argument(metavar="FILE", show_default=False)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A trace of heapwise record.",
+                                        show_default=False)],
     skip: Annotated[list[str] | None, typer.Option(
         metavar="REGEX", help="Functions to skip as wrappers, too.", show_default=False)] = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Call sites to show.")] = 10,

@@ -28,7 +28,7 @@ class KeptDocument:
     def mended_state(self) -> str:
         """The state after a torn document was mended. Requires that no process writes the run.
 
-        If there is no copy either, the folder is set aside whole, and the plan begins anew.
+        If there is no copy either, the folder is set aside whole, and the plan begins again.
         """
         state = self.state()
         if state or not self.run_folder.is_dir():

@@ -139,7 +139,7 @@ class MachineJob:
         return self._ended(process.returncode)
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
-        """Sleeps in the kernel until the process ends, but for a look each second."""
+        """Sleeps in the kernel until the process ends, except for a look each second."""
         begun = told = time.monotonic()
         clock = RoundClock(self.run_folder, begun)
         descriptor = os.pidfd_open(process.pid)

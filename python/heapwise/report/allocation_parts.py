@@ -25,7 +25,7 @@ SUMS = {"b": "bytes", "c": "blocks", "p": "peak_bytes", "e": "end_bytes"}
 
 def render(name: str, trace: Trace, stacks: Sequence[CallStack], live: list[tuple[int, int]],
            sizes: Sequence[float], lifetimes: Sequence[float], **values: Any) -> str:
-    """One file that asks nothing of the network."""
+    """One file that loads nothing from the network."""
     templates = environment()
     assert templates.loader is not None
     style, zoom, script = (Markup(templates.loader.get_source(templates, part)[0])

@@ -14,7 +14,7 @@ from heapwise.report.page import environment
 
 def fleet_page(fleet: str, command: str, tables: Sequence[ByMachine],
                failed: Sequence[tuple[str, str]]) -> str:
-    """One file that asks nothing of the network. failed: (machine, why) without a result."""
+    """One file that loads nothing from the network. failed: (machine, why) without a result."""
     templates = environment()
     assert templates.loader is not None
     style = Markup(templates.loader.get_source(templates, "style.css")[0])

@@ -17,7 +17,7 @@ from heapwise.wording.numbers import Scale
 
 
 def history_page(shown: list[MetricHistory]) -> str:
-    """One file that asks nothing of the network."""
+    """One file that loads nothing from the network."""
     templates = environment()
     assert templates.loader is not None
     style, script = (Markup(templates.loader.get_source(templates, name)[0])

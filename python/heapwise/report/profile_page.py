@@ -20,7 +20,7 @@ from heapwise.wording.numbers import ShowNumber, percent, show, significant, siz
 
 def profile_page(trace: Trace, stacks: SampledStacks, symbols: Symbols,
                  wrappers: Wrappers) -> str:
-    """One file that asks nothing of the network."""
+    """One file that loads nothing from the network."""
     found = stacks.samples
     sites = stacks.by_site(symbols, wrappers) if len(found) else []
     shown = _time(trace.ns_a_unit)

@@ -15,7 +15,7 @@ from heapwise.wording.numbers import percent, show, size
 
 def trace_page(trace: Trace, found: Contents, named: Sequence[NamedSite],
                stacks: Sequence[CallStack]) -> str:
-    """One file that asks nothing of the network."""
+    """One file that loads nothing from the network."""
     return render(
         "trace.html", trace, stacks, found.live, found.size_buckets.tolist(),
         found.lifetimes.tolist(), found=found, sites=[_site(site) for site in named[:MOST_SITES]],

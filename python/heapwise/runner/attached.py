@@ -26,7 +26,7 @@ def watch_memory(pid: int, seconds: float, stop: StopSwitch) -> LauncherFacts:
     if not Path(f"/proc/{pid}").is_dir():
         raise Problem("E003", f"--attach {pid}: there is no such process")
     if not os.access(f"/proc/{pid}/smaps_rollup", os.R_OK) or not _can_read(pid):
-        raise Problem("E003", f"--attach {pid}: its memory may not be looked at",
+        raise Problem("E003", f"--attach {pid}: its memory cannot be read",
                       why="It belongs to another user.", do="run heapwise as that user")
     with ScratchFolder() as folder:
         result = folder / "result"

@@ -142,7 +142,7 @@ def _builds_subjects(peers: list[Peer], request: CompareRequest,
     wanted = request.baseline or found[0].name
     first = next((s for s in found if wanted in (s.name, s.build)), None)
     if first is None:
-        raise Problem("E002", f"--baseline {wanted}: there is no such row",
+        raise Problem("E002", f"--baseline {wanted} is not one of the rows",
                       do=f"name one of: {', '.join(s.name for s in found)}")
     first = replace(first, baseline=True)
     others = [subject for subject in found if subject.name != first.name]
@@ -194,7 +194,7 @@ def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Sub
                       do=f"heapwise compare --allocators {first.name},jemalloc -- PROGRAM")
     if not others:
         raise Problem("E053", "there is no allocator to compare with",
-                      do="heapwise peers list says how to get some; --allocator name=/path.so")
+                      do="install one (heapwise peers list says how), or --allocator name=/path.so")
     return [first, control, *others]
 
 
@@ -276,5 +276,6 @@ def _cpus(asked: Sequence[int]) -> list[int]:
     """Problem E003 for a processor that we may not use."""
     if beyond := sorted(set(asked) - os.sched_getaffinity(0)):
         have = ",".join(map(str, sorted(os.sched_getaffinity(0))))
-        raise Problem("E003", f"--cpus: there is no processor {beyond[0]} here; there are {have}")
+        raise Problem("E003", f"--cpus: there is no processor {beyond[0]} here",
+                      do=f"name some of {have}")
     return sorted(set(asked))

@@ -86,7 +86,7 @@ def killed_words(facts: LauncherFacts) -> str:
 
 STOPPED = {
     "SIGTTIN": "it wants to read from the terminal; use --input FILE",
-    "SIGTTOU": "it wants to change the terminal, which it may not do in the background",
+    "SIGTTOU": "it wants to change the terminal, which a process in the background must not do",
 }
 
 

@@ -126,8 +126,7 @@ class ProgramExecutor:
             shown=self.shown)
 
     def after(self, process: Process) -> None:
-        """Problems E030 and E031: what ails the baseline ails the comparison, and so does a build
-        that never does its work."""
+        """Problems E030 and E031 if the baseline fails, or a build that has never done its work."""
         subject = self._labels[process.subject]
         known = self._program(subject, process.parameters).reference.known
         if process.status == "ok":

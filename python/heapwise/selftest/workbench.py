@@ -55,7 +55,7 @@ class Workbench:
     ) -> Evidence:
         """The toy program with these arguments under the plain malloc, twice, and the subjects.
 
-        control: the second label of the plain malloc, which has to be the same but for a plant.
+        control: the second label of the plain malloc, which has to be the same except for a plant.
         environment: of all processes, beside PATH.
         """
         command = [str(native_part(TOY)), *words]

@@ -75,7 +75,7 @@ def change_points(
             worst = min(points, key=_size)
             if _size(worst) >= least_change:
                 return points
-        found.remove(worst.index)  # its neighbours' segments grow, so they are judged anew
+        found.remove(worst.index)  # its neighbours' segments grow, so they are judged again
     return []
 
 

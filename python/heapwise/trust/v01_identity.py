@@ -101,7 +101,7 @@ def _own_allocators(processes: list[Process], peers: dict[str, Peer]) -> set[str
 
 
 def _others(process: Process, peer: Peer, own: set[str]) -> list[Identity]:
-    """The records of the process in which malloc comes from elsewhere than from ``peer``, but for
+    """The records of the process in which malloc does not come from ``peer``, except for
     executables that have an allocator of their own."""
     return [record for record in process.identity
             if record.exe not in own and not same_library(record.malloc, peer)]

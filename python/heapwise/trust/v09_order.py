@@ -1,6 +1,6 @@
 """Did the figures depend on when they were taken?
 
-Machines warm up, and neighbours come and go. The order is drawn anew each round, and the figures
+Machines warm up, and neighbours come and go. Each round has a new order, and the figures
 are tested for a trend.
 If it warns: ratios still hold, absolute values less. If it fails: run again on a quieter machine.
 """

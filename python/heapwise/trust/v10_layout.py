@@ -17,7 +17,7 @@ from heapwise.model import Check, Machine
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 
-ID, TITLE = "V10", "The layout of memory was drawn anew each time"
+ID, TITLE = "V10", "The layout of memory was drawn for each process"
 
 NO_RANDOMISATION = 0x0040000
 """ADDR_NO_RANDOMIZE of personality(2); children inherit it."""

@@ -20,6 +20,9 @@ TIME_UNITS = {"s", "ns", "ns/op", "us", "ms"}
 TWICE = 2.0
 """From this factor on, percentages mislead: 141 % more is 2.41 times as much."""
 
+LESS, LEAST_SHARE = "less", 0.05
+""""1.18x less" has two meanings, so down to this share of the whole it is said in percent."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -94,10 +97,10 @@ def tick_percent(share: float) -> str:
 
 
 def change(ratio: float, more: str, less: str) -> str:
-    """0.905 -> ``9.5 % less``; from a factor of 2 on in times: ``2.41x more``, ``3.00x less``."""
+    """0.905 -> ``9.5 % less``; from a factor of 2 on in times: ``2.41x more``, ``3.00x faster``."""
     if ratio >= TWICE:
         return f"{times(ratio)} {more}"
-    if ratio <= 1 / TWICE:
+    if ratio <= 1 / TWICE and (less != LESS or ratio < LEAST_SHARE):
         return f"{times(1 / ratio)} {less}"
     return f"{percent(abs(ratio - 1))} {more if ratio > 1 else less}"
 

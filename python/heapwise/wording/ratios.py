@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from heapwise.model import PROCESSOR_TIME, Row
-from heapwise.wording.numbers import TIME_UNITS, change, ends, percent, signed, times
+from heapwise.wording.numbers import (
+    LEAST_SHARE,
+    LESS,
+    TIME_UNITS,
+    ends,
+    percent,
+    signed,
+    times,
+)
 
 SMALL = 1.05
 """Up to 5 % a factor has no figures left to show: then it is said in percent."""
@@ -13,8 +21,8 @@ SHOWN = 0.0005
 
 
 def relation(row: Row) -> str:
-    """``3.1 % faster``, ``6.42x faster``, ``1.17x more``, ``no difference``, ``baseline``: in the
-    words and the terms of a sentence (``comparison.difference``)."""
+    """``3.1 % faster``, ``6.42x faster``, ``1.17x more``, ``14.5 % less``, ``no difference``,
+    ``baseline``: in the words and the terms of a sentence (``comparison.difference``)."""
     if row.baseline:
         return "baseline"
     if row.ratio is None:
@@ -23,11 +31,27 @@ def relation(row: Row) -> str:
         return f"no difference{_within(row)}"
     if row.verdict == "cannot tell":
         return "cannot tell yet"
-    less, more = _directions(row)
-    factor = max(row.ratio, 1 / row.ratio) if row.ratio > 0 else 0.0
-    if factor >= SMALL:
-        return f"{times(factor)} {more if row.ratio > 1 else less}"
-    return change(row.ratio, more, less)
+    return difference_words(row.ratio, *_directions(row))
+
+
+def difference_words(ratio: float, less: str, more: str) -> str:
+    """Of a ratio that is not 1. less, more: what a smaller and what a larger number is called."""
+    word = more if ratio > 1 else less
+    if _is_in_percent(ratio, word):
+        return f"{percent(abs(ratio - 1))} {word}"
+    return f"{times(max(ratio, 1 / ratio) if ratio > 0 else 0.0)} {word}"
+
+
+def difference_ends(ratio: float, low: float, high: float, less: str, more: str) -> str:
+    """The interval of ``difference_words``, in its own terms: ``8.9 to 10.2 %``, ``6.20 to 6.50``.
+    """
+    if _is_in_percent(ratio, more if ratio > 1 else less):
+        return percent_ends(low, high)
+    return ends(low, high) if ratio > 1 else ends(1 / high, 1 / low)
+
+
+def _is_in_percent(ratio: float, word: str) -> bool:
+    return 1 / SMALL < ratio < SMALL or (word == LESS and ratio >= LEAST_SHARE)
 
 
 def _directions(row: Row) -> tuple[str, str]:
@@ -44,11 +68,7 @@ def interval(row: Row) -> str:
         return ""
     if row.verdict in ("no difference", "cannot tell"):
         return signed_ends(row.ratio_low, row.ratio_high)
-    if row.ratio >= SMALL:
-        return ends(row.ratio_low, row.ratio_high)
-    if row.ratio <= 1 / SMALL:
-        return ends(1 / row.ratio_high, 1 / row.ratio_low)
-    return percent_ends(row.ratio_low, row.ratio_high)
+    return difference_ends(row.ratio, row.ratio_low, row.ratio_high, *_directions(row))
 
 
 def ratio_ends(row: Row) -> str:

@@ -116,7 +116,7 @@ void by_size() {
   const auto sized = reinterpret_cast<sized_function>(dlsym(RTLD_DEFAULT, "free_sized"));
   const auto aligned =
       reinterpret_cast<aligned_sized_function>(dlsym(RTLD_DEFAULT, "free_aligned_sized"));
-  const char* const why = "C23; older C libraries do not have it";
+  const char* const why = "added in C23; older C libraries lack it";
   stricter("B1-16", "free_sized is exported", yes_or_no(sized != nullptr), "yes", why);
   stricter("B1-16", "free_aligned_sized is exported", yes_or_no(aligned != nullptr), "yes", why);
   stricter("B1-16", "free_sized with the right size",

@@ -41,12 +41,12 @@ void same_library(const char* who, const function* all) {
   }
   char what[96];
   const char* const ours = "malloc's library";
-  std::snprintf(what, sizeof what, "malloc and its kin, as %s sees them, are of", who);
+  std::snprintf(what, sizeof what, "library of malloc and related functions, for %s", who);
   expect("B1-18", what, plain.text(), ours);
-  std::snprintf(what, sizeof what, "free_sized, free_aligned_sized, as %s sees them, are of", who);
-  stricter("B1-18", what, sized.text(), ours, "C23; older C libraries do not have them");
-  std::snprintf(what, sizeof what, "operators new and delete, as %s sees them, are of", who);
-  stricter("B1-18", what, operators.text(), ours, "one library answers for both languages");
+  std::snprintf(what, sizeof what, "library of free_sized and free_aligned_sized, for %s", who);
+  stricter("B1-18", what, sized.text(), ours, "added in C23; older C libraries lack it");
+  std::snprintf(what, sizeof what, "library of operators new and delete, for %s", who);
+  stricter("B1-18", what, operators.text(), ours, "C and C++ get their memory from one library");
 }
 
 template <class Signature>

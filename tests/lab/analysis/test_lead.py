@@ -47,7 +47,7 @@ def test_advice_says_why_it_is_less_sure_than_a_row() -> None:
         if not better or "Fastest" in result.advice:
             continue
         assert (f" is faster than glibc (the table says so of {' and '.join(better[:3])}, but the "
-                "best of 8 may owe that to chance).") in result.advice
+                "best of 8 may have that by chance).") in result.advice
         explained += 1
     assert explained
 

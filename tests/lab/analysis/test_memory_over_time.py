@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as replaced
 from numpy.typing import NDArray
 from synthetic import changed, compare_run
 
 from heapwise.analysis.memory_over_time import growth_of, memory_over_time
+from heapwise.cli.frame.server_table import growth_table
 from heapwise.evidence import Evidence
-from heapwise.model import MemoryCurve, Process
+from heapwise.model import MemoryCurve, Parameter, Process, ServerOptions, Settings
 from heapwise.report import View, build_page
 from heapwise.store import StoredRun
 
@@ -75,6 +78,45 @@ def test_the_page_has_the_figure_and_says_what_grows() -> None:
     assert "data-zoom" in page
 
 
+def test_the_page_says_how_much_the_kernel_may_take_back() -> None:
+    def lazy(process: Process) -> Process:
+        curve = process.facts.memory
+        assert curve is not None
+        free = 30 * KIB if process.subject == "jemalloc" else 0
+        return changed(process, memory=replaced(curve, lazy_free_kib=[free] * len(curve.at_ms)))
+
+    stored = with_curves()
+    page = build_page([View(Evidence(replace(
+        stored, processes=[lazy(process) for process in stored.processes])))])
+    assert page.count("30.0 MiB of it may be taken back") == 1
+    assert "may be taken back" not in build_page([View(Evidence(with_curves()))])
+
+
+def a_server(live: int | None) -> StoredRun:
+    """Under a load without a rate. live: most bytes at once, of a process whose calls were counted.
+    """
+    stored = with_curves()
+    load: Settings = Settings.of({"load": "capacity"})
+    options = replaced(stored.run.plan.options, server=ServerOptions(ready="tcp:1", load=["wrk"]))
+    [experiment] = stored.run.experiments
+    plan = replace(stored.run.plan, options=options, parameters={"load": ["capacity"]})
+    run = replace(
+        stored.run, plan=plan, experiments=[replace(experiment, parameters=[
+            Parameter("load", "of the server", ["capacity"], ["capacity"])])])
+    processes = [replace(process, parameters=load) for process in stored.processes
+                 if not process.facts.counting]
+    counted = changed(replace(processes[0], number=len(processes), round=-1, warm_up=True),
+                      counting=True, peak_live_bytes=live, memory=None)
+    samples = [replace(sample, parameters=load) for sample in stored.samples]
+    return replace(stored, run=run, processes=[*processes, counted], samples=samples)
+
+
+def test_a_server_has_its_peak_memory_over_its_live_bytes() -> None:
+    words = "Peak memory over live bytes"
+    assert words in build_page([View(Evidence(a_server(live=10 << 20)))])
+    assert words not in build_page([View(Evidence(a_server(live=None)))])
+
+
 LEVEL_KIB = 200 * KIB
 TEN_MINUTES_S = 600
 SERVERS = 100
@@ -132,3 +174,16 @@ def test_a_leak_of_servers_in_six_rounds_is_seen_under_steps_of_some() -> None:
     found = growth_of([*curves, simulated(chance, "steps", leak=0.05)])
     assert found is not None
     assert found.trend == "grows"
+
+
+def test_the_terminal_says_of_each_allocator_whether_its_memory_grows() -> None:
+    head, *lines = growth_table(Evidence(with_curves(leak="jemalloc"))).splitlines()
+    assert head.split() == ["memory", "over", "time", "second", "half", "(95", "%", "CI)"]
+    leaking = [line for line in lines if line.split()[0] == "jemalloc"]
+    assert len(leaking) == 1
+    assert re.search(r"grows by 600 MiB an hour \(\d", leaking[0])
+    assert all("level" in line for line in lines if line not in leaking)
+
+
+def test_the_terminal_says_nothing_of_short_programs() -> None:
+    assert growth_table(Evidence(with_curves(seconds=20))) == ""

@@ -11,6 +11,7 @@ from synthetic import POOL, pool_run
 
 from heapwise.analysis import analyse, goal_line
 from heapwise.analysis.as_json import to_json
+from heapwise.analysis.roles import ANY_OTHER, BEST_PEER, OTHER_POOL, members
 from heapwise.analysis.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.model import Answer, Goal, Parameter
@@ -105,3 +106,15 @@ def test_a_goal_is_not_met_if_a_rival_is_missing() -> None:
     samples = [s for s in stored.samples if not s.subject.startswith("malloc@")]
     goal = goal_of(replace(stored, samples=samples), "4 threads, one pool")
     assert (goal.verdict, goal.ratio) == ("not measured", None)
+
+
+@pytest.mark.parametrize(("role", "expected"), [
+    (ANY_OTHER, ["boost_pool", "malloc@glibc"]),
+    (OTHER_POOL, ["boost_pool"]),
+    (BEST_PEER, ["malloc@glibc"]),
+])
+def test_rivals_are_the_allocators_of_others(role: str, expected: list[str]) -> None:
+    names = ["unsynchronized_huge_pages", "thread_cached", "bare_list", "boost_pool",
+             "malloc@heapwise", "malloc@heapwise-guarded", "malloc@glibc"]
+    row: Any = dict.fromkeys(names)
+    assert members(Evidence(pool_run()), row, role) == expected

@@ -107,7 +107,7 @@ def test_one_refuted_statement_refutes_a_conclusion(tmp_path: Path) -> None:
     assert [part.verdict for part in found.parts] == ["confirmed", "not possible here", "refuted"]
 
 
-def test_what_cannot_be_judged_says_why(tmp_path: Path) -> None:
+def test_a_conclusion_that_cannot_be_judged_says_why(tmp_path: Path) -> None:
     stored = pool_run(rounds=8)
     path = report(tmp_path, "malloc / pool >= 1", more="processors = 64")
     found = judged(stored, path).conclusions[0]

@@ -54,7 +54,7 @@ def test_figures_of_another_cell_are_divided_by(result: Result) -> None:
     assert "chase / chase with kib 32, latency, kib 65,536 = " in expected_line(costs)
 
 
-def test_what_was_refused_says_why(result: Result) -> None:
+def test_a_refused_cell_says_why(result: Result) -> None:
     tiles = next(e for e in result.expectations if e.says == "tiles are as good")
     assert "no vector unit" in tiles.note
     assert tiles.value is None
@@ -169,7 +169,7 @@ def test_comparisons_and_smoke_runs_have_no_findings() -> None:
     assert not analyse(Evidence(compare_run())).expectations
 
 
-def test_what_was_slowed_down_on_purpose_is_never_ranked() -> None:
+def test_a_subject_that_was_slowed_down_on_purpose_is_never_ranked() -> None:
     def slow(experiment: str, subject: str, cell: dict[str, Any], name: str, value: float) -> float:
         return value * 2 if subject == "soa" else value
 

@@ -93,7 +93,7 @@ def test_one_wrong_sum_takes_a_row_out_of_everything() -> None:
     assert "dlmalloc" in goal(found, "trees by malloc").of, "the best of those that worked"
 
 
-def test_what_is_missing_is_a_row_that_says_how_to_get_it(result: Result) -> None:
+def test_a_missing_runtime_is_a_row_that_says_how_to_get_it(result: Result) -> None:
     row = next(r for r in result.rows if r.subject == "dart")
     assert (row.status, row.note, row.median, row.n) == (
         "missing", "apt-get install dart", None, 0)

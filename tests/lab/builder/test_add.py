@@ -49,7 +49,7 @@ def test_the_crate_itself_is_left_as_it_was(place: Place, told: Told) -> None:
     assert sorted(path.name for path in place.crate.rglob("*")) == before
 
 
-def test_what_is_here_is_built_again_only_if_told_or_out_of_date(place: Place, told: Told) -> None:
+def test_an_installed_peer_is_built_again_only_if_told_or_old(place: Place, told: Told) -> None:
     declared = place.declare()
     add_peer(declared, told)
     told.steps.clear()

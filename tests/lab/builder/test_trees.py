@@ -53,7 +53,7 @@ def yard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Yard:
     return found
 
 
-def test_what_was_built_is_used_until_its_sources_change(yard: Yard) -> None:
+def test_a_built_tree_is_used_until_its_sources_change(yard: Yard) -> None:
     programs, told = yard.declare("toy"), Told()
     assert add_trees(programs, told).news
     assert told.steps == ["building with toy-compiler"]

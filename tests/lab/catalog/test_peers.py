@@ -183,8 +183,8 @@ def test_a_peer_on_request_is_compared_only_where_it_is_named() -> None:
     assert usable([guarded], ["malloc@heapwise-guarded"]) == [guarded]
 
 
-def test_what_only_checks_better_is_never_compared_unasked() -> None:
-    """Peers with a protection stand beside plain ones only where they are named, but for scudo,
+def test_a_peer_that_only_checks_better_is_never_compared_unasked() -> None:
+    """Peers with a protection stand beside plain ones only where they are named, except for scudo,
     which a Linux distribution brings as its usual malloc."""
     for declared in read_declarations():
         one = declared.declaration

@@ -137,7 +137,7 @@ def test_every_verb_ends_as_documented(
             assert code in (0, 2), f"{words[:4]}: {code} {capsys.readouterr().err}"
 
 
-def test_what_cannot_have_been_measured_is_a_damaged_line(tmp_path: Path) -> None:
+def test_a_value_that_cannot_have_been_measured_is_a_damaged_line(tmp_path: Path) -> None:
     def change(document: dict[str, Any], lines: Lines) -> None:
         for place, number in enumerate((1e26, -1e26, 1e-16)):
             samples(lines)[place]["values"]["wall_time"] = number

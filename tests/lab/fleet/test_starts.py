@@ -51,7 +51,7 @@ def test_as_many_start_at_once_as_may_and_not_more() -> None:
     assert not starts.under_way("m0")
 
 
-def test_what_nobody_took_is_ended_when_it_is_closed() -> None:
+def test_a_worker_that_nobody_took_is_ended_when_it_is_closed() -> None:
     starts = Starts(lambda name: sleeper())
     starts.begin("a")
     while starts.under_way("a") and not starts._ended:

@@ -90,7 +90,7 @@ def test_a_run_that_spells_a_setting_in_two_ways_has_one_cell() -> None:
         analyse(Evidence(stored)))
 
 
-def test_what_was_done_is_done_in_either_spelling() -> None:
+def test_a_step_that_was_done_is_done_in_either_spelling() -> None:
     process = Process(1, "a/b", "c", {"size": 8, "hot": True}, 0, "ok")
     assert key_of(process) == key_of(replace(process, parameters={"hot": True, "size": 8.0}))
     assert key_of(process) != key_of(replace(process, parameters={"hot": 1, "size": 8}))

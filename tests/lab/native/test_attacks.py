@@ -64,7 +64,7 @@ def ours(native: Path, profile: str) -> str:
     ("writes", "link_to_variable"), ("reads", "after_free"), ("reads", "in_new_block"),
     ("reads", "same_address_again"),
 ])
-def test_what_nobody_looks_for_corrupts(
+def test_an_attack_that_nobody_looks_for_corrupts(
     native: Path, careless: str, name: str, attack: str
 ) -> None:
     """Otherwise it is not an attack."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from heapwise.analysis.roles import is_other_pool
 from heapwise.catalog.experiments import SHELF
 from heapwise.model import Experiment
 
@@ -72,7 +74,7 @@ def test_description_is_whole(binary: Path, experiment: Experiment) -> None:
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
-def test_what_it_expects_can_be_judged(binary: Path, experiment: Experiment) -> None:
+def test_its_expectations_can_be_judged(binary: Path, experiment: Experiment) -> None:
     """Its default cells have what each expectation names, and a bound says what would refute it."""
     defaults = {p.name: p.default for p in experiment.parameters}
     for expected in experiment.expectations:
@@ -89,7 +91,7 @@ def test_what_it_expects_can_be_judged(binary: Path, experiment: Experiment) -> 
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
-def test_what_answers_its_question_can_be_compared(binary: Path, experiment: Experiment) -> None:
+def test_answers_to_its_question_can_be_compared(binary: Path, experiment: Experiment) -> None:
     defaults = {p.name: p.default for p in experiment.parameters}
     quantities = {q.name for q in experiment.quantities if not q.restates}
     subjects = {s.name for s in experiment.subjects}
@@ -110,7 +112,7 @@ def test_what_answers_its_question_can_be_compared(binary: Path, experiment: Exp
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_its_page_says_what_the_file_says(binary: Path, experiment: Experiment) -> None:
-    """Made by `heapwise export RUN --format pages -o docs/experiments`; made anew when it fails."""
+    """If this fails, write the pages: `heapwise export RUN --format pages -o docs/experiments`."""
     pages = ROOT / "docs" / "experiments"
     if not (pages / "README.md").exists() or experiment.family not in SHELF:
         return
@@ -288,3 +290,14 @@ def test_a_build_that_is_missing_is_refused(tmp_path: Path) -> None:
     assert start["kind"] == "start"
     assert end["kind"] == "refused"
     assert end["what"] == "build"
+
+
+@pytest.mark.parametrize(("binary", "experiment"), [
+    p for p in EVERY if p.id and p.id.startswith(("pool/", "arena/"))])
+def test_no_subject_with_our_code_is_a_rival_of_our_pools(
+        binary: Path, experiment: Experiment) -> None:
+    """Aims compare a pool with all others, so our own must be known by their names."""
+    ours = [s.name for s in experiment.subjects if re.search(r"heapwise::|\bpool<", s.title)]
+    assert [name for name in ours if is_other_pool(name)] == []
+    if ours:
+        assert any(is_other_pool(s.name) for s in experiment.subjects)

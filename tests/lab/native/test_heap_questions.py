@@ -195,7 +195,7 @@ def busy_neighbour() -> Iterator[None]:
         os.sched_setaffinity(0, allowed)
 
 
-def test_what_the_scheduler_gave_to_others_is_taken_off(ask: Ask) -> None:
+def test_time_that_the_scheduler_gave_to_others_is_taken_off(ask: Ask) -> None:
     """The neighbour has at least half of the time of the long call."""
     with busy_neighbour():
         found = ask("worst_call", LETS_OTHERS_RUN, shape="survivors")
@@ -204,7 +204,7 @@ def test_what_the_scheduler_gave_to_others_is_taken_off(ask: Ask) -> None:
     assert found["alloc_max"] < SEEN * DELAY_MS * 1e6
 
 
-def test_what_an_allocator_keeps_for_each_thread_is_seen(ask: Ask) -> None:
+def test_memory_that_an_allocator_keeps_for_each_thread_is_seen(ask: Ask) -> None:
     found = ask("idle_threads", KEEPS_FOR_EACH_THREAD)
     assert found["per_thread_memory"] >= KEPT_BYTES
     assert found["per_thread_memory_0s"] >= KEPT_BYTES

@@ -119,7 +119,7 @@ def test_program_that_reads_the_terminal_is_ended(
 
 
 @pytest.mark.parametrize("how", ["linger", "linger-apart"])
-def test_what_a_program_leaves_behind_is_killed(launch: Any, toy: str, how: str) -> None:
+def test_processes_that_a_program_leaves_behind_are_killed(launch: Any, toy: str, how: str) -> None:
     result = launch(toy, how)
     assert result["exit_code"] == 0
     assert result["lingering"] == 1
@@ -240,7 +240,7 @@ def test_memory_of_the_largest_descendant_counts(launch: Any, toy: str) -> None:
 
 
 def test_processor_time_is_the_programs(launch: Any, toy: str) -> None:
-    """Time on the processor never exceeds one thread's wall time, but for the kernel's tick."""
+    """Time on the processor never exceeds one thread's wall time, except for the kernel's tick."""
     result = launch(toy, "spin", "200")
     used = result["user_s"] + result["system_s"]
     assert result["wall_s"] >= 0.2

@@ -67,7 +67,7 @@ time.sleep(1.5)
     assert found.last_kib < 40 * MIB
 
 
-def test_what_a_fork_shares_counts_once(launch: Any) -> None:
+def test_pages_that_a_fork_shares_count_once(launch: Any) -> None:
     """64 MiB in two processes are 64 MiB; 32 MiB that the child makes come beside."""
     program = """
 import os, time

@@ -31,7 +31,7 @@ def page_files() -> dict[str, str]:
 
 
 def test_frozen_pages_are_those_of_the_frozen_run() -> None:
-    """Made anew: heapwise export 749d --store tests/data --format pages -o tests/data/pages."""
+    """Made again: heapwise export 749d --store tests/data --format pages -o tests/data/pages."""
     files = pages(View(Evidence(read_run(DATA, "749d"))))
     frozen = {str(p.relative_to(GOLDEN)): p.read_text(encoding="utf-8")
               for p in GOLDEN.rglob("*") if p.is_file()}

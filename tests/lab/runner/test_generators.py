@@ -117,7 +117,7 @@ def test_the_capacity_is_asked_without_the_rate(words: list[str], left: list[str
     assert without_rate(words) == left
 
 
-def test_what_is_needed_is_added_once() -> None:
+def test_options_that_are_needed_are_added_once() -> None:
     oha = generator_of(["/usr/bin/oha"])
     assert oha is not None
     assert oha.complete(["oha", "-w", "URL"]) == [

@@ -90,7 +90,7 @@ def test_the_terminal_says_it_in_the_row(heapwise: Any, trees: dict[str, str]) -
     assert kinds == ["explicit:", "reference counting:", "collectors:"]
 
 
-def test_what_was_measured_is_what_the_process_did(
+def test_a_sample_is_of_the_work_that_the_process_did(
     heapwise: Any, trees: dict[str, str], tmp_path: Path
 ) -> None:
     """The user's own variables of a runtime stay out, and the row's own get in."""

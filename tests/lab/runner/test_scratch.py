@@ -43,7 +43,7 @@ def test_the_folder_of_a_killed_process_is_removed_by_the_next_one() -> None:
     assert not left.exists()
 
 
-def test_what_is_not_ours_stays(base: Path) -> None:
+def test_folders_of_others_stay(base: Path) -> None:
     kept = base / f"{PREFIX}no-lock"
     kept.mkdir()
     elsewhere = base / "elsewhere"

@@ -26,7 +26,7 @@ class EndsWhenAsked:
         return 0
 
 
-def test_what_was_written_before_the_end_is_read() -> None:
+def test_lines_that_were_written_before_the_end_are_read() -> None:
     launcher, taken = EndsWhenAsked(), list[NativeLine]()
     with launcher.stdout:
         noise = _drain(cast("Any", launcher), time.monotonic() + 20, taken.append)

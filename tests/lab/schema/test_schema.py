@@ -53,7 +53,7 @@ def test_files_are_what_the_model_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("stored", [compare_run(), pool_run()])
-def test_what_is_written_satisfies_them(stored: StoredRun) -> None:
+def test_written_documents_satisfy_them(stored: StoredRun) -> None:
     run = msgspec.to_builtins(stored.run)
     assert accepts("run", run)
     assert all(accepts("experiment", e) for e in run["experiments"])

@@ -40,7 +40,7 @@ def test_a_check_that_stays_silent_is_missed(tmp_path: Path) -> None:
         == "found"
 
 
-def test_what_the_system_refuses_is_not_possible(tmp_path: Path) -> None:
+def test_a_fault_that_the_system_refuses_is_not_possible(tmp_path: Path) -> None:
     def refused(bench: Workbench) -> tuple[bool, str]:
         raise PermissionError(1, "Operation not permitted")
 

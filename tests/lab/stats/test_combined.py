@@ -44,6 +44,6 @@ def test_only_rounds_in_which_every_row_was_measured_have_an_interval() -> None:
 
 
 @pytest.mark.parametrize("bad", [{}, {"a": {}}, {"a": {0: 1.0, 1: -2.0}}])
-def test_what_it_refuses(bad: dict[str, dict[int, float]]) -> None:
+def test_values_that_it_refuses(bad: dict[str, dict[int, float]]) -> None:
     with pytest.raises(ValueError, match=r"needs|above zero"):
         combined_ratio(bad)

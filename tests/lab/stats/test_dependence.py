@@ -102,6 +102,6 @@ def test_of_few_rounds_nothing_is_known_and_only_the_strict_interval_allows_for_
     assert untested().strict_factor == pytest.approx(np.sqrt(1.3 / 0.7))
 
 
-def test_what_does_not_vary_is_independent() -> None:
+def test_series_that_do_not_vary_are_independent() -> None:
     found = dependence([[1.0] * 9])
     assert (found.p_value, found.factor, found.strict_factor) == (1.0, 1.0, 1.0)

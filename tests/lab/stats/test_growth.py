@@ -1,7 +1,11 @@
-"""Growth of a level: what is planted is found, and what does not grow is never called growing."""
+"""Growth of a level: what is planted is found, and what does not grow is never called growing.
+
+HEAPWISE_TIER=long simulates ten times as many servers (decision 98).
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import numpy as np
@@ -15,17 +19,27 @@ LEVEL = 200 * 1024.0
 SECONDS: Numbers = np.arange(0, 300, 2.3)
 LEAK: Numbers = LEVEL * 0.05 * SECONDS / 3600
 Generator = np.random.Generator
+COUNT = 1000 if os.environ.get("HEAPWISE_TIER") == "long" else 100
 
 
 def noise(chance: Generator) -> Numbers:
     return chance.normal(0, 100, len(SECONDS))
 
 
-def dependent(chance: Generator) -> Numbers:
+def dependent(chance: Generator, correlation: float = 0.5) -> Numbers:
     found = np.zeros(len(SECONDS))
     for place in range(1, len(found)):
-        found[place] = 0.5 * found[place - 1] + chance.normal(0, 100)
+        found[place] = correlation * found[place - 1] + chance.normal(0, 100)
     return found
+
+
+def slow(chance: Generator) -> Numbers:
+    return dependent(chance, 0.9)
+
+
+def drifting(chance: Generator) -> Numbers:
+    """It forgets a change after 230 s, which is nearly all of the time."""
+    return dependent(chance, 0.99)
 
 
 def teeth(chance: Generator) -> Numbers:
@@ -46,11 +60,19 @@ def two_steps(chance: Generator) -> Numbers:
 def test_a_level_that_does_not_grow_is_never_called_growing(
         shape: Callable[[Generator], Numbers]) -> None:
     chance = np.random.default_rng(7)
-    found = [growth([(SECONDS, LEVEL + shape(chance))]) for _ in range(100)]
+    found = [growth([(SECONDS, LEVEL + shape(chance))]) for _ in range(COUNT)]
     assert not [one for one in found if one is None or one.trend == "grows"]
 
 
-def test_what_stays_the_same_is_level() -> None:
+@pytest.mark.parametrize(("shape", "share"), [(slow, 0.01), (drifting, 0.05)])
+def test_a_level_that_changes_slowly_seldom_grows_or_falls(
+        shape: Callable[[Generator], Numbers], share: float) -> None:
+    chance = np.random.default_rng(7)
+    found = [growth([(SECONDS, LEVEL + shape(chance))]) for _ in range(COUNT)]
+    assert sum(one is not None and one.trend in ("grows", "falls") for one in found) < share * COUNT
+
+
+def test_a_constant_is_level() -> None:
     found = growth([(SECONDS, np.full(len(SECONDS), LEVEL))])
     assert found is not None
     assert (found.trend, found.per_hour, found.low, found.high) == ("level", 0, 0, 0)
@@ -61,11 +83,11 @@ def test_five_percent_per_hour_are_seen_in_ten_minutes(
         shape: Callable[[Generator], Numbers]) -> None:
     """Of which the second half counts."""
     chance = np.random.default_rng(8)
-    found = [growth([(SECONDS, LEVEL + shape(chance) + LEAK)]) for _ in range(100)]
-    assert sum(one is not None and one.trend == "grows" for one in found) >= 90
+    found = [growth([(SECONDS, LEVEL + shape(chance) + LEAK)]) for _ in range(COUNT)]
+    assert sum(one is not None and one.trend == "grows" for one in found) >= 0.9 * COUNT
     inside = [one for one in found if one is not None and one.low is not None
               and one.high is not None and one.low <= 0.05 * LEVEL <= one.high]
-    assert len(inside) >= 90
+    assert len(inside) >= 0.9 * COUNT
 
 
 def test_less_memory_with_time_falls() -> None:

@@ -127,7 +127,7 @@ def test_counts_that_differ_in_one_build_need_a_margin() -> None:
     assert decide_counts([1_000, 1_001] * 3, [1_050] * 6, 0.0) == "cannot tell"
 
 
-def test_what_was_counted_once_cannot_be_told() -> None:
+def test_a_metric_that_was_counted_once_cannot_be_told() -> None:
     assert decide_counts([5], [5, 5], 0.0) == "cannot tell"
 
 

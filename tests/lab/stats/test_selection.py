@@ -55,7 +55,7 @@ def test_one_subject_and_two_rounds_have_no_choice_to_allow_for(shape: tuple[int
     assert selection_bias(np.random.default_rng(1).normal(size=shape)) == 0
 
 
-def test_what_disturbs_a_whole_round_does_not_matter() -> None:
+def test_a_disturbance_of_a_whole_round_does_not_matter() -> None:
     random = np.random.default_rng(2)
     logs = random.normal(size=(4, 9))
     assert selection_bias(logs + random.normal(0, 9, 9)) == pytest.approx(selection_bias(logs))

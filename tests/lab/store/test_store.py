@@ -59,7 +59,7 @@ def a_sample(process: int, repeat: int = 0) -> Sample:
     return Sample(process, "e", "s", {"size": 8}, 0, repeat, False, {"pair": 1.5})
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     run = a_run()
     with RunWriter.create(tmp_path, run) as writer:
         writer.append(a_sample(0))
@@ -217,7 +217,7 @@ def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert find_store(start=deep) == tmp_path / ".local/share/heapwise"
 
 
-def test_what_is_made_is_private_and_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
+def test_new_folders_are_private_and_old_ones_stay_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir(mode=0o755)
     before = os.umask(0o000)
     try:

@@ -64,5 +64,5 @@ def test_a_macro_of_a_c_header_without_a_word_is_found(tmp_path: Path) -> None:
     assert found(tmp_path, f"{guard}/* Nothing. */\n{macro}", "p.h") == []
 
 
-def test_what_lies_below_detail_is_not_public(tmp_path: Path) -> None:
+def test_headers_below_detail_are_not_public(tmp_path: Path) -> None:
     assert found(tmp_path, in_namespace("int hidden(int);"), "detail/planted.hpp") == []

@@ -28,6 +28,14 @@ def found(text: str, name: str = "docs/page.md") -> list[str]:
     "Stop after so long: 90s.",
     "It prints \"so much\".",
     "Ten repetitions in each process.",
+    "All but for the last line.",
+    "The file is written anew.",
+    "It goes to whom comes next.",
+    "The rows thereof are not shown.",
+    "Should nobody have asked, it stays.",
+    "Its memory may not be read.",
+    "What is not measured is left out.",
+    "- What the heap keeps is in `a.b`.",
 ])
 def test_a_planted_sentence_is_found(text: str) -> None:
     [line] = found(f"# Title\n\n{text}\n")
@@ -43,10 +51,21 @@ def test_a_planted_sentence_is_found(text: str) -> None:
     "Whatever the size is.",
     "A user by whom it was asked.",
     "It takes so long that nobody waits.",
-    "What is not measured is left out.",
+    "## What is not measured\n\nAll that ends.",
+    "What does it cost? Nothing.",
+    "What it costs:",
+    "It says what is missing.",
+    "A user to whom it belongs.",
+    "Threads may not have started yet.",
+    "Should it be faster?",
 ])
 def test_plain_english_is_left_alone(text: str) -> None:
     assert found(text) == []
+
+
+def test_comments_and_decisions_may_begin_with_what() -> None:
+    for name in ("python/heapwise/a.py", "docs/decisions/0001-a.md"):
+        assert found("What is not measured is left out.", name) == []
 
 
 def test_text_of_others_is_left_alone() -> None:
@@ -62,9 +81,10 @@ def test_text_of_others_is_left_alone() -> None:
     'TEST_CASE("only who asks collects") {',
     'TEST_CASE_TEMPLATE("a block that is none", Pool) {',
     'TEST_CASE(\n    "frees, no matter who frees") {',
+    "def test_what_is_written_is_read() -> None:",
 ])
 def test_a_planted_name_of_a_test_is_found(text: str) -> None:
-    [line] = found(text, "tests/unit/some_test.cpp")
+    [line] = found(text, "tests/stress/some_test.cpp")
     assert "write " in line
 
 
@@ -73,6 +93,8 @@ def test_a_planted_name_of_a_test_is_found(text: str) -> None:
     "def test_where_there_is_none_nothing_is_found() -> None:",
     "def test_it_is_no_longer_here() -> None:",
     "def test_a_user_who_waits_sees_a_line() -> None:",
+    "def test_what_why_and_next() -> None:",
+    "def test_it_says_what_is_missing() -> None:",
     "def is_no_test() -> None:",
     "assert names == [] and who",
 ])

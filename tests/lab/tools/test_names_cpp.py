@@ -72,5 +72,5 @@ def test_a_planted_name_is_found(text: str) -> None:
     'auto text = R"x(int made; ")x";',
     "#include <found>",
 ])
-def test_what_is_not_a_parameter_or_a_variable_is_left_alone(text: str) -> None:
+def test_other_names_are_left_alone(text: str) -> None:
     assert list(declarations(text, NOT_NOUNS)) == []

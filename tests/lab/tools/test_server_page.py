@@ -11,13 +11,13 @@ from msgspec import structs
 from synthetic import compare_run
 
 from heapwise.evidence import Evidence
-from heapwise.model import Cell, Finding, LoadFacts
+from heapwise.model import Cell, Finding, LoadFacts, ServerOptions
 from heapwise.report import View
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
 from servers.page import page, rate_of, told_of
-from servers.sampling import table
+from servers.sampling import CROWD, WATCHERS, table
 
 
 def test_a_server_without_a_figure_has_no_table() -> None:
@@ -33,9 +33,18 @@ def test_sampling_has_an_interval_beside_that_of_the_same_twice() -> None:
     rounds = [{"plain": each, "plain again": each,
                "looked at": {**each, "wall_s": 1.01 + 0.001 * number}} for number in range(5)]
     text = "\n".join(table({"rounds": rounds}))
-    assert "| plain again over plain, wall_s | +0.00 % |" in text
-    assert "| looked at over plain, wall_s | +1.20 % |" in text
+    assert "| plain again over plain, wall_s | +0.000 % |" in text
+    assert "| looked at over plain, wall_s | +1.200 % |" in text
     assert "0.050 %" in text
+    assert "looked at by" not in text
+
+
+def test_the_cost_of_many_watchers_is_divided_by_their_number() -> None:
+    each = {"wall_s": 1.0, "cpu_s": 1.0, "share": 0.0005}
+    rounds = [{"plain": each, "plain again": each, "looked at": each,
+               CROWD: {**each, "wall_s": 1.01 ** WATCHERS}} for _ in range(5)]
+    text = "\n".join(table({"rounds": rounds}))
+    assert f"| {CROWD} over plain, divided by {WATCHERS}, wall_s | +1.000 % |" in text
 
 
 def test_the_rate_of_a_load_stands_beside_its_share() -> None:
@@ -47,6 +56,16 @@ def test_the_rate_of_a_load_stands_beside_its_share() -> None:
     view = View(Evidence(replace(stored, processes=processes)))
     assert rate_of(view, "70%") == ", 14,676 requests/s"
     assert rate_of(view, "capacity") == ""
+
+
+def test_a_page_says_how_long_servers_worked_and_were_idle() -> None:
+    stored = compare_run()
+    options = ServerOptions(ready="tcp:1", load=["wrk"], load_s=3.0, idle_s=1.5)
+    plan = replace(stored.run.plan, options=structs.replace(stored.run.plan.options,
+                                                            server=options))
+    stored = replace(stored, run=replace(stored.run, plan=plan))
+    text = page({"redis": View(Evidence(stored))})
+    assert "Each load took 3 s, and the idle phase 1.5 s." in text
 
 
 def test_allocators_that_do_not_differ_share_a_line() -> None:

@@ -127,7 +127,7 @@ def test_everything_runs_if_it_is_asked_for(tree: Tree) -> None:
     assert tree.run(anyway=True) == PASSED
 
 
-def test_what_prepares_for_others_always_runs(tree: Tree) -> None:
+def test_a_part_that_prepares_for_others_always_runs(tree: Tree) -> None:
     part = Part("build", ["cmake"], prepares=True)
     assert [tree.run(part), tree.run(part)] == [PASSED, PASSED]
 

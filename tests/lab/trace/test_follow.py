@@ -224,7 +224,7 @@ def _child_of(process: int) -> int:
     return int(Path(f"/proc/{process}/task/{process}/children").read_text().split()[0])
 
 
-def test_what_goes_on_after_the_program_is_recorded_until_ctrl_c(
+def test_children_that_outlive_the_program_are_recorded_until_ctrl_c(
         known: Path, followed: Followed) -> None:
     recorder = subprocess.Popen(followed.command("sh", "-c", f"{known} killed & true"),
                                 stderr=subprocess.PIPE, text=True, start_new_session=True)

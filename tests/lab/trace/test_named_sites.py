@@ -61,7 +61,7 @@ def test_a_wrapper_of_the_user_is_skipped_as_well(wrapped: Path, record: Record)
     assert (table.end_blocks, table.end_bytes) == (10, 50_000)
 
 
-def test_what_lives_at_the_peak_is_not_what_was_allocated_most(
+def test_sites_that_live_at_the_peak_are_not_those_that_allocated_most(
         wrapped: Path, record: Record) -> None:
     found = sites_of(record(wrapped), ["own_layer"])
     assert found["fill_vectors"].peak_bytes == 1_000_000

@@ -48,7 +48,7 @@ def summary_and_sizes(trace: Path) -> tuple[Summary, dict[int, int]]:
         return opened.summary, {size: int(sizes[size]) for size in (901, 701, 702, 703)}
 
 
-def test_what_is_done_in_a_pause_is_not_recorded(known: Path, tmp_path: Path) -> None:
+def test_calls_in_a_pause_are_not_recorded(known: Path, tmp_path: Path) -> None:
     trace = tmp_path / "paused.hwt"
     phases(known, trace, after={0: pause, 1: resume})
     summary, sizes = summary_and_sizes(trace)

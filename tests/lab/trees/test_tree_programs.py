@@ -58,7 +58,7 @@ def test_a_budget_changes_something_from_point_to_point(programs: TreePrograms) 
 
 
 @pytest.mark.parametrize("programs", LANGUAGES, ids=lambda programs: programs.name)
-def test_what_cannot_run_says_how_to_get_it(programs: TreePrograms) -> None:
+def test_a_row_that_cannot_run_says_how_to_get_it(programs: TreePrograms) -> None:
     assert programs.language.get
     assert programs.language.version
 

@@ -27,7 +27,7 @@ def test_a_program_that_starts_more_or_fewer_processes_each_time_is_not_a_fault(
     assert "/usr/bin/child 1 instead of 3 times under scudo" in always.detail
 
 
-def test_what_lost_the_library_is_named_with_the_reason() -> None:
+def test_a_process_that_lost_the_library_is_named_with_the_reason() -> None:
     found = verdict_of(with_facts(compare(), losing), "V2")
     assert found.detail.startswith("Partial: ")
     assert "/usr/bin/job (LD_PRELOAD was taken out of its environment; " in found.detail

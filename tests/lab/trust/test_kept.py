@@ -117,7 +117,7 @@ def test_each_processor_has_a_reference_of_its_own() -> None:
     assert Evidence(two_kinds).sieve.struck["V26"] == 0
 
 
-def test_what_a_subject_does_in_the_background_stays_its_own_cost() -> None:
+def test_work_of_a_subject_in_the_background_stays_its_own_cost() -> None:
     """Its thread that gives memory back still runs at the look after the sample."""
     stored = pool_run(rounds=6)
     busy = replace(stored, samples=[

@@ -39,6 +39,8 @@ def test_change_in_words() -> None:
     assert change(1.073, "more", "less") == "7.3 % more"
     assert change(2.408, "slower", "faster") == "2.41x slower"
     assert change(0.4, "slower", "faster") == "2.50x faster"
+    assert change(0.4, "more", "less") == "60.0 % less"
+    assert change(0.01, "more", "less") == "100x less"
     assert times(11.015) == "11.0x"
 
 
@@ -57,6 +59,6 @@ def test_ends() -> None:
     assert scale_for([0.9], "s").ends(0.9, 2.5) == "900 to 2,500"
 
 
-def test_what_rounds_up_to_one_is_written_as_one() -> None:
+def test_a_number_that_rounds_up_to_one_is_written_as_one() -> None:
     assert significant(0.99996) == "1.00"
     assert significant(9.996) == "10.0"

@@ -1,4 +1,4 @@
-"""Outside the package of wording nobody spells names anew or looks for the nearest name."""
+"""Outside the package of wording nobody spells names again or looks for the nearest name."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def limited(heap: Any, compiled: Any, limit: str, mib: int, size: int) -> Any:
 
 @pytest.mark.parametrize("limit", ["as", "data"])
 @pytest.mark.parametrize("mib", [8, 16, 32, 64, 256, 1024, 8192])
-def test_what_is_allowed_can_be_used(
+def test_memory_below_the_limit_can_be_used(
     heap: Any, compiled: Any, limit: str, mib: int
 ) -> None:
     """Below 64 MiB it may also stop at the start, with a few clear lines. The profile hardened

@@ -81,7 +81,7 @@ TEST_CASE("maps: nodes from the pool, the table of buckets from operator new") {
   CHECK(pool.counts().refused_frees == 0);
 }
 
-TEST_CASE("what does not fit comes from operator new, and is told from what does") {
+TEST_CASE("a request that does not fit comes from operator new, and is told from one that does") {
   counted pool{blocks_of(48)};
   allocator<std::array<char, 49>> larger{pool};
   struct alignas(32) over_aligned {

@@ -20,7 +20,7 @@ TEST_CASE("each pair of braces stands for an argument") {
         "18446744073709551615");
 }
 
-TEST_CASE("what does not fit is cut") {
+TEST_CASE("text that does not fit is cut") {
   const std::string longer(500, 'x');
   const check_text cut = check_text::of("{}{}", longer.c_str(), 12345);
   const std::string_view text{cut.c_str()};

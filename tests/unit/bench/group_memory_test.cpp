@@ -61,7 +61,7 @@ TEST_CASE("nothing is written of a group that nobody asked for") {
   CHECK(written(memory) == "null");
 }
 
-TEST_CASE("what this kernel does not say is null") {
+TEST_CASE("a figure that this kernel does not have is null") {
   const fake_group fake;
   group_memory memory{fake.group()};
   memory.begin(0);

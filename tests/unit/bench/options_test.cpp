@@ -66,7 +66,7 @@ TEST_CASE("questions about the experiment need no subject") {
   CHECK(read({"--list-subjects"}).verb == options::verb::list_subjects);
 }
 
-TEST_CASE("what cannot be understood is refused") {
+TEST_CASE("an option that cannot be understood is refused") {
   const std::initializer_list<std::initializer_list<const char*>> wrong{
       {},
       {"--subject"},

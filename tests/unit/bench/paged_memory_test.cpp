@@ -51,7 +51,7 @@ TEST_CASE("a huge page that was broken up is not counted") {
   CHECK(pages.huge_bytes == memory->size() - huge_page_bytes());
 }
 
-TEST_CASE("what lies beside the memory is not counted with it") {
+TEST_CASE("pages beside the memory are not counted with it") {
   const paged_memory first{asked_bytes, page_kind::small};
   const paged_memory second{asked_bytes, page_kind::small};
   CHECK(resident_pages::of(first.data(), first.size()).bytes == first.size());

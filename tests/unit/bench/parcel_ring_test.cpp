@@ -26,7 +26,9 @@ std::size_t take_batch(parcel_ring& ring, std::size_t from) {
 
 } // namespace
 
-TEST_CASE("what goes in comes out, by the batch and in order, as often as the ring goes round") {
+TEST_CASE(
+    "parcels come out as they went in, by the batch and in order, as often as the ring goes "
+    "round") {
   const auto ring = std::make_unique<parcel_ring>();
   CHECK(take_batch(*ring, 0) == 0);
   std::size_t number = 0;

@@ -10,7 +10,7 @@
 using heapwise::bench::find_provider;
 using heapwise::bench::provider;
 
-TEST_CASE("what is found is what the loader bound, where dladdr can tell") {
+TEST_CASE("the function that is found is the one that the loader bound, where dladdr can tell") {
   static provider the_provider;
   find_provider("getenv", the_provider);
   Dl_info info{};

@@ -38,7 +38,7 @@ TEST_CASE("the peak stays when the memory is gone, until it is forgotten") {
   CHECK(static_cast<double>(meter.peak()) < tolerance * known);
 }
 
-TEST_CASE("what was there before the meter does not count") {
+TEST_CASE("memory from before the meter does not count") {
   const mapped_array<char> before{known_bytes};
   resident_meter meter;
   CHECK(static_cast<double>(meter.now()) < tolerance * known);

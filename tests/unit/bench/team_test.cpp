@@ -41,7 +41,7 @@ TEST_CASE("no thread starts before all have arrived, and every one runs once") {
   CHECK(time.cpus.within(cpu_list::of_this_thread()));
 }
 
-TEST_CASE("what happens before start and after stop is not in the wall time") {
+TEST_CASE("work before start and after stop is not in the wall time") {
   const auto wait_ns = [](std::uint64_t nanoseconds) {
     const std::uint64_t until = now_ns() + nanoseconds;
     while (now_ns() < until) {

@@ -36,7 +36,7 @@ TEST_CASE("only the first byte of a granule of the heap has a class") {
 
 // If one of these fails, programs compiled before the change and a library from after it do not fit
 // together: give `layout` another number (heapwise/detail/heap_cache.hpp), and change the test.
-TEST_CASE("what programs know of the library is that of layout_3") {
+TEST_CASE("the layout that programs are compiled for is layout_3") {
   static_assert(noexcept(layout_3::refill(1)));
   CHECK(offsetof(heap_map, base) == 0);
   CHECK(offsetof(heap_map, granules) == 8);

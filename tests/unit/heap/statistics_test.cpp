@@ -45,7 +45,7 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// What was handed out, cached, free or large is all that spans hold, but for the rest of a span.
+/// Spans hold blocks that are handed out, cached, free or large, and the rest of a span.
 bool adds_up(const heapwise_malloc_statistics& some, std::size_t live_bytes) {
   const std::size_t known = live_bytes + some.cached_bytes + some.free_bytes;
   const std::size_t spans = some.span_bytes - some.large_bytes;

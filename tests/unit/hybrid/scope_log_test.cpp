@@ -36,7 +36,7 @@ TEST_CASE("scopes nest: each gives back its own, last noted first") {
   CHECK(source.pieces_out() == 0);
 }
 
-TEST_CASE("what was struck out is given back by nobody") {
+TEST_CASE("a block that was struck out is given back by nobody") {
   fake_blocks source;
   chunk_map memory{source};
   scope_log log;

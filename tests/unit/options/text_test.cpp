@@ -40,7 +40,7 @@ TEST_CASE("addresses without zeros in front") {
   CHECK(address(~std::uintptr_t{0}) == "0xffffffffffffffff");
 }
 
-TEST_CASE("what does not fit is cut off, and there is room again once it is cleared") {
+TEST_CASE("text that does not fit is cut off, and there is room again once it is cleared") {
   text line;
   for (int i = 0; i < 200; ++i) line.add("abc").add(std::size_t{7}, 2).add_address(&line);
   const std::size_t room = line.view().size();

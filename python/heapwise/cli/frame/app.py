@@ -47,7 +47,7 @@ def _root(
         False, "--version", callback=_show_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """Which allocator, which layout, which primitive, and what does it buy.
+    """Measure which memory allocator suits a program, and what it gains in time and memory.
 
     \b
     heapwise compare -- ./server --bench      your program under every allocator

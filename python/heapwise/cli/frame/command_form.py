@@ -111,11 +111,11 @@ class CommandWords:
     def _commands(self) -> tuple[list[list[str]], list[list[str]], list[str]]:
         """Commands as started, as typed, and the names that --build gave them."""
         if self.words and self.builds:
-            raise Problem("E003", f"'{self.words[0]}' stands beside --build",
+            raise Problem("E003", f"'{self.words[0]}' cannot be given with --build",
                           why="With --build, the words after -- are arguments of each build.",
                           do=f"heapwise compare --build old=./a --build new=./b -- {self.words[0]}")
         if self.words and self.tail is not None:
-            raise Problem("E003", f"'{self.words[0]}' stands before --, and other words after it",
+            raise Problem("E003", f"'{self.words[0]}' is before --, and other words are after it",
                           why="The words after -- are one program with its arguments. Without -- "
                           "each word is a command line.",
                           do="leave out --, and quote each command line")
@@ -155,7 +155,7 @@ class CommandWords:
             raise Problem("E003", "a command is empty", why="Nothing was started.",
                           do="heapwise compare 'CMD 1' 'CMD 2'")
         if not self.shell and (operator := _operator(text)):
-            raise Problem("E003", f"'{text}' has {operator} in it, which only a shell understands",
+            raise Problem("E003", f"'{text}' contains {operator}, which only a shell understands",
                           why="Commands are started without a shell, so that its own start is not "
                           "measured.", do="heapwise compare --shell ..., or quote the character")
         return words

@@ -21,7 +21,7 @@ DebugOption = Annotated[
     bool, typer.Option("--debug", help="Show the traceback of an error.", expose_value=True)
 ]
 StrictOption = Annotated[
-    bool, typer.Option("--strict", help="End with 4 if the result is not trustworthy.")
+    bool, typer.Option("--strict", help="Exit with 4 if the result is not trustworthy.")
 ]
 FleetOption = Annotated[
     str | None,
@@ -31,7 +31,7 @@ FleetOption = Annotated[
 ]
 FleetMachinesOption = Annotated[
     int, typer.Option("--fleet-machines", min=1, metavar="N",
-                      help="How many machines of slurm: or k8s:.")
+                      help="How many machines to ask slurm: or k8s: for.")
 ]
 FleetStallOption = Annotated[
     str, typer.Option("--fleet-stall", metavar="DURATION",
@@ -58,24 +58,25 @@ RoundsOption = Annotated[
                  help="Measure exactly this many rounds."),
 ]
 WarmUpOption = Annotated[
-    int, typer.Option("--warmup", "-w", min=0, metavar="N", help="Uncounted rounds first.")
+    int, typer.Option("--warmup", "-w", min=0, metavar="N",
+                      help="Rounds before the first that counts.")
 ]
 InputOption = Annotated[
     str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
 ]
 KeepEnvironmentOption = Annotated[
-    bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
+    bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and similar variables.")
 ]
 IgnoreOutputOption = Annotated[
-    bool, typer.Option("--ignore-output", help="The printed output may differ.")
+    bool, typer.Option("--ignore-output", help="The output of the program may differ.")
 ]
 OutputFileOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="FILE", help="Compare this file, which it writes; repeatable."),
+    typer.Option(metavar="FILE", help="Compare this file, which the program writes; repeatable."),
 ]
 CheckOption = Annotated[
     str | None,
-    typer.Option(metavar="COMMAND", help="Run this after each process; it must end with 0."),
+    typer.Option(metavar="COMMAND", help="Run this after each process; it must exit with 0."),
 ]
 AllowBackgroundOption = Annotated[
     bool, typer.Option("--allow-background", help="The program may leave children running.")
@@ -95,7 +96,8 @@ ShowOutputOption = Annotated[
 PrepareOption = Annotated[
     list[str] | None,
     typer.Option("--prepare", "-p", metavar="COMMAND",
-                 help="Run this before each process, untimed; once, or once for each program."),
+                 help="Run this before each process, outside of its time. Once for all "
+                 "programs, or once for each."),
 ]
 SetupOption = Annotated[
     list[str] | None,
@@ -107,7 +109,7 @@ CleanupOption = Annotated[
     typer.Option("--cleanup", "-c", metavar="COMMAND",
                  help="Run this once after the last round."),
 ]
-BUILD_HELP = "Builds the program; a shell runs it where you are in the tree."
+BUILD_HELP = "Builds the program. A shell runs it in a checkout of the commit, in the same folder."
 BuildCommandOption = Annotated[
     str, typer.Option("--build-command", metavar="COMMAND", help=BUILD_HELP)
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from heapwise.cli.frame.compare_table import CI, Line, cells_of, rendered, scale_of, value_of
 from heapwise.model import Result, Row, Settings
+from heapwise.wording.growth import growth_words
 from heapwise.wording.names import cell_words
 from heapwise.wording.numbers import scale_for
 from heapwise.wording.windows import NOT_INDEPENDENT
@@ -34,6 +35,17 @@ def window_table(evidence: Evidence) -> str:
         lines.append([one.load, one.subject, f"{one.kept} of {one.windows}", scale.text(one.mean),
                       ends])
     return f"{rendered(lines)}\n\n{NOT_INDEPENDENT}"
+
+
+def growth_table(evidence: Evidence) -> str:
+    """Whether memory grows under each allocator; empty if no process was watched for long enough.
+    """
+    from heapwise.analysis.memory_over_time import memory_over_time
+
+    lines = [[cell_words(cell.parameters), band.subject, growth_words(
+                 band.growth.trend, band.growth.per_hour, band.growth.low, band.growth.high)]
+             for cell in memory_over_time(evidence) for band in cell.bands if band.growth]
+    return rendered([["", "memory over time", "second half (95 % CI)"], *lines]) if lines else ""
 
 
 def server_tables(result: Result) -> str:

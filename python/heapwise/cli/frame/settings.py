@@ -143,7 +143,7 @@ def _demand_printable(value: str, where: str) -> None:
     """Problem E003 for a value that could change what the terminal shows: --help prints it."""
     if any(unicodedata.category(letter) == "Cc" for letter in value):
         raise Problem("E003", f"{where} has a control character in its value",
-                      do=f"set {where} anew, or leave it out")
+                      do=f"set {where} again, or leave it out")
 
 
 def _everywhere(

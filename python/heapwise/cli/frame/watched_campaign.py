@@ -173,15 +173,15 @@ def _tables(result: Result, evidence: Evidence) -> str:
     from heapwise.cli.frame.attack_table import attack_text
     from heapwise.cli.frame.compare_table import compare_table
     from heapwise.cli.frame.programs import program_tables
-    from heapwise.cli.frame.server_table import server_tables, window_table
+    from heapwise.cli.frame.server_table import growth_table, server_tables, window_table
     from heapwise.cli.frame.standing import standing_tables
     from heapwise.cli.frame.table import experiment_tables
     from heapwise.model import ATTACKS
 
     if result.run.plan.kind == "compare":
-        return compare_table(result)
+        return _joined(compare_table(result), growth_table(evidence))
     if result.run.plan.options.server is not None:
-        return "\n\n".join(part for part in (server_tables(result), window_table(evidence)) if part)
+        return _joined(server_tables(result), window_table(evidence), growth_table(evidence))
     programs = [e for e in result.run.experiments if e.is_of_programs]
     parts = [program_tables(experiment, result) for experiment in programs]
     parts += [text] if (text := attack_text(result)) else []
@@ -195,6 +195,10 @@ def _tables(result: Result, evidence: Evidence) -> str:
             f"{standing_tables(evidence)}\n\n{len(result.rows):,} rows with all their figures: "
             f"heapwise report {result.run.id}, or heapwise export {result.run.id}")
     return "\n\n".join(parts)
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 def trust_line(result: Result) -> str:

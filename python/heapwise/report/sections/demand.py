@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +9,11 @@ from markupsafe import Markup
 
 from heapwise.evidence.demand import Demand
 from heapwise.figures import sizes
-from heapwise.model import Row
+from heapwise.report.over_live import OverLive, over_live
 from heapwise.report.view import View
 from heapwise.wording.numbers import show
 
 TITLE, ORDER = "What the program asks of malloc", 28
-
-LEAST_LIVE = 1 << 20
-"""Bytes. Below, nearly all memory of a process is code, stacks and the C library's own."""
-
-
-@dataclass(frozen=True)
-class OverLive:
-    """The peak memory of a subject, and how many times the peak of live bytes that is."""
-
-    subject: str
-    peak: str
-    ratio: str
 
 
 def build(view: View) -> dict[str, Any] | None:
@@ -58,25 +45,14 @@ def _facts(demand: Demand) -> list[tuple[str, str]]:
 
 
 def _over_live(view: View, live: int | None) -> list[OverLive]:
-    """Empty if the peak is unknown or small, and if there are several settings: the calls of only
-    one of them were counted. Builds other than the counted one are left out."""
+    """Empty if there are several settings: the calls of only one of them were counted. Builds other
+    than the counted one are left out."""
     groups = [group for group in view.groups if group.quantity == "peak_memory"]
-    if live is None or live < LEAST_LIVE or len(groups) != 1:
+    if len(groups) != 1:
         return []
     build = view.run.plan.build_of
     counted = build(view.evidence.labels[0])
-    return [OverLive(row.subject, show(row.median, row.unit), _ratio(row, live))
-            for row in groups[0].rows
-            if row.median is not None and build(row.subject) == counted]
-
-
-def _ratio(row: Row, live: int) -> str:
-    """With the interval of the median."""
-    assert row.median is not None
-    middle = f"{row.median / live:.2f}"
-    if row.ci_low is None or row.ci_high is None:
-        return middle
-    return f"{middle} ({row.ci_low / live:.2f} to {row.ci_high / live:.2f})"
+    return over_live([row for row in groups[0].rows if build(row.subject) == counted], live)
 
 
 def _round(value: float) -> int:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from heapwise.analysis.group_memory import GroupParts, GroupsOfCell, group_memory
 from heapwise.analysis.memory_over_time import Band, MemoryOverTime, memory_over_time
 from heapwise.figures import memory
+from heapwise.report.over_live import OverLive, over_live
 from heapwise.report.view import View
 from heapwise.wording.growth import growth_words
 from heapwise.wording.names import cell_words
@@ -19,13 +20,20 @@ from heapwise.wording.numbers import Scale, scale_for
 
 TITLE, ORDER = "Memory over time", 45
 
+CAPACITY = "capacity"
+"""The value of the parameter ``load`` without a rate."""
+
+LEAST_SHARE = 0.01
+"""Of the memory at the end: less of it is not named."""
+
 
 @dataclass(frozen=True)
 class CellOverTime:
     title: str
     figure: Markup
     rows: list[tuple[str, str, str, str, str]]
-    """Subject, most, mean and last of the middle line, growth."""
+    """Subject, most, mean and last of the middle line, growth. Beside the last: how much of it the
+    kernel may take back, if that is a figure that shows."""
 
     left_out: list[str]
     unread: int
@@ -44,7 +52,22 @@ class GroupTable:
 def build(view: View) -> dict[str, Any] | None:
     blocks = [_block(one) for one in memory_over_time(view.evidence)]
     groups = [_group_table(one) for one in group_memory(view.evidence)]
-    return {"blocks": blocks, "groups": groups} if blocks or _has_figures(groups) else None
+    over = _over_live_of_server(view)
+    return {"blocks": blocks, "groups": groups, "over_live": over} \
+        if blocks or over or _has_figures(groups) else None
+
+
+def _over_live_of_server(view: View) -> list[OverLive]:
+    """Of the load without a rate, under which the live bytes were counted; empty if they were not.
+    """
+    if view.run.plan.options.server is None:
+        return []
+    live = [process.facts.peak_live_bytes for process in view.evidence.stored.processes
+            if process.facts.counting and process.status == "ok"]
+    rows = [row for group in view.groups if group.quantity == "peak_memory"
+            and group.cell.parameters.get("load") == CAPACITY for row in group.rows
+            if row.subject not in view.evidence.control_names]
+    return over_live(rows, next(iter(live), None))
 
 
 def _has_figures(groups: list[GroupTable]) -> bool:
@@ -81,4 +104,7 @@ def _row(band: Band, scale: Scale) -> tuple[str, str, str, str, str]:
     words = "too short" if found is None else growth_words(
         found.trend, found.per_hour, found.low, found.high)
     mean = sum(band.middle) / len(band.middle)
-    return band.subject, show(max(band.middle)), show(mean), show(band.middle[-1]), words
+    last = show(band.middle[-1])
+    if band.lazy_free >= LEAST_SHARE * band.middle[-1] > 0:
+        last += f" ({show(band.lazy_free)} of it may be taken back)"
+    return band.subject, show(max(band.middle)), show(mean), last, words

@@ -30,6 +30,9 @@ from heapwise.runner.servers.server_executor import CAPACITY
 EXPERIMENT_ID = "server"
 ROUNDS = 6
 
+ASKS_ANOTHER = {"docker", "podman", "nerdctl", "kubectl", "service", "systemctl", "systemd-run"}
+"""Programs that let another process start the server, which then has nothing preloaded."""
+
 QUANTITIES = [
     Quantity("throughput", "requests/s", "higher", "sent as fast as they are answered"),
     Quantity("latency_p50", "s", "lower", "from the planned moment of a request to its answer"),
@@ -73,8 +76,11 @@ class ServerRequest:
 
 def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Prepared:
     """Problems: those of ``prepare_compare``; E003 for a load generator that is not known or whose
-    rate cannot be set, and for --ready; E010 for one that is not installed."""
+    rate cannot be set, for --ready, and for a program that does not start the server itself; E010
+    for a load generator that is not installed."""
     parse_ready(request.ready)
+    for build in request.compare.builds:
+        _demand_own_start(build.command)
     options = _options(request, environment)
     prepared = prepare_compare(request.compare, environment)
     if len(prepared.plan.builds) > 1:
@@ -89,6 +95,16 @@ def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Pr
         options=structs.replace(prepared.plan.options, server=options, rounds_given=True))
     return replace(prepared, plan=plan,
                    experiments=[_experiment(plan, prepared.plan.subjects, loads)])
+
+
+def _demand_own_start(command: Sequence[str]) -> None:
+    name = Path(command[0]).name
+    if name not in ASKS_ANOTHER or (name == "systemd-run" and "--scope" in command):
+        return
+    raise Problem("E003", f"{name} asks another process to start the server",
+                  why="So heapwise cannot give the server an allocator, nor see its memory.",
+                  do="give the command of the server itself, in its container if it has one: "
+                  "docs/how-to/measure-a-server.md#containers-and-services")
 
 
 def _share(share: float) -> str:

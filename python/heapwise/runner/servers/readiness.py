@@ -88,7 +88,7 @@ def _answers_http(url: str) -> bool:
 
 
 def listens(ready: Ready) -> bool:
-    """Whether the port is taken, by whomever."""
+    """Whether any program listens on the port."""
     address = ready.address
     if address is None:
         return False

@@ -8,12 +8,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from msgspec import structs
 
-from heapwise.catalog import PROBE, SYSTEM, find_peers, native_part
+from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_folder, native_part
 from heapwise.errors import Problem
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
@@ -29,6 +29,7 @@ from heapwise.model import (
     Subject,
     filled,
 )
+from heapwise.runner.counting import COUNTING_ROUND, with_totals
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.executor import Sink, now
 from heapwise.runner.identity import loader_refusal, wrong_library
@@ -69,6 +70,9 @@ LEAST_SHARE = 0.99
 
 MOST_BUSY = 0.7
 """Of the generator's processors: with more its schedule is late by its own fault."""
+
+COUNTED_S = 30.0
+"""With a longer load the live bytes are not counted: that takes a server of its own."""
 
 KIB = 1024
 ENDED_BY = ("SIGTERM", "SIGINT")
@@ -132,6 +136,7 @@ class ServerExecutor:
         self._quantities = {quantity.name for quantity in self.experiment.quantities}
         self._c_library = next(peer for peer in find_peers() if peer.name == SYSTEM)
         self._exempt: set[str] = set()
+        self._is_counted = False
         self._load: Load = load_of(options.load, self.environment, options.load_s,
                                    options.load_cpus, self._place("generator"))
 
@@ -144,14 +149,31 @@ class ServerExecutor:
         """The capacities that the rates come from."""
         for process in processes:
             load = process.facts.load
-            if process.round == REFERENCE_ROUND and process.status == "ok" and load:
+            if process.facts.counting:
+                self._is_counted = True
+            elif process.round == REFERENCE_ROUND and process.status == "ok" and load:
                 self.rates[process.subject] = float(load.achieved_rate)
 
     def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
-        """Finds the capacity under each allocator: the slowest decides the rates of all. Problem
-        E030 if the server does not work under the baseline."""
-        if not self._options.rates:
-            return
+        """If there are rates, finds the capacity under each allocator: the slowest decides the
+        rates of all. Then counts live bytes. Problem E030 if the server does not work under the
+        baseline."""
+        if self._options.rates:
+            self._find_capacities(stop, record, next_number)
+        if not (self._is_counted or stop.requested or self._options.load_s > COUNTED_S) \
+                and (native_folder() / COUNTER).exists():
+            record(self._count(stop, next_number()))
+
+    def _count(self, stop: StopSwitch, number: int) -> Process:
+        """A server of the baseline with the counting probe inside, under a load without a rate. It
+        is in no figure but that of the most live bytes, and may fail."""
+        self._is_counted = True
+        baseline = next(subject for subject in self.plan.subjects if subject.baseline)
+        return self._measure(baseline, {"load": CAPACITY}, COUNTING_ROUND, number, stop, None,
+                             counts=True)
+
+    def _find_capacities(self, stop: StopSwitch, record: Sink,
+                         next_number: Callable[[], int]) -> None:
         for subject in self.plan.subjects:
             if subject.control or subject.name in self.rates or stop.requested:
                 continue
@@ -187,8 +209,10 @@ class ServerExecutor:
         return float(significant(share * min(self.rates.values())).replace(",", ""))
 
     def _measure(self, subject: Subject, cell: dict[str, Setting], round: int, number: int,
-                 stop: StopSwitch, record: Sink | None, *, warm_up: bool = True) -> Process:
-        """One server from its start to its end, with a sample if it and its load were sound."""
+                 stop: StopSwitch, record: Sink | None, *, warm_up: bool = True,
+                 counts: bool = False) -> Process:
+        """One server from its start to its end, with a sample if it and its load were sound.
+        counts: with the counting probe in place of the one that looks for the allocator."""
         started_at = now()
         values: dict[str, Setting] = {"port": free_port(), "folder": str(self._data_folder()),
                                       "cache": str(self._place("cache"))}
@@ -202,15 +226,18 @@ class ServerExecutor:
             return self._process(subject, cell, round, number, Outcome(), status, reason, load,
                                  started_at, warm_up=warm_up)
         self._prepare(values, stop)
-        server = self._start(subject, number, values, ready)
+        server = self._start(subject, number, values, ready, counts=counts)
         trouble = ""
         try:
             load, trouble = self._use(server, ready, rate, values, stop,
-                                      must_work=subject.baseline or subject.control)
+                                      must_work=not counts and (subject.baseline
+                                                                or subject.control))
         finally:
             outcome = server.end()
         if stop.requested:
             outcome = Outcome(outcome.facts, outcome.identity, interrupted=True)
+        if counts:
+            return self._counted(subject, cell, number, outcome, load, trouble, started_at)
         self._learn(subject, outcome)
         status, reason = self._judge(subject, outcome, load, trouble)
         process = self._process(subject, cell, round, number, outcome, status, reason, load,
@@ -220,6 +247,17 @@ class ServerExecutor:
                           parameters=cell, round=round, repeat=0, warm_up=warm_up,
                           values=_values(process, self._quantities)))
         return process
+
+    def _counted(self, subject: Subject, cell: dict[str, Setting], number: int, outcome: Outcome,
+                 load: LoadFacts, trouble: str, started_at: str) -> Process:
+        """Only live bytes are kept: the number of calls depends on how much the server worked."""
+        totals = with_totals(outcome.facts, outcome.counts)
+        facts = structs.replace(totals, calls=None, bytes_requested=None, sizes=None)
+        status: Status = "interrupted" if outcome.interrupted else \
+            "discarded" if trouble else "ok"
+        return self._process(subject, cell, COUNTING_ROUND, number,
+                             replace(outcome, facts=facts), status, trouble, load, started_at,
+                             warm_up=True)
 
     def _data_folder(self) -> Path:
         folder = self._folder.path / "data"
@@ -237,11 +275,13 @@ class ServerExecutor:
                 raise Problem("E034", f"{command} {ending(outcome, 600.0)}")
 
     def _start(self, subject: Subject, number: int, values: dict[str, Setting],
-               ready: Ready) -> Server:
+               ready: Ready, *, counts: bool) -> Server:
         peer = subject.peer
-        environment = of_child(
-            peer, self.environment, (peer.path or "" if peer else "", str(native_part(PROBE))),
-            padding(self.plan.seed, number))
+        library = (peer.path or "") if peer else ""
+        # The counter forwards to the allocator behind it; the probe must not stand before one.
+        libraries = (str(native_part(COUNTER)), library) if counts else \
+            (library, str(native_part(PROBE)))
+        environment = of_child(peer, self.environment, libraries, padding(self.plan.seed, number))
         build = self.plan.build_of(subject.name)
         what = Launch([filled(word, values) for word in build.command], environment, LONGEST_S,
                       self.plan.input_path, self.plan.working_directory,
