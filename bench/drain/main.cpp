@@ -123,7 +123,10 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
   bool has_ended = false;
   started_processes started{program, memory.follows};
   reminder waits;
-  while (all.running() != 0 || (started.is_any_left() && !all.is_stopped())) {
+  const auto goes_on = [&] {
+    return all.running() != 0 || (started.is_any_left() && !all.is_stopped());
+  };
+  while (goes_on()) {
     if (started.reap()) {
       has_ended = true;
       all.end_first(started.status());
@@ -136,7 +139,7 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
     const std::uint64_t taken = all.pass();
     if (!all.first_is_written())
       memory.recording.store(recording_state::off, std::memory_order_relaxed);
-    if (taken < few_calls && !all.is_stopped()) all.wait(pause_ns);
+    if (taken < few_calls && !all.is_stopped() && goes_on()) all.wait(pause_ns);
     if (has_ended) waits.look(all.running());
   }
 }
