@@ -63,7 +63,7 @@ def _program_line(name: str, each: dict[str, Any]) -> str:
 def _ratio(times: dict[str, list[float]], name: str, base: str, failed: dict[str, str]) -> str:
     if name in failed:
         return "fails"
-    if name not in times:
+    if name not in times or not all(times[base]):  # a clock of processor time ticks slowly
         return "-"
     return f"{median([a / b for a, b in zip(times[name], times[base], strict=True)]):.3f}"
 

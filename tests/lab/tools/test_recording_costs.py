@@ -55,7 +55,8 @@ def test_a_recorder_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_page_says_which_recorder_failed() -> None:
-    figures = {"wall_s": {"plain": [1.0, 2.0], "heapwise": [1.1, 2.2]}, "processor_s": {},
+    figures = {"wall_s": {"plain": [1.0, 2.0], "heapwise": [1.1, 2.2]},
+               "processor_s": {"plain": [0.0, 0.01], "heapwise": [0.01, 0.01]},
                "failed": {"heaptrack": "exit status 1"}, "events": 200_000, "bytes": 100_000}
     text = page({"machine": "Test CPU", "processors": 2, "programs": {"redis": figures}})
     assert "| redis | 1.500 | 1.100 | - | - | fails | - | 200,000 | 0.50 |" in text
