@@ -32,7 +32,10 @@ def starter(environment: dict[str, str]) -> Iterator[WarmStart]:
     ],
 )
 def test_it_says_the_same(
-    starter: WarmStart, environment: dict[str, str], tmp_path: Path, words: tuple[str, ...],
+    starter: WarmStart,
+    environment: dict[str, str],
+    tmp_path: Path,
+    words: tuple[str, ...],
     status: int,
 ) -> None:
     started, forked = (starter.run(words, environment, tmp_path, 60) for _ in range(2))
@@ -65,7 +68,7 @@ def test_each_call_has_its_own_variables_and_folder(
 
 
 @pytest.mark.parametrize("name", ["LD_PRELOAD", "PYTHONWARNINGS", "LC_ALL", "FORCE_COLOR", "TERM"])
-def test_what_is_read_at_the_start_is_given_to_a_process_of_its_own(
+def test_a_variable_read_at_the_start_needs_a_process_of_its_own(
     starter: WarmStart, environment: dict[str, str], tmp_path: Path, name: str
 ) -> None:
     for more in ({}, {}, {name: ""}):
@@ -84,9 +87,7 @@ def test_a_command_that_takes_too_long_is_ended(
     assert starter.run(("compare", "--help"), environment, tmp_path, 60).returncode == 0
 
 
-def test_a_loaded_process_that_fails_says_why(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_loaded_process_that_fails_says_why(environment: dict[str, str], tmp_path: Path) -> None:
     environment = {**environment, "PYTHONPATH": str(tmp_path)}
     starter = WarmStart(environment)
     (tmp_path / "heapwise.py").write_text("raise OSError('not today')\n")
