@@ -52,14 +52,14 @@ class LiveTable:
             self._compact()
         return ended
 
-    def _places(self, wanted: Numbers, made: int) -> NDArray[np.intp]:
-        """Where these blocks are, if they are in the table. Its last ``made`` blocks have numbers
+    def _places(self, wanted: Numbers, newest: int) -> NDArray[np.intp]:
+        """Where these blocks are, if they are in the table. Its last ``newest`` blocks have numbers
         in a row, and most blocks that end are among them."""
-        before = len(self._block) - made
+        before = len(self._block) - newest
         places: NDArray[np.intp] = np.zeros(len(wanted), np.intp)
-        steps = wanted - self._block[before] if made else wanted
+        steps = wanted - self._block[before] if newest else wanted
         places += before + steps.astype(np.intp)
-        older = np.flatnonzero(steps >= made)  # also of smaller numbers: these have no sign
+        older = np.flatnonzero(steps >= newest)  # also of smaller numbers: these have no sign
         places[older] = np.searchsorted(self._block, wanted[older])
         return places
 

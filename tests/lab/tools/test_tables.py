@@ -151,7 +151,7 @@ def test_the_profiles_and_their_libraries_are_in_the_tables() -> None:
 def test_the_members_and_kinds_of_a_report_of_a_fault_are_in_the_table() -> None:
     source = text_of("src/heap/fault_report.cpp")
     written = set(re.findall(r'\\"(\w+)\\": ', source)) - {"thread", "stack"} | set(
-        re.findall(r'(?:add_member|append_stack)\(\w+, "(\w+)"', source))
+        re.findall(r'(?:add_member|add_stack)\(\w+, "(\w+)"', source))
     rows = table("docs/how-to/choose-a-profile.md", "member |")
     listed = [name for row in rows for name in re.findall(r"`(\w+)`", row[0])]
     assert sorted(listed) == sorted(written)

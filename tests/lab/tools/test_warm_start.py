@@ -32,10 +32,7 @@ def starter(environment: dict[str, str]) -> Iterator[WarmStart]:
     ],
 )
 def test_it_says_the_same(
-    starter: WarmStart,
-    environment: dict[str, str],
-    tmp_path: Path,
-    words: tuple[str, ...],
+    starter: WarmStart, environment: dict[str, str], tmp_path: Path, words: tuple[str, ...],
     status: int,
 ) -> None:
     started, forked = (starter.run(words, environment, tmp_path, 60) for _ in range(2))
@@ -87,7 +84,9 @@ def test_a_command_that_takes_too_long_is_ended(
     assert starter.run(("compare", "--help"), environment, tmp_path, 60).returncode == 0
 
 
-def test_a_loaded_process_that_fails_says_why(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_loaded_process_that_fails_says_why(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     environment = {**environment, "PYTHONPATH": str(tmp_path)}
     starter = WarmStart(environment)
     (tmp_path / "heapwise.py").write_text("raise OSError('not today')\n")

@@ -16,18 +16,18 @@ from heapwise.trace.looks import looks
 
 
 def events_of(take: Callable[[deque[int]], int], steps: int, living: int) -> Events:
-    """Blocks are made until ``living`` live, and end until half of them do, by turns. ``take``
+    """Blocks begin until ``living`` live, and end until half of them do, by turns. ``take``
     removes one that ends."""
     live: deque[int] = deque()
-    kinds, ages, made = [], [], 0
+    kinds, ages, blocks = [], [], 0
     for _ in range(steps):
         for _ in range(living - len(live) if len(live) <= living // 2 else 0):
-            live.append(made)
-            made += 1
+            live.append(blocks)
+            blocks += 1
             kinds.append(Kind.MALLOC)
             ages.append(0)
         kinds.append(Kind.FREE)
-        ages.append(made - take(live))
+        ages.append(blocks - take(live))
     columns = [StoredColumn(np.zeros((0, len(kinds)), np.uint8)) for _ in range(COLUMNS)]
     columns[KIND] = StoredColumn(np.array([kinds], np.uint8))
     columns[NUMBER] = StoredColumn(np.array([ages], np.uint8))

@@ -17,23 +17,23 @@ def column(numbers: list[int]) -> StoredColumn:
 def test_blocks_of_any_age_are_found() -> None:
     """Some frames make no block, and some ends are of blocks that ended in a frame before."""
     numbers = random.Random(1)
-    table, live, made, time = LiveTable(), dict[int, tuple[int, int]](), 0, 0
+    table, live, blocks, time = LiveTable(), dict[int, tuple[int, int]](), 0, 0
     for _ in range(60):
-        share, first = numbers.choice([0.0, 0.3, 0.5, 0.9]), made
-        gone = sorted(set(range(made)) - set(live))
+        share, first = numbers.choice([0.0, 0.3, 0.5, 0.9]), blocks
+        ended_before = sorted(set(range(blocks)) - set(live))
         kinds, ages, begun, wanted = [], [], time, []
         for row in range(numbers.randrange(1, 200)):
             time += 1
             if numbers.random() < share:
                 kinds.append(Kind.MALLOC)
                 ages.append(size := numbers.randrange(100))
-                live[made] = time, size
-                made += 1
-            elif gone or live:
+                live[blocks] = time, size
+                blocks += 1
+            elif ended_before or live:
                 block = numbers.choice(list(live) if live and numbers.random() < 0.9 else
-                                       gone or list(live))
+                                       ended_before or list(live))
                 kinds.append(Kind.FREE)
-                ages.append(made - block)
+                ages.append(blocks - block)
                 if block in live:
                     wanted.append((row, *live.pop(block)))
             else:
