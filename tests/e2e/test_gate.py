@@ -144,7 +144,7 @@ def test_identical_builds_are_answered_at_once(heapwise: Any, tmp_path: Path, ba
     (("--limit", "tyme=3%"), "did you mean time"),
     (("--limit", "time=3"), "percentage"),
     (("--limit", "time=0"), "never equal"),
-    ((), "at least one limit"),
+    ((), "at least one --limit"),
     (("--limit", "time=3%", "--export", "a.txt"), ".sarif"),
     (("--limit", "time=3%", "--base-commit", "main"), "either --base"),
 ])
