@@ -22,6 +22,10 @@ SIGMAS = 5.0 / 1.96
 """Half widths of 95 % intervals: a correct profile is further off once in a million runs."""
 
 
+RANKS = (0.1, 0.5, 0.9)
+"""Of the lifetimes that the program prints."""
+
+
 def profiled(trace: Path, *command: str | Path, sample_every: int) -> str:
     """What the program prints."""
     return subprocess.run(
@@ -110,37 +114,42 @@ def test_blocks_and_bytes_are_estimated_without_bias(
     assert found.blocks().high - found.blocks().low < 0.1 * known["blocks"]
 
 
+def assert_quantiles_near(found: Samples, unit: float, truths: list[float]) -> None:
+    """Each true quantile is within ten percent of one that has the same rank in the profile.
+
+    A program that loses its processor for a while has few lifetimes of some lengths: there, a
+    little error of the rank is a large one of the length. So the ranks are compared.
+    """
+    ended = found.only(found.ended)
+    for rank, truth in zip(RANKS, truths, strict=True):
+        below = share(ended.chance, ended.lifetime * unit < 0.9 * truth)
+        at_most = share(ended.chance, ended.lifetime * unit <= 1.1 * truth)
+        assert below.value - SIGMAS * (below.value - below.low) <= rank
+        assert at_most.value + SIGMAS * (at_most.high - at_most.value) >= rank
+
+
 def test_quantiles_of_lifetimes_are_within_ten_percent(
     lifetimes: tuple[dict[str, Any], Path],
 ) -> None:
     known, trace = lifetimes
     with open_trace(trace) as opened:
-        found = read_samples(opened).lifetime_quantiles([0.1, 0.5, 0.9])
+        found = read_samples(opened)
         unit = opened.ns_a_unit
-    for estimate, truth in zip(found, known["lifetimes"], strict=True):
-        assert abs(estimate.value * unit / truth - 1) < 0.1
+    assert_quantiles_near(found, unit, known["lifetimes"])
 
 
-def test_quantiles_of_a_profile_are_within_ten_percent_of_those_of_a_full_trace(
+def test_quantiles_of_a_full_trace_are_within_five_percent(
     lifetimes: tuple[dict[str, Any], Path], tmp_path: Path,
 ) -> None:
-    """Of two runs of one program, which live for different times: each beside what the program
-    says of itself."""
     trace = tmp_path / "full.hwt"
     known = json.loads(subprocess.run(
         [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
          str(lifetimes[1].parent / "lifetimes")],
         check=True, timeout=60, stdout=subprocess.PIPE, text=True).stdout)
-    shares = [0.1, 0.5, 0.9]
     with open_trace(trace) as opened:
         spread, unit = read_contents(opened).lifetime_spread, opened.ns_a_unit
-    full = [(spread.quantile(each) or 0) * unit / truth
-            for each, truth in zip(shares, known["lifetimes"], strict=True)]
-    with open_trace(lifetimes[1]) as opened:
-        found, unit = read_samples(opened).lifetime_quantiles(shares), opened.ns_a_unit
-    sampled = [each.value * unit / truth
-               for each, truth in zip(found, lifetimes[0]["lifetimes"], strict=True)]
-    assert np.allclose(sampled, full, rtol=0.1)
+    full = [(spread.quantile(rank) or 0) * unit / truth
+            for rank, truth in zip(RANKS, known["lifetimes"], strict=True)]
     assert np.allclose(full, 1, rtol=0.05)
 
 
