@@ -16,7 +16,7 @@ from heapwise.report import View
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from servers.page import page, rate_of, told_of
+from servers.page import memory_page, page, rate_of, told_of
 from servers.sampling import CROWD, WATCHERS, table
 
 
@@ -85,3 +85,11 @@ def test_allocators_that_do_not_differ_share_a_line() -> None:
         "memory: b was not measured.",
         "memory: no difference from glibc: a.",
     ]
+
+
+def test_a_page_of_memory_has_no_times() -> None:
+    view = View(Evidence(compare_run()))
+    text = memory_page({"redis": view})
+    assert text.startswith("<!-- Made by `python -m servers --memory")
+    assert "## redis" in text
+    assert "throughput" not in text.partition("## redis")[2]
