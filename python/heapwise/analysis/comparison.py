@@ -15,7 +15,7 @@ from heapwise.model import Cell, Experiment, Finding, Quantity
 from heapwise.stats.center import location_interval
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.names import cell_words, quantity_name
-from heapwise.wording.numbers import percent, scale_for, size
+from heapwise.wording.numbers import compared, percent, scale_for, size
 from heapwise.wording.ratios import SHOWN, difference_ends, difference_words, signed_ends
 
 ComparisonWord = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
@@ -76,12 +76,13 @@ def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None,
 
 def difference(quantity: Quantity, above: str, below: str, ratio: float, low: float,
                high: float) -> str:
-    """``soa 1.42x faster than aos, 1.40 to 1.44``, ``a 14.5 % less than b, 13.9 to 15.1 %``."""
+    """``soa 1.42x faster than aos, 1.40 to 1.44``, ``a 1.51x as much as b, 1.45 to 1.55``."""
     less, more = ("slower", "faster") if is_speed(quantity) else ("less", "more")
     if is_speed(quantity) and quantity.better == "lower":
         less, more = more, less
     words = difference_words(ratio, less, more)
-    return f"{above} {words} than {below}, {difference_ends(ratio, low, high, less, more)}"
+    between = difference_ends(ratio, low, high, less, more)
+    return f"{above} {compared(words, below)}, {between}"
 
 
 def where_words(evidence: Evidence, experiment: Experiment, cell: Cell, *,

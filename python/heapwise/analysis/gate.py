@@ -13,7 +13,7 @@ from heapwise.model import GateResult, GateRow, GateVerdict, Trust
 from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.lists import counted
-from heapwise.wording.numbers import change, percent
+from heapwise.wording.numbers import change, compared, percent
 from heapwise.wording.ratios import percent_ends, signed_ends
 
 NAMES = {"time": "Time", "cpu_time": "CPU time", "peak_memory": "Peak memory",
@@ -158,7 +158,7 @@ class _Wording:
     def _difference(self, ratio: PairedRatio) -> str:
         more, less = ("slower", "faster") if self.judged.metric == "time" else ("more", "less")
         low, high = ratio.low or ratio.ratio, ratio.high or ratio.ratio
-        return (f"{self.new} {change(ratio.ratio, more, less)} than {self.base} "
+        return (f"{self.new} {compared(change(ratio.ratio, more, less), self.base)} "
                 f"(95 % CI {percent_ends(low, high)})")
 
     @property

@@ -20,6 +20,9 @@ TIME_UNITS = {"s", "ns", "ns/op", "us", "ms"}
 TWICE = 2.0
 """From this factor on, percentages mislead: 141 % more is 2.41 times as much."""
 
+MORE, AS_MUCH = "more", "as much"
+""""1.2x more" may be read as 2.2 times as much."""
+
 LESS, LEAST_SHARE = "less", 0.05
 """"1.18x less" has two meanings, so down to this share of the whole it is said in percent."""
 
@@ -76,6 +79,16 @@ def times(ratio: float, figures: int = 3) -> str:
     return f"{significant(ratio, figures)}x"
 
 
+def factor_words(ratio: float, word: str) -> str:
+    """Of a ratio from 1 on: ``3.00x faster``, and ``2.41x as much`` if the word is "more"."""
+    return f"{times(ratio)} {AS_MUCH if word == MORE else word}"
+
+
+def compared(words: str, other: str) -> str:
+    """``3.00x faster than old``, ``2.41x as much as old``."""
+    return f"{words} {'as' if words.endswith(AS_MUCH) else 'than'} {other}"
+
+
 def percent(share: float) -> str:
     """0.0123 -> ``1.2 %``; small shares keep one figure: something is never 0."""
     number = share * 100
@@ -97,11 +110,12 @@ def tick_percent(share: float) -> str:
 
 
 def change(ratio: float, more: str, less: str) -> str:
-    """0.905 -> ``9.5 % less``; from a factor of 2 on in times: ``2.41x more``, ``3.00x faster``."""
+    """0.905 -> ``9.5 % less``; from a factor of 2 on in times: ``2.41x as much``, ``3.00x faster``.
+    """
     if ratio >= TWICE:
-        return f"{times(ratio)} {more}"
+        return factor_words(ratio, more)
     if ratio <= 1 / TWICE and (less != LESS or ratio < LEAST_SHARE):
-        return f"{times(1 / ratio)} {less}"
+        return factor_words(1 / ratio, less)
     return f"{percent(abs(ratio - 1))} {more if ratio > 1 else less}"
 
 

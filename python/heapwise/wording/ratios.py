@@ -8,9 +8,9 @@ from heapwise.wording.numbers import (
     LESS,
     TIME_UNITS,
     ends,
+    factor_words,
     percent,
     signed,
-    times,
 )
 
 SMALL = 1.05
@@ -21,8 +21,8 @@ SHOWN = 0.0005
 
 
 def relation(row: Row) -> str:
-    """``3.1 % faster``, ``6.42x faster``, ``1.17x more``, ``14.5 % less``, ``no difference``,
-    ``baseline``: in the words and the terms of a sentence (``comparison.difference``)."""
+    """``3.1 % faster``, ``6.42x faster``, ``1.17x as much``, ``14.5 % less``,
+    ``no difference``, ``baseline``: in the words and the terms of a sentence (``comparison.difference``)."""
     if row.baseline:
         return "baseline"
     if row.ratio is None:
@@ -39,7 +39,7 @@ def difference_words(ratio: float, less: str, more: str) -> str:
     word = more if ratio > 1 else less
     if _is_in_percent(ratio, word):
         return f"{percent(abs(ratio - 1))} {word}"
-    return f"{times(max(ratio, 1 / ratio) if ratio > 0 else 0.0)} {word}"
+    return factor_words(max(ratio, 1 / ratio) if ratio > 0 else 0.0, word)
 
 
 def difference_ends(ratio: float, low: float, high: float, less: str, more: str) -> str:

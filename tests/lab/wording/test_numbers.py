@@ -40,6 +40,7 @@ def test_change_in_words() -> None:
     assert change(2.408, "slower", "faster") == "2.41x slower"
     assert change(0.4, "slower", "faster") == "2.50x faster"
     assert change(0.4, "more", "less") == "60.0 % less"
+    assert change(2.408, "more", "less") == "2.41x as much"
     assert change(0.01, "more", "less") == "100x less"
     assert times(11.015) == "11.0x"
 

@@ -16,7 +16,7 @@ def row(ratio: float | None, low: float | None, high: float | None, verdict: str
 
 @pytest.mark.parametrize(("found", "words", "between"), [
     (row(0.905, 0.898, 0.911, "better"), "1.10x faster", "1.10 to 1.11"),
-    (row(1.073, 1.06, 1.08, "worse", "bytes"), "1.07x more", "1.06 to 1.08"),
+    (row(1.073, 1.06, 1.08, "worse", "bytes"), "1.07x as much", "1.06 to 1.08"),
     (row(0.97, 0.96, 0.98, "better"), "3.0 % faster", "2.0 to 4.0 %"),
     (row(0.5, 0.4, 0.6, "worse", "M/s"), "2.00x slower", "1.67 to 2.50"),
     (row(2.408, 2.38, 2.44, "worse"), "2.41x slower", "2.38 to 2.44"),
@@ -39,4 +39,4 @@ def test_the_interval_of_the_ratio_itself() -> None:
 def test_processor_time_is_used_up_and_not_slow() -> None:
     used = row(2.5, 2.4, 2.6, "worse", "ns/op")
     used = replace(used, cell=replace(used.cell, quantity="processor_time"))
-    assert relation(used) == "2.50x more"
+    assert relation(used) == "2.50x as much"
