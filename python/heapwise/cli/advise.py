@@ -31,11 +31,14 @@ def register(app: typer.Typer) -> None:
 def advise(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A trace of heapwise record.",
                                         show_default=False)],
-    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of processes.")] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Rounds of processes.")
+    ] = None,
     time: TimeOption = None,
     seed: SeedOption = None,
     window: Annotated[
-        int | None, typer.Option(min=0, help="Play this part of a cut trace. [its peak]")
+        int | None, typer.Option(min=0, metavar="N",
+                                 help="Play this part of a cut trace. [its peak]")
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Play it although it had more processors.")

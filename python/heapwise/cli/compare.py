@@ -134,7 +134,8 @@ def compare(
     allow_background: AllowBackgroundOption = False,
     timeout: TimeoutOption = None,
     precision: Annotated[
-        float, typer.Option(help="Measure until each 95 % interval is within this many percent.")
+        float, typer.Option(metavar="PERCENT",
+                            help="Measure until each 95 % interval is within this many percent.")
     ] = 1.0,
     seed: SeedOption = None,
     cpus: CpusOption = None,

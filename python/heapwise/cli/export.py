@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 def export(
     run: Annotated[str, typer.Argument(
-        metavar="RUN", autocompletion=completion.runs, help="A run's id, or last.")] = "last",
+        metavar="[RUN]", autocompletion=completion.runs, help="A run's id.")] = "last",
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMAT",
                           help="csv, json, markdown, allocatorbench, binary-trees, pool-vs-malloc, "

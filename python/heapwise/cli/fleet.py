@@ -11,7 +11,7 @@ from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 from heapwise.errors import Exit
 
-FleetId = Annotated[str, typer.Argument(metavar="[RUN]", help="A fleet run's id. [the last]")]
+FleetId = Annotated[str, typer.Argument(metavar="[RUN]", help="A fleet run's id.")]
 
 
 def register(app: typer.Typer) -> None:

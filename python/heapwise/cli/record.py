@@ -27,7 +27,8 @@ def record(
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="[NAME.hwt, of the program]"),
+        typer.Option("--output", "-o", metavar="FILE",
+                     help="Write the trace to this file. [NAME.hwt]"),
     ] = None,
     max_size: Annotated[
         str, typer.Option(metavar="SIZE", help="The trace never grows beyond this.")

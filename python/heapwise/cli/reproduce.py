@@ -51,7 +51,7 @@ def reproduce(
         typer.Option("--set", metavar="NAME=VALUE", help="Instead of the report's parameter."),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Rounds of processes. [enough, smoke 1]")
+        int | None, typer.Option(min=1, metavar="N", help="Rounds of processes. [enough, smoke 1]")
     ] = None,
     time: TimeOption = None,
     timeout: TimeoutOption = None,

@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 def resume(
     id: Annotated[str, typer.Argument(
-        metavar="[RUN]", autocompletion=completion.runs, help="A run's id. [the last]")] = "last",
+        metavar="[RUN]", autocompletion=completion.runs, help="A run's id.")] = "last",
     rounds: Annotated[
         int | None, typer.Option("--rounds", "-r", "--runs", min=1, metavar="N",
                                  help="Rounds in all, with those that are done.")

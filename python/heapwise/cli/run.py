@@ -48,10 +48,13 @@ def run(
     subjects: Annotated[
         str | None, typer.Option(metavar="A,B", help="Only these and the baseline; or patterns.")
     ] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Repeats in each process.")] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Repeats in each process.")
+    ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(min=1, help="Rounds of processes. [enough for the comparisons, smoke 1]"),
+        typer.Option(min=1, metavar="N",
+                     help="Rounds of processes. [enough for the comparisons, smoke 1]"),
     ] = None,
     time: TimeOption = None,
     timeout: TimeoutOption = None,

@@ -15,7 +15,7 @@ import typer
 from synthetic import compare_run
 
 from heapwise.cli.frame import console, progress, settings
-from heapwise.cli.frame.app import build_app
+from heapwise.cli.frame.app import build_app, run
 from heapwise.cli.frame.progress import describe
 from heapwise.cli.frame.table import align
 from heapwise.cli.frame.watched_campaign import rounds_words
@@ -66,6 +66,20 @@ def test_every_verb_shows_three_examples_and_speaks_json(path: str, verb: Any) -
     if not hasattr(verb, "commands"):
         assert "debug" in names
         assert "json" in names or path in ("report", "export")
+
+
+@pytest.mark.parametrize("path", [path for path, _ in VERBS])
+def test_usage_and_arguments_are_the_metavars_alone(
+    path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*path.split(), "--help"]) == 0
+    text = capsys.readouterr().out
+    usage = text.partition("\n\n")[0]
+    arguments = [p for p in dict(VERBS)[path].params if p.param_type_name == "argument"]
+    written = " ".join(["[OPTIONS]", *(p.metavar or p.name.upper() for p in arguments)])
+    below = " COMMAND [ARGS]..." if hasattr(dict(VERBS)[path], "commands") else ""
+    assert " ".join(usage.split()) == f"Usage: heapwise {path} {written}{below}"
+    assert re.findall(r"<[a-z]+[^>]*>", text) == []  # the types of Python
 
 
 def test_each_verb_is_one_file() -> None:

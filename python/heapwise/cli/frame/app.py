@@ -19,6 +19,7 @@ from typer.exceptions import TyperException
 import heapwise.cli
 from heapwise import __version__
 from heapwise.cli.frame import console, settings
+from heapwise.cli.frame.arguments import show_metavars
 from heapwise.cli.frame.streams import finish_streams, prepare_streams
 from heapwise.errors import Exit, Problem
 
@@ -117,6 +118,7 @@ def _invoke(words: list[str]) -> int:
     _demand_working_folder()
     app = build_app()
     command: Any = typer.main.get_command(app)
+    show_metavars(command)
     verb = next((word for word in words if word in command.commands), "")
     defaults = settings.defaults(command, verb)
     try:

@@ -48,7 +48,7 @@ LimitedTimeOption = Annotated[str, typer.Option("--time", metavar="DURATION", he
 TimeoutOption = Annotated[
     str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
 ]
-SeedOption = Annotated[int | None, typer.Option(min=0, help="Seed of order and data.")]
+SeedOption = Annotated[int | None, typer.Option(min=0, metavar="N", help="Seed of order and data.")]
 CpusOption = Annotated[
     str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
 ]
