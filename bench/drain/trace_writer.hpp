@@ -21,7 +21,7 @@ namespace heapwise::bench {
 
 class trace_writer final : public budgeted_file {
  public:
-  /// Makes `path` anew. Check ok() after it. All references must outlive the writer.
+  /// Makes a new file `path`. Check ok() after it. All references must outlive the writer.
   trace_writer(std::string path, size_budget& budget, frame_compressor& compressor);
   ~trace_writer() override;
   trace_writer(const trace_writer&) = delete;

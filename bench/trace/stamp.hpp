@@ -1,10 +1,10 @@
 // The stamps that order the calls of different threads.
 //
 // A call that ends a block is stamped before it, a call that makes one after it. So if an address
-// passes from one thread to another through the allocator, its free has the smaller stamp, but for
-// `stamp_slack`: a processor may read its counter before the loads that stand before have ended.
-// An instruction that waits for them takes twice the time (rdtscp: 19 ns, rdtsc: 10, AMD EPYC), so
-// the drain puts such pairs right.
+// passes from one thread to another through the allocator, its free has the smaller stamp, except
+// for `stamp_slack`: a processor may read its counter before the loads that stand before have
+// ended. An instruction that waits for them takes twice the time (rdtscp: 19 ns, rdtsc: 10, AMD
+// EPYC), so the drain puts such pairs right.
 #pragma once
 
 #include <cstdint>

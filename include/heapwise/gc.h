@@ -209,7 +209,7 @@ void heapwise_gc_include_roots(const void* begin, const void* end);
  * anywhere inside of a block counts. Meant for the stacks of coroutines, from before the first
  * switch to one until after the last switch away from it. heapwise_gc_remove_stack ends this; it
  * gets the same two addresses. Returns: 0, or ENOMEM. Requires: readable as long as it is added,
- * hence without the guard page. Thread safety: all, also for threads that are not registered.
+ * so without the guard page. Thread safety: all, also for threads that are not registered.
  * Complexity: every collection looks through the whole range; removing is linear in the number of
  * added stacks. */
 int heapwise_gc_add_stack(const void* begin, const void* end);

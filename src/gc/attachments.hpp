@@ -58,8 +58,8 @@ void forget_attachments(const void* block) noexcept;
 void settle_attachments(page_list<root>& roots, bool worth_help) noexcept;
 
 /// Effects: nothing is attached to blocks without a mark any more, and cells in them are given
-/// back. Requires: the lock; marks are complete; weak references to such blocks are empty, but for
-/// those that are no longer of use to the program.
+/// back. Requires: the lock; marks are complete; weak references to such blocks are empty, except
+/// for those that are no longer of use to the program.
 void forget_lost_attachments() noexcept;
 
 } // namespace heapwise::gc

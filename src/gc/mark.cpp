@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t piece_bytes = std::size_t{32} << 10; // of roots and long blocks, at once
 constexpr std::size_t most_shared = 256;                   // blocks given away and not yet taken
 
-/// What markers share. All under the lock, but for what is atomic.
+/// Data that markers share. The lock protects all of it except for the atomic members.
 struct shared_work {
   os::mutex lock;
   page_list<root>* ranges = nullptr;

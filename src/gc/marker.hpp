@@ -190,7 +190,7 @@ class marker {
   }
 
   /// The question that a collection asks most: is this word the address of a block, and is that
-  /// marked? Two instructions say no to what is not an address of the heap.
+  /// marked? Two instructions say no if it is not an address of the heap.
   template <bool Interior>
   HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING void consider(const map& where,
                                                                mark_stack::ends& at,

@@ -21,8 +21,8 @@ struct marking : heapwise_gc_marking {
   static void name_address(const heapwise_gc_marking* base, const void* address) noexcept {
     const auto& its = *static_cast<const marking*>(base);
     const auto word = reinterpret_cast<std::uintptr_t>(address);
-    // A block that is looked through is marked, but for one whose finalizer must not wait for
-    // itself.
+    // A block that is looked through is marked, except for one whose finalizer must not wait
+    // for itself.
     if (word - reinterpret_cast<std::uintptr_t>(its.block.begin) < its.block.bytes) return;
     its.self.mark_address(word);
   }

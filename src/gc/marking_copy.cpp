@@ -114,7 +114,7 @@ void write_reached(const mark* marks, std::uint8_t* into) noexcept {
   }
 }
 
-/// What the copy does. Its memory is its own, but for the report.
+/// The work of the copy. Its memory is its own, except for the report.
 [[noreturn]] void mark_in_copy(page_list<root>& roots, copy_report& report) noexcept {
   forget_helpers();
   release_helpers();

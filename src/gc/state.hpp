@@ -32,8 +32,9 @@ struct cursor {
 /// A thread, or what a thread left behind for the next. Lives on pages of its own, never unmapped.
 struct thread_record {
   std::array<window, small_kinds> windows; // first: gc.h indexes them. Used by the thread alone
-  os::mutex
-      lock; // for what follows; held by the thread while it gets a window, and by who stops it
+  // For the members below. Held by the thread while it gets a window, and by a thread that stops
+  // it.
+  os::mutex lock;
   std::array<cursor, small_kinds> cursors;
   std::array<std::byte*, small_kinds> freed; // blocks that the program gave back, linked
   std::size_t allocated_bytes;

@@ -51,8 +51,8 @@ std::size_t list_empty_targets(weak_target** into) noexcept;
 /// Returns: whether the program got the block of one of these in this age. Requires: the lock.
 [[nodiscard]] bool somebody_read(weak_target* const* targets, std::size_t count) noexcept;
 
-/// Effects: these refer to nothing, but for those that were written in this age. Requires: the
-/// lock.
+/// Effects: these refer to nothing, except for those that were written in this age.
+/// Requires: the lock.
 void empty_targets(weak_target* const* targets, std::size_t count) noexcept;
 
 /// Returns: how many cells refer, or referred, to something. Requires: the lock.

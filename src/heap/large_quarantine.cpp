@@ -27,7 +27,7 @@ bool is_hidden_when_free(const span& block) noexcept {
   return block.slices > large_stock::most_slices || block.pieces > 0;
 }
 
-/// Effects: overwrites all that was in use, but for hidden pages.
+/// Effects: overwrites all that was in use, except for hidden pages.
 void overwrite(span& freed) noexcept {
   std::byte* const begin = the_space.begin_of(freed);
   std::memset(begin, 0, freed.bytes);

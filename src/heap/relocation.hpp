@@ -32,11 +32,11 @@ enum class mended : std::uint8_t {
   lost,   ///< the place must not be used any more
 };
 
-/// Effects: maps a place anew to which pages were moved.
+/// Effects: maps again a place to which pages were moved.
 [[nodiscard]] mended mend(std::byte* begin, std::size_t bytes) noexcept;
 
 /// Effects: takes the pieces of a span out of the count.
-/// Requires: all of the span's place was mapped anew, or must not be used any more.
+/// Requires: all of the span's place was mapped again, or must not be used any more.
 void forget_pieces(span& record) noexcept;
 
 /// Returns: how many mappings there are that are pieces.

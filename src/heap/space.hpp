@@ -217,7 +217,7 @@ class space {
   slice_map map_;
   growing_table slices_;
   std::array<growing_table, 4> tables_; // classes, ages, spans, classes of granules
-  bool refused_before_ = false; // then little is asked for, lest every request repeats the search
+  bool refused_before_ = false; // then little is asked for, so that not every request searches
 
   // Held while pages are given back, which must be done before a fork.
   alignas(cache_line_bytes) heap_mutex<shared::purging> purging_;

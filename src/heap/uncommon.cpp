@@ -40,8 +40,8 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   if (!lower_guard(block)) { // then it has the bytes that it has
     return bytes <= block.bytes ? the_space.begin_of(block) : nullptr;
   }
-  // What it no longer needs goes back, but for the room of a block that grows. First, since pages
-  // are hidden up to the end of the slices that are left.
+  // The slices that it no longer needs go back, except for the room of a block that grows. This is
+  // done first, since pages are hidden up to the end of the slices that are left.
   if (slices + slices / room_part < block.slices) {
     if constexpr (chosen_profile::clears) discard_behind(block, slices * slice_bytes);
     the_space.give(block, slices);

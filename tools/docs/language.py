@@ -24,20 +24,17 @@ COMPARED = ("longer|more|less|slower|faster|larger|smaller|worse|better|differen
 
 @dataclass(frozen=True)
 class Rule:
-    """pattern: what is found. instead: what to write. left: folders that still have it. only:
-    files that it is about, all if it is None."""
+    """pattern: what is found. instead: what to write. only: files that it is about, all if it is
+    None."""
 
     pattern: re.Pattern[str]
     instead: str
-    left: tuple[str, ...] = ()
     only: re.Pattern[str] | None = None
 
     def is_about(self, name: str) -> bool:
-        return not name.startswith(self.left) and (self.only is None or bool(self.only.match(name)))
+        return self.only is None or bool(self.only.match(name))
 
 
-SOURCES = ("src/gc/", "src/heap/", "bench/drain/", "bench/recorder/", "bench/trace/",
-           "include/heapwise/gc.h")
 PAGES = re.compile(r"README\.md|CONTRIBUTING\.md|SECURITY\.md|docs/(?:how-to/)?[\w-]+\.md$")
 """Which readers take for the whole of the project, and read once."""
 
@@ -50,25 +47,23 @@ RULES = (
     Rule(re.compile(r"\bso (?:many|much|long) (?:bytes|threads|operations|rounds|turns|steps|units"
                     r"|times|ticks|spans|lines|time|processors)\b"), "this many, this long"),
     Rule(re.compile(r"\b[Ff]or want of\b"), "because ... is missing"),
-    Rule(re.compile(r"\b(?:for|by|of) who\b"), "the thread that ..., a user who ...",
-         left=("src/gc/",)),
-    Rule(re.compile(r"\b[Ww]hat is not an? [a-z]+"), "an address that is not a ...",
-         left=("src/gc/",)),
+    Rule(re.compile(r"\b(?:for|by|of) who\b"), "the thread that ..., a user who ..."),
+    Rule(re.compile(r"\b[Ww]hat is not an? [a-z]+"), "an address that is not a ..."),
     Rule(re.compile(r"\bso (?:many|much|long)(?=[\"';:.,]| of )"), "this many, this long"),
     # The glossary's word; "repetitions" is a key of Google Benchmark.
     Rule(re.compile(r"\b[Rr]epetitions?\b(?!\x22)"), "repeat"),
-    Rule(re.compile(r"\b[Bb]ut for\b"), "except for", left=SOURCES),
-    Rule(re.compile(r"\b[Aa]new\b"), "again", left=SOURCES),
+    Rule(re.compile(r"\b[Bb]ut for\b"), "except for"),
+    Rule(re.compile(r"\b[Aa]new\b"), "again"),
     Rule(re.compile(r"\b[Ww]homever\b|\b(?:by|of|to|for) whom (?=[a-z]+s\b)"),
          "the thread that ..., a user who ..."),
     Rule(re.compile(r"\b(?:ails?|there(?:of|in|upon)|where(?:of|in|upon)|whence|lest|[Hh]ence"
-                    r"|nought|naught)\b"), "a word of today", left=SOURCES),
+                    r"|nought|naught)\b"), "a word of today"),
     Rule(re.compile(r"(?:^|(?<=[.:] )|(?<=// )|(?<=\x22\x22\x22))"
                     r"(?:Should|Were|Had) (?:an?|any|it|no|nobody|one|that|the|they|this)\b"
                     r"(?=[^?]*[.:])", re.MULTILINE), "If ..."),
     Rule(re.compile(r"\b(?:memory|file|pages?|process(?:es)?|it|they|others?) may not "
                     r"(?:be (?:looked|opened|read|touched|written)|be called|open|read|write)\b"),
-         "cannot, must not", left=("src/", "bench/", "tests/")),
+         "cannot, must not"),
     Rule(re.compile(r"(?:^|(?<=[.] )|(?<=^- ))What "
                     r"(?:[^.?!|:\n]|\n(?!\n)|[.:](?!\s)){1,200}\.(?=\s)", re.MULTILINE),
          "the thing that acts first: The output of the program ...", only=PAGES),
@@ -88,8 +83,7 @@ OF_TEST_NAMES = (
     Rule(re.compile(r"\b(?:is|are) said\b"), "is reported"),
     Rule(re.compile(r"^(?:test )?who\b|(?:\band|\bbut|\bif|\bonly|\bno matter|,) who\b"),
          "the thread that ..., a user who ..."),
-    Rule(re.compile(r"^(?:test )?what (?!why\b)"), "the thing: a refused cell says why",
-         left=("tests/unit/gc/", "tests/unit/heap/", "tests/preload/protection/")),
+    Rule(re.compile(r"^(?:test )?what (?!why\b)"), "the thing: a refused cell says why"),
 )
 
 THERE = re.compile(r"\b[Tt]here[\s/#*\"'|]*$")

@@ -51,7 +51,7 @@ def _build_id(library: Path) -> str:
 
 
 @pytest.mark.parametrize("name", ["default", "guarded", "hardened"])
-def test_what_the_heap_never_changes_is_read_only_once_it_has_started(
+def test_tables_that_never_change_are_read_only_once_the_heap_has_started(
     profile_named: Any, compiled: Any, name: str
 ) -> None:
     profile = profile_named(name)

@@ -84,7 +84,7 @@ def test_a_touch_of_a_long_block_that_was_freed_is_reported(
 @pytest.mark.parametrize("use", [
     ("secret", "100000"), ("secret", "1000000"), ("secret", "1048576"), ("secret", "3000000"),
     ("secret", "40000000"), ("shrunk", "1000000"), ("shrunk", "30000000"), ("locked",)])
-def test_what_a_large_block_held_is_gone_when_it_is_free(
+def test_the_content_of_a_large_block_is_gone_when_it_is_free(
     hardened: Any, hiding: Any, compiled: Any, use: tuple[str, ...]
 ) -> None:
     done = hiding(hardened, compiled(HELD), *use)

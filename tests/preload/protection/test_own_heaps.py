@@ -60,7 +60,7 @@ def test_hardened_protects_large_blocks_of_heaps_of_their_own(
 
 
 @pytest.mark.parametrize("size", [40, 1000, 20_000, 100_000])
-def test_what_heaps_of_their_own_held_is_gone(hardened: Any, compiled: Any, size: int) -> None:
+def test_the_content_of_heaps_of_their_own_is_gone(hardened: Any, compiled: Any, size: int) -> None:
     done = hardened.run(compiled(OWNED), "secret", size,
                         HEAPWISE_MALLOC_GUARD_EVERY="0")
     assert (done.status, done.out.split()) == (0, [b"cleared", b"cleared"]), done

@@ -57,7 +57,7 @@ TEST_CASE("live bytes are what is reachable, to the byte") {
   the_static_root = nullptr;
 }
 
-TEST_CASE("what a static variable leads to survives, what nothing leads to does not") {
+TEST_CASE("a block that a static variable leads to survives, one that nothing leads to does not") {
   heapwise_gc_init(nullptr);
   hidden kept;
   hidden behind;

@@ -85,7 +85,7 @@ TEST_CASE("a byte behind a block is found when the block is freed, however far b
   }
 }
 
-TEST_CASE("what a program may write is not damage") {
+TEST_CASE("bytes that a program may write are not damage") {
   start();
   for (const std::size_t size : sizes) {
     CAPTURE(size);

@@ -55,7 +55,7 @@ TEST_CASE("an address with a displacement that was added counts, and others do n
   CHECK(lives(200'000, 4095));
 }
 
-TEST_CASE("what lies in a block that is found by a displacement is looked through") {
+TEST_CASE("a block that is found by a displacement is looked through") {
   heapwise_gc_init(nullptr);
   CHECK(heapwise_gc_add_displacement(1) == 0);
   for (const std::size_t size : sizes) {

@@ -69,7 +69,7 @@ TEST_CASE("every block of a chain is marked, however long, and nothing beside it
   }
 }
 
-TEST_CASE("what there is no room to note down is found again by looking through the heap") {
+TEST_CASE("blocks that there is no room to note down are found by looking through the heap") {
   // The stack of the first marker is as large as its first test made it: one of its own.
   constexpr std::size_t width = 5000;
   space memory;
@@ -101,7 +101,7 @@ TEST_CASE("an address inside of a block is one of it only if that is asked for")
   }
 }
 
-TEST_CASE("what lies behind the last block of a slice is not a block") {
+TEST_CASE("the rest behind the last block of a slice is not a block") {
   REQUIRE(start_markers(1, mib, false));
   space memory;
   REQUIRE(memory.start(0));

@@ -28,7 +28,7 @@ bool refers(const heapwise_gc_weak& cell) {
 
 } // namespace
 
-TEST_CASE("what is reachable stays, what is not is used again, collection after collection" *
+TEST_CASE("reachable blocks stay, others are used again, collection after collection" *
           doctest::skip(without_copies)) {
   start();
   constexpr std::uintptr_t nodes = 100'000;
@@ -132,7 +132,7 @@ TEST_CASE("spans that stay full, lose blocks or become free have the marks of th
   CHECK(statistics().concurrent_collections == 5);
 }
 
-TEST_CASE("what is attached to the blocks of spans of which nothing is left is forgotten" *
+TEST_CASE("attachments to the blocks of spans of which nothing is left are forgotten" *
           doctest::skip(without_copies)) {
   start();
   constexpr std::size_t large_bytes = 20'000; // three in a span
@@ -206,7 +206,7 @@ TEST_CASE("a large block that is freed while the copy marks, and its place taken
   });
 }
 
-TEST_CASE("what the program gets from a weak reference while the copy marks stays" *
+TEST_CASE("a block that the program gets from a weak reference while the copy marks stays" *
           doctest::skip(without_copies)) {
   start();
   elsewhere([] {
@@ -235,7 +235,7 @@ TEST_CASE("what the program gets from a weak reference while the copy marks stay
   CHECK_FALSE(refers(the_cell));
 }
 
-TEST_CASE("what the program got from a weak reference that is gone since stays" *
+TEST_CASE("a block that the program got from a weak reference that is gone since stays" *
           doctest::skip(without_copies)) {
   start();
   elsewhere([] {

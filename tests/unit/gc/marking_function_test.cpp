@@ -104,7 +104,7 @@ std::uintptr_t length_of_list() {
 
 } // namespace
 
-TEST_CASE("what the marking function names is kept, and nothing else of the block") {
+TEST_CASE("addresses that the marking function names are kept, and no others of the block") {
   start();
   for (const std::size_t count :
        std::initializer_list<std::size_t>{1, 3, 512, 2047, 2048, 40'000}) {

@@ -25,7 +25,7 @@ TEST_CASE("a thread of a redirected file is registered, and its argument is a ro
   for (int each = 0; each < 20; ++each) REQUIRE(sum_in_a_thread(1000) == 4000);
 }
 
-TEST_CASE("what a thread is started with is there when it begins, after collections" *
+TEST_CASE("the argument of a thread is there when it begins, after collections" *
           doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   gc_test::elsewhere([] { REQUIRE(start_a_late_thread(12'345) == 1); });

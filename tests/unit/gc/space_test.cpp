@@ -62,7 +62,7 @@ TEST_CASE("slices that are used again have no marks") {
   }
 }
 
-TEST_CASE("what is purged reads as zero, and only as much as is asked for goes") {
+TEST_CASE("purged memory reads as zero, and no more is purged than was asked for") {
   space memory;
   REQUIRE(memory.start(0));
   const slice_index first = memory.take(8, large);

@@ -45,7 +45,7 @@ TEST_CASE("a weak reference does not keep its block, and is empty when that is l
   CHECK(statistics().weak_references == 0);
 }
 
-TEST_CASE("what get returns keeps the block") {
+TEST_CASE("the address that get returns keeps the block") {
   static hidden block;
   elsewhere([] {
     block = hidden{heapwise_gc_malloc(64)};

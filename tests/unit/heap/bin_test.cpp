@@ -424,7 +424,7 @@ TEST_CASE("a block that is back already, and an address inside a block, end the 
   CHECK(some.figures(of_1024).spans == 0);
 }
 
-TEST_CASE("what lies behind the last block of a span is not a block") {
+TEST_CASE("the rest behind the last block of a span is not a block") {
   constexpr size_class class_index = static_cast<size_class>(class_of(28672)); // 9 to 4 slices
   a_bin some;
   const std::vector<std::byte*> blocks = take_blocks(some, class_index, 1);

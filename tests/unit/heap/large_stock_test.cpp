@@ -65,7 +65,7 @@ TEST_CASE("a block that was freed serves the next request of its length, and no 
   CHECK(stocked_large_bytes() == 0);
 }
 
-TEST_CASE("what it keeps is limited, and goes to the space when nobody needs it") {
+TEST_CASE("the stock is limited, and goes to the space if nobody needs it") {
   start_with_shards();
   free_what_waits();
   const std::size_t used = the_space.used_bytes();

@@ -104,7 +104,7 @@ TEST_CASE("live blocks of a mixed span stay what they were, and the last one tak
   check_nothing_is_left();
 }
 
-TEST_CASE("what was remembered of a mixed span goes back with its slice") {
+TEST_CASE("the record of a mixed span goes back with its slice") {
   if (os::page_bytes() > slice_bytes / granule_bytes) return; // pages are shared between slices
   const std::byte* begin = nullptr;
   const auto is_resident = [&] {

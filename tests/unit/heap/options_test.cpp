@@ -177,7 +177,7 @@ TEST_CASE("the statistics are written when the process ends, if asked for") {
   }
 }
 
-TEST_CASE("what happens without memory") {
+TEST_CASE("a program without memory ends as its options say") {
   const ending null = in_child([] {
     errno = 0;
     if (heapwise_malloc(SIZE_MAX / 2) != nullptr || errno != ENOMEM) std::_Exit(1);

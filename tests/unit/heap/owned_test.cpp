@@ -36,7 +36,7 @@ struct a_heap {
   heapwise_heap* own_heap;
 };
 
-TEST_CASE("what is destroyed with a heap is back in the space, whatever was freed before") {
+TEST_CASE("blocks destroyed with a heap are back in the space, whatever was freed before") {
   start_without_clock();
   heapwise_heap_destroy(heapwise_heap_create()); // its own record has a span from now on
   const std::size_t used = the_space.used_bytes();
@@ -115,7 +115,7 @@ TEST_CASE("a block that came back is the next of its size, and large ones leave 
   CHECK(the_space.used_bytes() == used);
 }
 
-TEST_CASE("what cannot be is refused") {
+TEST_CASE("impossible requests are refused") {
   a_heap some;
   CHECK(some.allocate(SIZE_MAX) == nullptr);
   CHECK(some.allocate(PTRDIFF_MAX) == nullptr);
@@ -164,7 +164,7 @@ TEST_CASE("a block of it that is freed twice, and an address inside of one, end 
   }));
 }
 
-TEST_CASE("what a wide span left behind is not a block of a narrow one at its beginning") {
+TEST_CASE("the rest of a wide span is not a block of a narrow one at its beginning") {
   std::byte* wide = nullptr;
   {
     a_heap first;

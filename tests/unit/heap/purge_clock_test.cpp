@@ -114,7 +114,7 @@ void use_every_class() {
   }
 }
 
-TEST_CASE("what waits in the bins' stocks counts as free memory") {
+TEST_CASE("blocks that wait in the bins' stocks count as free memory") {
   const contract::ending how = contract::in_child([] {
     ::alarm(20);
     the_options.purge_thread = true;
@@ -151,7 +151,7 @@ TEST_CASE("a span that was given back is passed over until blocks come or go") {
   CHECK(how.exit_code == 0);
 }
 
-TEST_CASE("what lies in the caches of threads that ended counts as free memory") {
+TEST_CASE("blocks in the caches of threads that ended count as free memory") {
   const contract::ending how = contract::in_child([] {
     ::alarm(60);
     // A clock that ticks while the threads end may end itself before the last of them does, and
@@ -219,7 +219,7 @@ void get_batches() {
   }
 }
 
-TEST_CASE("what the batches of very many threads were written on goes back") {
+TEST_CASE("the memory for the batches of very many threads goes back") {
   const contract::ending how = contract::in_child([] {
     ::alarm(30);
     the_options.purge_thread = true;

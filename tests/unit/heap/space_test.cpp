@@ -223,7 +223,7 @@ TEST_CASE("more than is given back in one step goes back too, and only what is f
   CHECK(some.dirty() == 0);
 }
 
-TEST_CASE("what is freed or searched by parts is all of it") {
+TEST_CASE("a range that is freed or searched by parts is freed or searched as a whole") {
   a_space some;
   constexpr std::size_t count = 20'000;
   const slice_index first = some.take(count);
@@ -334,7 +334,7 @@ TEST_CASE("the tables of bytes are usable far ahead of the slices") {
   CHECK(mapping_of(&the_facts.map.class_of_slice(0)).end == classes.end);
 }
 
-TEST_CASE("what somebody else has mapped in the range is left alone and passed over") {
+TEST_CASE("mappings of others in the range are left alone and passed over") {
   a_space some;
   some.take(1);
   const std::size_t committed = some->committed_slices();

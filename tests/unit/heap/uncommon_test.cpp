@@ -126,7 +126,7 @@ TEST_CASE("zeroed memory is written only where others have written before") {
   }
 }
 
-TEST_CASE("what cannot be is refused, with ENOMEM") {
+TEST_CASE("impossible requests are refused, with ENOMEM") {
   for (const std::size_t size : {SIZE_MAX, static_cast<std::size_t>(PTRDIFF_MAX),
                                  PTRDIFF_MAX - slice_bytes, std::size_t{1} << 62}) {
     errno = 0;
@@ -350,7 +350,7 @@ TEST_CASE("shrinking gives back what is behind") {
   CHECK(the_space.used_bytes() <= used + slice_bytes); // a span of small ones
 }
 
-TEST_CASE("what a block no longer needs is not resident, also if it keeps the addresses") {
+TEST_CASE("pages that a block no longer needs are not resident, also if it keeps the addresses") {
   std::byte* const block = allocate(60 * mib);
   std::memset(block, 3, 60 * mib);
   const std::size_t full = resident_bytes();
