@@ -1,5 +1,5 @@
-"""Checks what the documents promise: links, code, commands, places that nobody should name, and the
-language of the whole tree.
+"""Checks what the documents promise: links to and from them, code, commands, places that nobody
+should name, and the language of the whole tree.
 
 Usage: check_docs.py [ROOT]      exit 0: every promise holds; 1: the broken ones are printed.
 """
@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-from docs import code, language, links, places
+from docs import code, language, links, places, reach
 from docs.tree import text_files
 
 WITH_CODE = ("README.md", "CONTRIBUTING.md")
 
 
 def offences(root: Path) -> Iterator[str]:
-    """Every promise below ``root`` that does not hold."""
+    """Every promise of a file below ``root`` that does not hold."""
     for file in text_files(root.resolve()):
         yield from links.offences(file)
         yield from places.offences(file)
@@ -29,7 +30,7 @@ def offences(root: Path) -> Iterator[str]:
 def main() -> int:
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent
     found = 0
-    for offence in offences(root):
+    for offence in chain(offences(root), reach.offences(text_files(root.resolve()))):
         print(offence, flush=True)
         found += 1
     print(f"documents: {found} broken promises")

@@ -11,8 +11,9 @@ from staging import LISTED
 
 FIRST = {
     "Start here": ("README", "docs/tutorial", "docs/how-to/contents"),
-    "Reference": ("commands", "headers/index", "docs/glossary", "docs/exit-codes", "docs/export"),
-    "What was measured": ("docs/methods", "docs/results/contents", "docs/experiments/contents"),
+    "Reference": ("commands", "headers/index", "docs/settings", "docs/exit-codes", "docs/export",
+                  "docs/glossary"),
+    "What was measured": ("docs/results/README", "docs/methods", "docs/experiments/README"),
     "How it works": ("docs/architecture", "docs/how-it-works", "docs/decisions/contents"),
 }
 """What the navigation begins with, in this order: the words above a part, and its pages."""
@@ -42,11 +43,12 @@ def list_page(title: str, pages: list[str]) -> str:
 
 
 def folder_lists(pages: Path) -> None:
-    """Effects: writes ``contents.rst`` for each folder that is listed, with links to its documents.
-    They are not in the navigation, of which every page has a copy: with 250 more entries three
-    quarters of the time of a build went into it."""
-    for name in LISTED:
-        folder = pages / name
+    """Effects: writes ``contents.rst``, with links to its documents, for each folder that is listed
+    and has no README. They are not in the navigation, of which every page has a copy: with 250 more
+    entries three quarters of the time of a build went into it."""
+    for folder in (pages / name for name in LISTED):
+        if (folder / "README.md").is_file():
+            continue
         found = sorted(
             str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.md")
         )

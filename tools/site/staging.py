@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "schema/README.md")
 LISTED = ("docs/how-to", "docs/decisions", "docs/results", "docs/experiments")
-"""Folders whose documents get a list of their own."""
+"""Folders whose documents are not in the navigation: a page lists them, or their README."""
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 FENCE = re.compile(r"^ *(`{3,}).*?^ *\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -27,7 +27,8 @@ def stage(root: Path, pages: Path) -> None:
     documents = [root / name for name in TOP]
     documents += (path for path in (root / "docs").rglob("*") if path.is_file())
     known = {str(path.relative_to(root)) for path in documents}
-    known |= {f"{folder}/contents.rst" for folder in LISTED}
+    known |= {f"{folder}/contents.rst" for folder in LISTED
+              if not (root / folder / "README.md").is_file()}
     for path in documents:
         name = str(path.relative_to(root))
         copy = pages / name
