@@ -258,6 +258,20 @@ def test_the_readme_has_the_number_of_small_experiments() -> None:
     assert int(number) == len(list((ROOT / "docs/experiments").glob("*/*.md")))
 
 
+def test_the_readme_has_the_number_of_languages() -> None:
+    """A row of another build or version has the name of its language in front."""
+    [number] = re.findall(r"\[binary trees\]\(\S+\) in (\d+) languages", text_of("README.md"))
+    folders = [path.parent.name for path in (ROOT / "trees").glob("*/rows.toml")]
+    assert int(number) == len({re.findall("^[a-z]+", name)[0] for name in folders})
+
+
+def test_the_published_reports_are_listed() -> None:
+    [sentence] = re.findall(r"The reports are ([^;]+);",
+                            text_of("docs/how-to/reproduce-a-report.md"))
+    assert re.findall(r"`([\w-]+)`", sentence) == sorted(
+        path.stem for path in (ROOT / "published").glob("*.toml"))
+
+
 def test_the_order_of_locks_is_that_of_the_code() -> None:
     """Each lock of ``lock_all`` by the words of the page."""
     words = {"starting": "start", "owned_heaps": "heaps of their own",
