@@ -21,7 +21,7 @@
 namespace heapwise {
 
 /// Blocks of any size, from any thread; made to compare ways of doing it, after the allocator of
-/// seed 004. For production there is `heap`.
+/// the report AllocatorBench (`heapwise reproduce allocatorbench`). For production there is `heap`.
 ///
 /// | size | strategy | blocks |
 /// |---|---|---|

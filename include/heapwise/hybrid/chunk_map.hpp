@@ -1,4 +1,4 @@
-// The chunks of a hybrid allocator, and which of them an address lies in.
+// The chunks of a hybrid allocator, and the search for the chunk of an address.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace heapwise::detail::hybrids {
 /// Every chunk starts at a multiple of this and is this large (single large blocks: larger), so
 /// that an address names its chunk by its upper bits.
 inline constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
-/// A chunk is cut into slices, each for blocks of one class: what a refill carves at once.
+/// A chunk is cut into slices, each for blocks of one class. A refill carves a whole slice.
 inline constexpr std::size_t slice_bytes = std::size_t{16} << 10;
 inline constexpr std::size_t slices_per_chunk = chunk_bytes / slice_bytes;
 
@@ -27,8 +27,8 @@ enum class chunk_kind : unsigned char { none, sliced, region, large };
 
 /// The head of a sliced chunk, in its slice 0, which holds nothing else.
 struct sliced_chunk {
-  sliced_chunk* next = nullptr;       ///< of all of a map; guarded by its lock
-  std::uint32_t number = 0;           ///< of those that a lock-free depot has
+  sliced_chunk* next = nullptr;       ///< links all of a map; guarded by the map's lock
+  std::uint32_t number = 0;           ///< its index in a lock-free depot
   std::atomic<std::size_t> carved{1}; ///< slices that were handed out
   /// The class of each slice plus 1; 0: not carved. Relaxed: the thread that asks for the class of
   /// a block got the block from the thread that wrote it.
@@ -62,8 +62,8 @@ class chunk_map {
     const std::uintptr_t base = base_of(address);
     const table* const now = current_.load(std::memory_order_acquire); // pairs with `grow`
     for (std::size_t at = place_of(base, now->mask);; at = (at + 1) & now->mask) {
-      // Relaxed: the thread that has a block of the chunk got it through the lock or list that it
-      // left by.
+      // Relaxed: the thread got its block of this chunk through a lock or a list, which orders this
+      // load after the store in `put`.
       const std::uintptr_t word = now->words[at].load(std::memory_order_relaxed);
       if ((word & ~kind_mask) == base && word > kind_mask) {
         return {reinterpret_cast<std::byte*>(base), static_cast<chunk_kind>(word & kind_mask)};
@@ -103,8 +103,8 @@ class chunk_map {
   /// Effects: all sliced chunks are empty again, and kept. Requires: nobody else uses the map.
   void reset() noexcept;
 
-  /// The lock that guards all but the tables. No other lock of the allocator is taken while it is
-  /// held, except around a fork.
+  /// The lock that guards everything except the tables. No other lock of the allocator is taken
+  /// while it is held, except around a fork.
   [[nodiscard]] std::mutex& lock() noexcept { return mutex_; }
 
   /// Bytes obtained from the source and not given back.

@@ -1,4 +1,4 @@
-// What a hybrid allocator knows of itself, and whether it looks at the clock.
+// Counters of a hybrid allocator, and the policies that say whether it reads the clock.
 #pragma once
 
 #include <array>
@@ -11,10 +11,11 @@
 
 namespace heapwise {
 
-/// What one strategy served; all grow for ever. Times are sums over calls, 0 unless `timed`.
+/// Counts of the calls that one strategy served. They never decrease. Times are sums over calls,
+/// and 0 unless `timed`.
 struct strategy_statistics {
   std::size_t allocations = 0;     ///< that got a block
-  std::size_t deallocations = 0;   ///< ends of scopes included; not: resets
+  std::size_t deallocations = 0;   ///< with those at the ends of scopes, without those of resets
   std::size_t requested_bytes = 0; ///< by the allocations
   std::uint64_t allocate_ns = 0;
   std::uint64_t deallocate_ns = 0;
@@ -30,10 +31,10 @@ struct hybrid_statistics {
   std::size_t best_fit_waits = 0;
   std::size_t cache_refills = 0;  ///< batches that caches took
   std::size_t cache_flushes = 0;  ///< batches that caches gave
-  std::size_t reserved_bytes = 0; ///< had from the source now
+  std::size_t reserved_bytes = 0; ///< that it has from the source now
 };
 
-/// Timing policy: no clock is read, no code is made for it.
+/// Timing policy: no clock is read, and no code is generated for it.
 struct untimed {
   static constexpr bool enabled = false;
   /// Reads no clock.

@@ -1,4 +1,4 @@
-// What one thread keeps of a hybrid allocator for itself.
+// The part of a hybrid allocator that belongs to one thread.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace heapwise::detail::hybrids {
 template <std::size_t ListCacheBlocks>
 class alignas(cache_line_bytes) thread_cache {
  public:
-  /// Returns: how many blocks of a class may be kept: the seed's 64, 32 and 32 for the slabs.
+  /// Returns: how many blocks of a class may be kept. For the slabs they are those of the report
+  /// AllocatorBench: 64, 32 and 32.
   [[nodiscard]] static constexpr std::size_t capacity(std::size_t class_index) noexcept {
     constexpr std::array<std::size_t, routing::slab_count> slabs = {64, 32, 32};
     return class_index < routing::slab_count ? slabs[class_index] : ListCacheBlocks;
@@ -34,8 +35,8 @@ class alignas(cache_line_bytes) thread_cache {
     return first(class_index)[--count];
   }
 
-  /// Effects: keeps a block of a class that has a cache; from a full one, the half that was freed
-  /// first goes to the depot.
+  /// Effects: keeps a block of a class that has a cache. If the cache is full, the half of it that
+  /// was freed first goes to the depot before.
   template <class Depot>
   HEAPWISE_ALWAYS_INLINE void push(std::size_t class_index, void* block, Depot& depot) noexcept {
     std::size_t& count = counts_[class_index];
@@ -44,7 +45,7 @@ class alignas(cache_line_bytes) thread_cache {
     first(class_index)[count++] = block;
   }
 
-  /// Effects: all goes to the depot.
+  /// Effects: gives all blocks to the depot.
   template <class Depot>
   void empty_into(Depot& depot) noexcept {
     for (std::size_t each = 0; each < routing::class_count; ++each) {
@@ -53,7 +54,7 @@ class alignas(cache_line_bytes) thread_cache {
     forget();
   }
 
-  /// Effects: none is kept; nobody gets them.
+  /// Effects: drops all blocks, and gives them to nobody.
   void forget() noexcept { counts_ = {}; }
 
   scope_log log;

@@ -36,6 +36,7 @@ def found(text: str, name: str = "docs/page.md") -> list[str]:
     "Its memory may not be read.",
     "What is not measured is left out.",
     "- What the heap keeps is in `a.b`.",
+    "The remedy that seed 004 names.",
 ])
 def test_a_planted_sentence_is_found(text: str) -> None:
     [line] = found(f"# Title\n\n{text}\n")
@@ -58,6 +59,7 @@ def test_a_planted_sentence_is_found(text: str) -> None:
     "A user to whom it belongs.",
     "Threads may not have started yet.",
     "Should it be faster?",
+    "It was run with seed 17.",
 ])
 def test_plain_english_is_left_alone(text: str) -> None:
     assert found(text) == []

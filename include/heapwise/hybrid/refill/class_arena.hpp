@@ -12,7 +12,7 @@
 namespace heapwise::refill {
 
 /// A class's list, its chunks and its lock are its own; classes meet only once for each chunk, at
-/// the source. The first remedy that seed 004 names.
+/// the source. The first remedy that the report AllocatorBench names.
 struct class_arena {
   static constexpr const char* name = "class_arena";
   static constexpr std::size_t list_cache_blocks = 0;

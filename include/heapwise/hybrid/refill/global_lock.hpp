@@ -9,7 +9,7 @@
 
 namespace heapwise::refill {
 
-/// Every visit to a list takes the same lock. The baseline of seed 004.
+/// Every visit to a list takes the same lock. The baseline of the report AllocatorBench.
 struct global_lock {
   static constexpr const char* name = "global_lock";
   static constexpr std::size_t list_cache_blocks = 0;

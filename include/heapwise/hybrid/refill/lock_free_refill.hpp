@@ -17,7 +17,7 @@ namespace heapwise::refill {
 
 /// A list is a stack whose head is one word: the index of the top block and a count of the changes,
 /// which makes an old head recognisable (as in the policy lock_free). Carving is a fetch_add on a
-/// chunk that all classes share. The second remedy that seed 004 names.
+/// chunk that all classes share. The second remedy that the report AllocatorBench names.
 ///
 /// One thread in 63 refills needs a new chunk and takes a lock for it, as the source does anyhow.
 /// At most 2^17 chunks of 1 MiB.

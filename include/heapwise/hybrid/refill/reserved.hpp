@@ -13,10 +13,10 @@
 
 namespace heapwise::refill {
 
-/// A class has a list, a lock and some slices in reserve that are carved already: a thread that
-/// finds the list empty hangs one in, in constant time. Reserves are filled at construction, and by
-/// a thread that carves without holding up anybody. Only when demand outruns it does an allocation
-/// carve. The third remedy that seed 004 names.
+/// A class has a list, a lock and some slices in reserve that are carved already. A thread that
+/// finds the list empty adds one of them to it, in constant time. Reserves are filled at
+/// construction, and by a thread that carves while no other thread waits for it. An allocation
+/// carves only if the reserves are empty. The third remedy that the report AllocatorBench names.
 ///
 /// The thread does not survive fork: a child carves for itself.
 struct reserved {

@@ -10,7 +10,8 @@
 namespace heapwise::refill {
 
 /// A visit to a list takes that list's lock; a thread that finds it empty takes the one lock of the
-/// chunks too, carves, and hangs in what it carved. What seed 004 tried, and found wanting.
+/// chunks too, carves, and adds what it carved to the list. The report AllocatorBench measured it,
+/// and found that threads do not scale with it.
 struct sharded {
   static constexpr const char* name = "sharded";
   static constexpr std::size_t list_cache_blocks = 0;

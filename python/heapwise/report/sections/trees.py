@@ -118,7 +118,7 @@ def _figure(view: View, table: TreeTable) -> tuple[Markup, str] | None:
     caption = ("Medians of whole processes with 95 % intervals, both axes logarithmic. Down and "
                "left is better. ")
     caption += ("One curve for each runtime, its settings joined from lean (the ring) to generous; "
-                "what has no such setting is a point." if curves else
+                "a runtime without such a setting is a point." if curves else
                 "Kinds are told apart by colour and are not ranked against each other.")
     left_out = [line.subject for line in table.lines if line.trouble]
     if left_out:
