@@ -146,6 +146,8 @@ def test_the_profiles_and_their_libraries_are_in_the_tables() -> None:
     assert {row[1].strip("`"): row[2].strip("`") for row in chosen} == libraries
     used = table("docs/how-to/use-the-heap.md", "file | profile")
     assert {row[1].strip("`"): row[0].strip("`") for row in used} == libraries
+    [defined] = re.findall(r"^\| profile \| (.*) \|$", text_of("docs/glossary.md"), re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", defined)) == set(profiles)
 
 
 def test_the_members_and_kinds_of_a_report_of_a_fault_are_in_the_table() -> None:
