@@ -207,7 +207,7 @@ const experiment question{
         "Speed at the limit. The program itself, its libraries and its stack count towards the "
         "limits too: no allocator reaches 1 in address_space. A map count has no bytes: there "
         "limit_mib is what the program wants. overcommit is measured only where the machine has "
-        "vm.overcommit_memory 2, and then shows whether limit_mib can be had, not where the end "
+        "vm.overcommit_memory 2, and then shows whether limit_mib is granted, not where the end "
         "is, which all programs share. A process that neither ends nor is told no within 10 s "
         "of processor time, or within 100 s, counts as dead.",
     .parameters =

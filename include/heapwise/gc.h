@@ -215,8 +215,8 @@ void heapwise_gc_include_roots(const void* begin, const void* end);
 int heapwise_gc_add_stack(const void* begin, const void* end);
 void heapwise_gc_remove_stack(const void* begin, const void* end);
 
-/* Returns: the first byte of the block that `address` is in, which may be a free one; NULL for what
- * is in none. */
+/* Returns: the first byte of the block that `address` is in, which may be a free one; NULL if
+ * it is in no block. */
 void* heapwise_gc_base(const void* address);
 
 /* Returns: how many bytes of a block may be used; 0 for an address that is not a block. */

@@ -111,8 +111,8 @@ class pool {
   /// since, as deallocate notices it.
   HEAPWISE_ALWAYS_INLINE bool deallocate_claimed(void* block) noexcept { return core_.push(block); }
 
-  /// Returns: the calling thread's local_pool. Throws: std::bad_alloc if no cache can be had.
-  /// Only for policies with a cache per thread.
+  /// Returns: the calling thread's local_pool. Throws: std::bad_alloc if there is no memory for a
+  /// cache. Only for policies with a cache per thread.
   [[nodiscard]] local_pool<pool> local()
     requires requires(core& shared) { shared.local(); }
   {

@@ -24,7 +24,7 @@ using next_blocks_function = std::size_t (*)(std::size_t capacity, void* context
 /// std::invalid_argument for a block size or count of 0, an alignment that is not a power of two, a
 /// max_block_count below block_count or growth::custom without next_blocks,
 /// std::length_error for sizes whose product overflows or exceeds PTRDIFF_MAX,
-/// std::bad_alloc if the first chunk cannot be had.
+/// std::bad_alloc if the source refuses the first chunk.
 struct pool_options {
   /// Bytes that the user may write to in each block.
   std::size_t block_size = 0;

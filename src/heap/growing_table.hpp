@@ -46,7 +46,7 @@ class growing_table {
   }
 
   /// Effects: maps the first `bytes`, and the page behind them. It is not usable yet, so the
-  /// program cannot have changed it, and a mapping that cannot be had again can be extended from
+  /// program cannot have changed it, and a mapping that cannot be made again can be extended from
   /// there.
   os::placed map_to(std::size_t bytes) noexcept {
     const std::size_t with_page = bytes + os::page_bytes();

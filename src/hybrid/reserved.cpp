@@ -11,7 +11,7 @@ reserved::depot::depot(detail::hybrids::chunk_map& chunks, const hybrid_options&
   try {
     worker_ = std::thread{[this] { work(); }};
   } catch (const std::exception&) {
-    // No thread to be had: every class still has its first reserve, and carves when that is gone.
+    // No thread can be started. Each class still has its first reserve, and carves after that.
   }
 }
 

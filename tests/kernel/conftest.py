@@ -46,7 +46,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 @pytest.fixture(scope="session")
 def boot() -> Boot:
     """Runs a script of ``sh`` in a guest that has these files. Skips the test, with the reason, if
-    no guest can be had here."""
+    no guest can be started here."""
     try:
         machine = Machine(kernel_image(ROOT / "build" / "kernel"), memory_mib=4096)
         Guest()

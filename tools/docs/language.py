@@ -67,6 +67,8 @@ RULES = (
     Rule(re.compile(r"(?:^|(?<=[.] )|(?<=^- ))What "
                     r"(?:[^.?!|:\n]|\n(?!\n)|[.:](?!\s)){1,200}\.(?=\s)", re.MULTILINE),
          "the thing that acts first: The output of the program ...", only=PAGES),
+    Rule(re.compile(r"\b(?:can|could|may|cannot|must|to) be had\b"), "is available, can get"),
+    Rule(re.compile(r"\b(?:is|are|was|were) said\b(?! to)"), "the report says ..., is written"),
     # The number of a document that readers do not have. Stored pages have it.
     Rule(re.compile(r"\bseed 0\d\d\b|\bthe seed's\b"), "the title of the report"),
     # A package is called breathe: there a quotation mark or its version follows.

@@ -28,7 +28,7 @@ class Rivals:
 def find_rivals(without: Collection[str], lock: Path = LOCK,
                 environment: Path = ENVIRONMENT) -> Rivals:
     """Installs memray from the lock, if it is not there. Exits with a reason if a tool that is
-    wanted cannot be had."""
+    wanted is missing."""
     return Rivals(
         None if "heaptrack" in without else _heaptrack(),
         None if "memray" in without else _memray_python(lock, environment))

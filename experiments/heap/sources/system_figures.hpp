@@ -19,8 +19,8 @@ inline long number_in(const char* path) {
   return number;
 }
 
-/// False if the system says that fewer bytes can be had without swapping, or that a control group
-/// of this process allows fewer. True if it does not say.
+/// False if the system says that fewer bytes are available without swapping, or that a control
+/// group of this process allows fewer. True if it does not say.
 inline bool may_use(std::uint64_t bytes) {
   std::FILE* const file = std::fopen("/proc/meminfo", "re");
   if (file == nullptr) return true;

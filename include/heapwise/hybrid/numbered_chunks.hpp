@@ -40,7 +40,7 @@ class numbered_chunks {
     return true;
   }
 
-  /// Returns: the address of an index; nullptr for what no index can be.
+  /// Returns: the address of an index; nullptr for a number that is not an index.
   [[nodiscard]] void* address_of(std::uint64_t index) const noexcept {
     const std::uint64_t number = index >> place_bits;
     if (number >= count_.load(std::memory_order_acquire)) return nullptr;

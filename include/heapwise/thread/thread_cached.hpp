@@ -89,7 +89,8 @@ class thread_cached::core final : public detail::cached_pool {
     return chunks_->index_of(address) < carved();
   }
 
-  /// Returns: the calling thread's handle. Throws: std::bad_alloc if a cache cannot be had.
+  /// Returns: the calling thread's handle. Throws: std::bad_alloc if there is no memory for a
+  /// cache.
   [[nodiscard]] handle local() {
     cache* const mine = find_or_adopt();
     if (mine == nullptr) detail::throw_bad_alloc();

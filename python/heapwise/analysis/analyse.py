@@ -17,7 +17,7 @@ from heapwise.trust import check_run
 
 
 def analyse(evidence: Evidence) -> Result:
-    """Works for complete and interrupted runs alike; what is missing is said, never made up."""
+    """Works for complete and interrupted runs alike. Missing figures are named, never invented."""
     rows = make_rows(evidence)
     trust = check_run(evidence)
     gain, gains = pool_advice(evidence, rows)

@@ -46,7 +46,7 @@ def between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side]
 
 
 def _count(series: Series, quantity: Quantity) -> str:
-    """``12.0 per million, 11.0 to 14.0``, ``never``: what has no ratio is said as it is."""
+    """``12.0 per million, 11.0 to 14.0``, ``never``: a side of a comparison without a ratio."""
     if not any(series.values):
         return "never"
     scale, interval = scale_for(series.values, quantity.unit), location_interval(

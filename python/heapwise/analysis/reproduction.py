@@ -107,8 +107,8 @@ class Reproduced:
 
 def reproduce(evidence: Evidence, report: PublishedReport, trust: Trust,
               changes: Mapping[str, Mapping[str, Setting]] | None = None) -> Reproduced:
-    """Works for a run that was stopped, too: what was not measured is said. changes: experiment ->
-    settings instead of the report's; None: those of the run's plan."""
+    """Works for a run that was stopped, too, and names what was not measured. changes: experiment
+    -> settings instead of the report's; None: those of the run's plan."""
     planned = evidence.stored.run.plan.options.reproduction
     found = _Finder(evidence, (planned.changes if planned else {}) if changes is None else changes)
     tables = [ReproducedTable(table, [[found.ours(figure) for figure in row.figures]

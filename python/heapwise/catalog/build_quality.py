@@ -43,7 +43,7 @@ class BuildQuality:
 
 
 def build_quality(path: Path | str) -> BuildQuality:
-    """Nothing is said against a file that cannot be read, or of a processor that we do not know."""
+    """Has no objection to a file that cannot be read, or to one of an unknown processor."""
     try:
         real = Path(path).resolve()
         status = real.stat()

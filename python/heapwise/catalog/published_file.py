@@ -57,7 +57,7 @@ class ColumnPart(Part, frozen=True):
 
 class RowPart(Part, frozen=True):
     """``values``: a number or a text for each column; without any, and where one is "", our figure
-    stands alone. ``ours``: a formula for each, "" for none; it goes before what is said of the
+    stands alone. ``ours``: a formula for each, "" for none; it goes before the keys of the
     place. ``name``: of the first figure, for formulas."""
 
     title: str = ""

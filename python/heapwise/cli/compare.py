@@ -327,7 +327,7 @@ def measure(prepared: Prepared, store: str | None, console: Console, *, strict: 
 
 
 def share(percent: float) -> float:
-    """--precision as a share. Problem E003 for what no interval can be within."""
+    """--precision as a share. Problem E003 for a share that no interval can reach."""
     if not 0 < percent <= 100:
         raise Problem("E003", f"--precision {percent:g}: it is a percentage above 0, up to 100",
                       do="heapwise compare --precision 1 -- PROGRAM")

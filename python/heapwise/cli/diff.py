@@ -39,7 +39,7 @@ def diff(
     heapwise diff 7f3a last --json
 
     The runs were not measured side by side, so this is weaker than heapwise compare --build. If
-    machine, version or work differ, figures are shown without a verdict, and the reason is said.
+    machine, version or work differ, figures are shown without a verdict but with the reason.
     """
     from heapwise.analysis.as_json import flat
     from heapwise.analysis.difference import difference

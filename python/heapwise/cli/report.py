@@ -81,7 +81,7 @@ def report(
 
 
 def _readable(console: Console, store: Path, listed: list[Listing]) -> list[StoredRun]:
-    """A damaged run among many is said, and does not hide the others."""
+    """A damaged run among many is named, and does not hide the others."""
     from heapwise.store import read_run
 
     found = []

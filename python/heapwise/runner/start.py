@@ -74,7 +74,7 @@ def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) 
     plan = extend(writer.run.plan)
     if plan.options.not_utf8:
         raise Problem("E003", "the run cannot go on: names in it are not UTF-8",
-                      why="The store holds text, so those names cannot be had back from it.",
+                      why="The store holds text, so those names cannot be restored from it.",
                       do="begin a new run")
     environment = from_store(plan.environment, os.environ)
     store = writer.folder.parent.parent

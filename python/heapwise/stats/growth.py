@@ -18,7 +18,7 @@ BLOCKS, PARTS = 12, 3
 each of the parts: one step between two levels is not growth."""
 
 FEWEST = 24
-"""Values of one series; with fewer nothing is said."""
+"""Values of one series; with fewer there is no answer."""
 
 STRICT, USUAL = 0.999, 0.95
 SHARE_OF_A_PART = 0.2
@@ -33,7 +33,7 @@ LEVEL_PER_HOUR = 0.01
 HOUR_S = 3600.0
 
 MANY = 6
-"""Series of which each has one slope, from which an interval over the series can be had."""
+"""Series of which each has one slope, which are enough for an interval over the series."""
 
 Direction = Literal["grows", "falls", "level", "cannot tell"]
 

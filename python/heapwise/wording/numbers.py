@@ -24,7 +24,7 @@ MORE, AS_MUCH = "more", "as much"
 """"1.2x more" may be read as 2.2 times as much."""
 
 LESS, LEAST_SHARE = "less", 0.05
-""""1.18x less" has two meanings, so down to this share of the whole it is said in percent."""
+""""1.18x less" has two meanings, so down to this share of the whole it is written in percent."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from heapwise.wording.numbers import (
 )
 
 SMALL = 1.05
-"""Up to 5 % a factor has no figures left to show: then it is said in percent."""
+"""Up to 5 % a factor has no figures left to show: then it is written in percent."""
 
 SHOWN = 0.0005
 """The least share that one decimal of a percent shows."""
@@ -22,7 +22,8 @@ SHOWN = 0.0005
 
 def relation(row: Row) -> str:
     """``3.1 % faster``, ``6.42x faster``, ``1.17x as much``, ``14.5 % less``,
-    ``no difference``, ``baseline``: in the words and the terms of a sentence (``comparison.difference``)."""
+    ``no difference``, ``baseline``: in the words and the terms of a sentence
+    (``comparison.difference``)."""
     if row.baseline:
         return "baseline"
     if row.ratio is None:

@@ -1,4 +1,4 @@
-"""The heap family: which is behind which, the map, the goals, and what is said of them."""
+"""The heap family: which is behind which, the map, the goals, and the sentences about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool family: its goals, and that no word is said of blocks that nobody uses."""
+"""The pool family: its goals, and no sentence about blocks that nobody uses."""
 
 from __future__ import annotations
 

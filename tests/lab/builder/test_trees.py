@@ -1,4 +1,4 @@
-"""``peers add trees``: what is built, what is left as it was, and what is said of the rest."""
+"""``peers add trees``: what is built, what is left as it was, and the messages about the rest."""
 
 from __future__ import annotations
 

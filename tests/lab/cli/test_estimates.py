@@ -1,4 +1,4 @@
-"""What a plan is said to take."""
+"""How long a plan takes, as it is estimated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of program experiments before and after they run."""
+"""The messages about program experiments before and after they run."""
 
 from __future__ import annotations
 

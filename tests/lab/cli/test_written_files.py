@@ -1,4 +1,4 @@
-"""What is said of a file that cannot be written."""
+"""The messages about a file that cannot be written."""
 
 from __future__ import annotations
 

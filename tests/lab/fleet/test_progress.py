@@ -32,7 +32,7 @@ def test_the_rest_of_a_plan_takes_as_long_as_its_rounds_did(tmp_path: Path) -> N
 
 
 class Heard(Console):
-    """Keeps what is said."""
+    """Keeps the lines that are printed."""
 
     def __init__(self) -> None:
         super().__init__(quiet=False, as_json=False)

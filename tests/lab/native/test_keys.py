@@ -103,7 +103,7 @@ LINES: dict[str, type[msgspec.Struct]] = {
 def test_an_experiment(
     native: Path, experiment: str, words: list[str], kinds: set[str]
 ) -> None:
-    """With a planted cost, since that is said in a key of its own."""
+    """With a planted cost, since that has a key of its own."""
     done = subprocess.run(
         [native / "experiments" / experiment, "--smoke", "--self-test", "--plant-ns", "1", *words],
         check=True, stdout=subprocess.PIPE, timeout=60)

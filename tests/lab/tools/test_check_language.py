@@ -37,6 +37,8 @@ def found(text: str, name: str = "docs/page.md") -> list[str]:
     "What is not measured is left out.",
     "- What the heap keeps is in `a.b`.",
     "The remedy that seed 004 names.",
+    "False if no cache can be had.",
+    "The reason is said.",
 ])
 def test_a_planted_sentence_is_found(text: str) -> None:
     [line] = found(f"# Title\n\n{text}\n")
@@ -60,6 +62,7 @@ def test_a_planted_sentence_is_found(text: str) -> None:
     "Threads may not have started yet.",
     "Should it be faster?",
     "It was run with seed 17.",
+    "Memory can be handed out.",
 ])
 def test_plain_english_is_left_alone(text: str) -> None:
     assert found(text) == []

@@ -1,4 +1,4 @@
-"""Parts run beside each other only where that was said, and none is lost."""
+"""Parts run beside each other only where the list allows it, and none is lost."""
 
 from __future__ import annotations
 

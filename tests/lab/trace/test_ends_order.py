@@ -1,4 +1,4 @@
-"""In which order blocks end, and how it is said."""
+"""In which order blocks end, and the words for it."""
 
 from __future__ import annotations
 

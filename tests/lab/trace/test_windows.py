@@ -1,4 +1,4 @@
-"""What is said of call sites if the trace holds windows of the run."""
+"""The figures of call sites if the trace holds windows of the run."""
 
 from __future__ import annotations
 

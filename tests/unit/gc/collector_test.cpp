@@ -227,7 +227,7 @@ TEST_CASE("realloc keeps the smaller number of bytes, and zeroes what is new") {
   }
 }
 
-TEST_CASE("sizes that cannot be had are refused, and then nothing is lost") {
+TEST_CASE("sizes that are too large are refused, and then nothing is lost") {
   heapwise_gc_init(nullptr);
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX / 2, std::size_t{1} << 46}) {
     CAPTURE(size);

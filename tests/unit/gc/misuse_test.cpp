@@ -1,4 +1,4 @@
-// Calls with addresses that are not blocks, and with sizes that cannot be had.
+// Calls with addresses that are not blocks, and with sizes that are too large.
 #include <cerrno>
 #include <csignal>
 #include <cstdint>

@@ -25,7 +25,7 @@ class with_variable {
   const char* name_;
 };
 
-/// What is said on standard error meanwhile.
+/// Returns: the text on standard error meanwhile.
 template <class Body>
 std::string said_by(Body body) {
   int ends[2];

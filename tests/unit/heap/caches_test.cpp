@@ -65,7 +65,7 @@ TEST_CASE("the next thread has what the one before it left in its cache") {
   });
 }
 
-TEST_CASE("blocks of idle caches can be had by all threads once the caches are emptied") {
+TEST_CASE("blocks of idle caches serve all threads once the caches are emptied") {
   start_without_clock();
   bring_everything_home();
   CHECK(own_cached_bytes() == 0);

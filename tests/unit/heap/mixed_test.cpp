@@ -157,7 +157,7 @@ TEST_CASE("blocks of every class that are cut from holes are as aligned as in sp
   check_nothing_is_left();
 }
 
-TEST_CASE("every granule between live blocks can be had") {
+TEST_CASE("every granule between live blocks can be allocated") {
   for (const std::size_t size : {16UL, 48UL, 80UL, 112UL, 448UL}) {
     CAPTURE(size);
     stress::random draw{size};
@@ -211,7 +211,7 @@ TEST_CASE("a hole that grew block by block is found by a request that needs all 
   }
 }
 
-TEST_CASE("holes are not lost for ever: what came back can be had again, whatever was cut before") {
+TEST_CASE("holes are not lost for ever: freed bytes are allocated again, whatever was cut before") {
   constexpr std::size_t sizes[] = {16, 48, 64, 112, 320, 1024, 2560, 8192};
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);

@@ -146,7 +146,7 @@ class CommandWords:
         return commands, typed, names
 
     def _split(self, text: str) -> list[str]:
-        """As a shell would. Problem E003 for what only a shell can do."""
+        """As a shell would. Problem E003 for a command that needs a shell."""
         try:
             words = shlex.split(text)
         except ValueError as error:

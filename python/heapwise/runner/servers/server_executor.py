@@ -407,7 +407,7 @@ def _said(process: Process) -> str:
 
 
 def _values(process: Process, quantities: set[str]) -> dict[str, float]:
-    """The quantities of one server, of those that could be had."""
+    """The quantities of one server, of those that were found."""
     facts, load = process.facts, process.facts.load
     assert load is not None
     found: dict[str, float | None] = {
