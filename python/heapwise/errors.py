@@ -100,8 +100,9 @@ CATALOGUE: dict[str, Entry] = _entries(
           "The program is built for another machine than the allocators here.",
           "build it for this machine"),
     Entry("E026", "not a program", Exit.BAD_USAGE,
-          "The file is neither an ELF program nor a script with an interpreter line.",
-          "heapwise compare -- INTERPRETER FILE"),
+          "The kernel starts only ELF programs, and scripts that name their interpreter. "
+          "Nothing was measured.",
+          "begin the script with a line such as #!/bin/sh, or give its interpreter first: sh FILE"),
     Entry("E027", "other C library", Exit.BAD_USAGE,
           "The allocators here are built for glibc and cannot be loaded into this program.",
           "build the program for glibc, or measure it in a system of its own C library"),

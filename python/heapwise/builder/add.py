@@ -55,8 +55,9 @@ def choose_buildable(name: str) -> list[Declared]:
     others = {peer.name: peer for peer in read_declarations()}
     if name in others:
         near = [found for found in names if found.startswith(name)]
-        also = f"; what can be built like it: {', '.join(near)}" if near else ""
-        raise Problem("E002", f"{name} is not built by us{also}", do=others[name].declaration.get)
+        also = f", but {' and '.join(near)}" if near else ""
+        raise Problem("E002", f"peers add does not build {name}{also}",
+                      do=others[name].declaration.get)
     hint = did_you_mean(name, names, f"there are {', '.join(names)}")
     raise Problem("E002", f"no peer '{name}' that can be built{hint}", do="heapwise peers add all")
 

@@ -85,7 +85,8 @@ def _experiment(console: Console, id: str) -> int:
     if id not in experiments:
         words = [*CATALOGUE, *_checks(), *experiments]
         raise Problem(
-            "E003", f"'{id}' is the id of no error, check or experiment{did_you_mean(id, words)}",
+            "E003", f"'{id}' is not the id of an error, a check or an experiment"
+            f"{did_you_mean(id, words)}",
             do="heapwise list   for experiments; ids of errors and checks are in what was printed",
         )
     experiment = experiments[id]

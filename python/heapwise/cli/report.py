@@ -55,7 +55,7 @@ def report(
     heapwise report 7f3a 81c0 -o both.html   two runs in one file
     heapwise report 7f3a --redact            to give away, without host, user, paths and arguments
     """
-    from heapwise.store import find_store, list_runs, read_run
+    from heapwise.store import empty_store, find_store, list_runs, read_run
 
     if open_ not in ("yes", "no", "auto"):
         raise Problem("E003", f"--open {open_}: it is yes, no or auto", do="heapwise report --help")
@@ -64,7 +64,7 @@ def report(
     if list_:
         return _list(console, found)
     if every and not found:
-        raise Problem("E004", f"the store {place} is empty", do="heapwise compare -- PROGRAM")
+        raise empty_store(place)
     if is_live(sys.stderr) and not (quiet or as_json):
         error_line(f"Reading {counted(len(found) if every else len(runs or [0]), 'run')} ...")
     wanted = (_readable(console, place, found) if every

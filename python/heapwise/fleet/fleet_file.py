@@ -157,7 +157,11 @@ def find_fleet(store: Path, id: str) -> FleetFile:
     path = store / FOLDER / id / FILE
     if id in {path.parent.name for path in _files(store)}:
         return FleetFile(path)
-    raise Problem("E004", f"{store} has no fleet run {id}", do="heapwise fleet status")
+    if not places:
+        raise Problem("E004", f"the store {store} has no fleet run",
+                      why="Nothing was measured with --fleet yet, or it is in another store "
+                      "(--store).", do="heapwise compare --fleet hosts.toml -- PROGRAM")
+    raise Problem("E004", f"the store {store} has no fleet run {id}", do="heapwise fleet status")
 
 
 def reopened(file: FleetFile) -> FleetFile:

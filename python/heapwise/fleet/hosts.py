@@ -32,7 +32,11 @@ def read_hosts(path: Path) -> list[Host]:
     """In the order of the file. Problem E003 if it cannot be read or names no machine."""
     try:
         document = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise Problem("E003", f"{path} cannot be read: {error.strerror}",
+                      why="It is the file that lists the machines. Nothing was started.",
+                      do=f"write lines as {EXAMPLE}") from error
+    except ValueError as error:
         raise Problem("E003", f"{path} is not a list of machines: {error}",
                       do=f"write lines as {EXAMPLE}") from error
     hosts = [_host(name, value, path) for name, value in document.items()]

@@ -24,6 +24,9 @@ CLOCK_ERROR = timedelta(minutes=10)
 FEW = 32
 """Fewer runs are read about as fast as an index."""
 
+NEWEST = ("last", "latest")
+"""Names of the newest run."""
+
 
 @dataclass(frozen=True)
 class Listing:
@@ -87,20 +90,26 @@ def resolve_run(store: Path, run_id: str) -> Path:
     if "/" in run_id and (as_folder / RUN_FILE).exists():
         return as_folder.absolute()
     ids = run_ids(store)
-    if run_id in ("last", "latest") and ids:
+    if run_id in NEWEST and ids:
         return store / RUNS / ids[-1]
     matches = [run_id] if run_id in ids else [name for name in ids if name.startswith(run_id)]
     if len(matches) == 1 and run_id:
         return store / RUNS / matches[0]
-    raise Problem("E004", _no_such_run(store, run_id, ids, matches),
-                  do="" if ids else "heapwise compare -- PROGRAM")
+    if not ids:
+        raise empty_store(store, "" if run_id in NEWEST else run_id)
+    raise Problem("E004", _no_such_run(store, run_id, ids, matches))
+
+
+def empty_store(store: Path, run_id: str = "") -> Problem:
+    """Of a run, or of any run, that is wanted from a store without runs."""
+    return Problem("E004", f"{f'no run {run_id!r}: ' if run_id else ''}the store {store} is empty",
+                   why="Nothing was measured yet, or the runs are in another store (--store).",
+                   do="heapwise compare -- PROGRAM")
 
 
 def _no_such_run(store: Path, run_id: str, ids: list[str], matches: list[str]) -> str:
     if run_id and len(matches) > 1:
         return f"'{run_id}' is the beginning of {len(matches)} runs: {', '.join(matches)}"
-    if not ids:
-        return f"no run '{run_id}': the store {store} is empty"
     hint = did_you_mean(run_id, ids, f"the last one is {ids[-1]}")
     return f"no run '{run_id}' in {store}{hint}"
 

@@ -253,8 +253,14 @@ def open_trace(path: Path) -> Trace:
     """Problems: E062 if there is no such file, if it is not a trace, or too new."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise Problem("E062", f"there is no file {path}",
+                      why="A trace is a file that heapwise record has written.",
+                      do=f"heapwise record -o {path} -- PROGRAM") from error
     except OSError as error:
-        raise Problem("E062", f"{path} cannot be read: {error.strerror}") from error
+        raise Problem("E062", f"{path} cannot be read: {error.strerror}",
+                      why="A trace is read from its file.",
+                      do=f"make it readable, for example by chmod +r {path}") from error
     try:
         return _open(path, file)
     except BaseException:

@@ -244,7 +244,7 @@ def test_names(place: Place) -> None:
     (other / "peer.toml").write_text('title = "T"\nkind = "preload"\nlibraries = ["x.so"]\n'
                                      'get = "apt install it"\nlicence = "MIT"\n')
     assert [peer.name for peer in choose_buildable("all")] == ["toy"]
-    for name, words in (("toi", "did you mean toy"), ("toyota", "is not built by us")):
+    for name, words in (("toi", "did you mean toy"), ("toyota", "does not build toyota")):
         with pytest.raises(Problem, match=words) as caught:
             choose_buildable(name)
         assert caught.value.id == "E002"
