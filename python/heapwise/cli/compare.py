@@ -209,8 +209,9 @@ def compare(
     Each argument before -- is a whole command line. The words after -- are one program with its
     arguments; it is measured under every allocator. The baseline is the first command, or the
     allocator that the program uses today. In each round everything runs once, in random order.
-    Rounds are added until every 95 % interval is within --precision, or until --time is over.
-    Ctrl-C shows what was measured so far, and heapwise resume goes on.
+    Rounds are added until every 95 % interval is within --precision, or until --time is over,
+    which is 3 minutes by default. Ctrl-C shows what was measured so far, and heapwise resume goes
+    on.
     """
     if fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet

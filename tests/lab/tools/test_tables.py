@@ -11,12 +11,14 @@ import typer
 
 from heapwise.analysis.reproduction import VERDICTS
 from heapwise.catalog.peer_file import PeerBuild
+from heapwise.cli.compare import compare
 from heapwise.cli.export import PAGES
 from heapwise.cli.frame.app import build_app
 from heapwise.errors import Exit
 from heapwise.evidence.judged_limits import METRICS
 from heapwise.model import Row
 from heapwise.report.formats import allocatorbench, find_formats
+from heapwise.runner.compare_plan import DEFAULT_TIME_S
 from heapwise.runner.servers.generators import GENERATORS
 from heapwise.runner.servers.plan import QUANTITIES
 from heapwise.trace import columns
@@ -250,9 +252,24 @@ def test_the_comments_that_build_an_experiment_are_in_the_table() -> None:
     assert choices == set(read)
 
 
-def test_contributing_has_the_oldest_python() -> None:
-    [oldest] = re.findall(r"wheels for Python (3\.\d+) to", text_of("CONTRIBUTING.md"))
-    assert f'requires-python = ">={oldest}"' in text_of("pyproject.toml")
+def test_the_pages_have_the_oldest_python() -> None:
+    [contributing] = re.findall(r"wheels for Python (3\.\d+) to", text_of("CONTRIBUTING.md"))
+    [fleet] = re.findall(r"need Python (3\.\d+) or newer",
+                         text_of("docs/how-to/measure-on-many-machines.md"))
+    assert contributing == fleet
+    assert f'requires-python = ">={fleet}"' in text_of("pyproject.toml")
+
+
+def test_the_oldest_glibc_of_the_wheel_is_that_of_the_debian_packages() -> None:
+    [oldest] = re.findall(r"runs on x86-64 with glibc ([\d.]+)", text_of("docs/how-to/install.md"))
+    assert f'"libc6 (>= {oldest})"' in text_of("cmake/debian.cmake")
+
+
+def test_the_default_time_of_a_comparison_is_what_readme_and_help_say() -> None:
+    numbers = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+    [word] = re.findall(r"A comparison takes (\w+) minutes", text_of("README.md"))
+    [digit] = re.findall(r"which is (\d+) minutes by default", compare.__doc__ or "")
+    assert {numbers[word] * 60, int(digit) * 60} == {DEFAULT_TIME_S}
 
 
 def test_the_readme_has_the_number_of_small_experiments() -> None:
