@@ -1,7 +1,8 @@
 """Ways of writing that readers stumble over: each with what to write instead.
 
 The rules are those that a program can check without taking a right sentence for a wrong one. Text
-of others (licences, published reports, stored data) and the output of commands is left alone.
+of others (licences, published reports, stored data) and pages of results that a command wrote, or
+quote from one, are left alone.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from docs.links import without_code
 from docs.tree import TextFile, line_of
 
 LEFT_ALONE = re.compile(
-    r"^(requirements\.lock|.*LICENSE|schema/|published/|docs/results/|tests/data/(?:sarif|pages)/"
+    r"^(requirements\.lock|.*LICENSE|schema/|published/|tests/data/(?:sarif|pages)/"
     r"|tools/docs/language\.py"
     r"|tests/lab/(tools/test_check_language|native/test_texts)\.py)"
     r"|\.(json|svg|csv|lock|html|js)$")
+
+RESULTS, WRITTEN_BY_A_COMMAND = "docs/results/", "<!-- Made by "
 
 COMPARED = ("longer|more|less|slower|faster|larger|smaller|worse|better|different|shorter|earlier"
             "|later|harder|other|such|one")
@@ -96,22 +100,30 @@ THERE = re.compile(r"\b[Tt]here[\s/#*\"'|]*$")
 
 def offences(file: TextFile) -> Iterator[str]:
     """``name:line: "words": write ...`` for each place."""
-    if LEFT_ALONE.search(file.name):
-        return
+    text = _own_text(file)
     for rule in (rule for rule in RULES if rule.is_about(file.name)):
-        for match in rule.pattern.finditer(file.text):
-            if not THERE.search(file.text[max(0, match.start() - 40) : match.start()]):
-                line = line_of(file.text, match.start())
+        for match in rule.pattern.finditer(text):
+            if not THERE.search(text[max(0, match.start() - 40) : match.start()]):
+                line = line_of(text, match.start())
                 yield f'{file.name}:{line}: "{match[0]}": write {rule.instead}'
     if file.name.startswith("tests/"):
-        yield from _test_names(file)
+        yield from _test_names(file, text)
 
 
-def _test_names(file: TextFile) -> Iterator[str]:
-    for name in TEST_NAME.finditer(file.text):
+def _own_text(file: TextFile) -> str:
+    """Without the words of others, and of programs: a page of results quotes what they printed."""
+    if LEFT_ALONE.search(file.name):
+        return ""
+    if file.name.startswith(RESULTS):
+        return "" if file.text.startswith(WRITTEN_BY_A_COMMAND) else without_code(file.text)
+    return file.text
+
+
+def _test_names(file: TextFile, text: str) -> Iterator[str]:
+    for name in TEST_NAME.finditer(text):
         sentence = (name[1] or name[2]).replace("_", " ")
         for rule in (rule for rule in OF_TEST_NAMES if rule.is_about(file.name)):
             match = rule.pattern.search(sentence)
             if match and not THERE.search(sentence[: match.start()]):
-                line = line_of(file.text, name.start())
+                line = line_of(text, name.start())
                 yield f'{file.name}:{line}: "{match[0]}": write {rule.instead}'

@@ -72,7 +72,7 @@ def find_recipe(name: str) -> Recipe:
     """Problem E003 for one that is not there or not as it should be, E010 if a program lacks."""
     path = recipe_folder() / name / RECIPE_FILE
     if name not in recipe_names():
-        raise Problem("E003", f"--recipe {name}: there is none of that name",
+        raise Problem("E003", f"--recipe {name}: there is no recipe of that name",
                       do=f"name one of {', '.join(recipe_names())}")
     try:
         found = msgspec.convert(tomllib.loads(path.read_text()), RecipeDeclaration)

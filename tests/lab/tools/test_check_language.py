@@ -77,6 +77,13 @@ def test_text_of_others_is_left_alone() -> None:
     assert found("The licensee shall ...", "LICENSE") == []
 
 
+def test_a_page_of_results_is_checked_except_for_what_a_command_wrote() -> None:
+    page, wrong = "docs/results/some/page.md", "All but for one.\n"
+    assert found(f"<!-- Made by `this`; do not edit. -->\n\n{wrong}", page) == []
+    assert found(f"# Title\n\n```text\n{wrong}```\n", page) == []
+    assert len(found(f"# Title\n\n```text\n{wrong}```\n\n{wrong}", page)) == 1
+
+
 @pytest.mark.parametrize("text", [
     "def test_a_folder_is_no_peer() -> None:",
     "def test_a_layout_that_is_none_is_refused() -> None:",
