@@ -20,6 +20,13 @@ Health = Literal["good", "note", "missing"]
 Diagnosis = tuple[Health, str, str]
 """State, subject, and what to know or to do about it."""
 
+WITHOUT = {
+    "hardware_counters": "; nothing to do on a virtual machine: time and memory do not need them",
+    "turbo": "; check V12 sees whether it changed",
+    "cpufreq": "; check V12 sees whether it changed",
+}
+"""What it means if something of the machine is not available."""
+
 
 def register(app: typer.Typer) -> None:
     app.command("doctor", short_help="Show what a measurement lacks here.")(doctor)
@@ -135,10 +142,11 @@ def _will_be_made(store: Path) -> Diagnosis | None:
 
 def _machine(machine: Machine) -> Iterator[Diagnosis]:
     from heapwise.cli.frame.announce import machine_line
+    from heapwise.wording.names import spaced
 
     yield "good", "machine", machine_line(machine)
     for facility, reason in machine.unavailable.items():
-        yield "note", facility, reason
+        yield "note", spaced(facility), f"{reason}{WITHOUT.get(facility, '')}"
     load = (machine.facts.quiet.load or [0.0])[0]
     if load > machine.cores / 2:
         yield "note", "load", f"{load}: others are working here; wait, or trust intervals only"

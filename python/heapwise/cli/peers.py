@@ -67,6 +67,9 @@ def list_peers(
     if not found:
         console.say("No peer is declared: HEAPWISE_PEERS names a folder without peer files.")
     width = max((len(peer.name) for peer in found), default=0)
+    here = [peer for peer in found if peer.path is not None]
+    version, licence = (max((len(word) for word in words), default=0) for words in (
+        [peer.version for peer in here], [peer.licence for peer in here]))
     for peer in found:
         if peer.path is None:
             console.result(f"{peer.name:<{width}} missing     ->  {peer.get}")
@@ -76,7 +79,8 @@ def list_peers(
             mark = "  debug build" if peer.debug_build else ""
             where = peer.path or "the system's C library"
             console.result(
-                f"{peer.name:<{width}} {peer.version:<11} {peer.licence:<32} {where}{mark}"
+                f"{peer.name:<{width}} {peer.version:<{version}} {peer.licence:<{licence}} "
+                f"{where}{mark}"
             )
     for line in [] if quiet else tree_lines(width):
         console.result(line)
