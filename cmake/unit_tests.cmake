@@ -57,6 +57,10 @@ target_link_libraries(doctest_main PUBLIC doctest::doctest)
 target_compile_features(doctest_main PUBLIC cxx_std_20)
 # A check becomes one call, in which no exception is caught: it ends the test, which has failed.
 target_compile_definitions(doctest_main PUBLIC DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
+# It is not what is tested. An emulator runs it often enough to be worth optimizing.
+if(NOT CMAKE_CROSSCOMPILING)
+  target_compile_options(doctest_main PRIVATE -O0)
+endif()
 
 # The usual headers, compiled once for each way in which tests are compiled, and not through ccache,
 # which refuses what is compiled with them. The preset `apart` does without: it shows that each file
