@@ -38,7 +38,7 @@ def test_each_expression_names_files(preset: int) -> None:
         assert any(re.search(expression.removeprefix("^"), name) for name in names), expression
 
 
-def test_what_the_thread_sanitizer_does_not_get_starts_no_thread() -> None:
+def test_no_contract_that_the_thread_sanitizer_lacks_starts_a_thread() -> None:
     expression = left_out()[1]
     found = {name for name, path in sources().items() if expression.search(name)
              and STARTS_A_THREAD.search(path.read_text())}
