@@ -44,9 +44,15 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def warm_start() -> Iterator[WarmStart]:
-    """Starts the command without loading its modules each time."""
-    starter = WarmStart(usual_variables())
+def warm_start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmStart]:
+    """Starts the command without loading its modules each time. The processes of one run of pytest
+    share the verbs that were started."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    shared = folder / "started-verbs"
+    shared.mkdir(exist_ok=True)
+    starter = WarmStart(usual_variables(), shared)
     yield starter
     starter.close()
 

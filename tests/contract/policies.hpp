@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <heapwise/heapwise.hpp>
 
 namespace contract {
@@ -14,19 +15,20 @@ using heapwise::growth;
 using heapwise::pool;
 using heapwise::pool_options;
 
-/// A pool type and how it grows: what one run of a contract is about.
-template <class Policy, class Checking, growth How>
-struct setting {
+/// A pool type, and how the pools of the running test case grow.
+template <class Policy, class Checking>
+struct pool_kind {
   using policy = Policy;
   using checking = Checking;
   using pool_type = pool<Policy, Checking>;
-  static constexpr growth how = How;
   /// An address that is not a block of the pool is refused; else its free is undefined behaviour.
   static constexpr bool refuses_foreign = Checking::refuses_foreign;
+  /// No parameter of the type: what differs only in this is compiled once.
+  static inline growth how = growth::fixed;
 
   /// Options for `count` blocks; a pool that may grow starts with a quarter of them.
-  static constexpr pool_options options(std::size_t block_size, std::size_t count,
-                                        std::size_t alignment = 0) {
+  static pool_options options(std::size_t block_size, std::size_t count,
+                              std::size_t alignment = 0) {
     const bool grows = how == growth::geometric;
     return {.block_size = block_size,
             .block_count = grows ? (count + 3) / 4 : count,
@@ -34,6 +36,15 @@ struct setting {
             .growth = how,
             .max_block_count = grows ? count : 0};
   }
+};
+
+/// What one run of a contract is about: a kind of pool and how it grows.
+template <class Policy, class Checking, growth How>
+struct setting {
+  using kind = pool_kind<Policy, Checking>;
+  using checking = Checking;
+  using pool_type = typename kind::pool_type;
+  static constexpr growth how = How;
 };
 
 /// A line for each new policy goes here.
@@ -48,6 +59,20 @@ struct setting {
 #define CONTRACT_SETTINGS                                                                 \
   CONTRACT_SETTINGS_OF(heapwise::unsynchronized), CONTRACT_SETTINGS_OF(heapwise::locked), \
       CONTRACT_SETTINGS_OF(heapwise::lock_free), CONTRACT_SETTINGS_OF(heapwise::thread_cached)
+
+/// CONTRACT_TEST_CASE("name", S, SETTING...) { ... }: a test case for each setting. In its body S
+/// is the setting's kind of pool, and the body is compiled once for each kind.
+#define CONTRACT_TEST_CASE(name, S, ...) \
+  CONTRACT_TEST_CASE_OF(name, S, DOCTEST_ANONYMOUS(contract_body_), __VA_ARGS__)
+#define CONTRACT_TEST_CASE_OF(name, S, body, ...)  \
+  template <class S>                               \
+  void body();                                     \
+  TEST_CASE_TEMPLATE(name, Setting, __VA_ARGS__) { \
+    Setting::kind::how = Setting::how;             \
+    body<typename Setting::kind>();                \
+  }                                                \
+  template <class S>                               \
+  void body()
 
 /// Allocates until the pool has no more, `most` blocks at the most.
 template <class Pool>

@@ -12,7 +12,7 @@ namespace {
 
 using heapwise::growth;
 
-TEST_CASE_TEMPLATE("as many blocks as there are, each once, then all back", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("as many blocks as there are, each once, then all back", S, CONTRACT_SETTINGS) {
   typename S::pool_type blocks{S::options(40, 500)};
   std::vector<void*> all(600, nullptr);
   for (int round = 0; round < 3; ++round) {
@@ -29,7 +29,7 @@ TEST_CASE_TEMPLATE("as many blocks as there are, each once, then all back", S, C
   CHECK(contract::drain(blocks).size() == 500);
 }
 
-TEST_CASE_TEMPLATE("an address that is not a block is left out", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("an address that is not a block is left out", S, CONTRACT_SETTINGS) {
   typename S::pool_type blocks{S::options(40, 10)};
   std::vector<void*> all(10, nullptr);
   REQUIRE(blocks.try_allocate_many(all) == 10);

@@ -30,7 +30,7 @@ std::set<void*> live_in(Pool& blocks) {
   return live;
 }
 
-TEST_CASE_TEMPLATE("for_each finds what is out, whatever was freed in which order", S,
+CONTRACT_TEST_CASE("for_each finds what is out, whatever was freed in which order", S,
                    CONTRACT_SETTINGS) {
   for (const std::size_t size : {std::size_t{8}, std::size_t{16}, std::size_t{64}}) {
     typename S::pool_type blocks{S::options(size, 3000)};
@@ -77,7 +77,7 @@ TEST_CASE_TEMPLATE("blocks in the caches of other threads are free", Policy, hea
   still_there.join();
 }
 
-TEST_CASE_TEMPLATE("without memory for the bits nothing is visited", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("without memory for the bits nothing is visited", S, CONTRACT_SETTINGS) {
   fake_blocks source;
   typename S::pool_type blocks{S::options(64, 100), source};
   static_cast<void>(blocks.allocate());
@@ -89,7 +89,7 @@ TEST_CASE_TEMPLATE("without memory for the bits nothing is visited", S, CONTRACT
   CHECK(source.pieces_out() >= 1);
 }
 
-TEST_CASE_TEMPLATE("shrink gives empty chunks back, and every block is still there once", S,
+CONTRACT_TEST_CASE("shrink gives empty chunks back, and every block is still there once", S,
                    CONTRACT_SETTINGS) {
   fake_blocks source;
   typename S::pool_type blocks{S::options(64, 4000), source};
@@ -161,7 +161,7 @@ std::size_t count_resident(const std::vector<void*>& blocks) {
   }));
 }
 
-TEST_CASE_TEMPLATE("after reset and shrink a pool touches nothing", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("after reset and shrink a pool touches nothing", S, CONTRACT_SETTINGS) {
   typename S::pool_type blocks{S::options(4096, 5000)};
   const std::vector<void*> all = drain(blocks);
   for (void* const each : all) std::fill_n(static_cast<char*>(each), 4096, 'x');
@@ -172,7 +172,7 @@ TEST_CASE_TEMPLATE("after reset and shrink a pool touches nothing", S, CONTRACT_
   CHECK(drain(blocks).size() == 5000);
 }
 
-TEST_CASE_TEMPLATE("a handle stands for its block, also after growth", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("a handle stands for its block, also after growth", S, CONTRACT_SETTINGS) {
   using pool_type = typename S::pool_type;
   pool_type blocks{S::options(40, 500)};
   std::vector<void*> out = drain(blocks, 20);
@@ -190,7 +190,7 @@ TEST_CASE_TEMPLATE("a handle stands for its block, also after growth", S, CONTRA
   CHECK(blocks.handle_of(nullptr) == pool_type::no_handle);
 }
 
-TEST_CASE_TEMPLATE("clear destroys each object once", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("clear destroys each object once", S, CONTRACT_SETTINGS) {
   static int ended;
   struct owner {
     ~owner() { ++ended; }

@@ -10,7 +10,7 @@ namespace {
 
 using contract::drain;
 
-TEST_CASE_TEMPLATE("reset frees all blocks of all chunks", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("reset frees all blocks of all chunks", S, CONTRACT_SETTINGS) {
   typename S::pool_type blocks{S::options(48, 100)};
   std::vector<void*> before = drain(blocks);
   REQUIRE(before.size() == 100);
@@ -24,7 +24,7 @@ TEST_CASE_TEMPLATE("reset frees all blocks of all chunks", S, CONTRACT_SETTINGS)
   for (void* const block : after) CHECK(blocks.deallocate(block));
 }
 
-TEST_CASE_TEMPLATE("reset makes every block one that was never handed out", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("reset makes every block one that was never handed out", S, CONTRACT_SETTINGS) {
   typename S::pool_type blocks{S::options(48, 100)};
   const std::vector<void*> all = drain(blocks);
   constexpr bool refuses = S::refuses_foreign && !S::checking::enabled; // and does not abort
@@ -39,7 +39,7 @@ TEST_CASE_TEMPLATE("reset makes every block one that was never handed out", S, C
   CHECK(drain(blocks).size() == 100);
 }
 
-TEST_CASE_TEMPLATE("a reset pool grows on", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("a reset pool grows on", S, CONTRACT_SETTINGS) {
   heapwise::pool_options options = S::options(32, 64);
   options.max_block_count = 0;
   typename S::pool_type blocks{options};

@@ -29,7 +29,7 @@ std::size_t record_bytes(const Pool& blocks) {
   return sizeof(chunks) + records * sizeof(heapwise::detail::chunk);
 }
 
-TEST_CASE_TEMPLATE("all memory goes back to the source", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("all memory goes back to the source", S, CONTRACT_SETTINGS) {
   fake_blocks source;
   {
     typename S::pool_type blocks{S::options(40, 3000), source};
@@ -42,7 +42,7 @@ TEST_CASE_TEMPLATE("all memory goes back to the source", S, CONTRACT_SETTINGS) {
   CHECK(source.bytes_out() == 0);
 }
 
-TEST_CASE_TEMPLATE("a source that fails at any request: documented errors, nothing lost", S,
+CONTRACT_TEST_CASE("a source that fails at any request: documented errors, nothing lost", S,
                    CONTRACT_SETTINGS) {
   fake_blocks counting;
   {
@@ -79,7 +79,7 @@ TEST_CASE_TEMPLATE("a source that fails at any request: documented errors, nothi
   }
 }
 
-TEST_CASE_TEMPLATE("no metadata per block: a buffer of just the blocks and a few records will do",
+CONTRACT_TEST_CASE("no metadata per block: a buffer of just the blocks and a few records will do",
                    S, CONTRACT_SETTINGS) {
   constexpr std::size_t count = 1000;
   const heapwise::pool_options options{.block_size = 64, .block_count = count, .growth = S::how};
@@ -109,7 +109,7 @@ TEST_CASE_TEMPLATE("no metadata per block: a buffer of just the blocks and a few
   CHECK_THROWS_AS((typename S::pool_type{options, scarce}), std::bad_alloc);
 }
 
-TEST_CASE_TEMPLATE("the budget is what it says, and blocks do not add to it", S,
+CONTRACT_TEST_CASE("the budget is what it says, and blocks do not add to it", S,
                    CONTRACT_SETTINGS) {
   using pool_type = typename S::pool_type;
   std::vector<std::size_t> budgets;

@@ -41,7 +41,7 @@ class tagging_source final : public heapwise::block_source {
   std::uintptr_t pieces_ = 0;
 };
 
-TEST_CASE_TEMPLATE("a pool whose chunks have tags hands out and takes back their blocks", S,
+CONTRACT_TEST_CASE("a pool whose chunks have tags hands out and takes back their blocks", S,
                    CONTRACT_SETTINGS) {
   constexpr std::size_t count = 1000;
   tagging_source source;

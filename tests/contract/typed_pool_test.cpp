@@ -29,7 +29,7 @@ struct alignas(256) wide {
   std::array<char, 300> bytes;
 };
 
-TEST_CASE_TEMPLATE("objects are made and destroyed in their blocks", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("objects are made and destroyed in their blocks", S, CONTRACT_SETTINGS) {
   heapwise::typed_pool<witness, typename S::pool_type> objects{50};
   std::vector<witness*> mine;
   for (int i = 0; i < 50; ++i) mine.push_back(objects.construct(i));
@@ -42,7 +42,7 @@ TEST_CASE_TEMPLATE("objects are made and destroyed in their blocks", S, CONTRACT
   CHECK(witness::alive == 0);
 }
 
-TEST_CASE_TEMPLATE("a constructor that throws gives its block back", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("a constructor that throws gives its block back", S, CONTRACT_SETTINGS) {
   heapwise::typed_pool<witness, typename S::pool_type> objects{1};
   for (int i = 0; i < 100; ++i) {
     CHECK_THROWS_AS(static_cast<void>(objects.construct(1, true)), std::runtime_error);
@@ -54,7 +54,7 @@ TEST_CASE_TEMPLATE("a constructor that throws gives its block back", S, CONTRACT
   CHECK(objects.destroy(last));
 }
 
-TEST_CASE_TEMPLATE("an address that is not an object of the pool is refused and not destroyed", S,
+CONTRACT_TEST_CASE("an address that is not an object of the pool is refused and not destroyed", S,
                    CONTRACT_SETTINGS) {
   if (S::checking::enabled) return; // aborts: typed_checking_test
   heapwise::typed_pool<witness, typename S::pool_type> objects{4};
@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("an address that is not an object of the pool is refused and 
   CHECK(objects.destroy(nullptr));
 }
 
-TEST_CASE_TEMPLATE("objects in an instrumented pool: each is counted once", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("objects in an instrumented pool: each is counted once", S, CONTRACT_SETTINGS) {
   heapwise::typed_pool<witness, heapwise::instrumented<typename S::pool_type>> objects{
       {.block_count = 4, .growth = S::how, .max_block_count = 4}};
   witness* const one = objects.construct(1);
@@ -96,7 +96,7 @@ TEST_CASE("a thread's access to a pool of objects") {
   CHECK(witness::alive == 1);
 }
 
-TEST_CASE_TEMPLATE("over-aligned and owning types", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("over-aligned and owning types", S, CONTRACT_SETTINGS) {
   heapwise::typed_pool<wide, typename S::pool_type> aligned{8, heapwise::growth::geometric};
   for (int i = 0; i < 20; ++i) {
     CHECK(reinterpret_cast<std::uintptr_t>(aligned.construct()) % 256 == 0);

@@ -170,4 +170,6 @@ def run_faults(environment: dict[str, str], folder: Path, faults: int, rounds: i
 
 
 def test_faults_lose_and_double_nothing(environment: dict[str, str], tmp_path: Path) -> None:
-    run_faults(environment, tmp_path, 15, 40, least=3)
+    """Each kind once, or in ``make test-long`` about twice."""
+    faults = 15 if os.environ.get("HEAPWISE_TIER") == "long" else len(KINDS)
+    run_faults(environment, tmp_path, faults, 40, least=3)

@@ -96,16 +96,26 @@ NOT_UNDER_QEMU = (
 NOT_UNDER_TSAN = (
     "gc/growth_test|the heap of a program that keeps little|free blocks between live ones"
     "|blocks that are lost are handed out again"
+    "|contract/hybrid_contract_test: ?a freed block is used again"
 )
 
 
-def build_of(preset: str, *targets: str, lane: Lane = Lane.USUAL) -> list[Part]:
-    """Configure and build these targets."""
+def build_of(
+    preset: str,
+    *targets: str,
+    lane: Lane = Lane.USUAL,
+    prefix: str = "",
+    options: tuple[str, ...] = (),
+) -> list[Part]:
+    """Configure and build these targets.
+
+    prefix: stands before the names of the parts. options: further ones of CMake.
+    """
     build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
-    configure = ["cmake", "--preset", preset]
+    configure = ["cmake", "--preset", preset, *options]
     return [
-        Part(f"{preset} configure", configure, prepares=True, lane=lane),
-        Part(f"{preset} build", build, prepares=True, lane=lane),
+        Part(f"{prefix}{preset} configure", configure, prepares=True, lane=lane),
+        Part(f"{prefix}{preset} build", build, prepares=True, lane=lane),
     ]
 
 
@@ -116,21 +126,25 @@ def of_preset(
     without: str = "",
     also: tuple[str, ...] = (),
     lane: Lane = Lane.USUAL,
+    long: bool = False,
 ) -> list[Part]:
     """Configure, build and run the C++ tests that carry one of the labels.
 
-    also: further targets to build.
+    also: further targets to build. long: with the tests that the preset leaves out
+    (HEAPWISE_ALL_TESTS).
     """
-    junit = results / f"ctest-{preset}.xml"
+    prefix = "long " if long else ""
+    options = ("-DHEAPWISE_ALL_TESTS=ON",) if long else ()
+    junit = results / f"{prefix}ctest-{preset}.xml"
     targets = [*(f"{label}_tests" for label in labels), *also]
     # ctest reads only what is there: the file of an earlier run must not pass for this one's.
     run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels)]
     run += ["--parallel", str(PROCESSORS)]
     run += ["--exclude-regex", without] if without else []
     return [
-        *build_of(preset, *targets, lane=lane),
+        *build_of(preset, *targets, lane=lane, prefix=prefix, options=options),
         Part(
-            f"{preset} tests",
+            f"{prefix}{preset} tests",
             [*run, "--output-junit", str(junit)],
             junit,
             unrelated=NOT_FOR_CPP,
@@ -139,11 +153,14 @@ def of_preset(
     ]
 
 
-def concurrent_experiments(preset: str, root: Path, results: Path) -> Part:
-    """Experiments that start threads or processes, at smoke size, as the preset built them."""
+def concurrent_experiments(preset: str, root: Path, results: Path, prefix: str = "") -> Part:
+    """Experiments that start threads or processes, at smoke size, as the preset built them.
+
+    prefix: stands before the name of the part.
+    """
     native = str(root / "build" / preset / "native")
     tests = "tests/sanitize/test_concurrent_experiments.py"
-    name = f"{preset} experiments"
+    name = f"{prefix}{preset} experiments"
     return pytest(name, results, tests, unrelated=NOT_FOR_CPP, HEAPWISE_NATIVE=native)
 
 
@@ -152,9 +169,8 @@ def all_parts(root: Path, results: Path) -> list[Part]:
     return [
         *of_preset("dev", results, "unit", "contract", "stress"),
         *of_python(root, results),
-        *of_preset("asan", results, "unit", "contract", "stress", also=("concurrent_experiments",)),
-        concurrent_experiments("asan", root, results),
-        # `make setup` builds the experiments with GCC.
+        # `make setup` builds the experiments with GCC. clang reads them, with compiled headers.
+        *of_preset("asan", results, "unit", "contract", "stress", also=("experiment_headers",)),
         pytest(
             "clang experiments",
             results,
@@ -251,6 +267,14 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             processes=1,
             HEAPWISE_TIER="long",
         ),
+        # More faults in one run of a fleet.
+        pytest(
+            "long fleet",
+            results,
+            "tests/e2e/test_fleet.py",
+            processes=1,
+            HEAPWISE_TIER="long",
+        ),
         # A system of its own, made by debootstrap, and Conan: the packages as a newcomer gets them.
         pytest(
             "long packages",
@@ -263,6 +287,12 @@ def long_parts(root: Path, results: Path) -> list[Part]:
         pytest("long fuzz", results, "tests/fuzz", timeout_s=4500, HEAPWISE_TEST_FUZZ_S="3600"),
         # Each file of tests alone: it includes what it needs.
         *build_of("apart", "unit_tests", "contract_tests", "stress_tests"),
+        # With what the two presets leave out of `make test`.
+        *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU, long=True),
+        *of_preset("tsan", results, "contract", without=NOT_UNDER_TSAN, long=True),
+        # In `make test` the thread sanitizer looks at them.
+        *build_of("asan", "concurrent_experiments", prefix="long "),
+        concurrent_experiments("asan", root, results, prefix="long "),
         # A virtual machine with the kernel of this Debian release.
         pytest(
             "long kernel",

@@ -22,15 +22,11 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "tests" / "data"), str(ROOT / "python")]
 
-import functools  # noqa: E402
 
 import commands  # noqa: E402
 import stored_files  # noqa: E402
-import typer  # noqa: E402
 from judge import judge  # noqa: E402
 from sandbox import Sandbox  # noqa: E402
-
-from heapwise.cli.frame import app  # noqa: E402
 
 MEMORY_LIMIT = 4 << 30
 ENOUGH = 20
@@ -43,7 +39,6 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--case", type=int)
     wanted = parser.parse_args()
-    build_once()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     with tempfile.TemporaryDirectory(prefix="heapwise-fuzz-") as folder:
         sandbox = Sandbox(Path(folder).resolve() / "box")
@@ -51,12 +46,6 @@ def main() -> int:
         if wanted.case is not None:
             return int(bool(try_case(wanted.case, sandbox, shown=True)))
         return many(sandbox, wanted.first, wanted.seconds)
-
-
-def build_once() -> None:
-    """Building the command line takes as long as the rest of a case, and has no state."""
-    app.build_app = functools.cache(app.build_app)
-    typer.main.get_command = functools.cache(typer.main.get_command)
 
 
 def many(sandbox: Sandbox, first: int, seconds: float) -> int:

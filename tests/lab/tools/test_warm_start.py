@@ -64,6 +64,19 @@ def test_each_call_has_its_own_variables_and_folder(
     assert starter.forks == 3
 
 
+def test_the_first_call_of_a_verb_is_that_of_any_process_of_the_tests(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    starters = [WarmStart(environment, shared) for _ in range(2)]
+    said = [starter.run(("list", "--help"), environment, tmp_path, 60) for starter in starters]
+    assert [starter.forks for starter in starters] == [0, 1]
+    assert vars(said[0]) == vars(said[1])
+    for starter in starters:
+        starter.close()
+
+
 @pytest.mark.parametrize("name", ["LD_PRELOAD", "PYTHONWARNINGS", "LC_ALL", "FORCE_COLOR", "TERM"])
 def test_a_variable_read_at_the_start_needs_a_process_of_its_own(
     starter: WarmStart, environment: dict[str, str], tmp_path: Path, name: str

@@ -33,7 +33,7 @@ struct logger {
   }
 };
 
-TEST_CASE_TEMPLATE("counters count", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("counters count", S, CONTRACT_SETTINGS) {
   instrumented<typename S::pool_type> blocks{S::options(32, 100)};
   int elsewhere = 0;
   std::vector<void*> mine;
@@ -105,7 +105,7 @@ TEST_CASE("the peak is right while other threads free blocks twice") {
   CHECK(blocks.counts().peak <= careless_threads + 1);
 }
 
-TEST_CASE_TEMPLATE("it is the pool in everything else", S, CONTRACT_SETTINGS) {
+CONTRACT_TEST_CASE("it is the pool in everything else", S, CONTRACT_SETTINGS) {
   typename S::pool_type plain{S::options(40, 100)};
   instrumented<typename S::pool_type> blocks{S::options(40, 100)};
   CHECK(blocks.block_size() == plain.block_size());
@@ -176,7 +176,7 @@ struct shared_tally {
   CONTRACT_SETTINGS_OF(heapwise::locked), CONTRACT_SETTINGS_OF(heapwise::lock_free), \
       CONTRACT_SETTINGS_OF(heapwise::thread_cached)
 
-TEST_CASE_TEMPLATE("all threads are counted, and the peak is never above the capacity", S,
+CONTRACT_TEST_CASE("all threads are counted, and the peak is never above the capacity", S,
                    SHARED_SETTINGS) {
   std::atomic<std::uint64_t> exhausted{0};
   std::atomic<std::uint64_t> grown{0};

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -35,6 +36,15 @@ def build_app() -> typer.Typer:
         if not module.ispkg:
             importlib.import_module(f"heapwise.cli.{module.name}").register(app)
     return app
+
+
+@cache
+def verbs_command() -> Any:
+    """The command with its verbs. It takes longer to make than many verbs take to run, and is the
+    same for each run of a process."""
+    command = typer.main.get_command(build_app())
+    show_metavars(command)
+    return command
 
 
 def _show_version(wanted: bool) -> None:
@@ -116,9 +126,7 @@ def _own_words(words: Sequence[str]) -> Sequence[str]:
 
 def _invoke(words: list[str]) -> int:
     _demand_working_folder()
-    app = build_app()
-    command: Any = typer.main.get_command(app)
-    show_metavars(command)
+    command = verbs_command()
     verb = next((word for word in words if word in command.commands), "")
     defaults = settings.defaults(command, verb)
     try:
