@@ -114,7 +114,7 @@ def test_path_with_strange_bytes_is_still_json(identity: Path, toy: str, tmp_pat
 def test_nothing_is_written_unless_asked(identity: Path, count: Path, toy: str) -> None:
     for probe in (identity, count):
         done = subprocess.run([toy, "exit", "0"], env={"LD_PRELOAD": str(probe)},
-                              capture_output=True, timeout=20)
+                              capture_output=True, timeout=60)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -122,7 +122,7 @@ def test_file_that_cannot_be_written_does_not_disturb(
         identity: Path, count: Path, toy: str) -> None:
     environment = {"LD_PRELOAD": f"{count}:{identity}", "HEAPWISE_PROBE_OUT": "/nonexistent/x",
                    "HEAPWISE_COUNT_OUT": "/nonexistent/y"}
-    done = subprocess.run([toy, "exit", "7"], env=environment, capture_output=True, timeout=20)
+    done = subprocess.run([toy, "exit", "7"], env=environment, capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (7, b"")
 
 

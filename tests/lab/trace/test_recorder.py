@@ -285,6 +285,7 @@ def test_a_recorder_that_is_killed_leaves_what_it_wrote(known: Path, tmp_path: P
         str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
         str(known), "killed"])
     while not trace.exists() or trace.stat().st_size < 200_000:
+        assert recorder.poll() is None
         time.sleep(0.01)
     recorder.kill()
     recorder.wait(60)
@@ -322,6 +323,7 @@ def test_ctrl_c_ends_the_program_and_leaves_a_whole_trace(known: Path, tmp_path:
         [sys.executable, "-m", "heapwise", "record", "-o", str(trace), "--", str(known), "killed"],
         start_new_session=True, stdout=subprocess.PIPE, text=True)
     while not trace.exists() or trace.stat().st_size < 200_000:
+        assert command.poll() is None
         time.sleep(0.01)
     os.killpg(command.pid, signal.SIGINT)
     said, _ = command.communicate(timeout=60)
