@@ -22,7 +22,7 @@ def shell(
 ) -> subprocess.CompletedProcess[str]:
     """bash, so that every exit code of a pipe is known."""
     return subprocess.run(["bash", "-c", line], env=environment, cwd=place, capture_output=True,
-                          text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+                          text=True, timeout=120, check=False, stdin=subprocess.DEVNULL)
 
 
 WITHOUT_READER = ("mkfifo closed; (read -r word <closed; {heapwise} @) | {{ exec <&-; "
@@ -69,7 +69,7 @@ def test_a_store_that_one_may_not_look_into_is_a_missing_permission(
                        f"'heapwise', 'compare', '--store', '{closed}/s', '--', 'true'])")
         environment["XDG_DATA_HOME"] = "/nonexistent"
         done = subprocess.run([sys.executable, "-c", as_stranger], env=environment, cwd="/",
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 5, done.stderr
     assert "error E050" in done.stderr
 
@@ -109,7 +109,7 @@ def test_ctrl_c_while_it_starts_is_one_line(
         child.send_signal(signal.SIGINT)
         assert child.stderr is not None
         words = child.stderr.read()
-        code = child.wait(timeout=60)
+        code = child.wait(timeout=120)
     assert code == 130, words
     assert "Traceback" not in words
     assert words.startswith("stopped by you")

@@ -34,7 +34,7 @@ def _binaries() -> list[Path]:
 
 
 def describe(binary: Path) -> Experiment:
-    done = subprocess.run([str(binary), "--describe"], capture_output=True, timeout=60, check=True)
+    done = subprocess.run([str(binary), "--describe"], capture_output=True, timeout=120, check=True)
     return msgspec.json.decode(done.stdout, type=Experiment)
 
 
@@ -125,7 +125,7 @@ def test_its_page_says_what_the_file_says(binary: Path, experiment: Experiment) 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_list_subjects_is_the_description(binary: Path, experiment: Experiment) -> None:
     done = subprocess.run([str(binary), "--list-subjects"], capture_output=True, text=True,
-                          timeout=60, check=True)
+                          timeout=120, check=True)
     assert done.stdout.split() == [s.name for s in experiment.subjects]
 
 
@@ -239,7 +239,7 @@ def test_it_waits_for_a_core_of_its_own_and_no_longer(
 ])
 def test_bad_usage_says_what_why_next(
         binary: Path, experiment: Experiment, arguments: list[str]) -> None:
-    done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("error E003: ")
@@ -250,7 +250,7 @@ def test_bad_usage_says_what_why_next(
 def test_reader_that_goes_away_is_not_waited_for(binary: Path, experiment: Experiment) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([str(binary), "--describe"], stdout=full, stderr=subprocess.PIPE,
-                              text=True, timeout=60)
+                              text=True, timeout=120)
     assert done.returncode == 70
     assert "E070" in done.stderr
 
@@ -269,7 +269,7 @@ TWO_BUILDS = [(b, e) for b, e in DESCRIBED if any(p.name == "build" for p in e.p
 def measured(binary: Path, experiment: Experiment, build: str) -> list[dict[str, Any]]:
     done = subprocess.run(
         [str(binary), "--subject", experiment.baseline, "--set", f"build={build}", "--smoke"],
-        capture_output=True, timeout=60, check=True)
+        capture_output=True, timeout=120, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -320,7 +320,7 @@ def _when_written(path: Path) -> str:
 ])
 def test_bad_usage_says_what_why_next(native: Path, arguments: list[str]) -> None:
     done = subprocess.run([str(native / "heapwise-launch"), *arguments],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert done.stderr.startswith("error E003: ")
     assert "\n  do: " in done.stderr
@@ -330,7 +330,7 @@ def test_result_that_cannot_be_written_is_exit_5(native: Path, toy: str) -> None
     for option in ("--result", "--stdout"):
         done = subprocess.run(
             [str(native / "heapwise-launch"), option, "/nonexistent/file", "--", toy, "exit", "0"],
-            capture_output=True, text=True, timeout=60)
+            capture_output=True, text=True, timeout=120)
         assert done.returncode == 5
         assert done.stderr.startswith("error E050")
 
@@ -339,7 +339,7 @@ def test_passed_stdout_is_the_launchers_own(native: Path, toy: str, tmp_path: Pa
     result = tmp_path / "result.json"
     done = subprocess.run(
         [str(native / "heapwise-launch"), "--result", str(result), "--pass-stdout", "--",
-         "/bin/echo", "straight through"], capture_output=True, text=True, timeout=60, check=True,
+         "/bin/echo", "straight through"], capture_output=True, text=True, timeout=120, check=True,
     )
     assert done.stdout == "straight through\n"
     seen = json.loads(result.read_text())
@@ -351,7 +351,7 @@ def test_passed_stdout_is_the_launchers_own(native: Path, toy: str, tmp_path: Pa
 def test_passed_stdout_is_nobody_elses(native: Path, options: list[str]) -> None:
     done = subprocess.run(
         [str(native / "heapwise-launch"), "--pass-stdout", *options, "--", "/bin/true"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=120, check=False,
     )
     assert done.returncode == 2
     assert "--pass-stdout cannot be used here" in done.stderr

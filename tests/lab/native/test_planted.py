@@ -44,7 +44,7 @@ def _native_folder() -> Path | None:
 
 
 def describe(binary: Path) -> Experiment:
-    done = subprocess.run([str(binary), "--describe"], capture_output=True, timeout=60, check=True)
+    done = subprocess.run([str(binary), "--describe"], capture_output=True, timeout=120, check=True)
     return msgspec.json.decode(done.stdout, type=Experiment)
 
 
@@ -76,7 +76,7 @@ FAMILIES = one_of_each_family()
 
 def samples(binary: Path, subject: str, *more: str) -> list[dict[str, Any]]:
     command = [str(binary), "--subject", subject, "--smoke", "--repeats", str(REPEATS), *more]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr + done.stdout
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert ("plant_ns" in lines[0]) == ("--plant-ns" in more)
@@ -129,7 +129,7 @@ def test_nobody_plants_by_accident() -> None:
     binary, experiment = FAMILIES[0].values
     subject = experiment.baseline.partition("@")[0]
     done = subprocess.run([str(binary), "--subject", subject, "--smoke", "--plant-ns", "5"],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert "--self-test" in done.stderr
     assert done.stdout == ""

@@ -221,7 +221,7 @@ def test_a_child_that_is_killed_loses_only_the_call_in_the_making(
     time.sleep(0.02 * number)
     shell = _child_of(recorder.pid)
     os.kill(_child_of(shell), signal.SIGKILL)
-    assert recorder.wait(60) == 0
+    assert recorder.wait(120) == 0
     [_, child] = followed.result().processes
     pairs = int.from_bytes(count.read_bytes(), sys.byteorder)
     assert pairs <= made(child.trace)[32] <= pairs + 3
@@ -244,7 +244,7 @@ def test_children_that_outlive_the_program_are_recorded_until_ctrl_c(
             assert recorder.poll() is None
             time.sleep(0.01)
         recorder.send_signal(signal.SIGINT)
-        assert recorder.wait(60) == 0
+        assert recorder.wait(120) == 0
         [_, left] = followed.result().processes
         assert made(left.trace)[32] > 1000
         os.kill(left.pid, 0)

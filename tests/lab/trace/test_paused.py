@@ -41,7 +41,7 @@ def phases(known: Path, trace: Path, *options: str,
             wait_until_heard(command.pid)
         command.stdin.write(b"x")
         command.stdin.flush()
-    assert command.wait(60) == 0
+    assert command.wait(120) == 0
 
 
 def wait_until_heard(recorder: int) -> None:

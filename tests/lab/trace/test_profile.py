@@ -49,7 +49,7 @@ def profiled(trace: Path, *command: str | Path, sample_every: int) -> str:
             *map(str, command),
         ],
         check=True,
-        timeout=60,
+        timeout=120,
         stdout=subprocess.PIPE,
         text=True,
     ).stdout
@@ -149,7 +149,7 @@ def test_quantiles_of_a_full_trace_are_within_five_percent(
     known = json.loads(subprocess.run(
         [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
          str(lifetimes[1].parent / "lifetimes")],
-        check=True, timeout=60, stdout=subprocess.PIPE, text=True).stdout)
+        check=True, timeout=120, stdout=subprocess.PIPE, text=True).stdout)
     with open_trace(trace) as opened:
         spread, unit = read_contents(opened).lifetime_spread, opened.ns_a_unit
     for rank, truth in zip(RANKS, known["lifetimes"], strict=True):
