@@ -17,7 +17,7 @@ from planned import planned_processes, planned_samples
 
 from heapwise.store import read_run, run_ids
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def hear_interrupts() -> None:
