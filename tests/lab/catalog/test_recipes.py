@@ -50,7 +50,8 @@ def test_a_server_that_is_where_only_root_looks_is_found(toys: Path) -> None:
 
 def test_a_server_that_the_user_has_comes_first(toys: Path) -> None:
     program(toys / "sbin", "toyd")
-    assert find_recipe("toy").server[0] == str(program(toys / "bin", "toyd"))
+    server = program(toys / "bin", "toyd")
+    assert find_recipe("toy").server[0] == str(server)
 
 
 def test_a_server_that_is_missing_names_its_package(toys: Path) -> None:
