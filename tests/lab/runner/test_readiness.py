@@ -116,7 +116,7 @@ def test_the_address_is_known(text: str, host: str, port: int) -> None:
 @pytest.mark.parametrize("text", [
     "tcp:", "tcp:0", "tcp:70000", "tcp:six", "tcp:::1:80", "tcp:[::1]", "http:", "http://",
     "http://localhost:70000/", "http://localhost:six/", "line:", "line:(", "soon", ""])
-def test_what_cannot_be_meant_is_refused(text: str) -> None:
+def test_an_address_that_cannot_be_meant_is_refused(text: str) -> None:
     with pytest.raises(Problem) as refused:
         parse_ready(text)
     assert refused.value.id == "E003"

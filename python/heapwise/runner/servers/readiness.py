@@ -29,7 +29,7 @@ class Ready:
     @property
     def address(self) -> tuple[str, int] | None:
         """Where it will listen; without a host at one of the two addresses of the loopback. None
-        if that is not known. Throws ValueError for a URL whose port is no number."""
+        if that is not known. Throws ValueError for a URL whose port is not a number."""
         if self.kind == "tcp":
             host, _, port = self.what.rpartition(":")
             return host.strip("[]"), int(port)
