@@ -4,9 +4,10 @@
     ... --smoke             two allocators, one round, loads of a second: a minute
     ... --recipe redis      this server alone
     ... --only-page         the newest runs in the store of this tool, without new ones
+    ... --memory --idle 30  memory alone, after the load and after 30 s: other programs may run
 
 Without --smoke each server gets the time of --minutes, 5 by default: the rounds that fit into it.
-Run it in the root of the repository, on a machine that does nothing else.
+Run it in the root of the repository, on a machine that does nothing else if not for --memory.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from heapwise.catalog.recipes import recipe_names
+from heapwise.catalog.recipes import find_recipe, recipe_names
 from heapwise.evidence import Evidence
 from heapwise.report import View
 from heapwise.store import read_run, run_ids
-from servers.page import page
+from servers.page import memory_page, page
 
 USABLE = (0, 3, 4)
 """Exit codes of a comparison with figures: also if a peer failed or the machine was not quiet."""
@@ -40,7 +41,7 @@ def main() -> int:
         print("nothing was measured", file=sys.stderr)
         return 1
     options.page.parent.mkdir(parents=True, exist_ok=True)
-    options.page.write_text(page(found))
+    options.page.write_text(memory_page(found) if options.memory else page(found))
     return 0
 
 
@@ -49,6 +50,8 @@ def _command(recipe: str, options: argparse.Namespace) -> list[str]:
     if options.smoke:
         return [*words, "--allocators", "glibc,jemalloc", "-r", "1", "--load-time", "1s", "--idle",
                 "0.3s"]
+    if options.memory:  # A load that is given has no rates of the recipe's.
+        words += ["--load", find_recipe(recipe).load]
     if options.allocators:
         words += ["--allocators", options.allocators]
     return [*words, "-r", str(options.rounds), "--load-time", f"{options.load_time:g}s", "--idle",
@@ -76,6 +79,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=int, default=5, help="of each server")
     parser.add_argument("--load-time", type=float, default=3, help="seconds")
     parser.add_argument("--idle", type=float, default=1, help="seconds")
+    parser.add_argument("--memory", action="store_true", help="and no throughput or latency")
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--only-page", action="store_true")
     return parser.parse_args()

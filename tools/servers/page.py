@@ -30,30 +30,51 @@ The lists below the tables say what the run shows: a sentence for each differenc
 for the allocators that do not differ, or that it cannot tell apart from the baseline."""
 
 
+MEMORY_INTRODUCTION = """\
+What is left after the load: memory of all processes of the server, the median over server
+processes. The first line of a table is the baseline. In the other lines, the ratio to the baseline
+follows the figure, with its 95 % interval in brackets. Other programs worked on the machine, so
+throughput and latencies of these runs are not shown. The allocator `own` is the one that the server
+is linked with."""
+
+
 def page(runs: Mapping[str, View]) -> str:
     """runs: recipe -> its run. As Markdown."""
+    return _document("--page FILE", "Servers", INTRODUCTION, runs, SPEED, LATE)
+
+
+def memory_page(runs: Mapping[str, View]) -> str:
+    """runs: recipe -> its run under its load without a rate. As Markdown."""
+    return _document("--memory --idle SECONDS --page FILE", "Memory of servers",
+                     MEMORY_INTRODUCTION, runs, {}, {})
+
+
+def _document(options: str, title: str, introduction: str, runs: Mapping[str, View],
+              speed: Mapping[str, str], late: Mapping[str, str]) -> str:
+    """speed, late: the quantities beside memory that are shown of the load without a rate, and of
+    the others."""
     first = next(iter(runs.values()))
-    lines = ["<!-- Made by `python -m servers --page FILE`; do not edit. -->", "",
-             f"# Servers: {title_of(first.run.machine)}", "",
-             INTRODUCTION, ""]
+    lines = [f"<!-- Made by `python -m servers {options}`; do not edit. -->", "",
+             f"# {title}: {title_of(first.run.machine)}", "", introduction, ""]
     for recipe, view in runs.items():
-        lines += _of_recipe(recipe, view)
+        lines += _of_recipe(recipe, view, speed, late)
     return "\n".join([*lines, "## The machine", "", *machine_table(first), ""])
 
 
-def _of_recipe(recipe: str, view: View) -> list[str]:
+def _of_recipe(recipe: str, view: View, speed: Mapping[str, str], late: Mapping[str, str],
+               ) -> list[str]:
     run = view.run
     lines = [f"## {recipe}", "",
              f"Run of {run.created[:10]}, {run.plan.max_rounds} rounds at most, trust: "
              f"{view.result.trust.verdict}. {_phases(view)}Server: `{_command(recipe, view)}`.", ""]
     loads = dict.fromkeys(str(dict(row.parameters).get("load", "")) for row in view.result.rows)
     for load in loads:
-        title = "maximum throughput" if load == CAPACITY else \
+        title = ("maximum throughput" if speed else "memory") if load == CAPACITY else \
             f"at {load} of the throughput of the slowest allocator{rate_of(view, load)}"
-        wanted = {**(SPEED if load == CAPACITY else LATE), **MEMORY}
+        wanted = {**(speed if load == CAPACITY else late), **MEMORY}
         lines += [f"### {recipe}: {title}", "", *_figures(view, load, wanted), ""]
     told = told_of([finding for finding in view.result.findings
-                    if finding.cell.quantity in (*SPEED, *LATE, *MEMORY)])
+                    if finding.cell.quantity in (*speed, *late, *MEMORY)])
     return [*lines, *([*(f"- {sentence}" for sentence in told), ""] if told else [])]
 
 

@@ -44,6 +44,9 @@ CLOSED = 0.999 if LONG else 0.99
 """Order of the latencies of a closed loop. A short load of a busy machine has so few requests that
 one of each connection and pause is more than a thousandth of them."""
 
+LIMIT_S = 1800 if LONG else 900
+"""Of a comparison: a long one starts the server 20 times, and each load takes 42 s."""
+
 TRIES = 3
 """A busy machine may hold up the generator, and V16 refuses the sample. All of a round may be."""
 
@@ -73,7 +76,7 @@ def test_a_pause_shows_in_an_open_loop_and_hides_in_a_closed_one(
             "compare", "--serve", "--ready", "tcp:{port}", "--load", load(tmp_path), "--rates",
             "1%", "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "glibc,jemalloc",
             "-r", str(ROUNDS), "--", sys.executable, str(DATABASE), "{port}", str(PERIOD_S),
-            str(PAUSE_S), timeout_s=900)
+            str(PAUSE_S), timeout_s=LIMIT_S)
         assert done.returncode in (0, 4), done.stderr
         store = tmp_path / "store"
         samples = read_run(store, run_ids(store)[-1]).samples
@@ -134,7 +137,7 @@ def test_sysbench_sees_a_pause_of_a_real_server(
             "compare", "--serve", "--ready", "tcp:{port}", "--load", load, "--rates", "5%",
             "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "jemalloc,mimalloc",
             "--baseline", "jemalloc", "-r", str(ROUNDS), "--", sys.executable, str(PAUSED),
-            str(PERIOD_S), str(PAUSE_S), *server, timeout_s=900)
+            str(PERIOD_S), str(PAUSE_S), *server, timeout_s=LIMIT_S)
         assert done.returncode in (0, 4), done.stderr
         run = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
         found = [sample.values["latency_p99_9"] for sample in run.samples

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec import structs
 from synthetic import compare_run
 
@@ -16,7 +17,7 @@ from heapwise.report import View
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from servers.page import page, rate_of, told_of
+from servers.page import memory_page, page, rate_of, told_of
 from servers.sampling import CROWD, WATCHERS, table
 
 
@@ -85,3 +86,12 @@ def test_allocators_that_do_not_differ_share_a_line() -> None:
         "memory: b was not measured.",
         "memory: no difference from glibc: a.",
     ]
+
+
+def test_a_page_of_memory_has_no_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("servers.page.CAPACITY", "")  # as the load of a run without a server
+    monkeypatch.setattr("servers.page.SPEED", {"wall_time": "time"})
+    monkeypatch.setattr("servers.page.MEMORY", {"peak_memory": "peak memory"})
+    runs = {"redis": View(Evidence(compare_run()))}
+    assert "| allocator | time | peak memory |" in page(runs)
+    assert "| allocator | peak memory |" in memory_page(runs)
