@@ -27,7 +27,7 @@ INTERNAL = {"HEAPWISE_COUNT_OUT", "HEAPWISE_PAD", "HEAPWISE_PROBE_OUT", "HEAPWIS
 PAGES = ("README.md", "CONTRIBUTING.md", ".github/**/*.md", "docs/*.md", "docs/how-to/*.md")
 OF_OTHERS = {
     "--describe", "--self-test", "--subject",  # of the program of an experiment
-    "--markdown", "--operation-ns", "--shards", "--transfer-ns",  # of tools/
+    "--markdown", "--memory", "--operation-ns", "--shards", "--transfer-ns",  # of tools/
     "--async", "--no-nanny", "--rate", "--rps", "--temporary-allocations",
 }
 """Options of other programs that the pages name. The last line has those that are not ours."""
