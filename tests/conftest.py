@@ -15,7 +15,7 @@ from warm_start import WarmStart, command
 
 ROOT = Path(__file__).resolve().parents[1]
 FAKES = Path(__file__).parent / "data" / "fakes"
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 
 Heapwise = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -3,12 +3,14 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 folder=$1 cache=$2 port=$3
+command -v initdb >/dev/null || { echo "initdb is not installed: apt-get install postgresql" >&2; exit 1; }
 if [ "$(id -u)" = 0 ]; then
   chmod a+x "$(dirname "$folder")"
   chown postgres "$folder" "$cache"
 fi
 if [ ! -d "$cache/db" ]; then
-  (as_user initdb -D "$cache/db" -U heapwise -A trust --no-sync >"$cache/log" 2>&1)
+  (as_user initdb -D "$cache/db" -U heapwise -A trust --no-sync >"$cache/log" 2>&1) ||
+    { cat "$cache/log" >&2; exit 1; }
   (as_user postgres -D "$cache/db" -p "$port" -k "$cache" -c listen_addresses= -c fsync=off >>"$cache/log" 2>&1) &
   server=$!
   for _ in $(seq 100); do

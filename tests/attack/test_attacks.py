@@ -47,7 +47,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     command = [str(built / "attacks"), *map(str, words)]
     return subprocess.run(
-        command, env=environment(malloc, more), capture_output=True, text=True, timeout=60
+        command, env=environment(malloc, more), capture_output=True, text=True, timeout=120
     )
 
 

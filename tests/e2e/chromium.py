@@ -23,7 +23,7 @@ FLAGS = (
     "--disable-default-apps", "--disable-extensions", "--remote-debugging-pipe",
     "--window-size=1280,1000",
 )
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def find_chromium() -> str | None:

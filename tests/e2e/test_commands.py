@@ -218,7 +218,7 @@ def test_control_c_keeps_what_is_known(
             len(f.read_text().splitlines()) for f in lines.glob("runs/*/samples.jsonl")) < 40:
         time.sleep(0.05)
     os.killpg(child.pid, signal.SIGINT)
-    out, said = child.communicate(timeout=30)
+    out, said = child.communicate(timeout=90)
     assert child.returncode == 130
     assert "vs sleep 0.01" in out
     assert "heapwise resume" in said
@@ -232,6 +232,9 @@ def test_run_without_an_experiment_is_its_help(heapwise: Any, tmp_path: Path) ->
 
 
 needs_hyperfine = pytest.mark.skipif(HYPERFINE is None, reason="hyperfine is not installed")
+
+SLOWEST_START_S = 0.5
+"""More of a process than its nap, on a busy machine."""
 
 SLOW_CAT, SLOW_RM = "sh -c 'cat made && sleep 0.02'", "sh -c 'rm made && sleep 0.02'"
 """hyperfine writes no table of commands that are as short as its own correction for the shell."""
@@ -269,9 +272,12 @@ def test_hyperfines_tasks_take_the_same_words(
     assert not (tmp_path / "made").exists()
     if task == "two commands":
         results = json.loads((tmp_path / "theirs.json").read_text())["results"]
-        rows = {s.subject: s.values["wall_time"] for s in stored_run(tmp_path).samples}
-        for result in results:  # the same times, within what two runs of one machine can differ
-            assert rows[result["command"]] == pytest.approx(result["median"], abs=0.02)
+        for result in results:  # the shortest, which no neighbour has made long
+            ours_s = min(s.values["wall_time"] for s in stored_run(tmp_path).samples
+                         if s.subject == result["command"])
+            asked_s = float(result["command"].split()[1])
+            assert asked_s <= ours_s < asked_s + SLOWEST_START_S
+            assert result["min"] == pytest.approx(ours_s, abs=SLOWEST_START_S)
 
 
 def test_a_narrow_terminal_shows_a_first_verdict_and_a_table_that_fits(
@@ -280,7 +286,7 @@ def test_a_narrow_terminal_shows_a_first_verdict_and_a_table_that_fits(
     """On a terminal of 60 columns; ``FIRST_LOOK_S`` is shortened in the child."""
     code = ("import sys, heapwise.runner.campaign as c; c.FIRST_LOOK_S = 0.5\n"
             "from heapwise.cli.frame.app import main\n"
-            "main(['compare', '--time', '3s', 'sleep 0.01', 'sleep 0.02'])")
+            "main(['compare', '--rounds', '15', 'sleep 0.01', 'sleep 0.02'])")
     leader, follower = pty.openpty()
     subprocess.run(["stty", "cols", "60", "rows", "40"], stdin=follower, check=True)
     child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path,
@@ -296,7 +302,7 @@ def test_a_narrow_terminal_shows_a_first_verdict_and_a_table_that_fits(
         if not part:
             break
         said += part
-    child.wait(timeout=30)
+    child.wait(timeout=90)
     os.close(leader)
     text = said.decode()
     assert child.returncode == 0, text

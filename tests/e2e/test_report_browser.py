@@ -86,6 +86,9 @@ def test_the_test_would_see_an_error_and_a_request(page: Chromium, report: Path)
         "</body>", "<script>new Image().src='" + NOWHERE + "'; nothing();</script></body>"),
         encoding="utf-8")
     page.open(broken)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (page.requests() and page.complaints()):
+        page.evaluate("new Promise(done => setTimeout(done, 50))")
     page.evaluate("new Promise(done => setTimeout(done, 300))")
     assert any("127.0.0.1" in url for url in page.requests())
     assert any("nothing" in words for words in page.complaints())

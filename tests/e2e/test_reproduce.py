@@ -108,7 +108,7 @@ def test_a_report_of_the_user_is_judged_stopped_and_resumed(
     environment["HEAPWISE_NATIVE"] = str(fake_native)
     (tmp_path / "mine.toml").write_text(FAKE)
     store = tmp_path / "store"
-    child = start(environment, tmp_path, "reproduce", "mine.toml", "--rounds", "7")
+    child = start(environment, tmp_path, "reproduce", "mine.toml", "--rounds", "20")
     wait_for_lines(store, 12)
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=PATIENCE_S)

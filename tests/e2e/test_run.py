@@ -62,7 +62,8 @@ def test_each_round_has_every_cell_and_the_control(
 def test_misbehaviour_has_a_status_and_costs_nobody_else(
     heapwise: Any, fake_native: Path, tmp_path: Path, subject: str, status: str, words: str
 ) -> None:
-    done = heapwise("run", "fake/subjects", "--subjects", subject, "--smoke", "--timeout", "1s",
+    limit = "5s" if subject == "hang" else "60s"
+    done = heapwise("run", "fake/subjects", "--subjects", subject, "--smoke", "--timeout", limit,
                     env={"HEAPWISE_NATIVE": str(fake_native)})
     stored = stored_run(tmp_path)
     found = {p.subject: p for p in stored.processes}
@@ -94,13 +95,13 @@ def test_a_cell_that_runs_out_of_time_three_times_is_given_up_and_the_others_go_
     heapwise: Any, fake_native: Path, tmp_path: Path
 ) -> None:
     done = heapwise("run", "fake/subjects", "--subjects", "hang_64", "--rounds", "5", "--timeout",
-                    "1s", "--set", "size=8,64", env={"HEAPWISE_NATIVE": str(fake_native)})
+                    "4s", "--set", "size=8,64", env={"HEAPWISE_NATIVE": str(fake_native)})
     tried = [(p.parameters["size"], p.status) for p in planned_processes(stored_run(tmp_path))
              if p.subject == "hang_64"]
     assert tried.count((64, "timed_out")) == 3
     assert tried.count((8, "ok")) == 5
     assert len(tried) == 8
-    assert "hang_64 with size=64 mode=a: no end after 1 s, three times; left out" in done.stderr
+    assert "hang_64 with size=64 mode=a: no end after 4 s, three times; left out" in done.stderr
     assert done.returncode == 3
 
 

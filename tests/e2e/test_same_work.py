@@ -57,8 +57,12 @@ def test_children_left_behind_may_be_allowed(heapwise: Any) -> None:
 
 
 def test_work_that_goes_on_after_the_end_of_the_program_is_reported(heapwise: Any) -> None:
-    """It ends by itself before it would be killed, and its time is in no figure."""
-    found = v8(shell(heapwise, "(sleep 0.1; echo late) & echo done"))
+    """It ends by itself before it would be killed, and its time is in no figure. A busy machine may
+    not let it end in the fifth of a second that it has, but not each time."""
+    for _ in range(6):
+        found = v8(shell(heapwise, "(sleep 0.05; echo late) & echo done"))
+        if found["verdict"] != "fail":
+            break
     assert found["verdict"] == "warn"
     assert "after it had ended" in found["detail"]
 

@@ -6,22 +6,31 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_interrupted import PATIENCE_S, start
 
 from heapwise.model import Process
+from heapwise.runner.servers.readiness import free_port
 from heapwise.store import StoredRun, read_run, run_ids
 
-pytestmark = [pytest.mark.usefixtures("built_native"), pytest.mark.alone]
+pytestmark = pytest.mark.usefixtures("built_native")
 
 SERVER = str(Path(__file__).resolve().parents[1] / "data" / "http_server.py")
 WRK = "wrk -c 4 -t 1 -d {time}s http://127.0.0.1:{port}/"
 OHA = "oha -c 10 -z {time}s -q {rate} http://127.0.0.1:{port}/"
+
+BECOMES_A_DAEMON = """
+import os, subprocess, sys
+subprocess.Popen([sys.executable, *sys.argv[1:]], start_new_session=True)
+"""
 
 needs_wrk = pytest.mark.skipif(not shutil.which("wrk"), reason="wrk is not installed")
 needs_oha = pytest.mark.skipif(not shutil.which("oha"), reason="oha is not installed")
@@ -123,6 +132,85 @@ def test_a_server_that_is_never_ready(heapwise: Any, monkeypatch: pytest.MonkeyP
 
 
 @needs_wrk
+@pytest.mark.parametrize("server", [
+    (sys.executable, "-c", BECOMES_A_DAEMON, SERVER, "{port}"),
+    pytest.param(("/usr/sbin/nginx", "-g", "daemon on;", "-e", "stderr", "-c", "{folder}/conf"),
+                 marks=pytest.mark.skipif(not Path("/usr/sbin/nginx").exists(),
+                                          reason="nginx is not installed"))])
+def test_a_server_that_goes_into_the_background_is_told_to_stay(
+        heapwise: Any, tmp_path: Path, server: tuple[str, ...]) -> None:
+    """Whether the load begins before it is ended or not."""
+    port = free_port()
+    (tmp_path / "conf").write_text(f"pid {tmp_path}/pid; events {{}}\n"
+                                   f"http {{ server {{ listen 127.0.0.1:{port}; }} }}\n")
+    words = tuple(word.replace("{folder}", str(tmp_path)).replace("{port}", str(port))
+                  for word in server)
+    done = serve(heapwise, ready=f"tcp:{port}", load=WRK.replace("{port}", str(port)),
+                 server=words)
+    assert done.returncode == 3
+    said = " ".join(done.stderr.split())
+    assert re.search(r"it ended (before it was ready|under the load): it went into the background",
+                     said), said
+
+
+@needs_wrk
+def test_a_server_at_the_other_address_of_the_loopback(heapwise: Any, tmp_path: Path) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no ::1")
+    (tmp_path / "index.html").write_text("page")
+    done = serve(heapwise, load="wrk -c 4 -t 1 -d {time}s http://[::1]:{port}/", server=(
+        sys.executable, "-m", "http.server", "{port}", "--bind", "::1", "--directory",
+        str(tmp_path)))
+    assert done.returncode == 0, done.stderr
+    assert {p.status for p in stored(tmp_path).processes} == {"ok"}
+
+
+def with_mark(mark: str) -> list[str]:
+    """The programs whose command lines have the mark."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(mark.encode() in word for word in words):
+            found.append(Path(os.fsdecode(words[0])).name)
+    return found
+
+
+@needs_wrk
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_load_that_is_interrupted_leaves_no_process(
+        environment: dict[str, str], tmp_path: Path, number: signal.Signals) -> None:
+    """Neither server nor generator. They are told by a mark in their words."""
+    mark = f"mark-{os.getpid()}-{int(number)}"
+    child = start(
+        environment, tmp_path, "compare", "--serve", "--ready", "tcp:{port}", "--load",
+        f"wrk -c 4 -t 1 -d {{time}}s http://127.0.0.1:{{port}}/{mark}", "--load-time", "900s",
+        "--allocators", "glibc,jemalloc", "-r", "1", "--", sys.executable, SERVER, "{port}", mark)
+    deadline = time.monotonic() + PATIENCE_S
+    while "wrk" not in with_mark(mark):
+        assert time.monotonic() < deadline, "the load never began"
+        assert child.poll() is None
+        time.sleep(0.02)
+    os.killpg(child.pid, number)
+    try:
+        _, said = child.communicate(timeout=PATIENCE_S)  # far less than the load takes
+    finally:
+        child.kill()
+    while with_mark(mark) and time.monotonic() < deadline + PATIENCE_S:
+        time.sleep(0.02)
+    assert with_mark(mark) == []
+    if number != signal.SIGKILL:
+        assert child.returncode == 130, said
+        assert "heapwise resume" in said
+        assert stored(tmp_path).run.state == "interrupted"
+        assert not stored(tmp_path).samples
+
+
+@needs_wrk
 def test_a_port_that_is_in_use(heapwise: Any) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -178,6 +266,8 @@ def test_tails_of_a_generator_that_waits_are_refused(heapwise: Any) -> None:
     (("--load", "ab http://127.0.0.1/"), "no load generator of that name is known"),
     (("--rates", "0%"), "it is a share above 0 %"),
     (("--load", "wrk http://127.0.0.1/", "--rates", "50%"), "--rates needs {rate} in --load"),
+    (("--load", "wrk 'http://127.0.0.1/"), "--load cannot be taken apart: No closing quotation"),
+    (("--ready", "tcp:70000"), "--ready tcp:70000 is not understood"),
 ])
 def test_options_that_exclude_each_other_are_refused_before_anything_runs(
         heapwise: Any, words: tuple[str, ...], said: str) -> None:
@@ -350,9 +440,11 @@ def test_the_plan_is_stored_and_the_run_goes_on(heapwise: Any, tmp_path: Path) -
 
 
 def test_the_memory_of_a_process_that_runs_already(heapwise: Any) -> None:
-    program = "import time\nblock = bytearray(64 << 20)\ntime.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", program]) as process:
-        done = heapwise("compare", "--attach", str(process.pid), "--time", "1s", "--json")
+    program = "import time\nblock = bytearray(64 << 20)\nprint('x', flush=True)\ntime.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        done = heapwise("compare", "--attach", str(process.pid), "--time", "3s", "--json")
         process.kill()
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -39,7 +39,7 @@ def call(below: Path, environment: dict[str, str]) -> Callable[..., Any]:
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "heapwise", *words], env=environment, cwd=below,
-            capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+            capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL)
 
     return run
 
@@ -155,7 +155,7 @@ def test_without_a_home_there_is_no_store_in_tmp(below: Path, environment: dict[
     environment.pop("HEAPWISE_STORE", None)
     done = subprocess.run(
         [sys.executable, "-m", "heapwise", "report", "--list"], env=environment, cwd=below,
-        capture_output=True, text=True, timeout=60, check=False)
+        capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 5, done.stderr
     assert "error E050" in done.stderr
     assert "HOME" in done.stderr

@@ -39,7 +39,7 @@ def on_terminal(
             if not piece:
                 break
             seen += piece
-        code = child.wait(timeout=60)
+        code = child.wait(timeout=120)
     os.close(master)
     return code, seen
 
@@ -107,7 +107,7 @@ def test_names_that_are_not_utf_8_are_measured_and_stored_as_text(
     def call(*words: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([sys.executable, "-m", "heapwise", *words], cwd=place,
                               env=environment | {"X": odd("x"), odd("Y"): "y"},
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=120, check=False)
 
     done = call("compare", "--input", odd("input"), *ROUND, "--", f"./{program.name}", odd("word"))
     assert done.returncode in (0, 4), done.stderr

@@ -39,7 +39,7 @@ def errors(program: Path, how: str) -> list[str]:
     """The lines in which Valgrind says what was wrong."""
     done = subprocess.run(["valgrind", "--error-exitcode=9", "--undef-value-errors=yes",
                            str(program), how],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=180, check=False)
     lines = [line.split("== ")[1] for line in done.stderr.splitlines() if "== " in line]
     found = [line for line in lines
              if line.startswith(("Invalid", "Unaddressable", "Conditional", "Use of"))]

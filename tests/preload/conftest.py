@@ -68,7 +68,7 @@ class Preload:
         preload = {"LD_PRELOAD": str(self.library)} if self.library else {}
         return plain | preload | self.variables | more
 
-    def run(self, *command: str | Path, timeout_s: float = 60, cwd: Path | None = None,
+    def run(self, *command: str | Path, timeout_s: float = 120, cwd: Path | None = None,
             **more: str) -> Done:
         """Runs to the end; fails the test when the end does not come or nothing was preloaded.
 
@@ -87,7 +87,7 @@ class Preload:
         assert COULD_NOT not in text, text
         return Done(process.returncode, out, text)
 
-    def run_seen(self, folder: Path, *command: str | Path, timeout_s: float = 60,
+    def run_seen(self, folder: Path, *command: str | Path, timeout_s: float = 120,
                  cwd: Path | None = None, **more: str) -> Done:
         """As ``run``, and every process that starts says who gives it malloc (``Done.seen``)."""
         lines = folder / f"seen-{self.name}"

@@ -30,7 +30,7 @@ STOP_AT_ONCE = {
 
 
 def described(binary: Path) -> dict[str, Any]:
-    done = subprocess.run([str(binary), "--describe"], capture_output=True, timeout=60, check=True)
+    done = subprocess.run([str(binary), "--describe"], capture_output=True, timeout=120, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

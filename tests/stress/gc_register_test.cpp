@@ -16,7 +16,7 @@ namespace {
 bool child_collects() {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(5); // a child that waits for a lock of another thread ends by it
+    ::alarm(60); // a child that waits for a lock of another thread ends by it
     heapwise_gc_collect();
     static_cast<void>(heapwise_gc_malloc(100));
     heapwise_gc_collect();

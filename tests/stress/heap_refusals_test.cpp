@@ -278,7 +278,7 @@ TEST_CASE("a fork waits for a thread that starts the heap" * doctest::skip(HEAPW
     const pid_t child = ::fork();
     EXPECT(child >= 0);
     if (child == 0) {
-      ::alarm(10);
+      ::alarm(60);
       small_blocks();
       ::_exit(0);
     }

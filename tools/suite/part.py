@@ -17,6 +17,9 @@ from pathlib import Path
 from suite.tally import Tally, read_junit
 
 SIGN_OF_LIFE_S = 30
+MOST_S = 1800
+"""Of a part that hangs. A busy machine takes several times as long as an idle one."""
+
 LAST_WORDS_LINES = 60
 
 RUNNING: set[subprocess.Popen[bytes]] = set()
@@ -43,7 +46,7 @@ class Part:
     name: str
     command: list[str]
     junit: Path | None = None
-    timeout_s: float = 900
+    timeout_s: float = MOST_S
     environment: dict[str, str] = field(default_factory=dict)
     prepares: bool = False
     unrelated: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from suite.part import Lane, Part
+from suite.part import MOST_S, Lane, Part
 
 PROCESSORS = os.cpu_count() or 1
 
@@ -45,7 +45,7 @@ def installed_native() -> Path:
 
 
 def preload_profile(
-    name: str, profile: str, results: Path, *folders: str, timeout_s: float = 900
+    name: str, profile: str, results: Path, *folders: str, timeout_s: float = MOST_S
 ) -> Part:
     """Tests of what is preloaded, with this profile of the heap."""
     library = installed_native() / f"libheapwise-malloc-{profile}.so"
@@ -56,7 +56,7 @@ def pytest(
     name: str,
     results: Path,
     *folders: str,
-    timeout_s: float = 900,
+    timeout_s: float = MOST_S,
     processes: int = PROCESSORS,
     marks: str = "not slow",
     unrelated: tuple[str, ...] = (),
@@ -203,7 +203,7 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         # Each process would build the site again.
         pytest("site", results, "tests/site", processes=1, lane=Lane.BESIDE),
         Part("docs", [sys.executable, "tools/check_docs.py"]),
-        pytest("e2e", results, "tests/e2e", timeout_s=1200, processes=MOSTLY_WAITING),
+        pytest("e2e", results, "tests/e2e", processes=MOSTLY_WAITING),
     ]
 
 

@@ -14,6 +14,7 @@ from heapwise.catalog.native import CHECKOUT, PACKAGE
 from heapwise.errors import Problem
 
 RECIPE_FILE, RECIPES = "recipe.toml", "recipes"
+OF_ROOT = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class Without(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -64,6 +65,11 @@ def recipe_folder() -> Path:
     return inside if inside.is_dir() else CHECKOUT / RECIPES
 
 
+def _installed(program: str) -> str | None:
+    """Its path. Debian has servers where only root looks for programs."""
+    return shutil.which(program) or shutil.which(program, path=OF_ROOT)
+
+
 def recipe_names() -> list[str]:
     return sorted(path.parent.name for path in recipe_folder().glob(f"*/{RECIPE_FILE}"))
 
@@ -79,7 +85,7 @@ def find_recipe(name: str) -> Recipe:
     except (OSError, ValueError) as error:
         raise Problem("E003", f"{path} is not a recipe: {error}",
                       do="see docs/how-to/measure-a-server.md") from error
-    if lacking := next((each for each in found.programs if not shutil.which(each)), ""):
+    if lacking := next((each for each in found.programs if not _installed(each)), ""):
         raise Problem("E010", f"--recipe {name}: {lacking} is not installed",
                       do=f"apt-get install {found.package}, which is Debian's")
     load, rates = found.load, found.rates
@@ -92,5 +98,6 @@ def find_recipe(name: str) -> Recipe:
     def placed(text: str) -> str:
         return text.replace("{recipe}", str(path.parent))
 
-    return Recipe(name, found.title, list(map(placed, found.server)), found.ready, placed(load),
+    server = [_installed(found.server[0]) or found.server[0], *found.server[1:]]
+    return Recipe(name, found.title, list(map(placed, server)), found.ready, placed(load),
                   list(map(placed, found.prepare)), rates, found.brings_malloc)

@@ -20,6 +20,9 @@ ID, TITLE = "V16", "Latencies are from the planned moment"
 MANY_LOST = 0.1
 """Of the samples: from this share on, what is left is a choice of the easy moments."""
 
+ENOUGH = 10_000
+"""Requests of a sample, ten of which lie beyond its 99.9th percentile."""
+
 FULL = 0.9
 """Of the generator's processors, in a load without a rate: then it was the slower one."""
 
@@ -49,12 +52,22 @@ def check(evidence: Evidence) -> Check:
                      "throughput is measured, and no latency.", figures)
     return Check(ID, TITLE, "pass", f"{len(kept)} loads by a schedule: at least "
                  f"{percent(figures.get('least_share', 1.0))} of the intended rate, no error, and "
-                 "latencies from the planned moment.", figures)
+                 f"latencies from the planned moment.{_few(kept)}", figures)
 
 
 def _load(process: Process) -> LoadFacts:
     assert process.facts.load is not None
     return process.facts.load
+
+
+def _few(kept: list[LoadFacts]) -> str:
+    """What a high percentile of a short load is worth."""
+    fewest = min((load.requests for load in kept), default=ENOUGH)
+    if fewest >= ENOUGH:
+        return ""
+    slowest = "the slowest" if fewest <= 1000 else f"one of the {-(-fewest // 1000)} slowest"
+    return (f" The 99.9th percentile of {fewest:,} requests is {slowest} of them: a longer load "
+            "tells more.")
 
 
 def _full(servers: list[Process]) -> str:

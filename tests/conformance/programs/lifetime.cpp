@@ -148,7 +148,7 @@ void at_exit() {
 } // namespace
 
 int main(int, char** arguments) {
-  alarm(30); // a thread that waits for ever ends here
+  alarm(60); // a thread that waits for ever ends here
   introduce();
   expect("B1-19", "a constructor of priority 101 allocates", yes_or_no(early_block_is_whole()),
          "yes");

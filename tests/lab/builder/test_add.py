@@ -119,7 +119,7 @@ def test_ctrl_c_ends_the_children_too(place: Place) -> None:
         process.send_signal(signal.SIGINT)
         assert select.select([reader], [], [], 60)[0], "the last child holds it open"
         assert reader.read() == ""
-    assert process.wait(timeout=60) == 130
+    assert process.wait(timeout=120) == 130
     process.communicate()
     assert place.left() == []
 

@@ -20,7 +20,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "main.c").write_text("1\n")
     for words in (["init", "-q"], ["add", "main.c"], ["commit", "-qm", "first"]):
         subprocess.run(["git", "-c", "user.name=N", "-c", "user.email=e@e", *words], cwd=folder,
-                       check=True, capture_output=True, timeout=20,
+                       check=True, capture_output=True, timeout=60,
                        env={**os.environ, "GIT_COMMITTER_DATE": "2026-02-03T04:05:06+01:00"})
     return folder
 
@@ -44,7 +44,7 @@ def test_without_a_repository_a_commit_or_git_there_is_no_answer(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").mkdir()
-    subprocess.run(["git", "init", "-q", str(tmp_path / "empty")], check=True, timeout=20)
+    subprocess.run(["git", "init", "-q", str(tmp_path / "empty")], check=True, timeout=60)
     assert revision_of([tmp_path, tmp_path / "empty"]) is None
     assert revision_of([]) is None
     (tmp_path / "false").mkdir()

@@ -20,7 +20,7 @@ OUTCOMES = ("corrupted", "stopped_at_once", "stopped_later", "hung")
 def described(native: Path, name: str) -> list[str]:
     """The attacks of an experiment."""
     done = subprocess.run([native / "experiments/attacks" / name, "--describe"],
-                          capture_output=True, text=True, check=True, timeout=60)
+                          capture_output=True, text=True, check=True, timeout=120)
     [attacks] = [parameter["default"] for parameter in json.loads(done.stdout)["parameters"]
                  if parameter["name"] == "attack"]
     return list(attacks)

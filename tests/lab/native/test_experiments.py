@@ -34,7 +34,7 @@ def _binaries() -> list[Path]:
 
 
 def describe(binary: Path) -> Experiment:
-    done = subprocess.run([str(binary), "--describe"], capture_output=True, timeout=20, check=True)
+    done = subprocess.run([str(binary), "--describe"], capture_output=True, timeout=120, check=True)
     return msgspec.json.decode(done.stdout, type=Experiment)
 
 
@@ -125,7 +125,7 @@ def test_its_page_says_what_the_file_says(binary: Path, experiment: Experiment) 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_list_subjects_is_the_description(binary: Path, experiment: Experiment) -> None:
     done = subprocess.run([str(binary), "--list-subjects"], capture_output=True, text=True,
-                          timeout=20, check=True)
+                          timeout=120, check=True)
     assert done.stdout.split() == [s.name for s in experiment.subjects]
 
 
@@ -216,14 +216,20 @@ def test_timed_regions_of_other_subjects_do_not_call_malloc_per_block(
 def test_it_waits_for_a_core_of_its_own_and_no_longer(
         native: Path, quiet_ns: str, least_ms: int) -> None:
     """No core is as quick as 1 ns; and none takes a second, so then there is nothing to wait for.
-    The second bound leaves room for a machine that runs other tests."""
+    The upper bound leaves room for a machine that runs other tests, and one that stands still for
+    a second does not do so each time."""
     binary = native / "experiments" / "cpu" / "ilp"
     subject = describe(binary).subjects[0].name
-    lines = run(binary, "--subject", subject, "--smoke", "--repeats", "4", "--quiet-ns", quiet_ns,
-                "--patience-ms", "60")
-    waited_ms = sum(line["facts"]["waited_ns"] for line in lines
-                    if line["kind"] == "sample") / 1e6
-    assert least_ms <= waited_ms < least_ms + 1000
+    waited_ms: list[float] = []
+    for _ in range(3):
+        lines = run(binary, "--subject", subject, "--smoke", "--repeats", "4", "--quiet-ns",
+                    quiet_ns, "--patience-ms", "60")
+        waited_ms.append(sum(line["facts"]["waited_ns"] for line in lines
+                             if line["kind"] == "sample") / 1e6)
+        assert waited_ms[-1] >= least_ms
+        if waited_ms[-1] < least_ms + 1000:
+            break
+    assert min(waited_ms) < least_ms + 1000
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
@@ -233,7 +239,7 @@ def test_it_waits_for_a_core_of_its_own_and_no_longer(
 ])
 def test_bad_usage_says_what_why_next(
         binary: Path, experiment: Experiment, arguments: list[str]) -> None:
-    done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("error E003: ")
@@ -244,7 +250,7 @@ def test_bad_usage_says_what_why_next(
 def test_reader_that_goes_away_is_not_waited_for(binary: Path, experiment: Experiment) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([str(binary), "--describe"], stdout=full, stderr=subprocess.PIPE,
-                              text=True, timeout=20)
+                              text=True, timeout=120)
     assert done.returncode == 70
     assert "E070" in done.stderr
 
@@ -263,7 +269,7 @@ TWO_BUILDS = [(b, e) for b, e in DESCRIBED if any(p.name == "build" for p in e.p
 def measured(binary: Path, experiment: Experiment, build: str) -> list[dict[str, Any]]:
     done = subprocess.run(
         [str(binary), "--subject", experiment.baseline, "--set", f"build={build}", "--smoke"],
-        capture_output=True, timeout=60, check=True)
+        capture_output=True, timeout=120, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -154,7 +154,7 @@ def ask(native: Path, tmp_path: Path) -> Ask:
         binary = native / "experiments" / "heap" / name
         done = subprocess.run(
             [str(binary), "--subject", "malloc", "--smoke", *chosen], capture_output=True,
-            text=True, timeout=60, env={**os.environ, "LD_PRELOAD": library})
+            text=True, timeout=120, env={**os.environ, "LD_PRELOAD": library})
         assert done.returncode == 0, done.stderr + done.stdout
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         samples = [line["values"] for line in lines if line["kind"] == "sample"]

@@ -106,7 +106,7 @@ def test_an_experiment(
     """With a planted cost, since that has a key of its own."""
     done = subprocess.run(
         [native / "experiments" / experiment, "--smoke", "--self-test", "--plant-ns", "1", *words],
-        check=True, stdout=subprocess.PIPE, timeout=60)
+        check=True, stdout=subprocess.PIPE, timeout=120)
     seen = set()
     for line in done.stdout.splitlines():
         kind = json.loads(line)["kind"]

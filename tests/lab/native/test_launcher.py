@@ -32,8 +32,8 @@ def alive(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    """Whether it ends within ten seconds."""
-    for _ in range(200):
+    """Whether it ends within a minute."""
+    for _ in range(1200):
         if not alive(pid):
             return True
         time.sleep(0.05)
@@ -85,8 +85,12 @@ def test_timeout_ends_a_program_that_hangs(launch: Any, toy: str) -> None:
 
 
 def test_timeout_ends_a_program_that_ignores_sigterm(launch: Any, toy: str) -> None:
-    result = launch(toy, "ignore-term", options=["--timeout", "0.2"])
-    assert result["timed_out"]
+    """On a busy machine the time may be up before it does ignore the signal: then there is more."""
+    for limit_s in ("0.2", "2", "10"):
+        result = launch(toy, "ignore-term", options=["--timeout", limit_s])
+        assert result["timed_out"]
+        if result["signal_name"] != "SIGTERM":
+            break
     assert result["signal_name"] == "SIGKILL"
     assert result["wall_s"] >= 2.2
 
@@ -100,7 +104,14 @@ def test_program_that_is_stopped_is_ended_and_named(launch: Any, name: str) -> N
 
 
 def test_child_that_is_stopped_is_the_programs_own_business(launch: Any) -> None:
-    result = launch("/bin/sh", "-c", "sh -c 'kill -STOP $$' & sleep 0.2; kill -CONT $!; wait")
+    script = """
+sh -c 'kill -STOP $$' &
+until grep -q '^State:.T' /proc/$!/status; do sleep 0.02; done
+sleep 0.2
+kill -CONT $!
+wait
+"""
+    result = launch("/bin/sh", "-c", script)
     assert (result["stop_signal"], result["exit_code"]) == (None, 0)
 
 
@@ -113,7 +124,7 @@ def test_program_that_reads_the_terminal_is_ended(
              "/bin/sh", "-c", "read word </dev/tty"],
             preexec_fn=lambda: os.login_tty(slave)) as launcher:
         os.close(slave)
-        launcher.wait(timeout=30)
+        launcher.wait(timeout=90)
     os.close(master)
     assert json.loads(result.read_text())["stop_signal"] == "SIGTTIN"
 
@@ -130,7 +141,10 @@ def test_processes_that_a_program_leaves_behind_are_killed(launch: Any, toy: str
 
 def test_work_after_the_end_is_marked(launch: Any, toy: str) -> None:
     """It is waited for, so output and processor time are whole; but no time of it is measured."""
-    result = launch(toy, "trail", "60")
+    for _ in range(20):  # a busy machine may not let it end in the time that it has
+        result = launch(toy, "trail", "20")
+        if not result["lingering"]:
+            break
     assert (result["lingering"], result["output_bytes"], result["late_output_bytes"]) == (0, 6, 6)
     assert result["late_s"] > 0
     assert 0 < result["late_cpu_s"] <= result["user_s"] + result["system_s"]
@@ -256,7 +270,7 @@ def test_launcher_that_is_stopped_kills_and_still_reports(
     with subprocess.Popen(command) as launcher:
         pid = _first_line(out)
         launcher.send_signal(number)
-        assert launcher.wait(timeout=20) == 0
+        assert launcher.wait(timeout=90) == 0
     assert json.loads(result.read_text())["stopped_by"] == number.name
     assert gone(pid)
 
@@ -291,7 +305,7 @@ def _first_line(path: Path) -> int:
 
 
 def _when_written(path: Path) -> str:
-    for _ in range(200):
+    for _ in range(1200):
         if path.exists() and path.read_text().endswith("\n"):
             return path.read_text()
         time.sleep(0.05)
@@ -306,7 +320,7 @@ def _when_written(path: Path) -> str:
 ])
 def test_bad_usage_says_what_why_next(native: Path, arguments: list[str]) -> None:
     done = subprocess.run([str(native / "heapwise-launch"), *arguments],
-                          capture_output=True, text=True, timeout=20)
+                          capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert done.stderr.startswith("error E003: ")
     assert "\n  do: " in done.stderr
@@ -316,7 +330,7 @@ def test_result_that_cannot_be_written_is_exit_5(native: Path, toy: str) -> None
     for option in ("--result", "--stdout"):
         done = subprocess.run(
             [str(native / "heapwise-launch"), option, "/nonexistent/file", "--", toy, "exit", "0"],
-            capture_output=True, text=True, timeout=20)
+            capture_output=True, text=True, timeout=120)
         assert done.returncode == 5
         assert done.stderr.startswith("error E050")
 
@@ -325,7 +339,7 @@ def test_passed_stdout_is_the_launchers_own(native: Path, toy: str, tmp_path: Pa
     result = tmp_path / "result.json"
     done = subprocess.run(
         [str(native / "heapwise-launch"), "--result", str(result), "--pass-stdout", "--",
-         "/bin/echo", "straight through"], capture_output=True, text=True, timeout=60, check=True,
+         "/bin/echo", "straight through"], capture_output=True, text=True, timeout=120, check=True,
     )
     assert done.stdout == "straight through\n"
     seen = json.loads(result.read_text())
@@ -337,7 +351,7 @@ def test_passed_stdout_is_the_launchers_own(native: Path, toy: str, tmp_path: Pa
 def test_passed_stdout_is_nobody_elses(native: Path, options: list[str]) -> None:
     done = subprocess.run(
         [str(native / "heapwise-launch"), "--pass-stdout", *options, "--", "/bin/true"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=120, check=False,
     )
     assert done.returncode == 2
     assert "--pass-stdout cannot be used here" in done.stderr

@@ -65,7 +65,7 @@ def test_environment_that_cannot_be_understood_is_bad_usage(native: Path, conten
     os.close(writing)
     done = subprocess.run(
         [str(native / "heapwise-launch"), "--environment", str(reading), "--", "/bin/true"],
-        pass_fds=[reading], capture_output=True, text=True, timeout=20)
+        pass_fds=[reading], capture_output=True, text=True, timeout=120)
     os.close(reading)
     assert done.returncode == 2
     assert done.stderr.startswith("error E003: --environment")

@@ -156,8 +156,8 @@ def test_throttling_by_a_control_group_is_seen(
     try:
         subprocess.run(
             ["/bin/sh", "-c", f"echo $$ >{inner}/cgroup.procs; exec \"$@\"", "sh",
-             str(native / "heapwise-launch"), "--result", str(result), "--", toy, "spin", "500"],
-            check=True, timeout=60)
+             str(native / "heapwise-launch"), "--result", str(result), "--", toy, "spin", "1500"],
+            check=True, timeout=120)
     finally:
         inner.rmdir()
     seen = json.loads(result.read_text())
@@ -181,7 +181,7 @@ def test_throttling_by_the_group_at_the_root_is_counted_once(
     result = tmp_path / "result"
     done = subprocess.run(
         ["/bin/sh", "-c", AS_A_CONTAINER, "sh", str(slow_group), str(native / "heapwise-launch"),
-         "--result", str(result), "--", toy, "spin", "500"], timeout=60)
+         "--result", str(result), "--", toy, "spin", "1500"], timeout=120)
     if done.returncode != 0 and not result.exists():
         pytest.skip("no namespaces of groups and mounts can be made here")
     lines = (slow_group / "cpu.stat").read_text().splitlines()

@@ -47,7 +47,7 @@ def run_with(probe: Path, out: Path, command: list[str], peer: str = "", **more:
     preload = ":".join(filter(None, [str(probe), peer] if first_counts else [peer, str(probe)]))
     variable = "HEAPWISE_COUNT_OUT" if first_counts else "HEAPWISE_PROBE_OUT"
     environment = {**os.environ, "LD_PRELOAD": preload, variable: str(out)}
-    done = subprocess.run(command, env=environment, capture_output=True, timeout=60, **more)
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=120, **more)
     assert b"cannot be preloaded" not in done.stderr
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     return [line for line in lines if "exe" in line]
@@ -114,7 +114,7 @@ def test_path_with_strange_bytes_is_still_json(identity: Path, toy: str, tmp_pat
 def test_nothing_is_written_unless_asked(identity: Path, count: Path, toy: str) -> None:
     for probe in (identity, count):
         done = subprocess.run([toy, "exit", "0"], env={"LD_PRELOAD": str(probe)},
-                              capture_output=True, timeout=20)
+                              capture_output=True, timeout=120)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -122,7 +122,7 @@ def test_file_that_cannot_be_written_does_not_disturb(
         identity: Path, count: Path, toy: str) -> None:
     environment = {"LD_PRELOAD": f"{count}:{identity}", "HEAPWISE_PROBE_OUT": "/nonexistent/x",
                    "HEAPWISE_COUNT_OUT": "/nonexistent/y"}
-    done = subprocess.run([toy, "exit", "7"], env=environment, capture_output=True, timeout=20)
+    done = subprocess.run([toy, "exit", "7"], env=environment, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (7, b"")
 
 
@@ -176,11 +176,11 @@ def test_leaving_by_underscore_exit_is_counted(count: Path, toy: str, tmp_path: 
 @pytest.mark.parametrize("peer", ["", "jemalloc", "tcmalloc"])
 def test_real_programs_survive_being_counted(
         count: Path, tmp_path: Path, command: list[str], peer: str) -> None:
-    plain = subprocess.run(command, capture_output=True, timeout=60)
+    plain = subprocess.run(command, capture_output=True, timeout=120)
     path = library(peer) if peer else ""
     environment = {**os.environ, "LD_PRELOAD": ":".join(filter(None, [str(count), path])),
                    "HEAPWISE_COUNT_OUT": str(tmp_path / "out")}
-    done = subprocess.run(command, env=environment, capture_output=True, timeout=60)
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=120)
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
     lines = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
     assert any(sum(line["calls"].values()) > 0 for line in lines)

@@ -54,7 +54,7 @@ def test_each_trouble_shows_as_such_and_is_in_no_average(
     heapwise: Any, trees: dict[str, str], tmp_path: Path
 ) -> None:
     """The contract: a wrong sum, a crash, a timeout and a missing runtime."""
-    done = heapwise("run", "trees/binary_trees", "--smoke", "--rounds", "2", "--timeout", "2s",
+    done = heapwise("run", "trees/binary_trees", "--smoke", "--rounds", "2", "--timeout", "5s",
                     "--subjects", "good,counts_wrong,crashes,exits,hangs,absent", "--json",
                     env=trees)
     assert done.returncode == 3, done.stderr
@@ -139,7 +139,7 @@ def test_a_run_goes_on_after_ctrl_c(
     wait_for(lambda: hanging(running.pid) or running.poll() is not None)
     assert running.returncode is None, running.stderr and running.stderr.read()
     os.kill(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=30)
+    _, said = running.communicate(timeout=90)
     assert running.returncode == 130, said
     before = stored_run(tmp_path)
     assert before.run.state == "interrupted"

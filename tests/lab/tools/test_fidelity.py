@@ -123,6 +123,6 @@ def test_a_real_program_is_compared_and_replayed_once(tmp_path: Path) -> None:
     assert set(found.compared.time) == set(found.replayed.peak) == {"glibc", "heapwise"}
     assert found.replayed.trust == "pass"
     before = kept.stat().st_mtime_ns
-    subprocess.run([*command, "--page", str(text)], cwd=ROOT / "tools", check=True, timeout=60)
+    subprocess.run([*command, "--page", str(text)], cwd=ROOT / "tools", check=True, timeout=120)
     assert kept.stat().st_mtime_ns == before
     assert "lua | heapwise" in text.read_text()

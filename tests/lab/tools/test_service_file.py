@@ -23,7 +23,7 @@ def complaints(folder: Path, text: str) -> str:
     service.write_text("[Service]\nExecStart=/bin/true\n")
     (added / "override.conf").write_text(text)
     done = subprocess.run(["systemd-analyze", "verify", str(service)], capture_output=True,
-                          text=True, check=False, timeout=60,
+                          text=True, check=False, timeout=120,
                           env=os.environ | {"SYSTEMD_UNIT_PATH": f"{folder}:"})
     return done.stdout + done.stderr
 

@@ -68,7 +68,7 @@ def test_pprof_reads_what_lived(known: Path, record: Record, tmp_path: Path, kin
                   "peak_space": opened.summary.peak_live_bytes}[kind]
     said = subprocess.run(
         ["go", "tool", "pprof", "-top", "-nodefraction=0", "-unit=B", f"-sample_index={kind}",
-         str(tmp_path / "known.pb.gz")], capture_output=True, text=True, timeout=60, check=True)
+         str(tmp_path / "known.pb.gz")], capture_output=True, text=True, timeout=300, check=True)
     assert f"of {bytes_}B total" in said.stdout
 
 
@@ -85,7 +85,7 @@ def test_pprof_reads_the_profile(known: Path, record: Record, tmp_path: Path) ->
     (tmp_path / "known.pb.gz").write_bytes(content)
     said = subprocess.run(
         ["go", "tool", "pprof", "-top", "-nodefraction=0", "-sample_index=alloc_objects",
-         str(tmp_path / "known.pb.gz")], capture_output=True, text=True, timeout=60, check=True)
+         str(tmp_path / "known.pb.gz")], capture_output=True, text=True, timeout=300, check=True)
     assert f"of {blocks} total" in said.stdout
     assert re.search(r"^ +400 .*churn", said.stdout, re.MULTILINE)
 

@@ -136,7 +136,8 @@ def test_exec_of_a_child_goes_on_in_its_trace(known: Path, followed: Followed) -
 
 
 class Watched:
-    """Adds up the sizes of all traces of a folder while a recording runs."""
+    """Adds up the sizes of all traces of a folder while a recording runs. What one trace gives up
+    another one takes, so sizes count that two looks in a row agree on: they were there at once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.most, self._ended = folder, 0, Event()
@@ -152,11 +153,17 @@ class Watched:
 
     def _watch(self) -> None:
         while not self._ended.wait(0.002):
-            self.most = max(self.most, stored(self.folder))
+            first, second = sizes(self.folder), sizes(self.folder)
+            if first == second:
+                self.most = max(self.most, sum(first.values()))
+
+
+def sizes(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_size for path in folder.glob("*.hwt")}
 
 
 def stored(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.glob("*.hwt"))
+    return sum(sizes(folder).values())
 
 
 def test_the_limit_is_of_all_traces_together_and_each_process_has_a_part(
@@ -166,7 +173,7 @@ def test_the_limit_is_of_all_traces_together_and_each_process_has_a_part(
     busy = " ".join(f"{known} mixed {600_000 + number} &" for number in range(12))
     with Watched(followed.folder) as watched:
         result = followed.run("sh", "-c", f"{busy} wait; {known} churn 50", most_bytes=limit)
-    assert watched.most <= limit
+    assert limit / 4 < watched.most <= limit
     assert stored(followed.folder) == sum(each.bytes for each in result.processes) <= limit
     assert stored(followed.folder) > limit / 4
     mixed = [each for each in result.processes if each.commands[-1][1:2] == ["mixed"]]
@@ -214,7 +221,7 @@ def test_a_child_that_is_killed_loses_only_the_call_in_the_making(
     time.sleep(0.02 * number)
     shell = _child_of(recorder.pid)
     os.kill(_child_of(shell), signal.SIGKILL)
-    assert recorder.wait(60) == 0
+    assert recorder.wait(120) == 0
     [_, child] = followed.result().processes
     pairs = int.from_bytes(count.read_bytes(), sys.byteorder)
     assert pairs <= made(child.trace)[32] <= pairs + 3
@@ -225,14 +232,19 @@ def _child_of(process: int) -> int:
 
 
 def test_children_that_outlive_the_program_are_recorded_until_ctrl_c(
-        known: Path, followed: Followed) -> None:
-    recorder = subprocess.Popen(followed.command("sh", "-c", f"{known} killed & true"),
+        known: Path, followed: Followed, tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    count.write_bytes(bytes(8))
+    recorder = subprocess.Popen(followed.command("sh", "-c", f"{known} killed {count} & true"),
                                 stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert recorder.stderr is not None
     try:
         assert "Ctrl-C" in recorder.stderr.readline()
+        while int.from_bytes(count.read_bytes(), sys.byteorder) <= 1000:
+            assert recorder.poll() is None
+            time.sleep(0.01)
         recorder.send_signal(signal.SIGINT)
-        assert recorder.wait(60) == 0
+        assert recorder.wait(120) == 0
         [_, left] = followed.result().processes
         assert made(left.trace)[32] > 1000
         os.kill(left.pid, 0)

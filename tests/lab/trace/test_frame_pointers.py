@@ -25,7 +25,7 @@ def stacks_of(folder: Path, program: Path, *, frame_pointers: bool) -> Stacks:
     subprocess.run([
         str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)),
         "--stack-every", "1", "--frame-pointers", str(int(frame_pointers)), "--", str(program)],
-        check=True, timeout=60)
+        check=True, timeout=120)
     with open_trace(trace) as opened:
         symbols = Symbols(opened.modules.maps)
         return {int(events.size[stack.row]): [str(symbols.place(frame).function)

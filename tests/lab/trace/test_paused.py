@@ -20,6 +20,9 @@ from heapwise.trace.profile import read_samples
 
 Switch = Callable[[int], None]
 
+SLEEPS = 4
+"""The first may come after a look that was before the signal; it may also wait for a file."""
+
 
 def phases(known: Path, trace: Path, *options: str,
            after: dict[int, Switch], library: str = RECORDER) -> None:
@@ -35,10 +38,25 @@ def phases(known: Path, trace: Path, *options: str,
         [program] = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
         if phase in after:
             after[phase](int(program))
-        time.sleep(0.05)  # the drain looks at its signals each half millisecond
+            wait_until_heard(command.pid)
         command.stdin.write(b"x")
         command.stdin.flush()
-    assert command.wait(60) == 0
+    assert command.wait(120) == 0
+
+
+def wait_until_heard(recorder: int) -> None:
+    """Returns when it has acted on its signals: it looks at them between two sleeps."""
+    while any(int(status_of(recorder, name), 16) for name in ("SigPnd", "ShdPnd")):
+        time.sleep(0.001)
+    slept = int(status_of(recorder, "voluntary_ctxt_switches"))
+    while int(status_of(recorder, "voluntary_ctxt_switches")) < slept + SLEEPS:
+        time.sleep(0.001)
+
+
+def status_of(process: int, name: str) -> str:
+    """Throws once the process is not there any more."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(line.split()[1] for line in lines if line.startswith(f"{name}:"))
 
 
 def summary_and_sizes(trace: Path) -> tuple[Summary, dict[int, int]]:

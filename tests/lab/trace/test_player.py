@@ -43,7 +43,7 @@ def work(script: Path, schedule: str) -> tuple[bool, str]:
         [str(native_folder() / "experiments" / "trace" / "replay"), "--subject", "malloc",
          "--set", f"schedule={schedule}", "--set", "touch=line"],
         env={**os.environ, "HEAPWISE_SCRIPT": str(script)}, capture_output=True, text=True,
-        timeout=60, check=False).stdout
+        timeout=120, check=False).stdout
     checks = [line for line in map(json.loads, said.splitlines())
               if line.get("kind") == "check" and line.get("id") == "work"]
     assert checks, said

@@ -25,6 +25,10 @@ SIGMAS = 5.0 / 1.96
 RANKS = (0.1, 0.5, 0.9)
 """Of the lifetimes that the program prints."""
 
+RANK = 0.002
+"""A trace has the blocks of the C library too, and a program that loses its processor between a
+call and its clock takes that time for a part of the lifetime, or does not."""
+
 
 def profiled(trace: Path, *command: str | Path, sample_every: int) -> str:
     """What the program prints."""
@@ -45,7 +49,7 @@ def profiled(trace: Path, *command: str | Path, sample_every: int) -> str:
             *map(str, command),
         ],
         check=True,
-        timeout=60,
+        timeout=120,
         stdout=subprocess.PIPE,
         text=True,
     ).stdout
@@ -145,12 +149,12 @@ def test_quantiles_of_a_full_trace_are_within_five_percent(
     known = json.loads(subprocess.run(
         [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
          str(lifetimes[1].parent / "lifetimes")],
-        check=True, timeout=60, stdout=subprocess.PIPE, text=True).stdout)
+        check=True, timeout=120, stdout=subprocess.PIPE, text=True).stdout)
     with open_trace(trace) as opened:
         spread, unit = read_contents(opened).lifetime_spread, opened.ns_a_unit
-    full = [(spread.quantile(rank) or 0) * unit / truth
-            for rank, truth in zip(RANKS, known["lifetimes"], strict=True)]
-    assert np.allclose(full, 1, rtol=0.05)
+    for rank, truth in zip(RANKS, known["lifetimes"], strict=True):
+        low, high = ((spread.quantile(rank + other) or 0) * unit for other in (-RANK, RANK))
+        assert 0.95 * low <= truth <= 1.05 * high, (rank, truth, low, high)
 
 
 def test_the_site_is_the_caller_of_operator_new(lifetimes: tuple[dict[str, Any], Path]) -> None:

@@ -87,7 +87,7 @@ def test_threads_one_after_the_other_share_one_mapping(known: Path, tmp_path: Pa
     done = subprocess.run([
         str(native_part(DRAIN)), "-o", str(tmp_path / "threads.hwt"), "--recorder",
         str(native_part(RECORDER)), "--", str(known), "mappings", "6000"],
-        check=True, timeout=60, stdout=subprocess.PIPE, text=True)
+        check=True, timeout=120, stdout=subprocess.PIPE, text=True)
     assert 2 <= int(done.stdout) <= 4096 + 8
 
 
@@ -266,7 +266,7 @@ def test_a_program_that_is_killed_loses_only_the_call_in_the_making(
     time.sleep(Random(number).random() / 10)
     children = Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
     os.kill(int(children[0]), signal.SIGKILL)
-    assert recorder.wait(60) == 0
+    assert recorder.wait(120) == 0
     with open_trace(trace) as opened:
         assert not opened.damage
         assert opened.summary is not None
@@ -285,9 +285,10 @@ def test_a_recorder_that_is_killed_leaves_what_it_wrote(known: Path, tmp_path: P
         str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
         str(known), "killed"])
     while not trace.exists() or trace.stat().st_size < 200_000:
+        assert recorder.poll() is None
         time.sleep(0.01)
     recorder.kill()
-    recorder.wait(60)
+    recorder.wait(120)
     with open_trace(trace) as opened:
         assert "without an index" in opened.damage
         assert opened.summary is None
@@ -322,9 +323,10 @@ def test_ctrl_c_ends_the_program_and_leaves_a_whole_trace(known: Path, tmp_path:
         [sys.executable, "-m", "heapwise", "record", "-o", str(trace), "--", str(known), "killed"],
         start_new_session=True, stdout=subprocess.PIPE, text=True)
     while not trace.exists() or trace.stat().st_size < 200_000:
+        assert command.poll() is None
         time.sleep(0.01)
     os.killpg(command.pid, signal.SIGINT)
-    said, _ = command.communicate(timeout=60)
+    said, _ = command.communicate(timeout=120)
     assert command.returncode == 128 + signal.SIGINT
     assert "signal 2" in said
     with open_trace(trace) as opened:

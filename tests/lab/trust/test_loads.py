@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from planted import compare, verdict_of, with_facts, with_plan
 from synthetic import changed
 
@@ -41,6 +42,18 @@ def test_a_schedule_that_was_kept_passes() -> None:
     assert found.verdict == "pass"
     assert "at least 99.8 % of the intended rate" in found.detail
     assert found.figures["least_share"] == 0.998
+
+
+@pytest.mark.parametrize(("requests", "words"), [
+    (9980, "The 99.9th percentile of 9,980 requests is one of the 10 slowest of them"),
+    (800, "The 99.9th percentile of 800 requests is the slowest of them"), (10_000, "")])
+def test_a_high_percentile_of_few_requests_is_called_what_it_is(
+    requests: int, words: str
+) -> None:
+    found = verdict_of(served(structs.replace(SOUND, requests=requests)), "V16")
+    assert found.verdict == "pass"
+    assert words in found.detail
+    assert ("percentile" in found.detail) == bool(words)
 
 
 def test_a_latency_without_a_schedule_fails() -> None:

@@ -41,7 +41,7 @@ def traced(heap: Any, *options: str, program: Path, words: tuple[str, ...]) -> A
     """The program under strace; only the program is preloaded."""
     # Told to strace alone: its own malloc is not what is tested.
     preload = ("-E", f"LD_PRELOAD={heap.library}") if heap.library else ()
-    return replace(heap, library=None).run(*options, *preload, program, *words, timeout_s=60)
+    return replace(heap, library=None).run(*options, *preload, program, *words, timeout_s=120)
 
 
 def calls_made(heap: Any, strace: str, call: str, program: Path, words: tuple[str, ...],

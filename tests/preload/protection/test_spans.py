@@ -58,4 +58,5 @@ def test_half_of_the_first_blocks_have_no_neighbour(
 ) -> None:
     done = hardened.run(compiled(SPANS), "gaps", str(size),
                         HEAPWISE_MALLOC_GUARD_EVERY="0")
-    assert 20 < int(done.out) < 60, done
+    # Of 63. Means are 28 to 45 and deviations 3.5; under the default profile it is 0.
+    assert 10 < int(done.out) < 62, done

@@ -38,7 +38,7 @@ int main(int count, char** words) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      alarm(20);
+      alarm(60);
       churn((uint64_t)i, 200);
       _exit(fflush(NULL));
     }

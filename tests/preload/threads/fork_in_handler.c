@@ -35,7 +35,7 @@ static void on_signal(int unused) {
   const pid_t pid = with_handlers ? fork() : _Fork();
   if (pid == 0 && with_much && with_handlers && handled % 10 == 0) {
     in_child = 1;
-    alarm(30);
+    alarm(60);
     return;
   }
   if (pid == 0) _exit(0);

@@ -37,14 +37,14 @@ def test_storm_among_shards(heap: Any, compiled: Any) -> None:
 
 @pytest.mark.parametrize("call", ["fork", "_Fork"])
 def test_fork_in_a_signal_handler(heap: Any, compiled: Any, call: str) -> None:
-    done = heap.run(compiled(HERE / "fork_in_handler.c"), call, "1500", timeout_s=60)
+    done = heap.run(compiled(HERE / "fork_in_handler.c"), call, "1500", timeout_s=120)
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
 def test_fork_in_a_signal_handler_while_the_heap_gives_memory_back(heap: Any,
                                                                    compiled: Any) -> None:
     """The clock is the heap's own thread. The main thread may hold the lock that it waits for."""
-    done = heap.run(compiled(HERE / "fork_in_handler.c"), "fork", "400", "much", timeout_s=60,
+    done = heap.run(compiled(HERE / "fork_in_handler.c"), "fork", "400", "much", timeout_s=120,
                     HEAPWISE_MALLOC_PURGE_DELAY_MS="20")
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
@@ -52,13 +52,13 @@ def test_fork_in_a_signal_handler_while_the_heap_gives_memory_back(heap: Any,
 def test_handlers_of_a_library_that_is_loaded_early_may_allocate(heap: Any, compiled: Any) -> None:
     source = HERE / "allocates_at_fork.c"
     library = compiled(source, "-DLIBRARY", "-shared", "-fPIC")
-    done = heap.run(compiled(source, "-Wl,--no-as-needed", str(library)), timeout_s=20)
+    done = heap.run(compiled(source, "-Wl,--no-as-needed", str(library)), timeout_s=120)
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
 @pytest.mark.parametrize("beside", ["read", "flush"])
 def test_fork_beside_stdio(heap: Any, compiled: Any, beside: str) -> None:
-    done = heap.run(compiled(HERE / "fork_and_stdio.c"), beside, timeout_s=60)
+    done = heap.run(compiled(HERE / "fork_and_stdio.c"), beside, timeout_s=120)
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 

@@ -117,7 +117,7 @@ TEST_CASE("variables of an unloaded library are not read, whatever came after it
   heapwise_gc_init(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(20);
+    ::alarm(60);
     heapwise_gc_unregister_thread();
     library before{HEAPWISE_GC_PLUGIN_LARGE};
     before.keep_in_thread(nullptr); // takes a mebibyte

@@ -27,7 +27,7 @@ template <class Body>
 int status_of_child(Body body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(30);
+    ::alarm(60);
     ::_exit(body() ? 0 : 1);
   }
   int status = 0;

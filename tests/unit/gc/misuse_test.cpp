@@ -22,7 +22,7 @@ std::string last_words(Body body) {
   REQUIRE(::pipe(ends) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(20);
+    ::alarm(60);
     std::signal(SIGABRT, SIG_DFL);
     ::dup2(ends[1], STDERR_FILENO);
     body();

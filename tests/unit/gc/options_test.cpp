@@ -48,7 +48,7 @@ template <class Body>
 int status_of(const heapwise_gc_options& options, Body body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(30);
+    ::alarm(60);
     if (heapwise_gc_init(&options) != 0) ::_exit(9);
     ::_exit(body() ? 0 : 1);
   }
@@ -186,7 +186,7 @@ TEST_CASE("the collector may be started by a thread that is not the first" *
           doctest::skip(HEAPWISE_SKIP_STOPS)) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(30);
+    ::alarm(60);
     std::thread{[] { static_cast<void>(heapwise_gc_malloc(16)); }}.join();
     heapwise_gc_register_thread();
     auto** volatile const kept = static_cast<void**>(heapwise_gc_malloc(100));

@@ -12,7 +12,7 @@ namespace gc_test {
 /// Effects: forks; the child calls `body` and exits with what it returns. The parent kills it after
 /// `most_seconds`. Returns: the status that waitpid tells; SIGKILL stands for a child that hangs.
 template <class Body>
-int status_of_process(Body body, unsigned most_seconds = 20) {
+int status_of_process(Body body, unsigned most_seconds = 60) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGABRT, SIG_DFL); // doctest reports it otherwise

@@ -40,7 +40,7 @@ template <class Body>
 int status_of_child(Body body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(20); // a child that waits for ever fails
+    ::alarm(60); // a child that waits for ever fails
     std::signal(SIGABRT, SIG_DFL);
     body();
     ::_exit(0);

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "process.hpp"
@@ -40,6 +41,15 @@ std::string said_by_process(Body body) {
   ::close(ends[0]);
   text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
   return status == 0 ? text : "status " + std::to_string(status) + ": " + text;
+}
+
+/// Effects: returns when more than `length` bytes were written to standard error, which is a pipe.
+void wait_for_more_than(std::size_t length) {
+  int held = 0;
+  do {
+    ::usleep(1000);
+  } while (::ioctl(STDERR_FILENO, FIONREAD, &held) == 0 &&
+           static_cast<std::size_t>(held) <= length);
 }
 
 std::atomic<int> foreign_signals;
@@ -196,7 +206,7 @@ TEST_CASE("a thread that blocks the signal is named, and waited for" *
       heapwise::os::write_error(id.data(), id.size());
       step = 1;
       step.notify_one();
-      ::usleep(2'500'000);
+      wait_for_more_than(id.size());
       set_mask(SIG_UNBLOCK);
       heapwise_gc_unregister_thread();
     }};
@@ -215,19 +225,23 @@ TEST_CASE("a thread that blocks the signal is named, and waited for" *
 TEST_CASE("the program's own function gets the warning, nothing is written" *
           doctest::skip(HEAPWISE_SKIP_STOPS)) {
   static std::atomic<int> step{0};
+  static std::atomic<bool> warned{false};
   static std::string heard;
   const std::string said = said_by_process([] {
     heapwise_gc_init(nullptr);
     heard.reserve(1000); // the function may not allocate
     heapwise_gc_on_warning(
-        [](const char* line, void* argument) { static_cast<std::string*>(argument)->append(line); },
+        [](const char* line, void* argument) {
+          static_cast<std::string*>(argument)->append(line);
+          warned = true;
+        },
         &heard);
     std::thread other{[] {
       heapwise_gc_register_thread();
       set_mask(SIG_BLOCK);
       step = 1;
       step.notify_one();
-      ::usleep(2'500'000);
+      while (!warned) ::usleep(1000);
       set_mask(SIG_UNBLOCK);
       heapwise_gc_unregister_thread();
     }};

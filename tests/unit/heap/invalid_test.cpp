@@ -38,7 +38,7 @@ template <class Body>
 int end_of(const Body& body) {
   return contract::in_child([&] {
            std::signal(SIGABRT, allocate_and_end);
-           ::alarm(10);
+           ::alarm(60);
            start_without_clock();
            body();
          })

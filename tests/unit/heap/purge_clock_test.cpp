@@ -116,7 +116,7 @@ void use_every_class() {
 
 TEST_CASE("blocks that wait in the bins' stocks count as free memory") {
   const contract::ending how = contract::in_child([] {
-    ::alarm(20);
+    ::alarm(60);
     the_options.purge_thread = true;
     the_options.purge_delay_ms = 2;
     use_every_class();
@@ -127,7 +127,7 @@ TEST_CASE("blocks that wait in the bins' stocks count as free memory") {
 
 TEST_CASE("a span that was given back is passed over until blocks come or go") {
   const contract::ending how = contract::in_child([] {
-    ::alarm(20);
+    ::alarm(60);
     the_options.purge_thread = true;
     the_options.purge_delay_ms = 2;
     constexpr std::size_t bytes = std::size_t{16} << 20;
@@ -221,7 +221,7 @@ void get_batches() {
 
 TEST_CASE("the memory for the batches of very many threads goes back") {
   const contract::ending how = contract::in_child([] {
-    ::alarm(30);
+    ::alarm(60);
     the_options.purge_thread = true;
     the_options.purge_delay_ms = 2;
     constexpr int count = 200;
@@ -247,6 +247,7 @@ TEST_CASE("the memory for the batches of very many threads goes back") {
 TEST_CASE("little free memory does not start a thread, nor does the option without one") {
   const contract::ending how = contract::in_child([] {
     the_options.purge_thread = true;
+    the_options.purge_delay_ms = 600'000; // a thread that starts does not end before it is counted
     const std::ptrdiff_t alone = thread_count_of_process();
     for (void* each : make_blocks(1000, std::size_t{4} << 20)) heapwise_free(each);
     notice_free_memory();

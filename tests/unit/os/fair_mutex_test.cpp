@@ -81,7 +81,7 @@ TEST_CASE("a child of fork can lock the mutex although another thread of the par
   rival other{mutex};
   other.wait_until_it_waits();
   const auto ended = contract::in_child([&] {
-    ::alarm(10); // ends a child that waits for ever
+    ::alarm(60); // ends a child that waits for ever
     mutex.unlock_in_child();
     for (int each = 0; each < 3; ++each) {
       const std::lock_guard hold{mutex};

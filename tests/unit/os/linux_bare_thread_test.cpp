@@ -223,7 +223,7 @@ TEST_CASE("a pause wakes a bare thread whose lock was unlocked by a call that wa
     // What unlock() does before it wakes anybody.
     static_assert(sizeof inner == sizeof(std::uint32_t));
     std::memset(static_cast<void*>(&inner), 0, sizeof inner);
-    ::alarm(20);
+    ::alarm(60);
     // The thread takes the lock and goes on, up to the end of its work or to the next place where
     // it lets a fork be done: here, to its end.
     may_end = 1;

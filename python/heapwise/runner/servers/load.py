@@ -46,7 +46,7 @@ class Load:
         """rate: requests a second; None for as many as are answered. Problem E035 if the generator
         fails. Stopped by the user, the facts have no requests."""
         words = self.words if rate is not None else without_rate(self.words)
-        more: dict[str, Setting] = {"rate": f"{rate:g}" if rate else "",
+        more: dict[str, Setting] = {"rate": f"{rate:.0f}" if rate else "",
                                     "time": f"{self.seconds:g}"}
         command = self.generator.complete([filled(word, {**values, **more}) for word in words],
                                           has_rate=rate is not None)

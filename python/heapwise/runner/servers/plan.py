@@ -112,7 +112,12 @@ def _share(share: float) -> str:
 
 
 def _options(request: ServerRequest, environment: Mapping[str, str]) -> ServerOptions:
-    words = shlex.split(request.load)
+    try:
+        words = shlex.split(request.load)
+    except ValueError as error:
+        raise Problem("E003", f"--load cannot be taken apart: {error}",
+                      do="put the whole command in one kind of quotes, and its words in the other")\
+            from error
     generator = demand_generator(words)
     found = shutil.which(words[0], path=environment.get("PATH", os.defpath))
     if found is None:

@@ -13,25 +13,29 @@ from heapwise.errors import Problem
 
 STEP_S = 0.02
 TRY_S = 2.0
-LOOPBACK = "127.0.0.1"
+LOOPBACKS = ("127.0.0.1", "::1")
+PORTS = {"http": 80, "https": 443}
+MOST_PORTS = 65535
 
 
 @dataclass(frozen=True)
 class Ready:
-    """kind: tcp, http or line. what: ``host:port``, a URL, or a pattern of a line on stdout."""
+    """kind: tcp, http or line. what: ``port``, ``host:port``, a URL, or a pattern of a line on
+    stdout."""
 
     kind: str
     what: str
 
     @property
     def address(self) -> tuple[str, int] | None:
-        """Where it will listen; None if that is not known."""
+        """Where it will listen; without a host at one of the two addresses of the loopback. None
+        if that is not known. Throws ValueError for a URL whose port is not a number."""
         if self.kind == "tcp":
             host, _, port = self.what.rpartition(":")
-            return host or LOOPBACK, int(port)
+            return host.strip("[]"), int(port)
         if self.kind == "http":
             parts = urlsplit(self.what)
-            return parts.hostname or LOOPBACK, parts.port or 80
+            return parts.hostname or "", parts.port or PORTS[parts.scheme]
         return None
 
 
@@ -40,15 +44,24 @@ def parse_ready(text: str) -> Ready:
     kind, _, what = text.partition(":")
     if re.match(r"https?://", text):
         kind, what = "http", text
-    plain = what.replace("{port}", "1")
+    plain = Ready(kind, what.replace("{port}", "1"))
     fits = (
-        (kind == "tcp" and re.fullmatch(r"([^:]+:)?\d+", plain))
-        or (kind == "http" and re.match(r"https?://[^/]+", plain))
+        (kind == "tcp" and re.fullmatch(r"(([^:\[\]]+|\[[0-9a-fA-F:.]+\]):)?\d+", plain.what))
+        or (kind == "http" and re.match(r"https?://[^/]+", plain.what))
         or (kind == "line" and what and _is_pattern(what)))
-    if not fits:
+    if not fits or not _has_port(plain):
         raise Problem("E003", f"--ready {text} is not understood",
-                      do="write tcp:6379, http:http://127.0.0.1:8080/ or line:REGEX")
+                      do="write tcp:6379, tcp:[::1]:6379, http://127.0.0.1:8080/ or line:REGEX")
     return Ready(kind, what)
+
+
+def _has_port(ready: Ready) -> bool:
+    """Or needs none."""
+    try:
+        address = ready.address
+    except ValueError:
+        return False
+    return address is None or 0 < address[1] <= MOST_PORTS
 
 
 def _is_pattern(text: str) -> bool:
@@ -61,25 +74,27 @@ def _is_pattern(text: str) -> bool:
 
 def answers(ready: Ready) -> bool:
     """Whether somebody answers there now."""
-    if ready.kind == "http":
-        return _answers_http(ready.what)
-    address = ready.address
-    if address is None:
-        return False
-    try:
-        with socket.create_connection(address, TRY_S):
-            return True
-    except OSError:
-        return False
+    return _answers_http(ready.what) if ready.kind == "http" else listens(ready)
 
 
 def _answers_http(url: str) -> bool:
+    """No proxy is asked in its place, its certificate need not be known, and where it sends
+    visitors is not looked at."""
+    import ssl
     import urllib.error
     import urllib.request
     from http.client import HTTPException
 
+    class Here(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: object) -> None:
+            """Then the answer itself is what counts."""
+
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    opener = urllib.request.build_opener(
+        Here, urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting))
     try:
-        with urllib.request.urlopen(url, timeout=TRY_S):
+        with opener.open(url, timeout=TRY_S):
             return True
     except urllib.error.HTTPError as error:
         return error.code < 500  # it answers, whatever it says
@@ -92,17 +107,25 @@ def listens(ready: Ready) -> bool:
     address = ready.address
     if address is None:
         return False
-    with socket.socket() as probe:
-        probe.settimeout(TRY_S)
-        return probe.connect_ex(address) == 0
+    host, port = address
+    return any(_connects(each, port) for each in ([host] if host else LOOPBACKS))
+
+
+def _connects(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), TRY_S):
+            return True
+    except (OSError, UnicodeError):  # the second for a name that cannot be one
+        return False
 
 
 def free_port() -> int:
-    """One that nobody listens on now."""
-    with socket.socket() as listener:
-        listener.bind((LOOPBACK, 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """One that nobody listens on now, at either address of the loopback."""
+    while True:
+        with socket.create_server((LOOPBACKS[0], 0)) as listener:
+            port: int = listener.getsockname()[1]
+            if not _connects(LOOPBACKS[1], port):
+                return port
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, goes_on: Callable[[], bool]) -> bool:

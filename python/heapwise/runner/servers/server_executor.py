@@ -22,6 +22,7 @@ from heapwise.model import (
     MemoryCurve,
     Plan,
     Process,
+    ProcessFacts,
     Sample,
     ServerOptions,
     Setting,
@@ -202,11 +203,13 @@ class ServerExecutor:
                              warm_up=step.warm_up)
 
     def _rate(self, load: Setting) -> float | None:
-        """Of a cell: a share of the capacity of the slowest."""
+        """Of a cell: a share of the capacity of the slowest. A whole number, as most generators
+        take no other."""
         if load == CAPACITY or not self.rates:
             return None
         share = float(str(load).rstrip("%")) / 100
-        return float(significant(share * min(self.rates.values())).replace(",", ""))
+        rate = float(significant(share * min(self.rates.values())).replace(",", ""))
+        return float(max(1, round(rate)))
 
     def _measure(self, subject: Subject, cell: dict[str, Setting], round: int, number: int,
                  stop: StopSwitch, record: Sink | None, *, warm_up: bool = True,
@@ -353,7 +356,7 @@ class ServerExecutor:
             how = f" ({killed_words(facts) or facts.signal_name})" if facts.signal_name else \
                 f" (exit code {facts.exit_code})" if facts.exit_code else ""
             crashed = facts.signal_name not in (None, *ENDED_BY, "SIGKILL")
-            return "crashed" if crashed else "failed", trouble + how
+            return "crashed" if crashed else "failed", trouble + how + _gone(facts)
         if subject.peer is not None and (
                 wrong := wrong_library(outcome.identity, subject.peer, self._exempt)):
             return "wrong_allocator", wrong
@@ -397,8 +400,16 @@ def load_trouble(load: LoadFacts) -> tuple[Status, str]:
                 "its schedule was late by its own fault"
         if share < LEAST_SHARE:
             return "discarded", f"{percent(share)} of the intended rate of " \
-                f"{load.intended_rate:g} requests a second was reached"
+                f"{load.intended_rate or 0:.0f} requests a second was reached"
     return "ok", ""
+
+
+def _gone(facts: ProcessFacts) -> str:
+    """Of a server that ended well by itself and left others: it has become a daemon."""
+    if facts.exit_code != 0 or facts.stopped_by or not facts.lingering:
+        return ""
+    return (": it went into the background, where it cannot be watched. Let it stay in the "
+            "foreground (nginx: daemon off; redis: --daemonize no)")
 
 
 def _said(process: Process) -> str:

@@ -1,0 +1,16 @@
+"""What Hypothesis may do to a test: no limit of its time, and the same inputs in each run.
+
+Its usual limit of 200 ms for an input is broken by a process that loses its processor. With
+HEAPWISE_TIER=long it tries new inputs.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "steady", deadline=None, derandomize=os.environ.get("HEAPWISE_TIER") != "long", database=None,
+    suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
