@@ -30,6 +30,7 @@ from recording.measure import (
 from recording.page import page, rows
 from recording.programs import program_names
 from recording.rivals import NAMES, find_rivals
+from recording.run import be_interrupted_by_sigterm
 
 PARTS = ("load", "turns", "programs", "limit")
 
@@ -37,6 +38,7 @@ PARTS = ("load", "turns", "programs", "limit")
 def main() -> None:
     """Each part replaces its own figures in the file."""
     options = _options()
+    be_interrupted_by_sigterm()
     kept = json.loads(options.results.read_text()) if options.results.exists() else {}
     for part in _due(kept, options):
         kept.setdefault("load_average", {})[part] = round(os.getloadavg()[0], 1)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from recording.measure import measure_turns, turned, ways_of
 from recording.page import page
 from recording.programs import RealProgram
 from recording.rivals import LOCK, Rivals, find_rivals
+from recording.run import run
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON3 = RealProgram("python3", ["/usr/bin/python3", "-s", "records.py"], None, {},
@@ -52,6 +56,59 @@ def test_a_recorder_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(SystemExit, match="heaptrack is not installed"):
         find_rivals(["memray"])
     assert find_rivals(["memray", "heaptrack"]) == Rivals()
+
+
+LEAVES_A_SERVER = "sleep 1000 & echo $! >number.new; mv number.new number; {}"
+INTERRUPTED = """
+import sys
+from pathlib import Path
+from recording.run import be_interrupted_by_sigterm, run
+be_interrupted_by_sigterm()
+run(["sh", "-c", sys.argv[1]], Path.cwd())
+"""
+
+
+def _waited(is_so: Callable[[], bool]) -> bool:
+    """Whether it came true. The time is only the end of a test that fails."""
+    last = time.monotonic() + 60
+    while not is_so() and time.monotonic() < last:
+        time.sleep(0.01)
+    return is_so()
+
+
+def _has_ended(number: int) -> bool:
+    try:
+        # What nobody has waited for is still listed (proc(5): field 3, behind the name).
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+@pytest.mark.parametrize("end", ["kill -ABRT $$", "exit 0"])
+def test_what_a_command_leaves_running_is_ended(tmp_path: Path, end: str) -> None:
+    command = ["sh", "-c", LEAVES_A_SERVER.format(end)]
+    if end == "exit 0":
+        assert run(command, tmp_path).output == b""
+    else:
+        with pytest.raises(subprocess.CalledProcessError):
+            run(command, tmp_path)
+    server = int((tmp_path / "number").read_text())
+    assert _waited(lambda: _has_ended(server))
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_measurement_ends_what_it_has_started(tmp_path: Path,
+                                                             sent: signal.Signals) -> None:
+    file = tmp_path / "number"
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, LEAVES_A_SERVER.format("wait")],
+                          cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
+                          stderr=subprocess.DEVNULL) as measurement:
+        assert _waited(file.exists)
+        server = int(file.read_text())
+        assert not _has_ended(server)
+        measurement.send_signal(sent)
+    assert measurement.returncode != 0
+    assert _waited(lambda: _has_ended(server))
 
 
 def test_the_page_says_which_recorder_failed() -> None:
