@@ -49,6 +49,14 @@ void raise_limit_of_files() {
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/// After it, the length of a tick is known well enough to choose units: how long a unit is, is known
+/// from the whole recording. The program is being loaded meanwhile.
+void wait_for_tick(const tick_length& tick) {
+  constexpr std::uint64_t enough_ns = 1'000'000;
+  if (const std::uint64_t age = tick.age_ns(); age < enough_ns)
+    sleep_ns(static_cast<long>(enough_ns - age));
+}
+
 /// Of SIGTERM the program is told; the terminal sends SIGINT to it itself. If it has ended, either
 /// signal ends the recording of its children.
 void obey_signal(pid_t program, bool has_ended, recording& all) {
@@ -161,12 +169,9 @@ int record(const recording_options& asked) {
   shared.memory().sample_every = asked.sample_every;
   shared.memory().frame_pointers = asked.frame_pointers ? 1 : 0;
   shared.memory().follows = asked.follows;
-  // The program waits for it. How long a unit is, is known from the whole recording.
-  constexpr long calibration_ns = 1'000'000;
-  sleep_ns(calibration_ns);
   size_budget budget{asked.most_bytes};
   frame_compressor compressor;
-  trace_context context{shared, budget, compressor, asked.about, tick.shift()};
+  trace_context context{shared, budget, compressor, asked.about};
   pauses pausing{shared.memory(), asked.starts_paused};
   recording all{context, tick, pausing, asked.trace};
   if (all.error() != 0) return not_written(asked.trace, all.error());
@@ -180,6 +185,8 @@ int record(const recording_options& asked) {
     return exit_bad_usage;
   }
   raise_limit_of_files();
+  wait_for_tick(tick);
+  context.time_shift = tick.shift();
   all.begin_first(program, start);
   follow(program, context, pausing, all);
   if (!asked.result.empty()) std::ofstream{asked.result} << all.result_json() << '\n';

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from recording.measure import measure_turns, turned, ways_of
+from recording.measure import measure_start, measure_turns, turned, ways_of
 from recording.page import page
 from recording.programs import RealProgram
 from recording.rivals import LOCK, Rivals, find_rivals
@@ -129,6 +129,20 @@ def test_the_page_judges_the_worst_profiled_program() -> None:
     assert line.format("2 programs", "+1.2%", "+2.0% (gawk)", "no") in page(kept)
     del kept["programs"]["gawk"]  # type: ignore[attr-defined]
     assert line.format("1 programs", "+0.4%", "+0.4% (perl)", "yes") in page(kept)
+
+
+def test_the_page_says_what_it_takes_to_start() -> None:
+    wall = {"plain": [0.001] * 7, "heapwise": [0.004, *[0.005] * 5, 0.006], "profile": [0.003] * 7}
+    text = page({"machine": "Test CPU", "processors": 2,
+                 "start": {"wall_s": wall, "processor_s": {**wall, "profile": [0.0015] * 7}}})
+    assert ("takes 4.0 ms (95 % CI 3.0 to 5.0) longer if it is recorded, and 2.0 ms (95 % CI 2.0 "
+            "to 2.0) with a sampled profile; 4.0 ms (95 % CI 3.0 to 5.0) and 0.5 ms") in text
+
+
+def test_the_start_is_measured(tmp_path: Path) -> None:
+    found = measure_start(tmp_path, 2)
+    assert [len(each) for each in found["wall_s"].values()] == [2, 2, 2]
+    assert min(found["processor_s"]["profile"]) > 0
 
 
 def test_the_cost_of_an_event_is_a_median_with_its_interval() -> None:
