@@ -56,8 +56,9 @@ def _start_line(start: dict[str, Any]) -> str:
         times = start[clock]
         rounds = [(a - b) * 1e3 for a, b in zip(times[way], times["plain"], strict=True)]
         return f"{median(rounds):.1f} ms{_interval(rounds, '.1f')}"
-    return (f"To start and to end: a program that does nothing takes {longer('heapwise', 'wall_s')} "
-            f"longer if it is recorded, and {longer('profile', 'wall_s')} with a sampled profile; "
+    return ("To start and to end: a program that does nothing takes "
+            f"{longer('heapwise', 'wall_s')} longer if it is recorded, and "
+            f"{longer('profile', 'wall_s')} with a sampled profile; "
             f"{longer('heapwise', 'processor_s')} and {longer('profile', 'processor_s')} of "
             "processor time.")
 
