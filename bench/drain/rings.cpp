@@ -55,14 +55,17 @@ void rings::unmap_texts(const process_texts* texts) noexcept {
 
 void rings::look() {
   looked_at_ = stamp_now();
-  for (std::vector<unsigned>& each : slots_) each.clear();
+  for (const std::uint32_t process : found_) slots_[process].clear();
+  found_.clear();
   for (unsigned slot = 0; slot < slots_used(); ++slot) {
     const thread_slot& each = memory_->slots[slot];
     // acquire: with the writer's release, so that its events and its process are there.
     const std::uint64_t end = each.written.load(std::memory_order_acquire);
     if (each.read.load(std::memory_order_relaxed) == end && !readers_[slot].has_next()) continue;
     const std::uint32_t process = each.process.load(std::memory_order_relaxed);
-    if (process != no_process && process <= most_processes) slots_[process - 1].push_back(slot);
+    if (process == no_process || process > most_processes) continue;
+    if (slots_[process - 1].empty()) found_.push_back(process - 1);
+    slots_[process - 1].push_back(slot);
   }
 }
 

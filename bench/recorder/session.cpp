@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "recorder/caller_rule.hpp"
 #include "recorder/writer.hpp"
 
 namespace heapwise::bench {
@@ -198,6 +199,7 @@ void session::note_modules() noexcept {
   dl_iterate_phdr(read_loaded, &loaded);
   maps_text& maps = process_.texts->maps;
   if (maps.loaded.load(std::memory_order_relaxed) == loaded) return;
+  forget_caller_rules();
   std::uint32_t idle = 0;
   if (!maps.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return;
   const int saved_errno = errno;

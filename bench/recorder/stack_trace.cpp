@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "recorder/caller_rule.hpp"
+
 namespace heapwise::bench {
 
 namespace {
@@ -82,11 +84,59 @@ stack_trace stack_by_frame_pointers(std::uint64_t site) noexcept {
   return trace;
 }
 
-stack_trace stack_from(std::uint64_t site) noexcept {
+stack_trace stack_by_unwinder(std::uint64_t site) noexcept {
   stack_trace trace;
   wanted_stack wanted{site, trace};
   _Unwind_Backtrace(add_frame, &wanted);
   return trace;
+}
+
+#if defined(__x86_64__)
+[[gnu::noinline]] bool stack_by_rules(std::uint64_t site, stack_trace& trace) noexcept {
+  if (!bounds.asked_for) [[unlikely]]
+    find_bounds();
+  constexpr std::uint64_t word = sizeof(std::uint64_t);
+  std::uint64_t address = 0;
+  std::uint64_t stack_pointer = 0;
+  std::uint64_t frame_pointer = 0;
+  asm volatile(
+      "lea 0f(%%rip), %0\n"
+      "0:\n\t"
+      "mov %%rsp, %1\n\t"
+      "mov %%rbp, %2"
+      : "=&r"(address), "=&r"(stack_pointer), "=&r"(frame_pointer));
+  if (stack_pointer < bounds.begin) return false; // another stack: nothing is known of its end
+  caller_rule rule = caller_rule_of(address + 1);
+  while (rule.from != caller_rule::base::none && trace.count != stack_trace::most_frames) {
+    if (rule.from == caller_rule::base::unknown) return false;
+    const std::uint64_t base =
+        rule.from == caller_rule::base::stack_pointer ? stack_pointer : frame_pointer;
+    const std::uint64_t end = base + static_cast<std::uint64_t>(rule.distance);
+    // What lies between the stack pointer and the end of the stack is mapped.
+    if (end <= stack_pointer || end > bounds.end || end % word != 0) return false;
+    if (rule.kept_frame_pointer != 0) {
+      const std::uint64_t kept =
+          end + static_cast<std::uint64_t>(std::int64_t{rule.kept_frame_pointer});
+      if (kept < stack_pointer || kept % word != 0) return false;
+      frame_pointer = *reinterpret_cast<const std::uint64_t*>(kept);
+    }
+    address = *reinterpret_cast<const std::uint64_t*>(end - word);
+    stack_pointer = end;
+    if (address == 0) break;
+    // The frames of the recorder stand before the caller.
+    if (trace.count != 0 || address == site) trace.frames[trace.count++] = address;
+    rule = caller_rule_of(address);
+  }
+  return true;
+}
+#else
+bool stack_by_rules(std::uint64_t, stack_trace&) noexcept { return false; }
+#endif
+
+stack_trace stack_from(std::uint64_t site) noexcept {
+  stack_trace trace;
+  if (stack_by_rules(site, trace)) return trace;
+  return stack_by_unwinder(site);
 }
 
 } // namespace heapwise::bench

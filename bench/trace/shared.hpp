@@ -86,8 +86,8 @@ struct process_texts {
 /// off: nobody reads what would be written. paused: only ends of known blocks are of interest.
 enum class recording_state : std::uint32_t { off = 0, on = 1, paused = 2 };
 
-/// Zeros are its initial state: the drain takes a new file as it is, for to write to all of its pages
-/// takes longer than all else before the program starts.
+/// Zeros are its initial state: the drain takes a new file as it is, for to write to all of its
+/// pages takes longer than all else before the program starts.
 struct shared_memory {
   std::uint64_t magic = 0;
   std::atomic<std::int32_t> drain{0};
