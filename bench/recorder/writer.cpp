@@ -59,7 +59,7 @@ bool thread_writer::attach() noexcept {
 bool thread_writer::wait_for_room() noexcept {
   // Once the ring is full: a thread that goes on as soon as there is room for a few events waits
   // again after those, and each of its looks takes the line of slot_->read from the drain.
-  constexpr std::uint64_t enough_room = ring_events / 4;
+  constexpr std::uint64_t enough_room = ring_events / 2;
   // Each look takes a processor some microseconds, and is of use to nobody while the drain reads
   // other rings. What it reads in the longest pause, 30 ns an event, is less than what is left in
   // this ring then.
