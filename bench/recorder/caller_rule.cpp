@@ -364,9 +364,8 @@ void remember(known_rule& entry, std::uint64_t key, const caller_rule& rule) noe
   // Not waited for: a signal handler may have interrupted the thread that is in here.
   if (known_busy.exchange(true, std::memory_order_acquire)) return;
   entry.key.store(0, std::memory_order_relaxed);
-  // release: with the acquire fence of caller_rule_of(). Who reads the new rule finds no old key.
-  std::atomic_thread_fence(std::memory_order_release);
-  entry.rule.store(pack(rule), std::memory_order_relaxed);
+  // release: with the acquire of caller_rule_of(). Who reads the new rule finds no old key then.
+  entry.rule.store(pack(rule), std::memory_order_release);
   entry.key.store(key, std::memory_order_release);
   known_busy.store(false, std::memory_order_release);
 }
@@ -402,8 +401,7 @@ caller_rule caller_rule_of(std::uint64_t return_address) noexcept {
   known_rule& entry = known[return_address * golden >> (64 - known_bits)];
   // acquire: with the release of remember().
   if (entry.key.load(std::memory_order_acquire) == key) {
-    const std::uint64_t packed = entry.rule.load(std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::uint64_t packed = entry.rule.load(std::memory_order_acquire);
     if (entry.key.load(std::memory_order_relaxed) == key) return unpack(packed);
   }
   const caller_rule found = read_caller_rule(return_address - 1);

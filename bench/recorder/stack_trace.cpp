@@ -47,13 +47,23 @@ __attribute__((tls_model("initial-exec"))) thread_local constinit stack_bounds b
 __attribute__((tls_model("initial-exec"))) thread_local constinit std::uint64_t stack_end = 0;
 __attribute__((tls_model("initial-exec"))) thread_local constinit bool has_stack_end = false;
 
+[[nodiscard]] std::uint64_t thread_pointer() noexcept {
+#if defined(__x86_64__)
+  std::uint64_t found = 0; // clang has no function for it there
+  asm("mov %%fs:0, %0" : "=r"(found));
+  return found;
+#else
+  return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+#endif
+}
+
 /// What lies between the stack pointer and it is the stack. 0 if it is not known.
 ///
 /// Not by pthread_getattr_np(): it allocates while it holds a lock of the thread, and this may be
 /// that allocation. glibc keeps what belongs to a thread at the end of its stack, but for the first
 /// one.
 [[nodiscard, gnu::noinline]] std::uint64_t find_stack_end() noexcept {
-  if (getpid() != gettid()) return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  if (getpid() != gettid()) return thread_pointer();
   return &__libc_stack_end != nullptr ? reinterpret_cast<std::uintptr_t>(__libc_stack_end) : 0;
 }
 
