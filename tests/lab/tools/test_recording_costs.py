@@ -85,7 +85,7 @@ def _has_ended(number: int) -> bool:
 
 
 @pytest.mark.parametrize("end", ["kill -ABRT $$", "exit 0"])
-def test_what_a_command_leaves_running_is_ended(tmp_path: Path, end: str) -> None:
+def test_processes_that_a_command_leaves_running_are_ended(tmp_path: Path, end: str) -> None:
     command = ["sh", "-c", LEAVES_A_SERVER.format(end)]
     if end == "exit 0":
         assert run(command, tmp_path).output == b""
