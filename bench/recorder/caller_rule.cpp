@@ -25,35 +25,35 @@ class table_reader {
 
   template <class Number>
   Number number() noexcept {
-    Number found = 0;
-    if (static_cast<std::size_t>(end_ - at_) < sizeof found) {
+    Number value = 0;
+    if (static_cast<std::size_t>(end_ - at_) < sizeof value) {
       at_ = end_;
       return 0;
     }
-    __builtin_memcpy(&found, at_, sizeof found);
-    at_ += sizeof found;
-    return found;
+    __builtin_memcpy(&value, at_, sizeof value);
+    at_ += sizeof value;
+    return value;
   }
   std::uint64_t unsigned_leb() noexcept {
-    std::uint64_t found = 0;
+    std::uint64_t value = 0;
     for (unsigned shift = 0; has_more(); shift += 7) {
       const unsigned char byte = *at_++;
-      if (shift < 64) found |= std::uint64_t{byte & 0x7FU} << shift;
+      if (shift < 64) value |= std::uint64_t{byte & 0x7FU} << shift;
       if ((byte & 0x80U) == 0) break;
     }
-    return found;
+    return value;
   }
   std::int64_t signed_leb() noexcept {
-    std::uint64_t found = 0;
+    std::uint64_t value = 0;
     unsigned shift = 0;
     unsigned char byte = 0x80;
     while (has_more() && (byte & 0x80U) != 0) {
       byte = *at_++;
-      if (shift < 64) found |= std::uint64_t{byte & 0x7FU} << shift;
+      if (shift < 64) value |= std::uint64_t{byte & 0x7FU} << shift;
       shift += 7;
     }
-    if (shift < 64 && (byte & 0x40U) != 0) found |= ~std::uint64_t{0} << shift;
-    return static_cast<std::int64_t>(found);
+    if (shift < 64 && (byte & 0x40U) != 0) value |= ~std::uint64_t{0} << shift;
+    return static_cast<std::int64_t>(value);
   }
   void skip(std::uint64_t bytes) noexcept {
     at_ = bytes < static_cast<std::uint64_t>(end_ - at_) ? at_ + bytes : end_;
@@ -93,7 +93,7 @@ struct common_part {
 enum : std::uint64_t { frame_pointer_number = 6, stack_pointer_number = 7, return_number = 16 };
 
 [[nodiscard]] common_part read_common_part(const unsigned char* at) noexcept {
-  common_part found;
+  common_part part;
   std::uint32_t bytes = 0;
   __builtin_memcpy(&bytes, at, sizeof bytes);
   table_reader reader{at + sizeof bytes, at + sizeof bytes + bytes};
@@ -102,36 +102,36 @@ enum : std::uint64_t { frame_pointer_number = 6, stack_pointer_number = 7, retur
   const auto* letter = reinterpret_cast<const char*>(reader.at());
   while (reader.number<char>() != '\0') {
   }
-  found.code_factor = reader.unsigned_leb();
-  found.data_factor = reader.signed_leb();
+  part.code_factor = reader.unsigned_leb();
+  part.data_factor = reader.signed_leb();
   const std::uint64_t return_column =
       version == 1 ? reader.number<std::uint8_t>() : reader.unsigned_leb();
-  if (id != 0 || (version != 1 && version != 3) || return_column != return_number) return found;
+  if (id != 0 || (version != 1 && version != 3) || return_column != return_number) return part;
   if (*letter == 'z') {
     ++letter;
-    found.has_more_data = true;
+    part.has_more_data = true;
     const std::uint64_t data = reader.unsigned_leb();
     table_reader more{reader.at(), reader.at() + data};
     reader.skip(data);
     for (; *letter != '\0'; ++letter) {
       if (*letter == 'R') {
-        found.encoding = more.number<unsigned char>();
+        part.encoding = more.number<unsigned char>();
       } else if (*letter == 'L') {
         more.skip(1);
       } else if (*letter == 'P') {
         const unsigned address = address_bytes(more.number<unsigned char>());
-        if (address == 0) return found;
+        if (address == 0) return part;
         more.skip(address);
       } else {
-        return found; // 'S': the frame of a signal, in which no instruction calls
+        return part; // 'S': the frame of a signal, in which no instruction calls
       }
     }
   } else if (*letter != '\0') {
-    return found;
+    return part;
   }
-  found.program = reader;
-  found.is_known = address_bytes(found.encoding) != 0;
-  return found;
+  part.program = reader;
+  part.is_known = address_bytes(part.encoding) != 0;
+  return part;
 }
 
 /// Where a register is kept.
@@ -151,12 +151,12 @@ struct table_row {
   kept_register frame_pointer{};
   kept_register return_address{};
 
-  [[nodiscard]] kept_register* of(std::uint64_t number) noexcept {
+  [[nodiscard]] kept_register* kept_of(std::uint64_t number) noexcept {
     if (number == frame_pointer_number) return &frame_pointer;
     return number == return_number ? &return_address : nullptr;
   }
   void keep(std::uint64_t number, kept_register kept) noexcept {
-    if (kept_register* const known = of(number); known != nullptr) *known = kept;
+    if (kept_register* const known = kept_of(number); known != nullptr) *known = kept;
   }
 };
 
@@ -210,7 +210,7 @@ bool table_machine::step(table_reader& program) noexcept {
       row_.keep(low, {place::at_offset, scaled(static_cast<std::int64_t>(program.unsigned_leb()))});
       return true;
     case 3: // restore
-      if (const kept_register* const known = initial_.of(low); known != nullptr)
+      if (const kept_register* const known = initial_.kept_of(low); known != nullptr)
         row_.keep(low, *known);
       return true;
     default:
@@ -289,7 +289,7 @@ bool table_machine::step_of_register(unsigned code, table_reader& program) noexc
       row_.keep(number, {place::at_offset, scaled(program.signed_leb())});
       return true;
     case 0x06: // restore_extended
-      if (const kept_register* const known = initial_.of(number); known != nullptr)
+      if (const kept_register* const known = initial_.kept_of(number); known != nullptr)
         row_.keep(number, *known);
       return true;
     case 0x07: // undefined
@@ -320,22 +320,22 @@ bool table_machine::step_of_register(unsigned code, table_reader& program) noexc
   constexpr std::int64_t word = 8;
   if (row.return_address.where == place::undefined) return {caller_rule::base::none, 0, 0};
   if (!row.has_base || row.return_address != kept_register{place::at_offset, -word}) return unknown;
-  caller_rule found{};
+  caller_rule rule{};
   if (row.base_register == stack_pointer_number) {
-    found.from = caller_rule::base::stack_pointer;
+    rule.from = caller_rule::base::stack_pointer;
   } else if (row.base_register == frame_pointer_number) {
-    found.from = caller_rule::base::frame_pointer;
+    rule.from = caller_rule::base::frame_pointer;
   } else {
     return unknown;
   }
   if (row.distance < word || row.distance > INT32_MAX) return unknown;
-  found.distance = static_cast<std::int32_t>(row.distance);
-  if (row.frame_pointer.where == place::in_register) return found;
+  rule.distance = static_cast<std::int32_t>(row.distance);
+  if (row.frame_pointer.where == place::in_register) return rule;
   const std::int64_t offset = row.frame_pointer.offset;
   if (row.frame_pointer.where != place::at_offset || offset >= 0 || offset < INT16_MIN)
     return unknown;
-  found.kept_frame_pointer = static_cast<std::int16_t>(offset);
-  return found;
+  rule.kept_frame_pointer = static_cast<std::int16_t>(offset);
+  return rule;
 }
 
 /// What was read, by return address. An entry is changed by one thread at a time, and read by all:
@@ -404,9 +404,9 @@ caller_rule caller_rule_of(std::uint64_t return_address) noexcept {
     const std::uint64_t packed = entry.rule.load(std::memory_order_acquire);
     if (entry.key.load(std::memory_order_relaxed) == key) return unpack(packed);
   }
-  const caller_rule found = read_caller_rule(return_address - 1);
-  remember(entry, key, found);
-  return found;
+  const caller_rule rule = read_caller_rule(return_address - 1);
+  remember(entry, key, rule);
+  return rule;
 }
 
 void forget_caller_rules() noexcept { loads.fetch_add(1, std::memory_order_relaxed); }

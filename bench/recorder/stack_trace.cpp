@@ -49,9 +49,9 @@ __attribute__((tls_model("initial-exec"))) thread_local constinit bool has_stack
 
 [[nodiscard]] std::uint64_t thread_pointer() noexcept {
 #if defined(__x86_64__)
-  std::uint64_t found = 0; // clang has no function for it there
-  asm("mov %%fs:0, %0" : "=r"(found));
-  return found;
+  std::uint64_t pointer = 0; // clang has no function for it there
+  asm("mov %%fs:0, %0" : "=r"(pointer));
+  return pointer;
 #else
   return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
 #endif

@@ -87,16 +87,16 @@ thread_local compared here;
 [[gnu::noinline]] void look() {
   const auto site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   const stack_trace wanted = stack_by_unwinder(site);
-  stack_trace found;
+  stack_trace stack;
   ++here.all;
-  if (!stack_by_rules(site, found)) {
-    found = stack_from(site);
+  if (!stack_by_rules(site, stack)) {
+    stack = stack_from(site);
   } else {
     ++here.by_rules;
   }
   REQUIRE(wanted.count > 1);
-  REQUIRE(found.count == wanted.count);
-  CHECK(std::equal(found.frames, found.frames + found.count, wanted.frames));
+  REQUIRE(stack.count == wanted.count);
+  CHECK(std::equal(stack.frames, stack.frames + stack.count, wanted.frames));
 }
 
 template <int Depth>
