@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "drain/options.hpp"
+#include "drain/pause_length.hpp"
 #include "drain/pauses.hpp"
 #include "drain/program.hpp"
 #include "drain/recording.hpp"
@@ -47,6 +48,14 @@ void raise_limit_of_files() {
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
+}
+
+/// After it, the length of a tick is known well enough to choose units. How long a unit is, is
+/// known from the whole recording. The program is loaded meanwhile.
+void wait_for_tick(const tick_length& tick) {
+  constexpr std::uint64_t enough_ns = 1'000'000;
+  if (const std::uint64_t age = tick.age_ns(); age < enough_ns)
+    sleep_ns(static_cast<long>(enough_ns - age));
 }
 
 /// Of SIGTERM the program is told; the terminal sends SIGINT to it itself. If it has ended, either
@@ -115,11 +124,7 @@ class reminder {
 /// Reads the rings until all processes have ended and they are empty.
 void follow(pid_t program, trace_context& context, pauses& pausing, recording& all) {
   shared_memory& memory = context.all.memory();
-  // A ring of samples fills slowly, and the drain is to take no time from the program.
-  const long pause_ns = memory.sample_every != 0 ? 50'000'000 : 500'000;
-  // After fewer calls it waits, too: each look takes the lines of counters from the threads that
-  // write to them. A ring has room for what a thread calls in many pauses.
-  constexpr std::uint64_t few_calls = 8192;
+  pause_length pause{memory.sample_every != 0};
   bool has_ended = false;
   started_processes started{program, memory.follows};
   reminder waits;
@@ -139,7 +144,8 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
     const std::uint64_t taken = all.pass();
     if (!all.first_is_written())
       memory.recording.store(recording_state::off, std::memory_order_relaxed);
-    if (taken < few_calls && !all.is_stopped() && goes_on()) all.wait(pause_ns);
+    const long pause_ns = pause.after(taken);
+    if (pause_ns != 0 && !all.is_stopped() && goes_on()) all.wait(pause_ns);
     if (has_ended) waits.look(all.running());
   }
 }
@@ -161,12 +167,9 @@ int record(const recording_options& asked) {
   shared.memory().sample_every = asked.sample_every;
   shared.memory().frame_pointers = asked.frame_pointers ? 1 : 0;
   shared.memory().follows = asked.follows;
-  // The program waits for it. How long a unit is, is known from the whole recording.
-  constexpr long calibration_ns = 1'000'000;
-  sleep_ns(calibration_ns);
   size_budget budget{asked.most_bytes};
   frame_compressor compressor;
-  trace_context context{shared, budget, compressor, asked.about, tick.shift()};
+  trace_context context{shared, budget, compressor, asked.about};
   pauses pausing{shared.memory(), asked.starts_paused};
   recording all{context, tick, pausing, asked.trace};
   if (all.error() != 0) return not_written(asked.trace, all.error());
@@ -180,6 +183,8 @@ int record(const recording_options& asked) {
     return exit_bad_usage;
   }
   raise_limit_of_files();
+  wait_for_tick(tick);
+  context.time_shift = tick.shift();
   all.begin_first(program, start);
   follow(program, context, pausing, all);
   if (!asked.result.empty()) std::ofstream{asked.result} << all.result_json() << '\n';

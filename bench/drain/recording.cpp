@@ -11,9 +11,9 @@ namespace heapwise::bench {
 
 namespace {
 
-constexpr double margin_ns = 1e6;   ///< events are this old before those of threads are merged
-constexpr double patience_ns = 2e9; ///< an end waits this long for its block
-constexpr int passes_between_looks = 200;
+constexpr double margin_ns = 1e6;        ///< events are this old before those of threads are merged
+constexpr double patience_ns = 2e9;      ///< an end waits this long for its block
+constexpr double between_looks_ns = 1e8; ///< for threads that are gone
 
 bool thread_is_gone(pid_t process, std::int32_t thread) {
   const std::string path = "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread);
@@ -85,12 +85,13 @@ std::uint64_t recording::pass() {
     if (context_.all.has_slots(each->number()))
       taken += each->drain(is_over ? UINT64_MAX : horizon);
   }
-  if (passes_++ % passes_between_looks == 0 || !ended.empty()) reclaim(now);
+  if (now - reclaimed_at_ >= ticks(between_looks_ns) || !ended.empty()) reclaim(now);
   for (process_trace* each : ended) finish(*each);
   return taken;
 }
 
 void recording::reclaim(std::uint64_t now) {
+  reclaimed_at_ = now;
   context_.all.reclaim([&](unsigned number, std::int32_t thread) {
     const process_trace* owner = number < most_processes ? by_number_[number] : nullptr;
     if (owner == nullptr) return false;

@@ -66,7 +66,7 @@ class recording {
   std::array<process_trace*, most_processes> by_number_{};
   std::optional<int> status_;
   bool is_stopped_ = false;
-  std::uint64_t passes_ = 0;
+  std::uint64_t reclaimed_at_ = 0; ///< a stamp
 };
 
 } // namespace heapwise::bench

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <new>
 
 #include "trace/process_identity.hpp"
 #include "trace/stamp.hpp"
@@ -19,7 +18,7 @@ rings::rings(std::uint32_t stack_every)
   if (ftruncate(file_, static_cast<off_t>(bytes)) != 0) return;
   void* mapping = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (mapping == MAP_FAILED) return;
-  memory_ = new (mapping) shared_memory;
+  memory_ = static_cast<shared_memory*>(mapping);
   memory_->magic = shared_magic;
   memory_->stack_every = stack_every;
   memory_->process_namespace = own_process_namespace();
@@ -56,14 +55,17 @@ void rings::unmap_texts(const process_texts* texts) noexcept {
 
 void rings::look() {
   looked_at_ = stamp_now();
-  for (std::vector<unsigned>& each : slots_) each.clear();
+  for (const std::uint32_t process : found_) slots_[process].clear();
+  found_.clear();
   for (unsigned slot = 0; slot < slots_used(); ++slot) {
     const thread_slot& each = memory_->slots[slot];
     // acquire: with the writer's release, so that its events and its process are there.
     const std::uint64_t end = each.written.load(std::memory_order_acquire);
     if (each.read.load(std::memory_order_relaxed) == end && !readers_[slot].has_next()) continue;
     const std::uint32_t process = each.process.load(std::memory_order_relaxed);
-    if (process < most_processes) slots_[process].push_back(slot);
+    if (process == no_process || process > most_processes) continue;
+    if (slots_[process - 1].empty()) found_.push_back(process - 1);
+    slots_[process - 1].push_back(slot);
   }
 }
 
@@ -113,7 +115,7 @@ void rings::reclaim(const std::function<bool(unsigned, std::int32_t)>& is_gone) 
     const std::uint32_t process = slot.process.load(std::memory_order_relaxed);
     // A thread may be about to say whose slot it is.
     if (process == no_process) continue;
-    if (state == slot_state::live && !is_gone(process, thread)) continue;
+    if (state == slot_state::live && !is_gone(process - 1, thread)) continue;
     if (readers_[number].has_next() ||
         slot.written.load(std::memory_order_acquire) != slot.read.load(std::memory_order_relaxed)) {
       continue;

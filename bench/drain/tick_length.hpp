@@ -15,6 +15,9 @@ class tick_length {
  public:
   tick_length() : start_{read_both()} {}
 
+  /// Since this was made.
+  [[nodiscard]] std::uint64_t age_ns() const { return now_ns() - start_.ns; }
+
   [[nodiscard]] double ns() const {
     const both_clocks now = read_both();
     return static_cast<double>(now.ns - start_.ns) / static_cast<double>(now.ticks - start_.ticks);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "recorder/caller_rule.hpp"
 #include "recorder/writer.hpp"
 
 namespace heapwise::bench {
@@ -107,7 +108,7 @@ void session::begin_image() noexcept {
   const std::uint32_t used = memory_->slots_used.load(std::memory_order_relaxed);
   for (std::uint32_t slot = 0; slot < used && slot < most_threads; ++slot) {
     thread_slot& each = memory_->slots[slot];
-    if (each.process.load(std::memory_order_relaxed) != process_.number) continue;
+    if (each.process.load(std::memory_order_relaxed) != process_.number + 1) continue;
     auto live = slot_state::live;
     each.state.compare_exchange_strong(live, slot_state::ended, std::memory_order_release);
   }
@@ -138,7 +139,7 @@ void* session::take_slot(thread_slot*& slot) noexcept {
       next.state.store(slot_state::free, std::memory_order_release);
       break;
     }
-    next.process.store(process_.number, std::memory_order_relaxed);
+    next.process.store(process_.number + 1, std::memory_order_relaxed);
     next.kernel_id.store(static_cast<std::int32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
     std::uint32_t used = memory_->slots_used.load(std::memory_order_relaxed);
     while (used <= number && !memory_->slots_used.compare_exchange_weak(
@@ -198,6 +199,7 @@ void session::note_modules() noexcept {
   dl_iterate_phdr(read_loaded, &loaded);
   maps_text& maps = process_.texts->maps;
   if (maps.loaded.load(std::memory_order_relaxed) == loaded) return;
+  forget_caller_rules();
   std::uint32_t idle = 0;
   if (!maps.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return;
   const int saved_errno = errno;

@@ -1,9 +1,15 @@
 #include "recorder/stack_trace.hpp"
 
-#include <pthread.h>
+#include <fcntl.h>
+#include <unistd.h>
 #include <unwind.h>
 
+#include <cerrno>
 #include <cstddef>
+
+#include "recorder/caller_rule.hpp"
+
+extern "C" [[gnu::weak]] void* __libc_stack_end; // of glibc: the first frame of the first thread
 
 namespace heapwise::bench {
 
@@ -38,17 +44,96 @@ struct stack_bounds {
 };
 __attribute__((tls_model("initial-exec"))) thread_local constinit stack_bounds bounds;
 
+__attribute__((tls_model("initial-exec"))) thread_local constinit std::uint64_t stack_end = 0;
+__attribute__((tls_model("initial-exec"))) thread_local constinit bool has_stack_end = false;
+
+[[nodiscard]] std::uint64_t thread_pointer() noexcept {
+#if defined(__x86_64__)
+  std::uint64_t pointer = 0; // clang has no function for it there
+  asm("mov %%fs:0, %0" : "=r"(pointer));
+  return pointer;
+#else
+  return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+#endif
+}
+
+/// What lies between the stack pointer and it is the stack. 0 if it is not known.
+///
+/// Not by pthread_getattr_np(): it allocates while it holds a lock of the thread, and this may be
+/// that allocation. glibc keeps what belongs to a thread at the end of its stack, but for the first
+/// one.
+[[nodiscard, gnu::noinline]] std::uint64_t find_stack_end() noexcept {
+  if (getpid() != gettid()) return thread_pointer();
+  return &__libc_stack_end != nullptr ? reinterpret_cast<std::uintptr_t>(__libc_stack_end) : 0;
+}
+
+/// Finds the mapping of /proc/self/maps that holds an address.
+class mapping_finder {
+ public:
+  explicit mapping_finder(std::uint64_t address) noexcept : address_{address} {}
+
+  /// A byte of the file. Returns false if no more are needed.
+  bool take(char byte) noexcept {
+    if (part_ == part::rest) {
+      if (byte == '\n') part_ = part::begin;
+      return true;
+    }
+    if (byte != '-' && byte != ' ') {
+      const auto digit = static_cast<unsigned>(byte <= '9' ? byte - '0' : byte - 'a' + 10);
+      number_ = number_ << 4 | digit;
+      return true;
+    }
+    const std::uint64_t number = number_;
+    number_ = 0;
+    if (part_ == part::begin) {
+      begin_ = number;
+      part_ = part::end;
+      return true;
+    }
+    part_ = part::rest;
+    if (begin_ <= address_ && address_ < number) {
+      is_found_ = true;
+      return false;
+    }
+    end_before_ = number;
+    return true;
+  }
+
+  [[nodiscard]] bool is_found() const noexcept { return is_found_; }
+  [[nodiscard]] std::uint64_t begin() const noexcept { return begin_; }
+  /// Of the mapping before it: the stack of the first thread grows up to there.
+  [[nodiscard]] std::uint64_t end_before() const noexcept { return end_before_; }
+
+ private:
+  enum class part : std::uint8_t { begin, end, rest };
+
+  std::uint64_t address_;
+  std::uint64_t number_ = 0;
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_before_ = 0;
+  part part_ = part::begin;
+  bool is_found_ = false;
+};
+
 [[gnu::noinline, gnu::cold]] void find_bounds() noexcept {
   bounds.asked_for = true;
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-  void* begin = nullptr;
-  std::size_t bytes = 0;
-  if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0) {
-    bounds.begin = reinterpret_cast<std::uintptr_t>(begin);
-    bounds.end = bounds.begin + bytes;
+  const int saved_errno = errno;
+  const std::uint64_t end = find_stack_end();
+  const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  errno = saved_errno;
+  if (file < 0) return;
+  mapping_finder finder{end - 1};
+  char piece[2048];
+  bool goes_on = end != 0;
+  while (goes_on) {
+    const ssize_t got = read(file, piece, sizeof piece);
+    if (got <= 0) break;
+    for (ssize_t i = 0; goes_on && i < got; ++i) goes_on = finder.take(piece[i]);
   }
-  pthread_attr_destroy(&attributes);
+  close(file);
+  if (!finder.is_found()) return;
+  bounds.begin = getpid() == gettid() ? finder.end_before() : finder.begin();
+  bounds.end = end;
 }
 
 /// Whether a whole record lies between `least`, which is in use, and the end of the stack. All of
@@ -82,11 +167,60 @@ stack_trace stack_by_frame_pointers(std::uint64_t site) noexcept {
   return trace;
 }
 
-stack_trace stack_from(std::uint64_t site) noexcept {
+stack_trace stack_by_unwinder(std::uint64_t site) noexcept {
   stack_trace trace;
   wanted_stack wanted{site, trace};
   _Unwind_Backtrace(add_frame, &wanted);
   return trace;
+}
+
+#if defined(__x86_64__)
+[[gnu::noinline]] bool stack_by_rules(std::uint64_t site, stack_trace& trace) noexcept {
+  if (!has_stack_end) [[unlikely]] {
+    stack_end = find_stack_end();
+    has_stack_end = true;
+  }
+  constexpr std::uint64_t word = sizeof(std::uint64_t);
+  std::uint64_t address = 0;
+  std::uint64_t stack_pointer = 0;
+  std::uint64_t frame_pointer = 0;
+  asm volatile(
+      "lea 0f(%%rip), %0\n"
+      "0:\n\t"
+      "mov %%rsp, %1\n\t"
+      "mov %%rbp, %2"
+      : "=&r"(address), "=&r"(stack_pointer), "=&r"(frame_pointer));
+  caller_rule rule = caller_rule_of(address + 1);
+  while (rule.from != caller_rule::base::none && trace.count != stack_trace::most_frames) {
+    if (rule.from == caller_rule::base::unknown) return false;
+    const std::uint64_t base =
+        rule.from == caller_rule::base::stack_pointer ? stack_pointer : frame_pointer;
+    const std::uint64_t end = base + static_cast<std::uint64_t>(rule.distance);
+    // What lies between the stack pointer and the end of the stack is mapped.
+    if (end <= stack_pointer || end > stack_end || end % word != 0) return false;
+    if (rule.kept_frame_pointer != 0) {
+      const std::uint64_t kept =
+          end + static_cast<std::uint64_t>(std::int64_t{rule.kept_frame_pointer});
+      if (kept < stack_pointer || kept % word != 0) return false;
+      frame_pointer = *reinterpret_cast<const std::uint64_t*>(kept);
+    }
+    address = *reinterpret_cast<const std::uint64_t*>(end - word);
+    stack_pointer = end;
+    if (address == 0) break;
+    // The frames of the recorder stand before the caller.
+    if (trace.count != 0 || address == site) trace.frames[trace.count++] = address;
+    rule = caller_rule_of(address);
+  }
+  return true;
+}
+#else
+bool stack_by_rules(std::uint64_t, stack_trace&) noexcept { return false; }
+#endif
+
+stack_trace stack_from(std::uint64_t site) noexcept {
+  stack_trace trace;
+  if (stack_by_rules(site, trace)) return trace;
+  return stack_by_unwinder(site);
 }
 
 } // namespace heapwise::bench

@@ -59,19 +59,25 @@ bool thread_writer::attach() noexcept {
 bool thread_writer::wait_for_room() noexcept {
   // Once the ring is full: a thread that goes on as soon as there is room for a few events waits
   // again after those, and each of its looks takes the line of slot_->read from the drain.
-  constexpr std::uint64_t enough_room = ring_events / 4;
+  constexpr std::uint64_t enough_room = ring_events / 2;
+  // Each look takes a processor some microseconds, and is of use to nobody while the drain reads
+  // other rings. What it reads in the longest pause, 30 ns an event, is less than what is left in
+  // this ring then.
+  constexpr long first_pause_ns = 100'000;
+  constexpr long longest_pause_ns = 1'600'000;
   const int saved_errno = errno;
   shared_memory& memory = recorded.memory();
   std::uint64_t wanted = 1;
+  long pause_ns = first_pause_ns;
   for (int turn = 0;; ++turn) {
     // acquire: with the drain's release, so that the events it has read may be overwritten.
     limit_ = slot_->read.load(std::memory_order_acquire) + ring_events;
     if (limit_ - written_ >= wanted) break;
     wanted = enough_room;
-    // The drain needs longer for that many events.
-    const timespec pause{0, 100'000};
+    const timespec pause{0, pause_ns};
     nanosleep(&pause, nullptr);
-    constexpr int turns_between_looks = 256;
+    pause_ns = 2 * pause_ns < longest_pause_ns ? 2 * pause_ns : longest_pause_ns;
+    constexpr int turns_between_looks = 16;
     const pid_t drain = memory.drain.load(std::memory_order_relaxed);
     if (turn % turns_between_looks == 0 && kill(drain, 0) != 0 && errno == ESRCH) {
       memory.recording.store(recording_state::off, std::memory_order_relaxed);

@@ -17,7 +17,7 @@ namespace heapwise::bench {
 /// The variable by which the recorder finds the shared memory.
 inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 
-inline constexpr std::uint64_t shared_magic = 0x3430'4345'5257'4848; // "HHWREC04"
+inline constexpr std::uint64_t shared_magic = 0x3530'4345'5257'4848; // "HHWREC05"
 inline constexpr unsigned most_threads = 4096;                       ///< at one time, of all
 inline constexpr unsigned most_processes = 1024;                     ///< at one time
 inline constexpr std::uint64_t ring_events = 131072;                 ///< 2 MiB
@@ -31,8 +31,8 @@ inline constexpr std::uint64_t site_places = std::uint64_t{1} << event::place_bi
 /// the thread is gone, or a new image of the process) -> free (the drain, when the ring is empty).
 enum class slot_state : std::uint32_t { free = 0, live = 1, ended = 2 };
 
-/// Of a slot that no thread has, or whose thread has not said yet whose it is.
-inline constexpr std::uint32_t no_process = UINT32_MAX;
+/// Of a slot that no thread has, or whose thread has not said yet whose it is. 0, as a new file is.
+inline constexpr std::uint32_t no_process = 0;
 
 struct thread_slot {
   /// Events written so far. The writer publishes with release; the drain reads with acquire.
@@ -41,7 +41,7 @@ struct thread_slot {
   alignas(64) std::atomic<std::uint64_t> read{0};
   alignas(64) std::atomic<slot_state> state{slot_state::free};
   std::atomic<std::int32_t> kernel_id{0}; ///< of the thread; 0 until it is known
-  /// The entry of its process: set before the first event.
+  /// The entry of its process, counted from 1: set before the first event.
   std::atomic<std::uint32_t> process{no_process};
 };
 
@@ -86,6 +86,8 @@ struct process_texts {
 /// off: nobody reads what would be written. paused: only ends of known blocks are of interest.
 enum class recording_state : std::uint32_t { off = 0, on = 1, paused = 2 };
 
+/// Zeros are its initial state: the drain takes a new file as it is, for to write to all of its
+/// pages takes longer than all else before the program starts.
 struct shared_memory {
   std::uint64_t magic = 0;
   std::atomic<std::int32_t> drain{0};
@@ -95,8 +97,7 @@ struct shared_memory {
   std::uint64_t process_namespace = 0;
   /// Set by the drain.
   std::atomic<recording_state> recording{recording_state::off};
-  std::uint32_t stack_every =
-      256; ///< of how many allocations of a thread one has its stack; 0: none
+  std::uint32_t stack_every = 0; ///< of how many allocations of a thread one has its stack; 0: none
   /// 1: stacks are found by frame pointers, which the program must have. 0: by unwind tables.
   std::uint32_t frame_pointers = 0;
   /// 0: each call is written down. Else the mean number of bytes from one sample to the next.

@@ -2,6 +2,9 @@
 
     PYTHONPATH=tools .venv/bin/python -m recording     every part, about an hour
     ... --only load         one part; figures of the others are kept
+    ... --only start        what a program that does nothing takes longer
+    ... --only limit --events 100000000 --limit 256
+                            how fast a trace of that many events is read, in a minute
     ... --only turns        counts what the drain does for threads that call by turns (callgrind)
     ... --page FILE.md      writes the page; what was measured before is not measured again
 
@@ -24,19 +27,22 @@ from recording.measure import (
     measure_limit,
     measure_load,
     measure_programs,
+    measure_start,
     measure_turns,
     scratch,
 )
 from recording.page import page, rows
 from recording.programs import program_names
 from recording.rivals import NAMES, find_rivals
+from recording.run import be_interrupted_by_sigterm
 
-PARTS = ("load", "turns", "programs", "limit")
+PARTS = ("load", "start", "turns", "programs", "limit")
 
 
 def main() -> None:
     """Each part replaces its own figures in the file."""
     options = _options()
+    be_interrupted_by_sigterm()
     kept = json.loads(options.results.read_text()) if options.results.exists() else {}
     for part in _due(kept, options):
         kept.setdefault("load_average", {})[part] = round(os.getloadavg()[0], 1)
@@ -73,6 +79,9 @@ def _measured(kept: dict[str, Any], part: str, folder: Path,
     """Each time that something was measured, so that an interrupted run keeps it."""
     if part == "load":
         kept["load"] = measure_load(folder, options.rounds)
+    elif part == "start":
+        # A round takes some milliseconds.
+        kept["start"] = measure_start(folder, 10 * options.rounds)
     elif part == "turns":
         kept["turns"] = measure_turns(folder)
     elif part == "limit":

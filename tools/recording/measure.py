@@ -138,6 +138,23 @@ def measure_turns(folder: Path) -> Figures:
     return found
 
 
+TRUE = "/bin/true"
+
+
+def measure_start(folder: Path, rounds: int) -> Figures:
+    """Seconds of a program that does nothing, alone, recorded and profiled, in turns."""
+    ways = {"plain": [TRUE], "heapwise": [*recorder(folder / "start.hwt"), TRUE],
+            "profile": [*profiler(folder / "start.hwt"), TRUE]}
+    found: Figures = {"wall_s": {name: [] for name in ways},
+                      "processor_s": {name: [] for name in ways}}
+    for number in range(rounds):
+        for name in turned(list(ways), number):
+            cost = run(ways[name], folder)
+            found["wall_s"][name].append(cost.wall)
+            found["processor_s"][name].append(cost.processor)
+    return found
+
+
 def measure_programs(folder: Path, rounds: int, names: list[str], *, small: bool,
                      rivals: Rivals) -> Iterator[tuple[str, Figures]]:
     """Time of each program: plain, recorded, profiled, under heaptrack and memray, in turns."""

@@ -25,6 +25,8 @@ def page(kept: dict[str, Any]) -> str:
         "| quantity | aim | here | met |", "| --- | --- | --- | --- |"]
     lines += [f"| {name} | {aim} | {here} | {'yes' if met else 'no'} |"
               for name, aim, here, met in rows(kept)]
+    if start := kept.get("start"):
+        lines += ["", _start_line(start)]
     if programs := kept.get("programs"):
         lines += ["", "## Programs", "",
                   "Time with the recorder over time without it, and the same for a sampled profile "
@@ -46,6 +48,19 @@ def _warning(kept: dict[str, Any]) -> list[str]:
         return []
     return [f"**The machine had other work (load average {busiest}), so wall times are too long by "
             "an unknown factor.** Processor times, sizes and memory are less affected.", ""]
+
+
+def _start_line(start: dict[str, Any]) -> str:
+    """In milliseconds: what each recording takes, however short the program is."""
+    def longer(way: str, clock: str) -> str:
+        times = start[clock]
+        rounds = [(a - b) * 1e3 for a, b in zip(times[way], times["plain"], strict=True)]
+        return f"{median(rounds):.1f} ms{_interval(rounds, '.1f')}"
+    return ("To start and to end: a program that does nothing takes "
+            f"{longer('heapwise', 'wall_s')} longer if it is recorded, and "
+            f"{longer('profile', 'wall_s')} with a sampled profile; "
+            f"{longer('heapwise', 'processor_s')} and {longer('profile', 'processor_s')} of "
+            "processor time.")
 
 
 def _program_line(name: str, each: dict[str, Any]) -> str:

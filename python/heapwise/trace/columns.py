@@ -50,6 +50,15 @@ ENDS = np.zeros(256, dtype=bool)
 ENDS[[Kind.RESIZE_FROM, Kind.FREE, Kind.SCALAR_DELETE, Kind.ARRAY_DELETE]] = True
 
 
+def _ranges(table: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The first number of each run of kinds that are in it, and how many follow each other."""
+    edges = np.flatnonzero(np.diff(table.astype(np.int8), prepend=0, append=0))
+    return [(int(first), int(end - first)) for first, end in edges.reshape(-1, 2)]
+
+
+MADE, ENDED = _ranges(MAKES), _ranges(ENDS)
+
+
 class Damaged(ValueError):
     """The bytes are not what a frame holds."""
 
@@ -145,18 +154,18 @@ class Events:
     @Decoded
     def time(self) -> Numbers:
         """In units of the trace since its start."""
-        time = np.cumsum(self._columns[TIME].narrow, dtype=np.uint64)
-        time += np.uint64(self._first_time)
-        return time
+        return _sums(self._columns[TIME].narrow, self._first_time)
 
     @Decoded
     def block(self) -> Numbers:
         """The number of the block that the event makes or ends; of other events 0."""
         # A block that begins here has the number that the count of made blocks has before it.
-        block = np.cumsum(self.makes, dtype=np.uint64)
-        block += np.uint64(self.first_block)
+        block = _sums(self.makes, self.first_block)
         age = self._number
-        block -= np.where(self.makes, age.dtype.type(1), age)
+        # Products, not numpy.where, which jumps for each number.
+        before = age * ~self.makes
+        before |= self.makes
+        block -= before.astype(np.uint64, copy=False)
         others = ~(self.makes | self.ends)
         if others.any():
             block[others & ((age == 0) | (self.kind != Kind.USABLE_SIZE))] = 0
@@ -168,8 +177,10 @@ class Events:
         more = self._columns[MORE]
         if self._version < VERSION_OF_JOINT_COLUMN:
             return more.wide
-        found = np.where(self.makes, self._number, more.narrow)
-        return found.astype(np.uint64, copy=False)
+        found = (self._number * self.makes).astype(np.uint64, copy=False)
+        if len(more.planes):
+            found += more.narrow * ~self.makes
+        return found
 
     @Decoded
     def site(self) -> Numbers:
@@ -184,21 +195,34 @@ class Events:
     @Decoded
     def makes(self) -> NDArray[np.bool_]:
         """Where a block begins its life."""
-        return _looked_up(self.kind, MAKES)
+        return _is_in(self.kind, MADE)
 
     @Decoded
     def ends(self) -> NDArray[np.bool_]:
         """Where a block ends its life."""
-        return _looked_up(self.kind, ENDS)
+        return _is_in(self.kind, ENDED)
 
     @Decoded
     def _number(self) -> NDArray[Any]:
         return self._columns[NUMBER].narrow
 
 
-def _looked_up(kind: NDArray[np.uint8], table: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """``table[kind]``, which would first turn each byte into a number of 8 bytes."""
-    return np.frombuffer(kind.tobytes().translate(table.tobytes()), bool)
+def _sums(numbers: NDArray[Any], before: int) -> Numbers:
+    """Of all numbers up to each place, and of what was before. Widened first: numpy adds numbers
+    of another type than the sums piece by piece, which takes twice as long."""
+    found = numbers.astype(np.uint64)
+    if found.size:
+        found[0] += np.uint64(before)
+    return np.cumsum(found, out=found)
+
+
+def _is_in(kind: NDArray[np.uint8], ranges: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Whether each kind is in one of the ranges. Not ``table[kind]``, which looks up one number
+    after the other; many bytes are compared at once. Below a range the difference is large."""
+    found = np.zeros(len(kind), np.bool_)
+    for first, count in ranges:
+        found |= (kind - np.uint8(first)) < count
+    return found
 
 
 @dataclass(frozen=True)

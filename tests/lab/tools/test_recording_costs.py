@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from recording.measure import measure_turns, turned, ways_of
+from recording.measure import measure_start, measure_turns, turned, ways_of
 from recording.page import page
 from recording.programs import RealProgram
 from recording.rivals import LOCK, Rivals, find_rivals
+from recording.run import run
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON3 = RealProgram("python3", ["/usr/bin/python3", "-s", "records.py"], None, {},
@@ -54,6 +58,59 @@ def test_a_recorder_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch)
     assert find_rivals(["memray", "heaptrack"]) == Rivals()
 
 
+LEAVES_A_SERVER = "sleep 1000 & echo $! >number.new; mv number.new number; {}"
+INTERRUPTED = """
+import sys
+from pathlib import Path
+from recording.run import be_interrupted_by_sigterm, run
+be_interrupted_by_sigterm()
+run(["sh", "-c", sys.argv[1]], Path.cwd())
+"""
+
+
+def _waited(is_so: Callable[[], bool]) -> bool:
+    """Whether it came true. The time is only the end of a test that fails."""
+    last = time.monotonic() + 60
+    while not is_so() and time.monotonic() < last:
+        time.sleep(0.01)
+    return is_so()
+
+
+def _has_ended(number: int) -> bool:
+    try:
+        # What nobody has waited for is still listed (proc(5): field 3, behind the name).
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+@pytest.mark.parametrize("end", ["kill -ABRT $$", "exit 0"])
+def test_processes_that_a_command_leaves_running_are_ended(tmp_path: Path, end: str) -> None:
+    command = ["sh", "-c", LEAVES_A_SERVER.format(end)]
+    if end == "exit 0":
+        assert run(command, tmp_path).output == b""
+    else:
+        with pytest.raises(subprocess.CalledProcessError):
+            run(command, tmp_path)
+    server = int((tmp_path / "number").read_text())
+    assert _waited(lambda: _has_ended(server))
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_measurement_ends_what_it_has_started(tmp_path: Path,
+                                                             sent: signal.Signals) -> None:
+    file = tmp_path / "number"
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, LEAVES_A_SERVER.format("wait")],
+                          cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
+                          stderr=subprocess.DEVNULL) as measurement:
+        assert _waited(file.exists)
+        server = int(file.read_text())
+        assert not _has_ended(server)
+        measurement.send_signal(sent)
+    assert measurement.returncode != 0
+    assert _waited(lambda: _has_ended(server))
+
+
 def test_the_page_says_which_recorder_failed() -> None:
     figures = {"wall_s": {"plain": [1.0, 2.0], "heapwise": [1.1, 2.2]},
                "processor_s": {"plain": [0.0, 0.01], "heapwise": [0.01, 0.01]},
@@ -72,6 +129,20 @@ def test_the_page_judges_the_worst_profiled_program() -> None:
     assert line.format("2 programs", "+1.2%", "+2.0% (gawk)", "no") in page(kept)
     del kept["programs"]["gawk"]  # type: ignore[attr-defined]
     assert line.format("1 programs", "+0.4%", "+0.4% (perl)", "yes") in page(kept)
+
+
+def test_the_page_says_what_it_takes_to_start() -> None:
+    wall = {"plain": [0.001] * 7, "heapwise": [0.004, *[0.005] * 5, 0.006], "profile": [0.003] * 7}
+    text = page({"machine": "Test CPU", "processors": 2,
+                 "start": {"wall_s": wall, "processor_s": {**wall, "profile": [0.0015] * 7}}})
+    assert ("takes 4.0 ms (95 % CI 3.0 to 5.0) longer if it is recorded, and 2.0 ms (95 % CI 2.0 "
+            "to 2.0) with a sampled profile; 4.0 ms (95 % CI 3.0 to 5.0) and 0.5 ms") in text
+
+
+def test_the_start_is_measured(tmp_path: Path) -> None:
+    found = measure_start(tmp_path, 2)
+    assert [len(each) for each in found["wall_s"].values()] == [2, 2, 2]
+    assert min(found["processor_s"]["profile"]) > 0
 
 
 def test_the_cost_of_an_event_is_a_median_with_its_interval() -> None:

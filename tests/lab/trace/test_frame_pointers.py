@@ -84,3 +84,33 @@ def test_a_chain_that_leads_back_ends(found: Stacks) -> None:
 def test_another_stack_than_the_thread_s_has_its_site_only(found: Stacks) -> None:
     assert len(found[7000]) == 1
     assert "malloc_with_frame" in found[7000][0]
+
+
+ASKS = """
+#define _GNU_SOURCE
+#include <pthread.h>
+static void *ask(void *argument) {
+  for (int i = 0; i < 100; ++i) {
+    pthread_attr_t found;
+    if (pthread_getattr_np(pthread_self(), &found) != 0) return argument;
+    pthread_attr_destroy(&found);
+  }
+  return argument;
+}
+int main(void) {
+  pthread_t thread;
+  ask(0);
+  if (pthread_create(&thread, 0, ask, 0) != 0) return 1;
+  return pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("frame_pointers", [False, True])
+def test_a_thread_that_asks_for_its_own_stack_is_recorded(folder: Path,
+                                                          frame_pointers: bool) -> None:
+    """glibc allocates for it and holds a lock of the thread, which the recorder must not need."""
+    program = folder / "asks"
+    subprocess.run(["cc", "-O1", "-fno-omit-frame-pointer", "-pthread", "-x", "c", "-", "-o",
+                    str(program)], input=ASKS, text=True, check=True)
+    assert stacks_of(folder, program, frame_pointers=frame_pointers)

@@ -41,7 +41,7 @@ class written_ring {
                          static_cast<off_t>(slot_offset(slot) + page_bytes));
     REQUIRE(mapping != MAP_FAILED);
     ring_ = static_cast<event*>(mapping);
-    slot_.process.store(0);
+    slot_.process.store(1);
   }
   ~written_ring() { munmap(ring_, ring_bytes); }
   written_ring(const written_ring&) = delete;
