@@ -29,8 +29,9 @@ typedef struct heapwise_gc_options {
   /* How many threads mark. Default: as many as processors, at most 4. */
   size_t markers;
   /* Between two collections, twice the live bytes divided by this may be allocated (a quarter of
-   * those of atomic blocks, three times those of blocks of 16 bytes). Default: 3, as in
-   * Boehm's collector. 1 is faster and takes up to twice as much memory. */
+   * those of atomic blocks, three times those of blocks of 16 bytes, and 64 bytes more for each
+   * larger block all of whose bytes are used). Default: 3, as in Boehm's collector. 1 is faster and
+   * takes up to twice as much memory. */
   size_t free_space_divisor;
   /* The most that blocks may take. Default: as much as there is. */
   size_t limit_bytes;
@@ -39,9 +40,11 @@ typedef struct heapwise_gc_options {
   size_t mark_stack_bytes;
   /* From as many live bytes on, collections mark beside the program, in a copy of the process: the
    * world stands still only while the system makes the copy. What the program writes meanwhile is
-   * copied page by page, and what it allocates meanwhile counts as live: at most about as much
-   * again as lives, then it waits. Where the system refuses a copy, the program waits for marking
-   * as without this. The system is asked for huge pages for the heap. Default: never. */
+   * copied page by page, and what it allocates meanwhile counts as live. If it allocates a quarter
+   * of what it may between two collections, each thread that wants more rests now and then, for at
+   * most 2 ms at once; at four times as much it waits. Where the system refuses a copy, the program
+   * waits for marking as without this. The system is asked for huge pages for the heap. Default:
+   * never. */
   size_t concurrent_bytes;
   /* 1: an address inside of a block counts wherever it is found, not only on stacks. 2: so does
    * the one past its end. Then blocks are a byte longer, as in Boehm's collector, and no allocation

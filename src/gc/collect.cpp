@@ -26,6 +26,11 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::size_t least_budget = 4 * mib; // to be allocated between two collections
 constexpr std::size_t worth_help = 1 * mib;   // live bytes from which on other markers are woken
 
+/// By how much more the heap may grow for each block that uses all of its bytes, times the divisor:
+/// see budget_of.
+constexpr std::size_t spare_of_pair = granule_bytes;
+constexpr std::size_t spare_of_larger = 4 * granule_bytes;
+
 page_list<root> the_roots;
 
 /// What a collection hands down to the part that runs below the caller's registers.
@@ -46,7 +51,7 @@ struct round {
 struct live_sizes {
   std::size_t all_bytes = 0;
   std::size_t atomic_bytes = 0;
-  std::size_t pair_bytes = 0; // of two words, as far as both are used
+  std::size_t spare_bytes = 0; // for blocks all of whose bytes are used
 };
 
 template <class Visit>
@@ -152,7 +157,9 @@ live_sizes list_spans(bool counted) noexcept {
     live.all_bytes += bytes;
     const bool is_atomic = is_small ? kind_table[block_kind].atomic : block_kind == large_atomic;
     if (is_atomic) live.atomic_bytes += bytes;
-    if (block_kind == pair_kind && record.filled) live.pair_bytes += bytes;
+    if (is_small && !is_atomic && record.filled) {
+      live.spare_bytes += marked * (block_kind == pair_kind ? spare_of_pair : spare_of_larger);
+    }
     if (marked == 0) {
       the_gc.memory.give(slice, is_small ? 1 : record.slices);
     } else if (is_small && marked < kind_table[block_kind].blocks) {
@@ -170,27 +177,42 @@ live_sizes list_spans(bool counted) noexcept {
 /// What may be allocated between two collections, so that they cost about the same share of the
 /// program's time whatever it holds: blocks that are looked through cost most of a collection, of
 /// atomic blocks only the mark is set. The weights are those of Boehm's collector (alloc.c,
-/// min_bytes_allocd). A block of two words costs as much as a larger one that fits into a cache
-/// line. So it counts half as much again; in Boehm's collector, where it takes four words, twice.
-/// One of which only the first word is used takes two there, too, and counts once.
+/// min_bytes_allocd). A block all of whose bytes are used takes 16 bytes more in Boehm's collector,
+/// which adds a byte to each. With a divisor of 3 its heap is larger by 5/3 of that, so ours could
+/// grow by 80 / 3 bytes more for such a block and not be larger. It grows by 64 / 3, and for a
+/// block of two words by 16 / 3, because those are most of what a heap of trees or lists holds, and
+/// there its memory matters more than its time.
 std::size_t budget_of(const live_sizes& live) noexcept {
   const std::size_t weighed =
-      2 * (live.all_bytes - live.atomic_bytes) + live.pair_bytes + live.atomic_bytes / 4;
+      2 * (live.all_bytes - live.atomic_bytes) + live.spare_bytes + live.atomic_bytes / 4;
   return std::max(weighed / the_gc.chosen.free_space_divisor, least_budget);
+}
+
+/// Returns: the budget of what the copy has reached. The rest counts as live only because it was
+/// handed out while the copy marked. Most of it is garbage, and takes memory once in any case.
+std::size_t budget_of_reached(const live_sizes& live, std::size_t reached_bytes) noexcept {
+  const double share = live.all_bytes == 0 ? 1.0
+                                           : static_cast<double>(reached_bytes) /
+                                                 static_cast<double>(live.all_bytes);
+  const double budget = std::min(share, 1.0) * static_cast<double>(budget_of(live));
+  return std::max(static_cast<std::size_t>(budget), least_budget);
 }
 
 /// Effects: says how large the heap may become before the next collection. It may become larger
 /// only if collections would come too often, because free blocks are of other kinds than those in
 /// demand: each pays for itself by half of the budget, handed out since the one before.
-void set_target(std::size_t live_bytes, std::size_t budget) noexcept {
+void set_target(std::size_t live_bytes, std::size_t budget, bool in_copy) noexcept {
   const std::size_t used = the_gc.memory.used_bytes();
+  the_gc.budget_bytes = budget;
   the_gc.worth_bytes = budget / 2;
   the_gc.handed_bytes = 0;
-  const std::size_t wanted = std::max(live_bytes + budget, used);
-  // A heap that was larger a moment ago stays so, within limits: the memory is there.
-  const std::size_t bearable = live_bytes + budget + budget / 4;
-  the_gc.target_bytes = std::max(wanted, std::min(the_gc.target_bytes, bearable));
-  the_gc.memory.purge(the_gc.target_bytes - std::min(the_gc.target_bytes, used));
+  const std::size_t wanted = live_bytes + budget;
+  // A heap that was larger a moment ago stays so, within limits: the memory is there. While a copy
+  // marks it will be as large again, so the next one is not made later.
+  const std::size_t kept =
+      std::max({wanted, used, std::min(the_gc.target_bytes, wanted + budget / 4)});
+  the_gc.target_bytes = in_copy ? std::max(wanted, used) : kept;
+  the_gc.memory.purge(kept - used);
 }
 
 void count_round(const round& collection, std::size_t live_bytes) noexcept {
@@ -223,7 +245,9 @@ void finish(const round& collection) noexcept {
   const std::size_t live_bytes = live.all_bytes - collection.kept_bytes;
   count_round(collection, live_bytes);
   the_gc.reached_bytes = live_bytes - std::min(live_bytes, collection.beside_bytes);
-  set_target(live_bytes, budget_of(live));
+  const std::size_t budget =
+      collection.in_copy ? budget_of_reached(live, the_gc.reached_bytes) : budget_of(live);
+  set_target(live_bytes, budget, collection.in_copy);
   note_collection(collection, live_bytes);
   the_gc.counted.sweep_ns += os::now_ns() - begin;
   tell(HEAPWISE_GC_SWEEP_ENDS);
@@ -319,19 +343,19 @@ bool worth_a_copy() noexcept {
   return least_bytes != 0 && live_bytes >= least_bytes && !the_gc.memory.notes_use();
 }
 
-/// Returns: how much larger than expected the heap may become while a copy marks. Twice what the
-/// last collection reached, because a heap that grows is larger than that. Not by the share of what
-/// counts as live: a program that allocates faster than the copy marks would let the heap grow with
-/// each collection. Before the first collection, all may be live.
+/// Returns: by how much the heap may grow while a copy marks. All of that counts as live until the
+/// next collection, so it takes its bytes twice. Not by the share of what counts as live: a program
+/// that allocates faster than the copy marks would let the heap grow with each collection. Before
+/// the first collection, all may be live.
 std::size_t room_beside_copy(std::size_t heap_bytes) noexcept {
   if (the_gc.counted.collections == 0) return heap_bytes;
-  return std::max(2 * the_gc.reached_bytes, least_budget);
+  return std::max(the_gc.budget_bytes / 2, least_budget);
 }
 
 /// Effects: a thread rests, or waits for the copy, if the heap gets large before the copy has
 /// marked.
 void keep_pace_with_copy(std::size_t heap_bytes, std::size_t wanted_bytes) noexcept {
-  if (heap_bytes > the_gc.bearable_bytes) return finish_copy();
+  if (the_gc.pace.is_too_large(heap_bytes)) return finish_copy();
   this_thread->rest_ns = the_gc.pace.rest_ns(heap_bytes, wanted_bytes, os::now_ns());
   count_wait(this_thread->rest_ns);
 }
@@ -350,8 +374,8 @@ bool make_room(std::size_t wanted_bytes) noexcept {
   if (larger + lead <= the_gc.target_bytes || the_gc.handed_bytes < the_gc.worth_bytes) {
     return false;
   }
-  the_gc.bearable_bytes = larger + lead + room_beside_copy(larger);
-  the_gc.pace.begin(larger, the_gc.bearable_bytes, the_gc.speed_of_copies.longest_ns(larger));
+  the_gc.pace.begin(larger, larger + room_beside_copy(larger),
+                    the_gc.speed_of_copies.expected_ns(the_gc.reached_bytes));
   return collect_now(in_copy);
 }
 

@@ -35,16 +35,18 @@ class marking_speed {
     ns_per_byte_ = static_cast<double>(marking_ns) / static_cast<double>(reached_bytes);
   }
 
-  /// Returns: how long a copy takes if all of the heap is reachable.
-  [[nodiscard]] constexpr std::uint64_t longest_ns(std::size_t heap_bytes) const noexcept {
-    return static_cast<std::uint64_t>(ns_per_byte_ * static_cast<double>(heap_bytes));
+  /// Returns: how long a copy takes that reaches this many bytes.
+  [[nodiscard]] constexpr std::uint64_t expected_ns(std::size_t reached_bytes) const noexcept {
+    return static_cast<std::uint64_t>(ns_per_byte_ * static_cast<double>(reached_bytes));
   }
 
  private:
   double ns_per_byte_ = 0.5; // small blocks that lead to each other
 };
 
-/// Slows down a program that allocates while a copy marks. Thread safety: none.
+/// Slows down a program that allocates while a copy marks. The heap has a room to grow. Once that
+/// is used up, each thread gets a span and rests for most_ns, again and again, until the copy has
+/// marked. Thread safety: none.
 class pacer {
  public:
   /// A thread never rests longer at once.
@@ -52,12 +54,12 @@ class pacer {
   /// The system does not wake a thread much earlier.
   static constexpr std::uint64_t least_ns = 100'000;
   /// From the half on, each part of the remaining room takes as large a part of this time, or of
-  /// the time that marking may take if that is longer. So the room is used up ever more slowly:
-  /// half of the rest in 0.7 of that time, as long as rests are shorter than most_ns.
+  /// the time that marking is expected to take if that is longer. So the room is used up ever more
+  /// slowly: half of the rest in 0.7 of that time, as long as rests are shorter than most_ns.
   static constexpr std::uint64_t least_patience_ns = 5'000'000;
 
-  /// Effects: a copy begins to mark, which may take `marking_ns`. Until it has, the heap may grow
-  /// from `heap_bytes` to `most_bytes`.
+  /// Effects: a copy begins to mark, which is expected to take `marking_ns`. Until it has, the heap
+  /// should not grow from `heap_bytes` to more than `most_bytes`.
   constexpr void begin(std::size_t heap_bytes, std::size_t most_bytes,
                        std::uint64_t marking_ns) noexcept {
     patience_ns_ = std::max(least_patience_ns, marking_ns);
@@ -69,6 +71,13 @@ class pacer {
 
   /// Returns: of how large a heap the copy was made.
   [[nodiscard]] constexpr std::size_t begin_bytes() const noexcept { return begin_bytes_; }
+
+  /// Returns: whether a thread has to wait for the copy, however long it takes, if the heap is to
+  /// become as large: rests have let it grow by the room once more. A large block does so at once,
+  /// many threads do, and one thread does only beside a copy that is late by far.
+  [[nodiscard]] constexpr bool is_too_large(std::size_t heap_bytes) const noexcept {
+    return heap_bytes > most_bytes_ + room_bytes_;
+  }
 
   /// Returns: how long the thread should rest that has let the heap grow by `taken_bytes` to
   /// `heap_bytes`, at most most_ns. Threads go on one after the other, so each rests longer if

@@ -151,12 +151,12 @@ struct state {
   std::atomic<bool> started{false};
   os::signal_mask signals = 0; // of the collecting thread, before the world was stopped
 
-  std::size_t target_bytes = 0;   // collect before the heap takes more
-  std::size_t handed_bytes = 0;   // free bytes in spans handed out since the last collection
-  std::size_t worth_bytes = 0;    // no collection before as much was handed out
-  std::size_t bearable_bytes = 0; // the heap may become as large while a copy marks
-  growth_beside_copy last_copy;   // of those that have marked
-  pacer pace;                     // while a copy marks
+  std::size_t target_bytes = 0; // collect before the heap takes more
+  std::size_t handed_bytes = 0; // free bytes in spans handed out since the last collection
+  std::size_t budget_bytes = 0; // what may be allocated between two collections
+  std::size_t worth_bytes = 0;  // no collection before as much was handed out
+  growth_beside_copy last_copy; // of those that have marked
+  pacer pace;                   // while a copy marks
   marking_speed speed_of_copies;
   std::size_t allocated_at_copy = 0;     // by the program, before the copy was made
   std::size_t reached_bytes = 0;         // live, without what was handed out while a copy marked

@@ -59,6 +59,18 @@ TEST_CASE("a heap of blocks of one word may grow by two thirds of what lives, as
   CHECK(growth < 0.87);
 }
 
+TEST_CASE("a heap of larger blocks may grow by more if all of their bytes are used") {
+  const double growth = growth_of_list(48); // 2/3 and 64/3 bytes for each
+  CHECK(growth > 1.08);
+  CHECK(growth < 1.4);
+}
+
+TEST_CASE("a heap of larger blocks that are not used up may grow by two thirds of what lives") {
+  const double growth = growth_of_list(40);
+  CHECK(growth > 0.62);
+  CHECK(growth < 0.87);
+}
+
 TEST_CASE("a heap of blocks that are replaced at random stops growing") {
   heapwise_gc_init(nullptr);
   the_blocks = static_cast<void**>(heapwise_gc_malloc(count * sizeof(void*)));
