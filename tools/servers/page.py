@@ -22,9 +22,10 @@ INTRODUCTION = """\
 Client and server ran on one machine and talked over the loopback interface. Each figure is a
 median over server processes. The first line of a table is the baseline. In the other lines, the
 ratio to the baseline follows the figure, with its 95 % interval in brackets; a ratio of fewer than
-three rounds has no interval. Memory is that of all processes of the server. Allocators give free
-memory back at different times, so memory after idle time depends on the length of the idle phase.
-The allocator `own` is the one that the server is linked with.
+three rounds has no interval. The ratio is that of rounds, each compared with the baseline of the
+same round, so it may differ from the ratio of the two medians. Memory is that of all processes of
+the server. Allocators give free memory back at different times, so memory after idle time depends
+on the length of the idle phase. The allocator `own` is the one that the server is linked with.
 
 The lists below the tables say what the run shows: a sentence for each difference, then one line
 for the allocators that do not differ, or that it cannot tell apart from the baseline."""
