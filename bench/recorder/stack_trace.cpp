@@ -60,8 +60,8 @@ __attribute__((tls_model("initial-exec"))) thread_local constinit bool has_stack
 /// What lies between the stack pointer and it is the stack. 0 if it is not known.
 ///
 /// Not by pthread_getattr_np(): it allocates while it holds a lock of the thread, and this may be
-/// that allocation. glibc keeps what belongs to a thread at the end of its stack, but for the first
-/// one.
+/// that allocation. glibc keeps what belongs to a thread at the end of its stack, except for the
+/// first one.
 [[nodiscard, gnu::noinline]] std::uint64_t find_stack_end() noexcept {
   if (getpid() != gettid()) return thread_pointer();
   return &__libc_stack_end != nullptr ? reinterpret_cast<std::uintptr_t>(__libc_stack_end) : 0;

@@ -1,4 +1,4 @@
-"""Which processes can be watched, and what is said of the others."""
+"""Which processes can be watched, and why the others cannot."""
 
 from __future__ import annotations
 

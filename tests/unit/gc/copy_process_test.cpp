@@ -59,7 +59,7 @@ TEST_CASE("a thread rests for a moment when the heap gets large before the copy 
   CHECK(take_over());
 }
 
-TEST_CASE("what is handed out while a copy marks does not raise what may be allocated next" *
+TEST_CASE("blocks handed out while a copy marks do not raise the next budget" *
           doctest::skip(without_copies)) {
   constexpr std::uintptr_t nodes = 800'000;
   constexpr std::size_t mib = std::size_t{1} << 20;
