@@ -60,10 +60,12 @@ def test_a_recorder_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch)
 
 LEAVES_A_SERVER = "sleep 1000 & echo $! >number.new; mv number.new number; {}"
 INTERRUPTED = """
+import signal
 import sys
 from pathlib import Path
 from recording.run import be_interrupted_by_sigterm, run
 be_interrupted_by_sigterm()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
 run(["sh", "-c", sys.argv[1]], Path.cwd())
 """
 
@@ -107,6 +109,10 @@ def test_an_interrupted_measurement_ends_what_it_has_started(tmp_path: Path,
         server = int(file.read_text())
         assert not _has_ended(server)
         measurement.send_signal(sent)
+        try:
+            measurement.wait(60)
+        finally:
+            measurement.kill()
     assert measurement.returncode != 0
     assert _waited(lambda: _has_ended(server))
 
