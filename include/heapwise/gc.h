@@ -40,7 +40,7 @@ typedef struct heapwise_gc_options {
   size_t mark_stack_bytes;
   /* From as many live bytes on, collections mark beside the program, in a copy of the process: the
    * world stands still only while the system makes the copy. What the program writes meanwhile is
-   * copied page by page, and what it allocates meanwhile counts as live. If it allocates a quarter
+   * copied page by page, and what it allocates meanwhile counts as live. If it allocates half
    * of what it may between two collections, each thread that wants more rests now and then, for at
    * most 2 ms at once; at four times as much it waits. Where the system refuses a copy, the program
    * waits for marking as without this. The system is asked for huge pages for the heap. Default:

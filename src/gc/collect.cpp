@@ -349,7 +349,7 @@ bool worth_a_copy() noexcept {
 /// the first collection, all may be live.
 std::size_t room_beside_copy(std::size_t heap_bytes) noexcept {
   if (the_gc.counted.collections == 0) return heap_bytes;
-  return std::max(the_gc.budget_bytes / 2, least_budget);
+  return std::max(the_gc.budget_bytes, least_budget);
 }
 
 /// Effects: a thread rests, or waits for the copy, if the heap gets large before the copy has
