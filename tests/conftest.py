@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def usual_variables() -> dict[str, str]:
-    """The environment of a user who has set nothing."""
+    """The environment of a user without settings."""
     kept = {
         name: os.environ[name] for name in ("PATH", "HOME", "LANG", "HEAPWISE_NATIVE", "PYTHONPATH")
         if name in os.environ
@@ -38,7 +38,7 @@ def usual_variables() -> dict[str, str]:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """The environment of a user who has set nothing. It has a store of its own and no peers."""
+    """The environment of a user without settings. It has a store of its own and no peers."""
     own = {"HEAPWISE_STORE": str(tmp_path / "store"), "XDG_DATA_HOME": str(tmp_path / "data")}
     return usual_variables() | own
 

@@ -28,7 +28,7 @@ def nap(seconds): time.sleep(SLOWER * seconds)
 """
 
 Claim = Callable[[MemoryCurve, float], None]
-"""Fails if it does not hold for a curve of a program that took so many seconds."""
+"""Fails if the curve of a program that ran for this many seconds is wrong."""
 
 
 def curve(launch: Any, program: str, slower: int, moments: int) -> tuple[MemoryCurve, float]:

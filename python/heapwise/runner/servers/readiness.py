@@ -78,8 +78,8 @@ def answers(ready: Ready) -> bool:
 
 
 def _answers_http(url: str) -> bool:
-    """No proxy is asked in its place, its certificate need not be known, and where it sends
-    visitors is not looked at."""
+    """Asks the server itself: without a proxy, without a check of its certificate, and without
+    following a redirect."""
     import ssl
     import urllib.error
     import urllib.request
