@@ -101,7 +101,7 @@ thread_local compared here;
 
 template <int Depth>
 [[gnu::noinline]] int deep(int argument) {
-  volatile char room[Depth * 40 + 8];
+  volatile char room[Depth * 40 + 8] = {}; // the byte that is read is not the one that was written
   room[argument % 8] = 1;
   if constexpr (Depth == 0) {
     look();
