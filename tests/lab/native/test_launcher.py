@@ -157,7 +157,10 @@ def test_work_before_the_end_is_not_late(launch: Any, toy: str, deed: list[str])
 
 
 def test_work_that_is_killed_is_late_too(launch: Any, toy: str) -> None:
-    result = launch("/bin/sh", "-c", f"({toy} spin 60000; echo never) & echo now")
+    for _ in range(20):  # on a busy machine it may be killed before it runs
+        result = launch("/bin/sh", "-c", f"({toy} spin 60000; echo never) & echo now")
+        if result["late_cpu_s"]:
+            break
     # The shell may collect its killed child before it dies itself: then the kernel shows us one.
     assert result["lingering"] in (1, 2)
     assert (result["output_bytes"], result["late_output_bytes"]) == (4, 0)

@@ -119,7 +119,7 @@ def test_an_accelerator_with_which_no_kernel_starts_is_left_out(
     busybox: Path, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether it ends or hangs."""
-    monkeypatch.setattr("kernel.machine.START_S", 3.0)
+    monkeypatch.setattr("kernel.machine.START_S", 15.0)
     for failure in ("exit 1", "exec sleep 60"):
         log = tmp_path / "log"
         fake(programs, "qemu-system-x86_64",

@@ -18,8 +18,8 @@ from heapwise.trace.profile import Estimate, Samples, quantiles, read_samples, s
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "recorded" / "lifetimes.cpp"
 
-SIGMAS = 5.0 / 1.96
-"""Half widths of 95 % intervals: a correct profile is further off once in a million runs."""
+SIGMAS = 6.0 / 1.96
+"""Half widths of 95 % intervals: a correct profile is further off once in 500 million times."""
 
 
 RANKS = (0.1, 0.5, 0.9)

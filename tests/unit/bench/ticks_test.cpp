@@ -1,5 +1,8 @@
 #include "kernel/ticks.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <doctest/doctest.h>
 
 #include "kernel/clock.hpp"
@@ -10,16 +13,24 @@ using heapwise::bench::now_ticks;
 using heapwise::bench::spin_once_ns;
 using heapwise::bench::tick_scale;
 
+/// Returns: the length of a tick, the middle one of some: the thread may lose its processor between
+/// the readings of the two clocks.
+double learned_scale() {
+  std::array<double, 5> scales;
+  for (double& each : scales) {
+    const tick_scale learning;
+    (void)spin_once_ns(2'000'000);
+    each = learning.ns_per_tick();
+  }
+  std::sort(scales.begin(), scales.end());
+  return scales[scales.size() / 2];
+}
+
 TEST_CASE("ticks go on, and their scale agrees with the clock") {
-  const tick_scale learning;
-  (void)spin_once_ns(2'000'000);
-  const double scale = learning.ns_per_tick();
+  const double scale = learned_scale();
   CHECK(scale > 0.05); // 20 GHz
   CHECK(scale < 1001); // 1 MHz
-  const tick_scale other;
-  (void)spin_once_ns(2'000'000);
-  CHECK(other.ns_per_tick() ==
-        doctest::Approx(scale).epsilon(0.25)); // of 12 ms, a preemption between two readings
+  CHECK(learned_scale() == doctest::Approx(scale).epsilon(0.25));
 }
 
 TEST_CASE("ticks never go back") {

@@ -99,9 +99,9 @@ class slow_roots {
 inline void wait_until_it_stands(heapwise::os::copy_number copy) {
   const std::string stat = "/proc/" + std::to_string(copy) + "/stat";
   std::string line;
-  do {
+  do { // no line: somebody has taken note of its end
     std::ifstream file{stat};
-    std::getline(file, line);
+    if (!std::getline(file, line)) return;
   } while (line.find(") T ") == std::string::npos && line.find(") Z ") == std::string::npos);
 }
 

@@ -79,8 +79,11 @@ std::atomic<bool> ready;
 
 void check_not_stopped(void* /*value*/) {
   const heapwise::gc::thread_record* const self = heapwise::gc::this_thread;
+  if (self == nullptr) return;
+  // First, so that a stop between the two does not look like one that goes on.
+  const auto stopped_in = self->stopped_in.load();
   const auto epoch = heapwise::gc::the_gc.epoch.load();
-  ran_while_stopped += epoch % 2 == 1 && self != nullptr && self->stopped_in == epoch ? 1 : 0;
+  ran_while_stopped += epoch % 2 == 1 && stopped_in == epoch ? 1 : 0;
 }
 
 void* run_until_cancelled(void* /*argument*/) {

@@ -139,9 +139,8 @@ TEST_CASE("a span that was given back is passed over until blocks come or go") {
     };
     for (const std::size_t number : {0U, 2U, 4U, 6U}) free_some(number);
     bring_everything_home();
-    wake_clock();
     const span& home = the_space.span_at(blocks[blocks.size() / 2]);
-    while (home.touched != settled) std::this_thread::yield();
+    while (home.touched != settled) wake_clock();
     const std::uint64_t before = home.purged_pages;
     free_some(3);
     bring_everything_home();
