@@ -6,6 +6,11 @@
 # them compiled in one go: the headers are read once, and one program is linked and asked for its
 # cases. The cases are the same, and each is still a process of its own. The preset `apart` has one
 # executable for each file.
+#
+# There the cases of a contract are one test: to start a process for each of a thousand cases takes several
+# times as long as they do. A case whose figures are those of its whole process, or that a part of the
+# suite leaves out by its name, is still a test of its own. doctest prints the count of cases that
+# tools/suite/tally.py reads.
 
 include(doctest)
 
@@ -62,6 +67,12 @@ if(NOT CMAKE_CROSSCOMPILING)
   target_compile_options(doctest_main PRIVATE -O0)
 endif()
 
+# A test sees no less if it is not optimized itself, and compiles in half or two thirds of the time.
+set(HEAPWISE_QUICK_OPTIONS)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(HEAPWISE_QUICK_OPTIONS -O0)
+endif()
+
 # The usual headers, compiled once for each way in which tests are compiled, and not through ccache,
 # which refuses what is compiled with them. The preset `apart` does without: it shows that each file
 # includes what it needs.
@@ -89,9 +100,7 @@ if(HEAPWISE_PRECOMPILE_TESTS)
     target_compile_definitions(${way}_headers PRIVATE _GNU_SOURCE)
     target_precompile_headers(${way}_headers PRIVATE ${usual_headers})
   endforeach()
-  if(HEAPWISE_SANITIZE)
-    target_compile_options(quick_headers PRIVATE -O0)
-  endif()
+  target_compile_options(quick_headers PRIVATE ${HEAPWISE_QUICK_OPTIONS})
 endif()
 
 # add_test_executable(TARGET FOLDER WAY SOURCE...): with what all tests are compiled and linked with.
@@ -109,13 +118,31 @@ function(add_test_executable target folder way)
   if(TARGET heapwise_bench)
     target_link_libraries(${target} PRIVATE heapwise_bench)
   endif()
-  if(HEAPWISE_SANITIZE AND way STREQUAL "quick")
-    target_compile_options(${target} PRIVATE -O0)
+  if(way STREQUAL "quick")
+    target_compile_options(${target} PRIVATE ${HEAPWISE_QUICK_OPTIONS})
   endif()
   if(TARGET ${way}_headers)
     target_precompile_headers(${target} REUSE_FROM ${way}_headers)
     set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
   endif()
+endfunction()
+
+# discover_contract(TARGET NAME): the cases of a contract as tests.
+function(discover_contract target name)
+  set(alone)
+  if(name MATCHES "^contract/pool_(contract|live)_test$")
+    set(alone "*touches nothing*")
+  elseif(name STREQUAL "contract/hybrid_contract_test")
+    set(alone "*a freed block is used again*")
+  endif()
+  set(others)
+  if(alone)
+    set(others "--test-case-exclude=${alone}")
+    discover_test_group(${target} CASES "${alone}" PROPERTIES LABELS contract TIMEOUT ${arg_TIMEOUT_S})
+  endif()
+  add_test(NAME "${name}: all cases" COMMAND ${target} ${others})
+  math(EXPR timeout_s "3 * ${arg_TIMEOUT_S}")
+  set_tests_properties("${name}: all cases" PROPERTIES LABELS contract TIMEOUT ${timeout_s})
 endfunction()
 
 # add_test_group(GROUP FILE...): one executable of files of tests/unit, without their suffix.
@@ -129,10 +156,10 @@ function(add_test_group group)
   discover_test_group(${target} PROPERTIES LABELS unit TIMEOUT ${arg_TIMEOUT_S} ${surroundings})
 endfunction()
 
-# discover_test_group(TARGET PROPERTIES ...): as doctest_discover_tests, but with the file of each case
-# in its name.
+# discover_test_group(TARGET [CASES PATTERN] PROPERTIES ...): as doctest_discover_tests, but with the
+# file of each case in its name.
 function(discover_test_group target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CASES" "PROPERTIES")
   get_target_property(emulator ${target} CROSSCOMPILING_EMULATOR)
   if(NOT emulator)
     set(emulator)
@@ -144,7 +171,7 @@ function(discover_test_group target)
     BYPRODUCTS "${tests_file}"
     COMMAND
       "${CMAKE_COMMAND}" -D "PROGRAM=$<TARGET_FILE:${target}>" -D "EMULATOR=${emulator}" -D
-      "PROPERTIES=${arg_PROPERTIES}" -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}" -D
+      "PROPERTIES=${arg_PROPERTIES}" -D "CASES=${arg_CASES}" -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}" -D
       "TESTS=${PROJECT_SOURCE_DIR}/tests/" -D "OUTPUT=${tests_file}" -P
       "${PROJECT_SOURCE_DIR}/cmake/list_cases.cmake"
     VERBATIM
@@ -190,8 +217,8 @@ function(add_unit_tests folder)
       set(label unit_gc)
     endif()
     string(MAKE_C_IDENTIFIER "${name}" target)
-    # A sanitizer sees no less in what is not optimized, and clang compiles it in a third of the time.
-    # Stress needs the speed; on the stack, what is not optimized keeps pointers for the collector.
+    # Stress needs the speed of optimized code. On the stack, what is not optimized keeps pointers for the
+    # collector.
     set(way quick)
     if(folder STREQUAL "stress" OR file MATCHES "^gc")
       set(way usual)
@@ -207,11 +234,15 @@ function(add_unit_tests folder)
       )
       set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "${emulator}")
     endif()
-    doctest_discover_tests(${target}
-      TEST_PREFIX "${name}: "
-      PROPERTIES LABELS "${label}" TIMEOUT "${arg_TIMEOUT_S}"
-        ${surroundings}
-    )
+    if(HEAPWISE_GROUP_TESTS AND folder STREQUAL "contract")
+      discover_contract(${target} ${name})
+    else()
+      doctest_discover_tests(${target}
+        TEST_PREFIX "${name}: "
+        PROPERTIES LABELS "${label}" TIMEOUT "${arg_TIMEOUT_S}"
+          ${surroundings}
+      )
+    endif()
   endforeach()
   list(REMOVE_DUPLICATES groups)
   foreach(group IN LISTS groups)
