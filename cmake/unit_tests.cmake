@@ -229,7 +229,7 @@ function(add_unit_tests folder)
     if(CMAKE_CROSSCOMPILING AND name STREQUAL "unit/heap/space_test")
       list(
         TRANSFORM CMAKE_CROSSCOMPILING_EMULATOR
-        REPLACE "^0x400000000$" "0x1000000000"
+        REPLACE "^0x100000000$" "0x1000000000"
         OUTPUT_VARIABLE emulator
       )
       set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "${emulator}")
