@@ -1,7 +1,8 @@
-# cmake -D PROGRAM=... -D EMULATOR=... -D PROPERTIES=... -D CASES=... -D FOLDER=... -D TESTS=... -D OUTPUT=... -P ...
+# cmake -D PROGRAM=... -D EMULATOR=... -D PROPERTIES=... -D CASES=... -D FOLDER=... -D TESTS=...
+#   -D OUTPUT=... -P ...
 #
-# Asks a program of doctest for its cases, or for those whose names CASES matches, and writes one test of ctest for each: its name has the file
-# of the case, as a path from TESTS without the suffix.
+# Asks a program of doctest for its cases, or for those whose names CASES matches, and writes one test of
+# ctest for each: its name has the file of the case, as a path from TESTS without the suffix.
 
 set(chosen)
 if(CASES)
