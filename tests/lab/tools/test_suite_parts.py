@@ -69,7 +69,7 @@ def test_no_name_of_a_case_has_a_semicolon() -> None:
     assert [name for name in names if ";" in name] == []
 
 
-def test_what_a_part_leaves_out_of_a_contract_is_a_test_of_its_own() -> None:
+def test_a_case_of_a_contract_that_a_part_leaves_out_is_a_test_of_its_own() -> None:
     """All other cases of a contract are one test, of which nothing can be left out."""
     apart = re.compile("|".join(re.findall(r'set\(alone "\*(.+)\*"\)', RULES.read_text())))
     names = [name for name in cases() if name.startswith("contract/")]
