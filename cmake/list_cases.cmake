@@ -1,10 +1,15 @@
-# cmake -D PROGRAM=... -D EMULATOR=... -D PROPERTIES=... -D FOLDER=... -D TESTS=... -D OUTPUT=... -P ...
+# cmake -D PROGRAM=... -D EMULATOR=... -D PROPERTIES=... -D CASES=... -D FOLDER=... -D TESTS=...
+#   -D OUTPUT=... -P ...
 #
-# Asks a program of doctest for its cases, and writes one test of ctest for each: its name has the file
-# of the case, as a path from TESTS without the suffix.
+# Asks a program of doctest for its cases, or for those whose names CASES matches, and writes one test of
+# ctest for each: its name has the file of the case, as a path from TESTS without the suffix.
 
+set(chosen)
+if(CASES)
+  set(chosen "--test-case=${CASES}")
+endif()
 execute_process(
-  COMMAND ${EMULATOR} "${PROGRAM}" --list-test-cases --reporters=xml
+  COMMAND ${EMULATOR} "${PROGRAM}" --list-test-cases --reporters=xml ${chosen}
   OUTPUT_VARIABLE listed
   COMMAND_ERROR_IS_FATAL ANY
   WORKING_DIRECTORY "${FOLDER}"

@@ -6,6 +6,11 @@
 # them compiled in one go: the headers are read once, and one program is linked and asked for its
 # cases. The cases are the same, and each is still a process of its own. The preset `apart` has one
 # executable for each file.
+#
+# There the cases of a contract are one test: to start a process for each of a thousand cases takes several
+# times as long as they do. A case whose figures are those of its whole process, or that a part of the
+# suite leaves out by its name, is still a test of its own. doctest prints the count of cases that
+# tools/suite/tally.py reads.
 
 include(doctest)
 
@@ -62,6 +67,29 @@ if(NOT CMAKE_CROSSCOMPILING)
   target_compile_options(doctest_main PRIVATE -O0)
 endif()
 
+# What is quick is not optimized. A test sees no less so, and compiles in half or two thirds of the time.
+# Under an emulator it would take up to fifteen times as long to run.
+set(HEAPWISE_QUICK_OPTIONS)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_CROSSCOMPILING)
+  set(HEAPWISE_QUICK_OPTIONS -O0)
+endif()
+
+# choose_way(NAME VARIABLE): whether the file of this name is compiled the quick or the usual way.
+# Stress needs the speed; on the stack, what is not optimized keeps pointers for the collector. Without a
+# sanitizer, unit tests would lose as much when they run as they gain when they are compiled.
+function(choose_way name variable)
+  set(way usual)
+  if(NOT HEAPWISE_QUICK_OPTIONS)
+    # One set of headers is compiled.
+  elseif(
+    name MATCHES "^contract/"
+    OR (HEAPWISE_SANITIZE AND name MATCHES "^unit/" AND NOT name MATCHES "^unit/gc")
+  )
+    set(way quick)
+  endif()
+  set(${variable} ${way} PARENT_SCOPE)
+endfunction()
+
 # The usual headers, compiled once for each way in which tests are compiled, and not through ccache,
 # which refuses what is compiled with them. The preset `apart` does without: it shows that each file
 # includes what it needs.
@@ -82,15 +110,19 @@ if(HEAPWISE_PRECOMPILE_TESTS)
     <vector>
     <doctest/doctest.h>
   )
-  foreach(way IN ITEMS usual quick)
+  set(ways usual)
+  if(HEAPWISE_QUICK_OPTIONS)
+    list(APPEND ways quick)
+  endif()
+  foreach(way IN LISTS ways)
     add_library(${way}_headers OBJECT "${CMAKE_CURRENT_LIST_DIR}/empty.cpp")
     set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF CXX_COMPILER_LAUNCHER "")
     target_link_libraries(${way}_headers PRIVATE heapwise_static heapwise_warnings doctest_main)
     target_compile_definitions(${way}_headers PRIVATE _GNU_SOURCE)
     target_precompile_headers(${way}_headers PRIVATE ${usual_headers})
   endforeach()
-  if(HEAPWISE_SANITIZE)
-    target_compile_options(quick_headers PRIVATE -O0)
+  if(TARGET quick_headers)
+    target_compile_options(quick_headers PRIVATE ${HEAPWISE_QUICK_OPTIONS})
   endif()
 endif()
 
@@ -109,8 +141,8 @@ function(add_test_executable target folder way)
   if(TARGET heapwise_bench)
     target_link_libraries(${target} PRIVATE heapwise_bench)
   endif()
-  if(HEAPWISE_SANITIZE AND way STREQUAL "quick")
-    target_compile_options(${target} PRIVATE -O0)
+  if(way STREQUAL "quick")
+    target_compile_options(${target} PRIVATE ${HEAPWISE_QUICK_OPTIONS})
   endif()
   if(TARGET ${way}_headers)
     target_precompile_headers(${target} REUSE_FROM ${way}_headers)
@@ -118,21 +150,40 @@ function(add_test_executable target folder way)
   endif()
 endfunction()
 
+# discover_contract(TARGET NAME): the cases of a contract as tests.
+function(discover_contract target name)
+  set(alone)
+  if(name MATCHES "^contract/pool_(contract|live)_test$")
+    set(alone "*touches nothing*")
+  elseif(name STREQUAL "contract/hybrid_contract_test")
+    set(alone "*a freed block is used again*")
+  endif()
+  set(others)
+  if(alone)
+    set(others "--test-case-exclude=${alone}")
+    discover_test_group(${target} CASES "${alone}" PROPERTIES LABELS contract TIMEOUT ${arg_TIMEOUT_S})
+  endif()
+  add_test(NAME "${name}: all cases" COMMAND ${target} ${others})
+  math(EXPR timeout_s "3 * ${arg_TIMEOUT_S}")
+  set_tests_properties("${name}: all cases" PROPERTIES LABELS contract TIMEOUT ${timeout_s})
+endfunction()
+
 # add_test_group(GROUP FILE...): one executable of files of tests/unit, without their suffix.
 function(add_test_group group)
   string(MAKE_C_IDENTIFIER "grouped_${group}" target)
   list(TRANSFORM ARGN REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/tests/\\1.cpp" OUTPUT_VARIABLE sources)
-  add_test_executable(${target} unit quick ${sources})
+  choose_way(${group}/ way)
+  add_test_executable(${target} unit ${way} ${sources})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   list(FILTER sources INCLUDE REGEX "${HEAPWISE_TESTS_COMPILED_APART}")
   set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   discover_test_group(${target} PROPERTIES LABELS unit TIMEOUT ${arg_TIMEOUT_S} ${surroundings})
 endfunction()
 
-# discover_test_group(TARGET PROPERTIES ...): as doctest_discover_tests, but with the file of each case
-# in its name.
+# discover_test_group(TARGET [CASES PATTERN] PROPERTIES ...): as doctest_discover_tests, but with the
+# file of each case in its name.
 function(discover_test_group target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CASES" "PROPERTIES")
   get_target_property(emulator ${target} CROSSCOMPILING_EMULATOR)
   if(NOT emulator)
     set(emulator)
@@ -144,7 +195,7 @@ function(discover_test_group target)
     BYPRODUCTS "${tests_file}"
     COMMAND
       "${CMAKE_COMMAND}" -D "PROGRAM=$<TARGET_FILE:${target}>" -D "EMULATOR=${emulator}" -D
-      "PROPERTIES=${arg_PROPERTIES}" -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}" -D
+      "PROPERTIES=${arg_PROPERTIES}" -D "CASES=${arg_CASES}" -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}" -D
       "TESTS=${PROJECT_SOURCE_DIR}/tests/" -D "OUTPUT=${tests_file}" -P
       "${PROJECT_SOURCE_DIR}/cmake/list_cases.cmake"
     VERBATIM
@@ -190,28 +241,27 @@ function(add_unit_tests folder)
       set(label unit_gc)
     endif()
     string(MAKE_C_IDENTIFIER "${name}" target)
-    # A sanitizer sees no less in what is not optimized, and clang compiles it in a third of the time.
-    # Stress needs the speed; on the stack, what is not optimized keeps pointers for the collector.
-    set(way quick)
-    if(folder STREQUAL "stress" OR file MATCHES "^gc")
-      set(way usual)
-    endif()
+    choose_way(${name} way)
     add_test_executable(${target} ${folder} ${way} "${root}/${file}")
     # An emulator keeps a table of the pages of all its addresses, which each process pays for. Only
     # these tests need 64 GiB.
     if(CMAKE_CROSSCOMPILING AND name STREQUAL "unit/heap/space_test")
       list(
         TRANSFORM CMAKE_CROSSCOMPILING_EMULATOR
-        REPLACE "^0x400000000$" "0x1000000000"
+        REPLACE "^0x200000000$" "0x1000000000"
         OUTPUT_VARIABLE emulator
       )
       set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "${emulator}")
     endif()
-    doctest_discover_tests(${target}
-      TEST_PREFIX "${name}: "
-      PROPERTIES LABELS "${label}" TIMEOUT "${arg_TIMEOUT_S}"
-        ${surroundings}
-    )
+    if(HEAPWISE_GROUP_TESTS AND folder STREQUAL "contract")
+      discover_contract(${target} ${name})
+    else()
+      doctest_discover_tests(${target}
+        TEST_PREFIX "${name}: "
+        PROPERTIES LABELS "${label}" TIMEOUT "${arg_TIMEOUT_S}"
+          ${surroundings}
+      )
+    endif()
   endforeach()
   list(REMOVE_DUPLICATES groups)
   foreach(group IN LISTS groups)

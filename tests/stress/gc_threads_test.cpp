@@ -134,8 +134,9 @@ TEST_CASE("and while copies of the process mark beside them" * doctest::skip(HEA
 
 TEST_CASE("and with several markers" * doctest::skip(HEAPWISE_SKIP_STOPS)) { run(3, 400, 3); }
 
-TEST_CASE("threads come, allocate and go while collections run; some make threads of their own" *
-          doctest::skip(HEAPWISE_SKIP_STOPS)) {
+TEST_CASE(
+    "threads come, allocate and go while collections run, and some make threads of their own" *
+    doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   std::atomic<int> intact{0};
   std::vector<std::thread> makers;

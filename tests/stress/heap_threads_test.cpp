@@ -19,7 +19,7 @@ namespace {
 
 using stress::signed_block;
 
-TEST_CASE("short threads leave blocks behind; their caches are used again") {
+TEST_CASE("short threads leave blocks behind, and their caches are used again") {
   heapwise_malloc_statistics before{};
   heapwise_malloc_statistics_get(&before);
   std::size_t wrong = 0;

@@ -117,7 +117,7 @@ TEST_CASE("many allocate, one only frees") {
 }
 
 TEST_CASE(
-    "heaps of their own, one for each thread; blocks freed by others, the rest with the heap") {
+    "heaps of their own, one for each thread, and blocks freed by others, the rest with the heap") {
   transfer_buffer buffer;
   std::atomic<std::size_t> wrong{0};
   for (std::size_t round = 0; round < stress::scaled(10); ++round) {

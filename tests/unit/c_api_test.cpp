@@ -129,7 +129,7 @@ TEST_CASE("codes and policies have names, unknown ones too") {
   CHECK(heapwise_error_message(-5) == std::string{"unknown error"});
 }
 
-TEST_CASE("a checked pool aborts with the line that C++ gets; an foreign_checked one does not") {
+TEST_CASE("a checked pool aborts with the line that C++ gets, and a foreign_checked one does not") {
   for (const int policy : policies) {
     for (const int checked : {0, 1}) {
       heapwise_pool_options options = options_for(32, 8);

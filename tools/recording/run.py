@@ -6,10 +6,13 @@ import os
 import resource
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 
 @dataclass(frozen=True)
@@ -32,16 +35,20 @@ def run(command: Sequence[str | Path], folder: Path, *, standard_input: Path | N
             (folder / "errors.txt").open("w+b") as errors, \
             (folder / "out.txt").open("w+b") as output:
         began, before = time.monotonic(), _processor_of_children()
-        process = subprocess.Popen(list(map(str, command)), cwd=folder, stdin=source, stdout=output,
-                                   stderr=errors, env={**os.environ, **(environment or {})},
-                                   start_new_session=True)
+        process = None
         try:
+            with _not_interrupted():
+                process = subprocess.Popen(
+                    list(map(str, command)), cwd=folder, stdin=source, stdout=output,
+                    stderr=errors, env={**os.environ, **(environment or {})},
+                    start_new_session=True)
             # Not reaped yet, so that its number is that of its group and of no other one.
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             wall = time.monotonic() - began
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            if process:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
         processor = _processor_of_children() - before
         if process.returncode != 0:
             errors.seek(0)
@@ -50,6 +57,28 @@ def run(command: Sequence[str | Path], folder: Path, *, standard_input: Path | N
         output.seek(0)
         printed = output.read(1000)
     return Cost(wall, processor, printed)
+
+
+@contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Whoever starts a process is interrupted when it knows the process, and can end it: the
+    command may run long before Popen returns."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    # What is ignored stays so: the command inherits it.
+    usual = {each: handler for each, handler in handlers.items() if callable(handler)}
+    for each in usual:
+        signal.signal(each, lambda *it: came.append(it))
+    try:
+        yield
+    finally:
+        for each, handler in usual.items():
+            signal.signal(each, handler)
+    for number, frame in came:
+        usual[signal.Signals(number)](number, frame)
 
 
 def _processor_of_children() -> float:

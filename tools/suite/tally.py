@@ -17,6 +17,9 @@ TELLING = re.compile(
 )
 """Lines of doctest, of sanitizers, of the C and the C++ library that say what went wrong."""
 
+CASES = re.compile(r"^\[doctest\] test cases: *(\d+) \| *(\d+) passed", re.MULTILINE)
+"""One test of ctest may be many cases of doctest, or none, if the name it chooses by is wrong."""
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -57,7 +60,8 @@ def outcome(case: ET.Element) -> str:
     """PASSED, FAILED or SKIPPED for one ``testcase`` of pytest or ctest.
 
     ctest calls a program that it could not find "notrun" and marks it as skipped; only what a test
-    itself or its author asked for (``SKIP_...``, ``Disabled``) is a skip here.
+    itself or its author asked for (``SKIP_...``, ``Disabled``) is a skip here. A program of doctest
+    that ran none of its cases tested nothing.
     """
     if case.find("failure") is not None or case.find("error") is not None:
         return FAILED
@@ -70,7 +74,16 @@ def outcome(case: ET.Element) -> str:
         return SKIPPED if reason.startswith("SKIP_") else FAILED
     if status not in {"run", "passed"}:
         return FAILED
-    return SKIPPED if skipped is not None else PASSED
+    if skipped is not None:
+        return SKIPPED
+    said = CASES.search(case.findtext("system-out") or "")
+    return FAILED if said and said[1] == "0" else PASSED
+
+
+def passed_cases(case: ET.Element) -> int:
+    """How many cases a test that passed was: as many as doctest says, else one."""
+    said = CASES.search(case.findtext("system-out") or "")
+    return int(said[2]) if said else 1
 
 
 def name_of(case: ET.Element) -> str:
@@ -108,7 +121,7 @@ def read_junit(path: Path, part: str) -> Tally:
         return Tally(failures=(f"{part}: ran no tests",))
     outcomes = [(outcome(case), case) for case in cases]
     return Tally(
-        passed=sum(kind == PASSED for kind, _ in outcomes),
+        passed=sum(passed_cases(case) for kind, case in outcomes if kind == PASSED),
         skipped=sum(kind == SKIPPED for kind, _ in outcomes),
         failures=tuple(f"{part}: {name_of(case)}{reason_of(case)}"
                        for kind, case in outcomes if kind == FAILED),

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,28 @@ def test_an_interrupted_measurement_ends_what_it_has_started(tmp_path: Path,
             measurement.kill()
     assert measurement.returncode != 0
     assert _waited(lambda: _has_ended(server))
+
+
+def test_a_command_is_ended_if_its_start_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    start = subprocess.Popen
+
+    def start_and_interrupt(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
+        started.append(start(*words, **options))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", start_and_interrupt)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(["sleep", "1000"], tmp_path)
+        assert started[0].returncode == -signal.SIGKILL
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        started[0].kill()
 
 
 def test_the_page_says_which_recorder_failed() -> None:

@@ -107,6 +107,26 @@ def test_ctest_file_counts_a_program_that_is_gone_as_failed(tmp_path: Path) -> N
     assert read_junit(tmp_path / "it.xml", "dev") == Tally(1, 2, failures)
 
 
+def test_a_program_of_many_cases_counts_as_many(tmp_path: Path) -> None:
+    """One that failed is one failure: its cases are in its reason."""
+    said = "[doctest] test cases:  240 |  239 passed | {} failed | 1 skipped"
+    (tmp_path / "it.xml").write_text(
+        f'<testsuite><testcase name="a" status="run"><system-out>{said.format(0)}</system-out>'
+        f'</testcase><testcase name="b" status="fail"><failure/><system-out>{said.format(1)}'
+        f"</system-out></testcase></testsuite>"
+    )
+    tally = read_junit(tmp_path / "it.xml", "dev")
+    assert (tally.passed, tally.failed) == (239, 1)
+
+
+def test_a_program_that_runs_no_case_has_failed(tmp_path: Path) -> None:
+    (tmp_path / "it.xml").write_text(
+        '<testsuite><testcase name="a" status="run"><system-out>[doctest] test cases: 0 | 0 passed '
+        "| 0 failed | 5 skipped</system-out></testcase></testsuite>"
+    )
+    assert read_junit(tmp_path / "it.xml", "dev").failed == 1
+
+
 @pytest.mark.parametrize("content", [None, "", "<testsuite", "<testsuite/>"])
 def test_no_results_are_a_failure(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "it.xml"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from suite.part import Part
-from suite.parts import all_parts, long_parts
+from suite.parts import NOT_UNDER_QEMU, NOT_UNDER_TSAN, all_parts, long_parts
 
 ROOT = Path(__file__).parents[3]
 RULES = ROOT / "cmake" / "unit_tests.cmake"
@@ -50,6 +50,34 @@ def test_the_collector_the_heap_and_the_system_are_tested_for_each_processor() -
     for folder in ("unit/gc/", "unit/heap/", "unit/os/", "unit/detail/"):
         assert [name for name in sources() if name.startswith(folder)] == [
             name for name in kept if name.startswith(folder)]
+
+
+NAMES_OF_CASES = re.compile(r'TEST_CASE\w*\(\s*((?:"[^"\n]*"\s*)+)')
+
+
+def cases() -> list[str]:
+    """The names that ctest has for them, without the types of templates."""
+    parts = re.compile(r'"([^"]*)"')
+    return [f"{name}: " + "".join(parts.findall(words)) for name, path in sources().items()
+            for words in NAMES_OF_CASES.findall(path.read_text())]
+
+
+def test_no_name_of_a_case_has_a_semicolon() -> None:
+    """CMake takes it for the end of the name: two tests would choose no case, and pass."""
+    names = cases()
+    assert len(names) > 500
+    assert [name for name in names if ";" in name] == []
+
+
+def test_a_case_of_a_contract_that_a_part_leaves_out_is_a_test_of_its_own() -> None:
+    """All other cases of a contract are one test, of which nothing can be left out."""
+    apart = re.compile("|".join(re.findall(r'set\(alone "\*(.+)\*"\)', RULES.read_text())))
+    names = [name for name in cases() if name.startswith("contract/")]
+    for expression in (NOT_UNDER_QEMU, NOT_UNDER_TSAN):
+        found = [name for name in names if re.search(expression, name)
+                 and not re.search(expression, name.partition(":")[0] + ": all cases")]
+        assert found
+        assert [name for name in found if not apart.search(name)] == []
 
 
 def configures(parts: list[Part], preset: str) -> list[Part]:

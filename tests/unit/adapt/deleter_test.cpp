@@ -62,7 +62,7 @@ TEST_CASE("a constructor that throws leaves no block out") {
   CHECK(objects.blocks().try_allocate() != nullptr);
 }
 
-TEST_CASE("any policy, checked or not; shared ownership too") {
+TEST_CASE("any policy, checked or not, and shared ownership too") {
   typed_pool<std::string, heapwise::pool<heapwise::locked, heapwise::checked>> texts{2};
   std::shared_ptr<std::string> shared = make_unique_in(texts, "kept");
   const std::shared_ptr<std::string> again = shared;

@@ -44,7 +44,7 @@ struct parts {
   resource mine{pool, &upstream};
 };
 
-TEST_CASE("fits by size and alignment: from the pool; else from upstream") {
+TEST_CASE("fits by size and alignment: from the pool, else from upstream") {
   struct row {
     std::size_t size_bytes, alignment;
     bool fits;

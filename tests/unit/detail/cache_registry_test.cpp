@@ -52,7 +52,7 @@ TEST_CASE("a thread finds its own caches, by slot") {
   std::thread{[&] { CHECK(one.find_at_home() == nullptr); }}.join();
 }
 
-TEST_CASE("slots of living pools differ; the slot of a dead one is used again, and is empty") {
+TEST_CASE("slots of living pools differ, and the slot of a dead one is used again, and is empty") {
   std::vector<std::unique_ptr<recorder>> pools;
   std::set<std::size_t> slots;
   for (int i = 0; i < 2000; ++i) { // more than the first size of a table

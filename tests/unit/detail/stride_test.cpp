@@ -32,10 +32,11 @@ static_assert(stride_divider{24}.quotient(241) > top / 24);
 TEST_CASE("every small stride and offset") {
   for (std::uint64_t stride = 1; stride <= 300; ++stride) {
     for (std::uint64_t offset = 0; offset <= 3000; ++offset) {
-      REQUIRE(agrees_with_division(stride, offset));
-      REQUIRE(bound_agrees_with_division(stride, offset, 0));
-      REQUIRE(bound_agrees_with_division(stride, offset, 10));
-      REQUIRE(bound_agrees_with_division(stride, offset, 1000));
+      // One check of all: there are a million.
+      REQUIRE((agrees_with_division(stride, offset) &&
+               bound_agrees_with_division(stride, offset, 0) &&
+               bound_agrees_with_division(stride, offset, 10) &&
+               bound_agrees_with_division(stride, offset, 1000)));
     }
   }
 }

@@ -1,4 +1,5 @@
 // Debug mode: what is written behind a block is found, and who allocated it.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -135,7 +136,7 @@ TEST_CASE("blocks that are lost are handed out again and are whole") {
   elsewhere([] {
     for (int each = 0; each < 100'000; ++each) {
       auto* const block = static_cast<unsigned char*>(heapwise_gc_malloc(64));
-      for (int byte = 0; byte < 64; ++byte) REQUIRE(block[byte] == 0);
+      REQUIRE(std::all_of(block, block + 64, [](unsigned char byte) { return byte == 0; }));
       std::memset(block, 0x11, 64);
     }
   });

@@ -67,7 +67,7 @@ TEST_CASE("when a block leaves cannot be foreseen") {
 }
 
 TEST_CASE(
-    "one that was drained holds nothing, and can be filled again; other classes keep theirs") {
+    "one that was drained holds nothing, and can be filled again, and other classes keep theirs") {
   held_blocks blocks;
   CHECK(blocks.drain(1).empty());
   for (int round = 0; round < 3; ++round) {

@@ -85,7 +85,7 @@ TEST_CASE("a bare thread has errno and variables of its own, and its place is us
   CHECK(how.exit_code == 0);
 }
 
-TEST_CASE("two bare threads at most; a refusal is not for ever") {
+TEST_CASE("two bare threads at most, and a refusal is not for ever") {
   if (by_the_c_library()) return;
   const contract::ending how = contract::in_child([] {
     EXPECT(start());
@@ -185,7 +185,7 @@ TEST_CASE("a bare thread that works lets a fork be done where it says so") {
 }
 
 TEST_CASE(
-    "a pause does not wait for a bare thread that waits for the caller; the child has it too") {
+    "a pause does not wait for a bare thread that waits for the caller, and the child has it too") {
   if (by_the_c_library()) return;
   const contract::ending how = contract::in_child([] {
     inner.lock();
