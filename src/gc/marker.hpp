@@ -249,7 +249,8 @@ class marker {
                                             grey block) noexcept {
     HEAPWISE_PREFETCH(&of_block);
     candidates_[newest_++ % most_candidates] = {&of_block, block};
-    if (newest_ - oldest_ == most_candidates) settle(at, candidates_[oldest_++ % most_candidates]);
+    if (newest_ - oldest_ == most_candidates) [[likely]]
+      settle(at, candidates_[oldest_++ % most_candidates]);
   }
 
   HEAPWISE_ALWAYS_INLINE void settle(mark_stack::ends& at, const candidate& which) noexcept {
