@@ -81,7 +81,7 @@ TEST_CASE("purged memory reads as zero, and no more is purged than was asked for
   CHECK(static_cast<int>(*memory.address_of(kept)) == 1);
 }
 
-TEST_CASE("what is purged in parts is the same in the end, and it is known how much is left") {
+TEST_CASE("purging in parts ends as purging at once, and tells how much is left") {
   space memory;
   REQUIRE(memory.start(0));
   const slice_index first = memory.take(8, large);
