@@ -423,7 +423,7 @@ typedef struct heapwise_gc_statistics {
   size_t concurrent_collections; /* that marked in a copy of the process, of all collections */
   size_t concurrent_mark_ns;     /* in those copies */
   size_t lost_copies;            /* that ended without a result */
-  size_t longest_wait_ns;        /* of a thread that wanted memory, for what a copy found */
+  size_t longest_wait_ns;        /* of a thread that wanted memory, for a copy or for its end */
   size_t longest_stop_ns;        /* of a pause: until all threads stood still */
 } heapwise_gc_statistics;
 

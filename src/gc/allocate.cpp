@@ -83,6 +83,7 @@ void clear_layouts(slice_index slice, kind block_kind) noexcept {
 /// block of `asked_bytes`. Returns: whether there is one. Requires: the lock.
 bool next_span(thread_record& self, kind block_kind, std::size_t asked_bytes) noexcept {
   look_after_copy();
+  give_back_part();
   slice_index slice = the_gc.unswept[block_kind];
   cursor span;
   if (slice != no_slice) {
@@ -140,6 +141,7 @@ void* allocate_large(std::size_t size_bytes, kind block_kind) {
   std::size_t zero_bytes = 0; // up to the last dirty slice
   {
     const std::lock_guard hold{the_gc.lock};
+    give_back_part();
     const slice_index first = take_slices(count, block_kind);
     if (first == no_slice) return nullptr;
     slice_record& record = memory.record(first);

@@ -26,6 +26,11 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::size_t least_budget = 4 * mib; // to be allocated between two collections
 constexpr std::size_t worth_help = 1 * mib;   // live bytes from which on other markers are woken
 
+/// Memory goes back to the system in parts of this many bytes at least, and in about this many
+/// parts at most: each takes the time of the thread that wants a span.
+constexpr std::size_t least_part = 4 * mib;
+constexpr std::size_t most_parts = 16;
+
 /// By how much more the heap may grow for each block that uses all of its bytes, times the divisor:
 /// see budget_of.
 constexpr std::size_t spare_of_pair = granule_bytes;
@@ -212,7 +217,10 @@ void set_target(std::size_t live_bytes, std::size_t budget, bool in_copy) noexce
   const std::size_t kept =
       std::max({wanted, used, std::min(the_gc.target_bytes, wanted + budget / 4)});
   the_gc.target_bytes = in_copy ? std::max(wanted, used) : kept;
-  the_gc.memory.purge(kept - used);
+  the_gc.kept_bytes = kept;
+  the_gc.part_bytes = least_part;
+  const std::size_t left = give_back_part();
+  the_gc.part_bytes = left == 0 ? 0 : std::max(least_part, left / most_parts);
 }
 
 void count_round(const round& collection, std::size_t live_bytes) noexcept {
@@ -254,6 +262,10 @@ void finish(const round& collection) noexcept {
   tell(HEAPWISE_GC_COLLECTION_ENDS);
 }
 
+void count_wait(std::size_t waited_ns) noexcept {
+  the_gc.counted.longest_wait_ns = std::max(the_gc.counted.longest_wait_ns, waited_ns);
+}
+
 /// Effects: threads stop to mark what they hand out, and begin with other spans if there will be
 /// other marks.
 void settle_threads(bool other_marks, traffic* so_far) noexcept {
@@ -279,7 +291,8 @@ void stop_copy() noexcept {
 /// Effects: collects; if it is `in_copy`, begins to. Returns: whether it is done.
 bool collect_now(bool in_copy) noexcept {
   stop_copy();
-  wait_for_leaving_copy();
+  const std::uint64_t begin = os::now_ns();
+  if (settle_leaving_copies()) count_wait(os::now_ns() - begin);
   tell(HEAPWISE_GC_COLLECTION_BEGINS);
   const bool shared = the_gc.counted.live_bytes >= worth_help;
   if (shared) start_helpers();
@@ -303,10 +316,6 @@ bool collect_now(bool in_copy) noexcept {
     tell(HEAPWISE_GC_COLLECTION_ENDS);
   }
   return true;
-}
-
-void count_wait(std::size_t waited_ns) noexcept {
-  the_gc.counted.longest_wait_ns = std::max(the_gc.counted.longest_wait_ns, waited_ns);
 }
 
 /// Effects: waits until the copy has marked, and takes over what it found. If that is of no use,
@@ -383,6 +392,16 @@ bool make_room(std::size_t wanted_bytes) noexcept {
 
 void collect_locked() noexcept { collect_now(false); }
 
+std::size_t give_back_part() noexcept {
+  if (the_gc.part_bytes == 0) return 0;
+  space& memory = the_gc.memory;
+  const std::size_t free_bytes =
+      the_gc.kept_bytes - std::min(the_gc.kept_bytes, memory.used_bytes());
+  const std::size_t left = memory.purge(free_bytes, the_gc.part_bytes);
+  if (left == 0) the_gc.part_bytes = 0;
+  return left;
+}
+
 void look_after_copy() noexcept {
   if (copy_marks() && the_gc.disabled == 0 && copy_is_ready()) finish_copy();
 }
@@ -422,6 +441,8 @@ void collect(heapwise_gc_block_visitor* visitor, void* argument) noexcept {
     the_gc.visitor = visitor;
     the_gc.visitor_argument = argument;
     collect_locked();
+    the_gc.part_bytes = SIZE_MAX;
+    give_back_part();
     the_gc.visitor = nullptr;
   }
   report_leaks();
@@ -432,6 +453,7 @@ void collect_and_release() noexcept {
   collect();
   const std::lock_guard hold{the_gc.lock};
   the_gc.memory.purge(0);
+  the_gc.part_bytes = 0;
 }
 
 /// Effects: calls the program's report if a collection has ended since the last one.

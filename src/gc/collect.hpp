@@ -15,6 +15,10 @@ namespace heapwise::gc {
 /// the lock; a registered thread.
 void look_after_copy() noexcept;
 
+/// Effects: gives a part of the memory back to the system that the heap does not keep after the
+/// last collection. Returns: how many bytes are left of it. Requires: the lock.
+std::size_t give_back_part() noexcept;
+
 /// Effects: if a copy of the process marks and may not be done in time, the thread rests for a
 /// moment. Called after take_slices. Requires: no lock; a registered thread.
 void keep_pace() noexcept;

@@ -316,6 +316,7 @@ void mark_named_by(const found_block& block) noexcept {
   marker& self = markers[0];
   self.begin(the_gc.memory.what_is_where());
   call_function(*layout_of(block), block.begin, self);
+  self.settle_marks();
 }
 
 void hold_helpers() noexcept { work.lock.lock(); }

@@ -65,6 +65,13 @@ class marker {
     stack_.put_back(at);
   }
 
+  /// Effects: what `scan`, `mark_address` and the like were led to is marked. `drain` does so, too.
+  void settle_marks() noexcept {
+    mark_stack::ends at = stack_.take_out();
+    settle_all(at);
+    stack_.put_back(at);
+  }
+
   /// Effects: as `scan`, and for an address one past the end of a block, too. A loop that counts
   /// down has no other address of its block. Such a word may be the first byte of the next block,
   /// which is kept as well.
@@ -89,7 +96,11 @@ class marker {
     const map where = where_;
     mark_stack::ends at = stack_.take_out();
     std::size_t taken = 0; // off the stack, and not looked through
-    for (std::size_t turn = 0; taken != 0 || at.top != stack_.bottom(); ++turn) {
+    for (std::size_t turn = 0;; ++turn) {
+      if (at.top == stack_.bottom()) {
+        settle_all(at);
+        if (taken == 0 && at.top == stack_.bottom()) break;
+      }
       grey next{};
       if (at.top != stack_.bottom()) {
         next = *--at.top;
@@ -132,6 +143,13 @@ class marker {
  private:
   static constexpr std::size_t in_flight = 16;
   static constexpr std::size_t turns_between_looks = 16;
+  static constexpr std::uint32_t most_candidates = 8;
+
+  /// A block that an address leads to, before it is known whether it is marked.
+  struct candidate {
+    mark* its_mark;
+    grey block; // none: atomic
+  };
 
   /// Effects: fetches both ends of the block, which lie in two cache lines for half of the blocks
   /// of 48 bytes. The last word is read first.
@@ -219,8 +237,28 @@ class marker {
     if (block >= facts.blocks) return;
     const std::uintptr_t behind_first = inside - std::uintptr_t{block} * facts.bytes;
     if (!Interior && behind_first != 0 && !the_displacements.has(behind_first)) return;
-    if (was_marked(where.marks[slice * marks_of_slice + block])) return;
-    if (!facts.atomic) note(at, {word - behind_first, block_kind});
+    wait_for_mark(at, where.marks[slice * marks_of_slice + block],
+                  facts.atomic ? grey{} : grey{word - behind_first, block_kind});
+  }
+
+  /// Effects: fetches the mark of a block, which is looked at after some more of them. Most marks
+  /// of a large heap are in no near cache: looking at once took two thirds of marking a hash table.
+  /// Those of blocks of two words are looked at once: they are mostly made in the order of their
+  /// addresses.
+  HEAPWISE_ALWAYS_INLINE void wait_for_mark(mark_stack::ends& at, mark& of_block,
+                                            grey block) noexcept {
+    HEAPWISE_PREFETCH(&of_block);
+    candidates_[newest_++ % most_candidates] = {&of_block, block};
+    if (newest_ - oldest_ == most_candidates) [[likely]]
+      settle(at, candidates_[oldest_++ % most_candidates]);
+  }
+
+  HEAPWISE_ALWAYS_INLINE void settle(mark_stack::ends& at, const candidate& which) noexcept {
+    if (!was_marked(*which.its_mark) && which.block) note(at, which.block);
+  }
+
+  HEAPWISE_ALWAYS_INLINE void settle_all(mark_stack::ends& at) noexcept {
+    while (oldest_ != newest_) settle(at, candidates_[oldest_++ % most_candidates]);
   }
 
   HEAPWISE_NOINLINE void consider_on_stack(std::uintptr_t word) noexcept {
@@ -264,6 +302,9 @@ class marker {
   }
 
   map where_;
+  std::array<candidate, most_candidates> candidates_{};
+  std::uint32_t newest_ = 0;
+  std::uint32_t oldest_ = 0;
   mark_stack stack_;
   bool overflowed_ = false;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <new>
 #include <string_view>
@@ -20,7 +19,8 @@
 namespace heapwise::gc {
 
 /// What a copy finds, in memory that it shares with the process: this, then a list of weak targets
-/// that are empty, then one of blocks whose finalizers are ready, then the marks, a bit for each.
+/// that are empty, then one of blocks whose finalizers are ready, then the marks, a bit for each,
+/// and how many of them are set in each slice.
 struct copy_report {
   std::atomic<bool> complete;
   bool overflowed;
@@ -30,6 +30,7 @@ struct copy_report {
   void** ready;
   std::size_t ready_count;
   std::uint8_t* reached; // reached_of_slice for each slice
+  std::uint16_t* marked; // how many blocks of each slice are reached
 };
 
 namespace {
@@ -49,6 +50,11 @@ std::uint64_t unpack(std::uint8_t bits) noexcept {
   constexpr std::uint64_t bit_of_byte = 0x8040'2010'0804'0201; // bit i in byte i
   constexpr std::uint64_t to_the_highest = 0x7F7F'7F7F'7F7F'7F7F;
   return (((bits * ones) & bit_of_byte) + to_the_highest) >> 7 & ones;
+}
+
+/// Returns: how many of eight bytes are 1. Requires: the others are 0.
+std::uint32_t sum_of_bytes(std::uint64_t eight) noexcept {
+  return static_cast<std::uint32_t>(eight * ones >> 56);
 }
 
 /// Cuts one range of memory into parts.
@@ -79,9 +85,10 @@ copy_report* lay_out(cutter& parts) noexcept {
   auto** const empty = parts.cut<weak_target*>(most_targets());
   void** const ready = parts.cut<void*>(most_ready());
   auto* const reached = parts.cut<std::uint8_t>(the_gc.memory.top() * reached_of_slice);
+  auto* const marked = parts.cut<std::uint16_t>(the_gc.memory.top());
   if (report == nullptr) return nullptr;
   return ::new (static_cast<void*>(report))
-      copy_report{false, false, 0, empty, 0, ready, 0, reached};
+      copy_report{false, false, 0, empty, 0, ready, 0, reached, marked};
 }
 
 /// Returns: a report that is empty, in shared memory; nullptr without memory.
@@ -105,12 +112,19 @@ mark* make_marks() noexcept {
 
 /// Effects: what the copy has reached, from its marks into the report. Pages of slices in which it
 /// has reached nothing stay untouched.
-void write_reached(const mark* marks, std::uint8_t* into) noexcept {
-  const std::size_t groups = the_gc.memory.top() * reached_of_slice;
-  for (std::size_t group = 0; group < groups; ++group) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, static_cast<const void*>(marks + 8 * group), sizeof eight);
-    if (eight != 0) into[group] = pack(eight);
+void write_reached(const mark* marks, copy_report& into) noexcept {
+  for (slice_index slice = space::first_slice; slice < the_gc.memory.top(); ++slice) {
+    const mark* const there = marks + std::size_t{slice} * marks_of_slice;
+    std::uint8_t* const reached_there = into.reached + slice * reached_of_slice;
+    std::uint32_t marked = 0;
+    for (std::size_t group = 0; group < reached_of_slice; ++group) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, static_cast<const void*>(there + 8 * group), sizeof eight);
+      if (eight == 0) continue;
+      reached_there[group] = pack(eight);
+      marked += sum_of_bytes(eight);
+    }
+    if (marked != 0) into.marked[slice] = static_cast<std::uint16_t>(marked);
   }
 }
 
@@ -130,7 +144,7 @@ void write_reached(const mark* marks, std::uint8_t* into) noexcept {
   std::for_each(ready.begin() + ready_before, ready.end(), [&](const ready_finalizer& each) {
     report.ready[report.ready_count++] = each.block;
   });
-  write_reached(marks, report.reached);
+  write_reached(marks, report);
   report.mark_ns = os::now_ns() - begin;
   // Release: pairs with copy_is_ready.
   report.complete.store(true, std::memory_order_release);
@@ -169,7 +183,7 @@ std::uint32_t merge(mark* own, const std::uint8_t* reached_there, std::size_t bl
     std::memcpy(&eight, static_cast<const void*>(own + 8 * group), sizeof eight);
     eight = (eight >> 1 & ones) | unpack(reached_there[group]);
     std::memcpy(static_cast<void*>(own + 8 * group), &eight, sizeof eight);
-    marked += static_cast<std::uint32_t>(eight * ones >> 56); // the sum of the bytes
+    marked += sum_of_bytes(eight);
   }
   return marked;
 }
@@ -182,24 +196,13 @@ void write_marks(mark* own, const std::uint8_t* reached_there, std::size_t block
   }
 }
 
-/// Returns: how many blocks of a slice the copy has reached.
-std::uint32_t count_reached(const std::uint8_t* reached_there) noexcept {
-  std::uint32_t count = 0;
-  for (std::size_t byte = 0; byte < reached_of_slice; byte += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, reached_there + byte, sizeof word);
-    if (word != 0) count += static_cast<std::uint32_t>(std::popcount(word)); // most are
-  }
-  return count;
-}
-
 /// Effects: as `merge`, for a slice of which nothing was handed out since. Marks are eight times as
 /// large as what the copy tells, so those that nobody reads are not written: of a slice without
 /// any, and of one that is full, as it was.
 std::uint32_t take_reached(slice_index slice, const std::uint8_t* reached_there,
                            std::size_t blocks) noexcept {
   const slice_record& record = the_gc.memory.record(slice);
-  const std::uint32_t marked = count_reached(reached_there);
+  const std::uint32_t marked = the_gc.copy.report->marked[slice];
   const bool stays_full = marked == blocks && record.marked == blocks;
   // Relaxed: it is written under the collector's lock. What is attached to a lost block, and weak
   // references in one, are recognized by its mark.
@@ -277,7 +280,10 @@ bool wait_for_copy() noexcept {
   marking_copy& copy = the_gc.copy;
   bool ended = false;
   while (!ended && !copy_is_ready()) ended = os::copy_ends_soon(copy.number);
-  if (!ended) copy.leaving = copy.number;
+  if (!ended) {
+    settle_leaving_copies();
+    *std::find(copy.leaving.begin(), copy.leaving.end(), os::no_copy) = copy.number;
+  }
   copy.number = os::no_copy; // nobody to be killed
   if (!copy_is_ready()) {
     count_failure();
@@ -286,10 +292,17 @@ bool wait_for_copy() noexcept {
   return !program_got_what_is_lost();
 }
 
-void wait_for_leaving_copy() noexcept {
-  marking_copy& copy = the_gc.copy;
-  if (copy.leaving != os::no_copy) os::wait_for_copy(copy.leaving);
-  copy.leaving = os::no_copy;
+bool settle_leaving_copies() noexcept {
+  auto& leaving = the_gc.copy.leaving;
+  const auto last = std::remove_if(leaving.begin(), leaving.end(), [](os::copy_number each) {
+    return each == os::no_copy || os::copy_has_ended(each);
+  });
+  std::fill(last, leaving.end(), os::no_copy);
+  if (leaving.back() == os::no_copy) return false;
+  os::wait_for_copy(leaving.front());
+  std::rotate(leaving.begin(), leaving.begin() + 1, leaving.end());
+  leaving.back() = os::no_copy;
+  return true;
 }
 
 void take_marks_of_copy() noexcept {
@@ -323,7 +336,7 @@ void end_copy() noexcept {
 }
 
 void forget_copy() noexcept {
-  the_gc.copy.leaving = os::no_copy;
+  the_gc.copy.leaving.fill(os::no_copy);
   if (the_gc.copy.report != nullptr) unmap_report();
 }
 

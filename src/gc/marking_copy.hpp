@@ -4,7 +4,9 @@
 // they are handed out, and to read weak references, which is noted down.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "gc/page_list.hpp"
 #include "gc/space.hpp"
@@ -15,11 +17,16 @@ namespace heapwise::gc {
 struct root;
 struct copy_report;
 
+/// How many copies that have marked may not have ended yet. Each keeps pages that were written
+/// since it was made.
+inline constexpr std::size_t most_leaving = 2;
+
 /// The copy that marks now, if any. All under the collector's lock.
 struct marking_copy {
   os::copy_number number = os::no_copy;
-  os::copy_number leaving = os::no_copy; // has marked, and is to be waited for
-  copy_report* report = nullptr;         // in memory that both write
+  // Have marked and may not have ended: the oldest first, then no_copy.
+  std::array<os::copy_number, most_leaving> leaving{os::no_copy, os::no_copy};
+  copy_report* report = nullptr; // in memory that both write
   std::size_t shared_bytes = 0;
   page_list<const void*> read; // blocks that the program got from weak references meanwhile
   bool read_more = false;      // than there was memory to write down
@@ -48,8 +55,9 @@ struct marking_copy {
 /// thread marks what it hands out any more.
 void take_marks_of_copy() noexcept;
 
-/// Effects: waits for the copy that has marked and may still be about to end.
-void wait_for_leaving_copy() noexcept;
+/// Effects: makes room for one more copy that has marked and has not ended: waits for the oldest of
+/// them if there are most_leaving. Returns: whether it waited.
+bool settle_leaving_copies() noexcept;
 
 /// Effects: there is no copy any more. One that still marks is killed.
 void end_copy() noexcept;

@@ -201,22 +201,25 @@ void space::give(slice_index first, std::size_t count) noexcept {
   used_.store(used_.load(std::memory_order_relaxed) - count, std::memory_order_relaxed);
 }
 
-void space::purge(std::size_t kept_bytes) noexcept {
+std::size_t space::purge(std::size_t kept_bytes, std::size_t most_bytes) noexcept {
   const auto worth = [this](slice_index at) {
     return kind_at(at) == no_kind && record(at).dirty.load(std::memory_order_relaxed);
   };
   std::size_t dirty = 0;
   for (slice_index at = first_slice; at < top(); ++at) dirty += worth(at) ? 1 : 0;
   const std::size_t kept = kept_bytes / slice_bytes;
+  const std::size_t part = most_bytes / slice_bytes;
+  const std::size_t goal = std::max(kept, dirty - std::min(dirty, part));
   slice_index end = top();
-  while (dirty > kept) {
+  bool refused = false;
+  while (dirty > goal) {
     if (!worth(end - 1)) {
       --end;
       continue;
     }
     slice_index first = end - 1;
     --dirty;
-    while (dirty > kept && worth(first - 1)) {
+    while (dirty > goal && worth(first - 1)) {
       --first;
       --dirty;
     }
@@ -224,10 +227,13 @@ void space::purge(std::size_t kept_bytes) noexcept {
       for (slice_index at = first; at < end; ++at) {
         records_[at].dirty.store(false, std::memory_order_relaxed);
       }
+    } else {
+      refused = true;
     }
     end = first;
     leave_huge_pages();
   }
+  return refused || dirty <= kept ? 0 : (dirty - kept) * slice_bytes;
 }
 
 /// Effects: the system does not fill up what is given back of huge pages that are still in use.

@@ -78,8 +78,10 @@ class space {
   void give(slice_index first, std::size_t count) noexcept;
 
   /// Effects: gives back free dirty slices, those with high addresses first, until no more than
-  /// `kept_bytes` of them are left. If some are, no slice that is usable now gets huge pages.
-  void purge(std::size_t kept_bytes) noexcept;
+  /// `kept_bytes` of them are left, but at most `most_bytes`. If some are given back, no slice that
+  /// is usable now gets huge pages. Returns: how many bytes there are left to be given back; 0 if
+  /// the system refuses.
+  std::size_t purge(std::size_t kept_bytes, std::size_t most_bytes = SIZE_MAX) noexcept;
 
   /// Effects: begins another age.
   void begin_age() noexcept { ++age_; }

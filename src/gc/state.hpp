@@ -155,6 +155,8 @@ struct state {
   std::size_t handed_bytes = 0; // free bytes in spans handed out since the last collection
   std::size_t budget_bytes = 0; // what may be allocated between two collections
   std::size_t worth_bytes = 0;  // no collection before as much was handed out
+  std::size_t kept_bytes = 0;   // of used and free memory; what is beyond goes back to the system
+  std::size_t part_bytes = 0;   // that go back with the next span; 0: nothing is beyond
   growth_beside_copy last_copy; // of those that have marked
   pacer pace;                   // while a copy marks
   marking_speed speed_of_copies;

@@ -24,8 +24,11 @@ inline constexpr copy_number this_is_the_copy = 0;
 /// Effects: waits until the copy has ended. By any thread, once for each copy.
 void wait_for_copy(copy_number copy) noexcept;
 
-/// Returns: whether the copy has ended, as known after a short wait. Once it has, it is not to be
+/// Returns: whether the copy has ended, without waiting for that. Once it has, it is not to be
 /// waited for.
+[[nodiscard]] bool copy_has_ended(copy_number copy) noexcept;
+
+/// Returns: as copy_has_ended, after a short wait.
 [[nodiscard]] bool copy_ends_soon(copy_number copy) noexcept;
 
 /// Effects: ends the copy, and waits until it has.

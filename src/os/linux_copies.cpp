@@ -112,14 +112,19 @@ void wait_for_copy(copy_number copy) noexcept {
   }
 }
 
-bool copy_ends_soon(copy_number copy) noexcept {
+bool copy_has_ended(copy_number copy) noexcept {
   const errno_keeper keep;
-  constexpr timespec rest{.tv_sec = 0, .tv_nsec = 100'000};
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, nullptr);
   siginfo_t how{};
   const int options = WEXITED | WNOHANG | static_cast<int>(__WCLONE);
   const int status = ::waitid(P_PID, static_cast<id_t>(copy), &how, options);
   return status == 0 ? how.si_pid != 0 : errno != EINTR;
+}
+
+bool copy_ends_soon(copy_number copy) noexcept {
+  const errno_keeper keep;
+  constexpr timespec rest{.tv_sec = 0, .tv_nsec = 100'000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, nullptr);
+  return copy_has_ended(copy);
 }
 
 void kill_copy(copy_number copy) noexcept {

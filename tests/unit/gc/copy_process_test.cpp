@@ -1,5 +1,6 @@
 // The process that marks: when it ends, what it holds, and what the program does beside it.
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -18,6 +19,34 @@
 #include "process.hpp"
 
 using namespace gc_test;
+
+namespace {
+
+/// Returns: a copy that counts as one that has marked and is about to end, and does not until it is
+/// killed. Requires: fewer than most_leaving of them.
+heapwise::os::copy_number copy_that_does_not_end() {
+  const heapwise::os::copy_number copy = heapwise::os::copy_process();
+  if (copy == heapwise::os::this_is_the_copy) {
+    for (;;) ::pause();
+  }
+  REQUIRE(copy != heapwise::os::no_copy);
+  const std::lock_guard hold{the_gc.lock};
+  auto& leaving = the_gc.copy.leaving;
+  *std::find(leaving.begin(), leaving.end(), heapwise::os::no_copy) = copy;
+  return copy;
+}
+
+/// Effects: waits until a thread of this process waits for something.
+void wait_until_it_sleeps(::pid_t thread) {
+  const std::string stat = "/proc/self/task/" + std::to_string(thread) + "/stat";
+  std::string line;
+  do {
+    std::ifstream file{stat};
+    std::getline(file, line);
+  } while (line.find(") S ") == std::string::npos);
+}
+
+} // namespace
 
 TEST_CASE("copies that are killed cost nothing but time" * doctest::skip(without_copies)) {
   start();
@@ -59,6 +88,53 @@ TEST_CASE("a thread rests for a moment when the heap gets large before the copy 
   CHECK(longest <= std::max<std::size_t>(longest_before, heapwise::gc::pacer::most_ns));
   ::kill(copy_now(), SIGCONT);
   CHECK(take_over());
+}
+
+TEST_CASE("a collection does not wait until the copy that marked before has ended" *
+          doctest::skip(without_copies)) {
+  start();
+  const heapwise::os::copy_number copy = copy_that_does_not_end();
+  heapwise_gc_collect(); // would wait for ever
+  {
+    const std::lock_guard hold{the_gc.lock};
+    CHECK(the_gc.copy.leaving.front() == copy);
+  }
+  REQUIRE(::kill(copy, SIGKILL) == 0);
+  heapwise::os::wait_for_copy(
+      copy); // leaves it to the collector, which finds out that it has ended
+  heapwise_gc_collect();
+  const std::lock_guard hold{the_gc.lock};
+  CHECK(the_gc.copy.leaving.front() == heapwise::os::no_copy);
+}
+
+TEST_CASE("the wait for the end of the oldest of several copies is counted" *
+          doctest::skip(without_copies)) {
+  start();
+  const heapwise::os::copy_number oldest = copy_that_does_not_end();
+  heapwise::os::copy_number last = oldest;
+  for (std::size_t each = 1; each < heapwise::gc::most_leaving; ++each) {
+    last = copy_that_does_not_end();
+  }
+  constexpr std::chrono::milliseconds least{20};
+  std::atomic<bool> collects{false};
+  std::thread releaser{[&, waiting = ::gettid()] {
+    while (!collects.load()) std::this_thread::yield();
+    wait_until_it_sleeps(waiting);
+    std::this_thread::sleep_for(least);
+    ::kill(oldest, SIGKILL);
+  }};
+  const std::size_t before = statistics().longest_wait_ns;
+  collects.store(true);
+  heapwise_gc_collect();
+  const std::size_t longest = statistics().longest_wait_ns;
+  releaser.join();
+  CHECK(before < longest);
+  CHECK(longest >= std::size_t{std::chrono::nanoseconds{least}.count()});
+  {
+    const std::lock_guard hold{the_gc.lock};
+    CHECK(the_gc.copy.leaving.front() == (last == oldest ? heapwise::os::no_copy : last));
+  }
+  if (last != oldest) ::kill(last, SIGKILL);
 }
 
 TEST_CASE("blocks handed out while a copy marks do not raise the next budget" *

@@ -1,6 +1,7 @@
 // How large the heap becomes beside its live blocks.
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include <doctest/doctest.h>
 
@@ -28,6 +29,41 @@ void replace_blocks(std::uint64_t& state, std::size_t replacements) {
     void*& block = the_blocks[random % count];
     block = heapwise_gc_malloc(16 + random / count % 240);
   }
+}
+
+/// Returns: the bytes of free memory that are still with the process.
+std::size_t free_dirty_bytes() {
+  using namespace heapwise::gc;
+  const std::lock_guard hold{the_gc.lock};
+  std::size_t bytes = 0;
+  for (slice_index each = space::first_slice; each < the_gc.memory.top(); ++each) {
+    const bool is_free = the_gc.memory.kind_at(each) == no_kind;
+    if (is_free && the_gc.memory.record(each).dirty.load()) bytes += slice_bytes;
+  }
+  return bytes;
+}
+
+/// Effects: allocates until there is another collection, at least a span each time.
+void allocate_until_collected() {
+  const std::size_t before = statistics().collections;
+  for (int each = 0; each < 100'000 && statistics().collections == before; ++each) {
+    static_cast<void>(heapwise_gc_malloc_atomic(heapwise::gc::max_small_bytes));
+  }
+  REQUIRE(statistics().collections > before);
+}
+
+/// Effects: there was a list that took 64 MiB, and nothing keeps it any more.
+void leave_peak() {
+  gc_test::elsewhere([] {
+    for (std::size_t each = 0; each < std::size_t{1} << 20; ++each) {
+      auto** const block = static_cast<void**>(heapwise_gc_malloc(64));
+      *block = the_list;
+      the_list = block;
+    }
+  });
+  heapwise_gc_collect();
+  REQUIRE(statistics().live_bytes >= std::size_t{64} << 20);
+  the_list = nullptr;
 }
 
 /// Returns: by how much the heap may grow until the next collection, as a share of what is live.
@@ -84,4 +120,36 @@ TEST_CASE("a heap of blocks that are replaced at random stops growing") {
   // thread has a span of each kind beside that.
   CHECK(4 * later.peak_heap_bytes < 9 * later.live_bytes);
   the_blocks = nullptr;
+}
+
+TEST_CASE("after a peak, memory goes back in parts, one with each span that is taken") {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  constexpr std::size_t most_spans = 64;
+  heapwise_gc_init(nullptr);
+  leave_peak();
+  allocate_until_collected();
+  std::size_t before = free_dirty_bytes();
+  CHECK(before > 32 * mib); // the first part went, the others wait
+  std::size_t spans = 0;
+  for (; heapwise::gc::the_gc.part_bytes != 0 && spans < most_spans; ++spans) {
+    static_cast<void>(heapwise_gc_malloc_atomic(heapwise::gc::max_small_bytes));
+    const std::size_t now = free_dirty_bytes();
+    REQUIRE(before - now <= 8 * mib);
+    before = now;
+  }
+  CHECK(spans > 4);
+  CHECK(heapwise::gc::the_gc.part_bytes == 0);
+  CHECK(before <= heapwise::gc::the_gc.kept_bytes);
+  CHECK(heapwise::gc::the_gc.kept_bytes < 16 * mib);
+}
+
+TEST_CASE("a collection that the program asks for gives the memory of a peak back at once") {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  heapwise_gc_init(nullptr);
+  leave_peak();
+  heapwise_gc_collect();
+  CHECK(statistics().live_bytes < mib);
+  CHECK(free_dirty_bytes() <= heapwise::gc::the_gc.kept_bytes);
+  CHECK(heapwise::gc::the_gc.kept_bytes < 64 * mib);
+  CHECK(heapwise::gc::the_gc.part_bytes == 0);
 }

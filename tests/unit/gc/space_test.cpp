@@ -81,6 +81,28 @@ TEST_CASE("purged memory reads as zero, and no more is purged than was asked for
   CHECK(static_cast<int>(*memory.address_of(kept)) == 1);
 }
 
+TEST_CASE("purging in parts ends as purging at once, and tells how much is left") {
+  space memory;
+  REQUIRE(memory.start(0));
+  const slice_index first = memory.take(8, large);
+  std::memset(memory.address_of(first), 1, 8 * slice_bytes);
+  for (slice_index each = first; each < first + 8; ++each) memory.record(each).dirty.store(true);
+  memory.give(first, 8);
+  CHECK(memory.purge(3 * slice_bytes, 2 * slice_bytes) == 3 * slice_bytes);
+  for (slice_index each = 0; each < 8; ++each) {
+    CAPTURE(each);
+    CHECK(memory.record(first + each).dirty.load() == (each < 6));
+  }
+  CHECK(memory.purge(3 * slice_bytes, 2 * slice_bytes) == slice_bytes);
+  CHECK(memory.purge(3 * slice_bytes, 2 * slice_bytes) == 0);
+  for (slice_index each = 0; each < 8; ++each) {
+    CAPTURE(each);
+    CHECK(memory.record(first + each).dirty.load() == (each < 3));
+    CHECK(static_cast<int>(*memory.address_of(first + each)) == (each < 3 ? 1 : 0));
+  }
+  CHECK(memory.purge(3 * slice_bytes, 2 * slice_bytes) == 0);
+}
+
 TEST_CASE("a limit is kept, and space comes back below it") {
   space memory;
   REQUIRE(memory.start(4 * slice_bytes));
