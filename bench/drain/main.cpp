@@ -162,7 +162,7 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
     const std::uint64_t taken = all.pass();
     if (!all.first_is_written())
       memory.recording.store(recording_state::off, std::memory_order_relaxed);
-    const long pause_ns = pause_after(taken);
+    const long pause_ns = pause_after(taken, context.all.has_left_much());
     if (pause_ns != 0 && !all.is_stopped() && goes_on()) all.wait(calls, pause_ns);
     if (has_ended) waits.look(all.running());
   }

@@ -17,6 +17,9 @@ namespace heapwise::bench {
 
 class drain_alarm {
  public:
+  /// Whether the drain waits. For tests: the answer may be an old one.
+  [[nodiscard]] bool waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
+
   /// For wait(). To be asked before the drain looks for something to do.
   [[nodiscard]] std::uint32_t calls() const noexcept {
     return calls_.load(std::memory_order_relaxed);
@@ -37,7 +40,8 @@ class drain_alarm {
 
   /// Waits this time at most, or until a call since `calls`, or a signal.
   void wait(std::uint32_t calls, long nanoseconds) noexcept {
-    const timespec pause{0, nanoseconds};
+    constexpr long second_ns = 1'000'000'000;
+    const timespec pause{nanoseconds / second_ns, nanoseconds % second_ns};
     waits_.store(true, std::memory_order_relaxed);
     futex(FUTEX_WAIT, static_cast<long>(calls), &pause);
     waits_.store(false, std::memory_order_relaxed);
