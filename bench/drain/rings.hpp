@@ -91,7 +91,7 @@ class rings {
   std::vector<std::vector<unsigned>> slots_; ///< with something to read, by process
   std::vector<std::uint32_t> found_;         ///< processes that have some
   bool has_left_much_ = false;
-  std::uint64_t looked_at_ = 0;              ///< the stamp of the last look, before it
+  std::uint64_t looked_at_ = 0; ///< the stamp of the last look, before it
   std::vector<ring_run> runs_;
   std::vector<std::uint64_t> orders_; ///< of the next calls of runs_
   loser_tree tree_;                   ///< of runs_

@@ -297,13 +297,15 @@ def test_a_recorder_that_is_killed_leaves_what_it_wrote(known: Path, tmp_path: P
     assert found.events % 65536 == 0
 
 
-def test_a_thread_that_fills_its_ring_calls_the_drain(tmp_path: Path, record: Record) -> None:
+def test_a_thread_calls_the_drain_before_its_ring_is_full(tmp_path: Path, record: Record) -> None:
     root = Path(__file__).resolve().parents[3]
-    program = tmp_path / "fills_ring"
+    program = tmp_path / "calls_drain"
     subprocess.run(["c++", "-O1", "-fno-builtin", "-std=c++20", f"-I{root / 'bench'}",
-                    str(root / "tests" / "data" / "recorded" / "fills_ring.cpp"), "-o",
+                    str(root / "tests" / "data" / "recorded" / "calls_drain.cpp"), "-o",
                     str(program)], check=True)
-    record(program)  # fails if the program does
+    with open_trace(record(program)) as opened:
+        assert opened.summary is not None
+        assert opened.summary.exit_code == 0
 
 
 @pytest.mark.parametrize("most_bytes", [4 << 20, 5 << 20])

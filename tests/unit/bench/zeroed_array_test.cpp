@@ -13,7 +13,8 @@ TEST_CASE("an array holds zeros, whatever its size") {
     CAPTURE(size);
     zeroed_array<std::uint64_t> numbers{size};
     REQUIRE(numbers.size() == size);
-    CHECK(std::all_of(numbers.begin(), numbers.end(), [](std::uint64_t each) { return each == 0; }));
+    CHECK(
+        std::all_of(numbers.begin(), numbers.end(), [](std::uint64_t each) { return each == 0; }));
     numbers[0] = 1;
     numbers[size - 1] = 2;
     CHECK(numbers.data()[size - 1] == 2);
