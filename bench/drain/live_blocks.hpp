@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
+
+#include "drain/zeroed_array.hpp"
 
 namespace heapwise::bench {
 
@@ -78,7 +79,7 @@ class live_blocks {
   }
 
   void clear() {
-    places_.assign(first_places, {});
+    places_ = zeroed_array<live_block>{first_places};
     mask_ = first_places - 1;
     count_ = 0;
   }
@@ -108,7 +109,7 @@ class live_blocks {
   }
 
   void grow() {
-    std::vector<live_block> old(places_.size() * 2);
+    zeroed_array<live_block> old{places_.size() * 2};
     std::swap(old, places_);
     mask_ = places_.size() - 1;
     for (const live_block& each : old) {
@@ -116,7 +117,7 @@ class live_blocks {
     }
   }
 
-  std::vector<live_block> places_;
+  zeroed_array<live_block> places_;
   std::size_t mask_ = 0; ///< how many places, a power of two, less 1
   std::size_t count_ = 0;
 };

@@ -17,6 +17,7 @@
 #include "drain/pauses.hpp"
 #include "drain/program.hpp"
 #include "drain/recording.hpp"
+#include "drain/wake.hpp"
 
 namespace heapwise::bench {
 namespace {
@@ -25,7 +26,11 @@ constexpr int exit_bad_usage = 2;
 constexpr int exit_not_written = 5;
 
 volatile sig_atomic_t wanted_signal = 0;
-extern "C" void note_signal(int signal) { wanted_signal = signal; }
+extern "C" void note_signal(int signal) {
+  wanted_signal = signal;
+  call_drain();
+}
+extern "C" void note_end_of_child(int) { call_drain(); }
 
 void sleep_ns(long nanoseconds) {
   const timespec pause{0, nanoseconds};
@@ -40,6 +45,19 @@ void handle_signals() {
   note.sa_handler = note_signal;
   sigaction(SIGTERM, &note, nullptr);
   sigaction(SIGINT, &note, nullptr);
+}
+
+/// From now on the end of a child ends a wait. After the program was started, which keeps its own
+/// signals.
+void handle_ends() {
+  struct sigaction note{};
+  note.sa_handler = note_end_of_child;
+  note.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+  sigaction(SIGCHLD, &note, nullptr);
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGCHLD);
+  sigprocmask(SIG_UNBLOCK, &ends, nullptr);
 }
 
 /// Each process takes two files. After the program was started, which keeps its own limit.
@@ -124,7 +142,6 @@ class reminder {
 /// Reads the rings until all processes have ended and they are empty.
 void follow(pid_t program, trace_context& context, pauses& pausing, recording& all) {
   shared_memory& memory = context.all.memory();
-  pause_length pause{memory.sample_every != 0};
   bool has_ended = false;
   started_processes started{program, memory.follows};
   reminder waits;
@@ -132,6 +149,7 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
     return all.running() != 0 || (started.is_any_left() && !all.is_stopped());
   };
   while (goes_on()) {
+    const std::uint32_t calls = memory.alarm.calls();
     if (started.reap()) {
       has_ended = true;
       all.end_first(started.status());
@@ -144,8 +162,8 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
     const std::uint64_t taken = all.pass();
     if (!all.first_is_written())
       memory.recording.store(recording_state::off, std::memory_order_relaxed);
-    const long pause_ns = pause.after(taken);
-    if (pause_ns != 0 && !all.is_stopped() && goes_on()) all.wait(pause_ns);
+    const long pause_ns = pause_after(taken, context.all.has_left_much());
+    if (pause_ns != 0 && !all.is_stopped() && goes_on()) all.wait(calls, pause_ns);
     if (has_ended) waits.look(all.running());
   }
 }
@@ -186,6 +204,8 @@ int record(const recording_options& asked) {
   wait_for_tick(tick);
   context.time_shift = tick.shift();
   all.begin_first(program, start);
+  wake_by_signals(shared.memory().alarm);
+  handle_ends();
   follow(program, context, pausing, all);
   if (!asked.result.empty()) std::ofstream{asked.result} << all.result_json() << '\n';
   return all.error() == 0 ? 0 : not_written(all.failed_path(), all.error());

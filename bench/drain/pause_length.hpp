@@ -1,39 +1,23 @@
 // How long the drain waits between two looks at the rings.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <utility>
+
+#include "trace/shared.hpp"
 
 namespace heapwise::bench {
 
-class pause_length {
- public:
-  /// After fewer calls it waits: each look takes the lines of counters from the threads that write
-  /// to them, and a processor from a program that has a thread for each.
-  static constexpr std::uint64_t few_calls = 8192;
-  static constexpr long shortest_ns = 500'000;
-  /// A thread that does nothing but call fills its ring in about this time.
-  static constexpr long longest_ns = 2'000'000;
-  /// A ring of samples fills slowly, and the drain is to take no time from the program.
-  static constexpr long profile_ns = 50'000'000;
+/// Each look takes the lines of counters from the threads that write to them, and a processor from
+/// a program that has a thread for each. A thread that has much to read calls: see drain_alarm.
+inline constexpr long longest_pause_ns = 50'000'000;
+/// While a ring has much that was too young to be read.
+inline constexpr long shortest_pause_ns = 500'000;
 
-  explicit pause_length(bool is_profile) noexcept
-      : least_{is_profile ? profile_ns : shortest_ns},
-        most_{is_profile ? profile_ns : longest_ns},
-        next_{least_} {}
-
-  /// In nanoseconds, after a look that has found this many calls. 0: it is to look again.
-  [[nodiscard]] long after(std::uint64_t calls) noexcept {
-    if (calls >= few_calls / 2) next_ = least_;
-    if (calls >= few_calls) return 0;
-    return std::exchange(next_, std::min(2 * next_, most_));
-  }
-
- private:
-  long least_;
-  long most_;
-  long next_;
-};
+/// In nanoseconds, after a look that has handed over this many calls. 0: it is to look again, since
+/// about as many may have come meanwhile.
+[[nodiscard]] constexpr long pause_after(std::uint64_t calls, bool has_left_much) noexcept {
+  if (calls >= events_to_alarm) return 0;
+  return has_left_much ? shortest_pause_ns : longest_pause_ns;
+}
 
 } // namespace heapwise::bench

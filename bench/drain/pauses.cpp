@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include "drain/wake.hpp"
 #include "kernel/clock.hpp"
 
 namespace heapwise::bench {
@@ -9,7 +10,10 @@ namespace heapwise::bench {
 namespace {
 
 volatile sig_atomic_t last_signal = 0;
-extern "C" void note_pause_signal(int signal) { last_signal = signal; }
+extern "C" void note_pause_signal(int signal) {
+  last_signal = signal;
+  call_drain();
+}
 
 } // namespace
 

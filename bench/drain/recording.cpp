@@ -14,6 +14,7 @@ namespace {
 constexpr double margin_ns = 1e6;        ///< events are this old before those of threads are merged
 constexpr double patience_ns = 2e9;      ///< an end waits this long for its block
 constexpr double between_looks_ns = 1e8; ///< for threads that are gone
+constexpr long longest_poll_ns = 2'000'000; ///< nobody can end it but a process that ends
 
 bool thread_is_gone(pid_t process, std::int32_t thread) {
   const std::string path = "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread);
@@ -154,11 +155,14 @@ void recording::resume() {
   }
 }
 
-void recording::wait(long nanoseconds) const {
+void recording::wait(std::uint32_t calls, long nanoseconds) const {
+  // The end of the program is a signal. Those of others are not, but until then nobody waits for
+  // them.
+  if (!status_) return context_.all.memory().alarm.wait(calls, nanoseconds);
   std::vector<const process_end*> ends;
   ends.reserve(live_.size());
   for (const process_trace* each : live_) ends.push_back(&each->end());
-  process_end::wait(ends, nanoseconds);
+  process_end::wait(ends, std::min(nanoseconds, longest_poll_ns));
 }
 
 int recording::error() const noexcept {

@@ -34,8 +34,9 @@ class recording {
   /// Takes all that is in the rings, and marks where each recording goes on.
   void resume();
 
-  /// Waits until one of the processes ends, or this time.
-  void wait(long nanoseconds) const;
+  /// Waits this time at most. It ends earlier if there is something to do that is not in `calls`
+  /// of the alarm yet, or when the program ends, or the last process after it.
+  void wait(std::uint32_t calls, long nanoseconds) const;
 
   [[nodiscard]] bool is_stopped() const noexcept { return is_stopped_; }
   [[nodiscard]] std::size_t running() const noexcept { return live_.size(); }

@@ -55,6 +55,7 @@ void rings::unmap_texts(const process_texts* texts) noexcept {
 
 void rings::look() {
   looked_at_ = stamp_now();
+  has_left_much_ = false;
   for (const std::uint32_t process : found_) slots_[process].clear();
   found_.clear();
   for (unsigned slot = 0; slot < slots_used(); ++slot) {

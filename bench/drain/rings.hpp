@@ -42,6 +42,9 @@ class rings {
   template <class Taker>
   std::uint64_t drain(unsigned process, call_tables& tables, std::uint64_t horizon, Taker& taker);
 
+  /// Whether a ring had many calls left when it was drained since the last look().
+  [[nodiscard]] bool has_left_much() const noexcept { return has_left_much_; }
+
   /// Frees the slots of threads that are gone and whose rings were read. `is_gone` is asked for a
   /// process and a thread of the kernel, which may be 0: not known.
   void reclaim(const std::function<bool(unsigned, std::int32_t)>& is_gone);
@@ -87,7 +90,8 @@ class rings {
   std::vector<ring_reader> readers_;
   std::vector<std::vector<unsigned>> slots_; ///< with something to read, by process
   std::vector<std::uint32_t> found_;         ///< processes that have some
-  std::uint64_t looked_at_ = 0;              ///< the stamp of the last look, before it
+  bool has_left_much_ = false;
+  std::uint64_t looked_at_ = 0; ///< the stamp of the last look, before it
   std::vector<ring_run> runs_;
   std::vector<std::uint64_t> orders_; ///< of the next calls of runs_
   loser_tree tree_;                   ///< of runs_
@@ -157,7 +161,10 @@ std::uint64_t rings::drain(unsigned process, call_tables& tables, std::uint64_t 
   std::uint64_t taken = drain_up_to(last, tables, taker);
   // Stamps that are ahead of the clock must not stop a thread whose ring is full.
   if (is_urgent && taken == 0) taken = drain_up_to(UINT64_MAX, tables, taker);
-  for (ring_run& each : runs_) each.publish();
+  for (ring_run& each : runs_) {
+    each.publish();
+    if (each.end - each.reader->at() >= events_to_alarm) has_left_much_ = true;
+  }
   return taken;
 }
 

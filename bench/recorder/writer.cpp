@@ -39,7 +39,7 @@ bool thread_writer::attach() noexcept {
     here_ = recorded.in_this_process();
     written_ = 0;
     last_stamp_ = 0; // the drain knows of none; in a forked child it is the parent's
-    limit_ = ring_events;
+    limit_ = events_to_alarm;
     until_stack_ = recorded.memory().stack_every;
     at_end = end_of_thread;
     pthread_once(&key_made, make_key);
@@ -55,8 +55,19 @@ bool thread_writer::attach() noexcept {
   return !refused_;
 }
 
+/// Calls the drain if there is much for it to read. Returns false if the ring is full.
+bool thread_writer::find_room() noexcept {
+  // acquire: with the drain's release, so that the events it has read may be overwritten.
+  const std::uint64_t read = slot_->read.load(std::memory_order_acquire);
+  if (written_ - read >= events_to_alarm) recorded.memory().alarm.call();
+  const std::uint64_t end = read + ring_events;
+  limit_ = written_ + events_to_alarm < end ? written_ + events_to_alarm : end;
+  return limit_ != written_;
+}
+
 /// Waits while the ring is full; gives up if the drain has gone.
 bool thread_writer::wait_for_room() noexcept {
+  if (find_room()) return true;
   // Once the ring is full: a thread that goes on as soon as there is room for a few events waits
   // again after those, and each of its looks takes the line of slot_->read from the drain.
   constexpr std::uint64_t enough_room = ring_events / 2;
@@ -67,13 +78,11 @@ bool thread_writer::wait_for_room() noexcept {
   constexpr long longest_pause_ns = 1'600'000;
   const int saved_errno = errno;
   shared_memory& memory = recorded.memory();
-  std::uint64_t wanted = 1;
   long pause_ns = first_pause_ns;
-  for (int turn = 0;; ++turn) {
-    // acquire: with the drain's release, so that the events it has read may be overwritten.
-    limit_ = slot_->read.load(std::memory_order_acquire) + ring_events;
-    if (limit_ - written_ >= wanted) break;
-    wanted = enough_room;
+  // acquire: as in find_room().
+  for (int turn = 0;
+       slot_->read.load(std::memory_order_acquire) + ring_events - written_ < enough_room; ++turn) {
+    memory.alarm.call();
     const timespec pause{0, pause_ns};
     nanosleep(&pause, nullptr);
     pause_ns = 2 * pause_ns < longest_pause_ns ? 2 * pause_ns : longest_pause_ns;
@@ -87,7 +96,7 @@ bool thread_writer::wait_for_room() noexcept {
     }
   }
   errno = saved_errno;
-  return true;
+  return find_room();
 }
 
 void* thread_writer::write_block(event_kind kind, void* block, std::size_t size, const void* site,

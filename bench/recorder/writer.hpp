@@ -164,6 +164,7 @@ class thread_writer {
   }
 
   bool attach() noexcept;
+  bool find_room() noexcept;
   bool wait_for_room() noexcept;
   void write_stack(const void* site) noexcept;
   void write_stack(const stack_trace& stack) noexcept;
@@ -178,7 +179,7 @@ class thread_writer {
   std::uint64_t* sites_ = nullptr; ///< the addresses that the drain knows, by their places
   thread_slot* slot_ = nullptr;
   std::uint64_t written_ = 0;
-  std::uint64_t limit_ = 0;
+  std::uint64_t limit_ = 0; ///< when this many are written, find_room() is to be called
   std::uint64_t last_stamp_ = 0;
   std::uint32_t until_stack_ = 0;
   bool inner_ = false;

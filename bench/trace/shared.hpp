@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "trace/drain_alarm.hpp"
 #include "trace/event.hpp"
 #include "trace/image_log.hpp"
 
@@ -17,10 +18,12 @@ namespace heapwise::bench {
 /// The variable by which the recorder finds the shared memory.
 inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 
-inline constexpr std::uint64_t shared_magic = 0x3530'4345'5257'4848; // "HHWREC05"
+inline constexpr std::uint64_t shared_magic = 0x3630'4345'5257'4848; // "HHWREC06"
 inline constexpr unsigned most_threads = 4096;                       ///< at one time, of all
 inline constexpr unsigned most_processes = 1024;                     ///< at one time
 inline constexpr std::uint64_t ring_events = 131072;                 ///< 2 MiB
+/// When a thread has written this many events that the drain has not read, it calls the drain.
+inline constexpr std::uint64_t events_to_alarm = ring_events / 4;
 
 /// Return addresses that a thread has written as event_kind::site, by their places. Only the thread
 /// itself reads them: they lie before its ring, where a thread with a small stack has room for
@@ -105,6 +108,7 @@ struct shared_memory {
   std::atomic<std::uint32_t> slots_used{0};      ///< slots from here on were never taken
   std::atomic<std::uint32_t> processes_used{0};  ///< entries from here on were never taken
   std::atomic<std::uint64_t> other_processes{0}; ///< that began to run and are not recorded
+  drain_alarm alarm; ///< in a line of its own: each call asks for what stands above
   process_entry processes[most_processes];
   thread_slot slots[most_threads];
 };

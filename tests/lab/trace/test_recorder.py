@@ -297,6 +297,17 @@ def test_a_recorder_that_is_killed_leaves_what_it_wrote(known: Path, tmp_path: P
     assert found.events % 65536 == 0
 
 
+def test_a_thread_calls_the_drain_before_its_ring_is_full(tmp_path: Path, record: Record) -> None:
+    root = Path(__file__).resolve().parents[3]
+    program = tmp_path / "calls_drain"
+    subprocess.run(["c++", "-O1", "-fno-builtin", "-std=c++20", f"-I{root / 'bench'}",
+                    str(root / "tests" / "data" / "recorded" / "calls_drain.cpp"), "-o",
+                    str(program)], check=True)
+    with open_trace(record(program)) as opened:
+        assert opened.summary is not None
+        assert opened.summary.exit_code == 0
+
+
 @pytest.mark.parametrize("most_bytes", [4 << 20, 5 << 20])
 def test_the_limit_of_the_size_holds_and_the_windows_span_the_run(
         most_bytes: int, known: Path, record: Record) -> None:

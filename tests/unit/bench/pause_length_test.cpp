@@ -3,35 +3,20 @@
 
 #include <doctest/doctest.h>
 
-#include "trace/shared.hpp"
-
 using namespace heapwise::bench;
 
 TEST_CASE("the drain looks again at once if a look has found many calls") {
-  pause_length pause{false};
-  CHECK(pause.after(pause_length::few_calls) == 0);
-  CHECK(pause.after(pause_length::few_calls - 1) == pause_length::shortest_ns);
+  CHECK(pause_after(events_to_alarm, false) == 0);
+  CHECK(pause_after(events_to_alarm, true) == 0);
 }
 
-TEST_CASE("pauses grow while a program hardly calls, and are short again when it does") {
-  pause_length pause{false};
-  CHECK(pause.after(0) == pause_length::shortest_ns);
-  CHECK(pause.after(10) == 2 * pause_length::shortest_ns);
-  CHECK(pause.after(0) == pause_length::longest_ns);
-  CHECK(pause.after(0) == pause_length::longest_ns);
-  CHECK(pause.after(pause_length::few_calls / 2) == pause_length::shortest_ns);
-  CHECK(pause.after(0) == 2 * pause_length::shortest_ns);
-  CHECK(pause.after(pause_length::few_calls) == 0);
-  CHECK(pause.after(0) == pause_length::shortest_ns);
+TEST_CASE("its pause is short while a ring has much that was too young") {
+  CHECK(pause_after(0, true) == shortest_pause_ns);
+  CHECK(pause_after(events_to_alarm - 1, true) == shortest_pause_ns);
+  CHECK(pause_after(events_to_alarm - 1, false) == longest_pause_ns);
+  CHECK(pause_after(0, false) == longest_pause_ns);
 }
 
-TEST_CASE("a ring has room for a call every 16 ns in the longest pause") {
-  CHECK(static_cast<std::uint64_t>(pause_length::longest_ns) / 16 <= ring_events);
-}
-
-TEST_CASE("a profile is looked at seldom, and at once if it has many samples") {
-  pause_length pause{true};
-  CHECK(pause.after(0) == pause_length::profile_ns);
-  CHECK(pause.after(0) == pause_length::profile_ns);
-  CHECK(pause.after(pause_length::few_calls) == 0);
+TEST_CASE("a thread calls the drain before its ring is half full, when the drain takes all of it") {
+  CHECK(2 * events_to_alarm <= ring_events / 2);
 }
