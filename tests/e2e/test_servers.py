@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -336,7 +337,8 @@ done
     found = [s.values["latency_p99"] for s in stored(tmp_path).samples
              if "latency_p99" in s.values]
     assert found
-    assert all(0.07 < value < 0.25 for value in found), found
+    assert min(found) > 0.07, found
+    assert median(found) < 0.25, found  # a machine may stall during one
 
 
 RECIPES = ["redis", "nginx", "postgresql", "memcached"]
