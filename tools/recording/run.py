@@ -61,7 +61,7 @@ def run(command: Sequence[str | Path], folder: Path, *, standard_input: Path | N
 
 @contextmanager
 def _not_interrupted() -> Iterator[None]:
-    """Whoever starts a process is interrupted when it knows the process, and can end it: the
+    """A signal waits until the block ends: only a process that is known can be ended, and the
     command may run long before Popen returns."""
     if threading.current_thread() is not threading.main_thread():
         yield
