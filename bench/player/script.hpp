@@ -91,7 +91,7 @@ struct script_header {
   std::uint64_t threads;
   std::uint64_t steps; ///< of all threads, with those that only some schedules take
   std::uint64_t shared_slots;
-  std::uint64_t calls; ///< of the allocator
+  std::uint64_t calls; ///< of the allocator; also for blocks that ended with an exec or in a pause
   std::uint64_t blocks;
   std::uint64_t bytes;
   std::uint64_t peak_live_bytes;

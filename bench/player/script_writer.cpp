@@ -44,8 +44,10 @@ constexpr unsigned no_pool = UINT_MAX;
 struct place {
   std::uint32_t slot;
   bool shared;
+  std::uint32_t thread; ///< that has the slot, unless it is shared
   std::uint64_t size;
   std::uint8_t alignment_log;
+  step_kind end = step_kind::free; ///< how the block ends if no call ends it
   unsigned pool = no_pool;
   part* maker = nullptr; ///< of a block that is handed over, if a thread of the window made it
 };
@@ -69,6 +71,8 @@ class maker {
   void make(const traced_event& next, part& by);
   void resize(const traced_event& next, const place& old, part& by);
   void end(const traced_event& next, part& by);
+  void end_block(const place& old, step_kind kind, part& by);
+  void forget_blocks(const traced_event& next);
   void place_block(const traced_event& next, step_kind kind, bool shared, part& by);
   place new_place(const traced_event& next, bool shared, part& by);
   void hand_over(part& by);
@@ -132,9 +136,12 @@ place maker::new_place(const traced_event& next, bool shared, part& by) {
   if (shared && &by != &prepared_) hand_over(by);
   const std::uint32_t slot =
       shared ? static_cast<std::uint32_t>(totals_.shared_slots++) : by.take_slot();
-  return {slot,      shared,
-          next.size, next.alignment_log,
-          no_pool,   shared && &by != &prepared_ ? &by : nullptr};
+  return {.slot = slot,
+          .shared = shared,
+          .thread = running_,
+          .size = next.size,
+          .alignment_log = next.alignment_log,
+          .maker = shared && &by != &prepared_ ? &by : nullptr};
 }
 
 /// A program's queues are bounded: the thread that fills one waits for the other. So the replay has
@@ -168,8 +175,14 @@ void maker::add_live(std::uint64_t size) {
   totals_.peak_live_bytes = std::max(totals_.peak_live_bytes, live_bytes_);
 }
 
+step_kind usual_end(step_kind makes) {
+  if (makes == step_kind::scalar_new) return step_kind::scalar_delete;
+  return makes == step_kind::array_new ? step_kind::array_delete : step_kind::free;
+}
+
 void maker::place_block(const traced_event& next, step_kind kind, bool shared, part& by) {
   place now = new_place(next, shared, by);
+  now.end = usual_end(kind);
   if (const auto pool = pooled_.of_site.find(next.site); pool != pooled_.of_site.end()) {
     now.pool = pool->second;
     by.steps.push_back(
@@ -250,6 +263,10 @@ void maker::end(const traced_event& next, part& by) {
   const step_kind kind = next.kind == event_kind::scalar_delete  ? step_kind::scalar_delete
                          : next.kind == event_kind::array_delete ? step_kind::array_delete
                                                                  : step_kind::free;
+  end_block(old, kind, by);
+}
+
+void maker::end_block(const place& old, step_kind kind, part& by) {
   // The alignment of `operator new` has to be given back to `operator delete`.
   by.steps.push_back(
       {old.pool != no_pool
@@ -261,7 +278,28 @@ void maker::end(const traced_event& next, part& by) {
   ++totals_.calls;
 }
 
+/// A new image has none of the blocks of the old one, and what a pause has ended is not known. The
+/// recording knows none of them any more, so they end here.
+void maker::forget_blocks(const traced_event& next) {
+  resizing_.clear();
+  std::vector<std::uint64_t> blocks;
+  blocks.reserve(places_.size());
+  for (const auto& [block, _] : places_) blocks.push_back(block);
+  std::ranges::sort(blocks); // a script is the same each time it is made
+  for (const std::uint64_t block : blocks) {
+    const place old = places_.at(block);
+    const std::uint32_t thread = old.shared ? thread_of(next.thread) : old.thread;
+    switch_to(thread, next.time);
+    ++done_;
+    end_block(old, old.end, *parts_[thread]);
+  }
+  places_.clear();
+}
+
 void maker::take(const traced_event& next) {
+  if (next.kind == event_kind::new_image || next.kind == event_kind::resumed) {
+    return forget_blocks(next);
+  }
   const bool plays =
       makes_block(next.kind) || ends_block(next.kind) || next.kind == event_kind::usable_size;
   if (!plays) return;

@@ -39,13 +39,16 @@ class Compared(msgspec.Struct, frozen=True):
 
 class Replayed(msgspec.Struct, frozen=True):
     """Of its trace. time: ns of a call, schedule `fast`. peak: bytes above the start, schedule
-    `order`."""
+    `order`. share: of the events of the program's processes, those of the one whose trace it is.
+    processes: of the program."""
 
     time: Figures
     peak: Figures
     calls: int
     threads: int
     trust: str
+    share: float = 1.0
+    processes: int = 1
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -113,7 +116,10 @@ def _pairs_of(name: str, one: Measured, results: Results) -> list[Pair]:
 
 def _peak_error(compared: Compared, replayed: Replayed, allocator: str,
                 own: dict[str, float]) -> float | None:
-    """The baseline's real peak, with what the replay and an empty program say of the difference."""
+    """The baseline's real peak, with what the replay and an empty program say of the difference.
+    None for a program of several processes, whose peak is not that of one of them."""
+    if replayed.processes > 1:
+        return None
     real, played = compared.peak.get(allocator), replayed.peak.get(allocator)
     if real is None or played is None or not real.median:
         return None

@@ -80,18 +80,31 @@ def page(results: Results) -> str:
               "", "| program | allocator | time of the program | predicted by the replay | sign | "
               "error of the peak |", "| --- | --- | --- | --- | --- | --- |"]
     lines += [_pair_line(pair) for pair in pairs(results)]
+    lines += _several_processes(results)
     refused = [f"- {name}: {one.refused}." for name, one in results.programs.items() if one.refused]
     if refused:
         lines += ["", "## Not judged", "", *refused]
     return "\n".join([*lines, ""])
 
 
+def _several_processes(results: Results) -> list[str]:
+    """What was played of programs that start others."""
+    played = [(name, one.replayed) for name, one in results.programs.items()
+              if one.replayed and one.replayed.processes > 1]
+    if not played:
+        return []
+    return ["", "## Programs of several processes", "", "Only the trace of the busiest process is "
+            "played, and its peak memory is not compared with that of the program.", "",
+            *(f"- {name}: {one.share:.1%} of the events of {one.processes} processes."
+              for name, one in played)]
+
+
 def _warning(results: Results) -> list[str]:
     busiest = max((one.load for one in results.programs.values()), default=0.0)
     if busiest <= QUIET_LOAD:
         return []
-    return [f"**The machine had other work (load average up to {busiest}), so fewer pairs are sure "
-            "than on a quiet one.**", ""]
+    return [f"The load average was up to {busiest} when a program began. The programs measured "
+            "before it count too; other work would make fewer pairs sure.", ""]
 
 
 def _pair_line(pair: Pair) -> str:

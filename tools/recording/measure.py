@@ -40,11 +40,12 @@ with open_trace(Path(sys.argv[1])) as trace:
 """
 
 
-def recorder(trace: Path, *, stack_every: int = 256, most_mib: int = 256) -> list[str]:
-    """The command before the program's own."""
+def recorder(trace: Path, *, stack_every: int = 256, most_mib: int = 256,
+             follows: bool = False) -> list[str]:
+    """The command before the program's own. follows: each child has a trace of its own."""
     return [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)),
             "--stack-every", str(stack_every), "--max-bytes", str(most_mib << 20),
-            "--result", f"{trace}.json", "--"]
+            "--follow", str(int(follows)), "--result", f"{trace}.json", "--"]
 
 
 def profiler(trace: Path) -> list[str]:
@@ -179,12 +180,13 @@ def measure_programs(folder: Path, rounds: int, names: list[str], *, small: bool
                     continue
                 times[name].append(cost.wall)
                 processor[name].append(cost.processor)
-        trace = program.folder / "trace.hwt"
-        events = json.loads(Path(f"{trace}.json").read_text())["kept_events"]
+        recorded = json.loads((program.folder / "trace.hwt.json").read_text())["processes"]
         yield program.name, {
             "wall_s": {name: each for name, each in times.items() if name not in failed},
             "processor_s": {name: each for name, each in processor.items() if name not in failed},
-            "failed": failed, "events": events, "bytes": trace.stat().st_size}
+            "failed": failed, "processes": len(recorded),
+            "events": sum(each["kept_events"] for each in recorded),
+            "bytes": sum(each["bytes"] for each in recorded)}
 
 
 def turned(names: list[str], number: int) -> list[str]:
@@ -196,7 +198,7 @@ def turned(names: list[str], number: int) -> list[str]:
 def ways_of(program: RealProgram, rivals: Rivals) -> dict[str, list[str]]:
     """The commands that run the program: alone, and under each recorder that can record it."""
     ways = {"plain": program.command,
-            "heapwise": recorder(program.folder / "trace.hwt") + program.command,
+            "heapwise": recorder(program.folder / "trace.hwt", follows=True) + program.command,
             "profile": profiler(program.folder / "profile.hwt") + program.command}
     if rivals.heaptrack:
         ways["heaptrack"] = [rivals.heaptrack, "-o", str(program.folder / "heaptrack"),

@@ -32,12 +32,13 @@ def page(kept: dict[str, Any]) -> str:
                   "Time with the recorder over time without it, and the same for a sampled profile "
                   "and for two other tools. "
                   "memray records Python only, and is compared with the Python that it is "
-                  "installed in. Only the first process is recorded: of g++ the driver, of redis "
-                  "the shell that starts it. The second ratio is of processor time, with that of "
-                  "the drain.", "",
+                  "installed in. Programs are recorded with all their processes, whose events are "
+                  "added up; a profile and heaptrack are of the first process: of g++ the driver, "
+                  "of redis the shell that starts it. The second ratio is of processor time, with "
+                  "that of the drain.", "",
                   "| program | plain, s | heapwise record | its processor time | record --profile "
-                  "| heaptrack | memray | events | bytes an event |",
-                  "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+                  "| heaptrack | memray | processes | events | bytes an event |",
+                  "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
         lines += [_program_line(name, each) for name, each in programs.items()]
     return "\n".join([*lines, ""])
 
@@ -71,7 +72,7 @@ def _program_line(name: str, each: dict[str, Any]) -> str:
     processor = _ratio(each.get("processor_s", {}), "heapwise", "plain", failed)
     profile = _ratio(times, "profile", "plain", failed)
     return (f"| {name} | {median(times['plain']):.3f} | {ratio(each):.3f} | {processor} "
-            f"| {profile} | {heaptrack} | {memray} | {each['events']:,} "
+            f"| {profile} | {heaptrack} | {memray} | {each['processes']} | {each['events']:,} "
             f"| {each['bytes'] / max(1, each['events']):.2f} |")
 
 

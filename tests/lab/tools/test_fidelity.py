@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from fidelity.measure import COMMANDS_S, Wanted, estimate_s, figures
+from fidelity.measure import COMMANDS_S, Wanted, busiest_process, estimate_s, figures
 from fidelity.model import (
     Compared,
     Figure,
@@ -20,6 +22,7 @@ from fidelity.model import (
     save_results,
 )
 from fidelity.page import agreement, page, peak_error, rows
+from recording.measure import recorder
 
 ROOT = Path(__file__).resolve().parents[3]
 MIB = float(1 << 20)
@@ -79,7 +82,30 @@ def test_the_page_says_what_is_met_and_what_was_refused() -> None:
     assert "| b | other | -10.0%, sure | +2.0%, sure | **other** |" in text
     assert "- g: it starts 3 other processes." in text
     assert "Of all 2 pairs, sure or not, 1 have the sign" in text
-    assert "other work" not in text
+    assert "load average" not in text
+
+
+def test_of_several_processes_the_busiest_is_played_and_its_peak_not_judged() -> None:
+    one = measured()
+    assert one.replayed is not None
+    replayed = msgspec.structs.replace(one.replayed, share=0.97, processes=3)
+    found = results(a=one, g=msgspec.structs.replace(one, replayed=replayed))
+    assert [pair.peak_error is None for pair in pairs(found)] == [False, True]
+    assert "- g: 97.0% of the events of 3 processes." in page(found)
+    assert "Programs of several processes" not in page(results(a=one))
+
+
+def test_the_busiest_process_is_found_in_a_real_trace(tmp_path: Path) -> None:
+    """A shell that starts a Python: the Python makes nearly all events."""
+    trace = tmp_path / "trace.hwt"
+    python = f"{sys.executable} -I -c 'print([str(n) for n in range(100000)][-1])'"
+    subprocess.run([*recorder(trace, follows=True), "sh", "-c", f"{python}; :"], check=True,
+                   timeout=120)
+    recorded = json.loads(Path(f"{trace}.json").read_text())["processes"]
+    found = busiest_process(recorded)
+    assert found.trace != trace
+    assert (found.processes, found.threads) == (2, 1)
+    assert 0.9 < found.share < 1
 
 
 def test_figures_are_kept_whole(tmp_path: Path) -> None:

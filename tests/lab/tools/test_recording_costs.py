@@ -143,15 +143,16 @@ def test_a_command_is_ended_if_its_start_is_interrupted(
 def test_the_page_says_which_recorder_failed() -> None:
     figures = {"wall_s": {"plain": [1.0, 2.0], "heapwise": [1.1, 2.2]},
                "processor_s": {"plain": [0.0, 0.01], "heapwise": [0.01, 0.01]},
-               "failed": {"heaptrack": "exit status 1"}, "events": 200_000, "bytes": 100_000}
+               "failed": {"heaptrack": "exit status 1"}, "processes": 3, "events": 200_000,
+               "bytes": 100_000}
     text = page({"machine": "Test CPU", "processors": 2, "programs": {"redis": figures}})
-    assert "| redis | 1.500 | 1.100 | - | - | fails | - | 200,000 | 0.50 |" in text
+    assert "| redis | 1.500 | 1.100 | - | - | fails | - | 3 | 200,000 | 0.50 |" in text
 
 
 def test_the_page_judges_the_worst_profiled_program() -> None:
     def timed(profile: float) -> dict[str, object]:
         return {"wall_s": {"plain": [1.0], "heapwise": [1.0], "profile": [profile]},
-                "processor_s": {}, "events": 1, "bytes": 1}
+                "processor_s": {}, "processes": 1, "events": 1, "bytes": 1}
     kept = {"machine": "Test CPU", "processors": 2,
             "programs": {"perl": timed(1.004), "gawk": timed(1.02)}}
     line = "| time with a sampled profile, {} | at most 0.5 % more | median {}, worst {} | {} |"

@@ -6,6 +6,7 @@ import json
 import os
 import struct
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,6 +61,22 @@ def test_a_whole_script_is_played_as_it_says(
     ok, detail = work(script, schedule)
     assert ok, detail
     assert f"peak {header[7]} of {header[7]}" in detail
+
+
+@pytest.mark.parametrize("schedule", ["fast", "order"])
+def test_blocks_of_an_old_image_end_when_the_process_calls_exec(
+        record: Record, tmp_path: Path, schedule: str) -> None:
+    """The shell's blocks do not live beside those of the program that it becomes."""
+    script = tmp_path / "script"
+    trace = record("sh", "-c", f"exec {sys.executable} -I -c 'print(1)'")
+    with open_trace(trace) as opened:
+        summary = opened.summary
+    header = SCRIPT_HEADER.unpack_from(script_of(trace, script))
+    assert summary is not None
+    assert summary.images == 2
+    assert (header[7], header[8]) == (summary.peak_live_bytes, summary.end_live_blocks)
+    ok, detail = work(script, schedule)
+    assert ok, detail
 
 
 @pytest.mark.parametrize("field", FIELDS)
