@@ -17,6 +17,7 @@ unsigned threads = 0;
 long steps = 0;
 long calls_a_turn = 0;
 pthread_barrier_t ready;
+pthread_barrier_t begin;
 
 struct alignas(64) turn {
   std::atomic<int> is_here{0};
@@ -38,6 +39,7 @@ void* work(void* seed) {
   std::uint64_t random = reinterpret_cast<std::uint64_t>(seed);
   const auto thread = static_cast<unsigned>(random - 1);
   pthread_barrier_wait(&ready);
+  pthread_barrier_wait(&begin);
   if (calls_a_turn != 0) wait_for_turn(thread);
   for (long i = 0; i < steps; ++i) {
     random = random * 6364136223846793005 + 1442695040888963407;
@@ -71,12 +73,15 @@ int main(int count, char** argv) {
   if (count > 3) calls_a_turn = std::atol(argv[3]);
   turns[0].is_here = 1;
   pthread_barrier_init(&ready, nullptr, threads + 1);
+  pthread_barrier_init(&begin, nullptr, threads + 1);
   std::vector<pthread_t> all(threads);
   for (std::uintptr_t i = 0; i < threads; ++i) {
     pthread_create(&all[i], nullptr, work, reinterpret_cast<void*>(i + 1));
   }
+  // No thread may begin before the clocks are read, nor before all threads are there.
   pthread_barrier_wait(&ready);
   const double wall = now(CLOCK_MONOTONIC), processor = now(CLOCK_PROCESS_CPUTIME_ID);
+  pthread_barrier_wait(&begin);
   for (const pthread_t each : all) pthread_join(each, nullptr);
   std::printf("%.6f %.6f %ld\n", now(CLOCK_MONOTONIC) - wall,
               now(CLOCK_PROCESS_CPUTIME_ID) - processor, 2 * steps * threads);
