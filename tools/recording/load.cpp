@@ -1,7 +1,8 @@
 // A program that does little but allocate: each thread replaces blocks of
-// random sizes at random places. If it is told after how many calls (1 or 2) the
-// next thread goes on, the threads take turns. It prints the wall time and the
-// processor time of its loops, and how many calls they made.
+// random sizes at random places, 1,024 unless it is told how many. If it is told
+// after how many calls (1 or 2) the next thread goes on, the threads take turns.
+// It prints the wall time and the processor time of its loops, and how many calls
+// they made.
 #include <pthread.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -16,6 +17,7 @@ constexpr unsigned most_threads = 64;
 unsigned threads = 0;
 long steps = 0;
 long calls_a_turn = 0;
+std::uint64_t places = 1024;
 pthread_barrier_t ready;
 pthread_barrier_t begin;
 
@@ -34,8 +36,7 @@ void pass_turn(unsigned thread) {
 }
 
 void* work(void* seed) {
-  constexpr unsigned places = 1024;
-  void* blocks[places] = {};
+  std::vector<void*> blocks(places);
   std::uint64_t random = reinterpret_cast<std::uint64_t>(seed);
   const auto thread = static_cast<unsigned>(random - 1);
   pthread_barrier_wait(&ready);
@@ -71,6 +72,7 @@ int main(int count, char** argv) {
   if (threads > most_threads) return 2;
   steps = std::atol(argv[2]);
   if (count > 3) calls_a_turn = std::atol(argv[3]);
+  if (count > 4) places = static_cast<std::uint64_t>(std::atol(argv[4]));
   turns[0].is_here = 1;
   pthread_barrier_init(&ready, nullptr, threads + 1);
   pthread_barrier_init(&begin, nullptr, threads + 1);

@@ -71,10 +71,12 @@ def compiled_reader(folder: Path) -> Path:
     return program
 
 
-LOADS = (("1 thread, caller only", 1, 2_000_000, NO_STACKS),
-         ("1 thread, a stack of 1 in 256", 1, 2_000_000, 256),
-         ("8 threads, caller only", 8, 250_000, NO_STACKS),
-         ("8 threads, a stack of 1 in 256", 8, 250_000, 256))
+LOADS = (("1 thread, caller only", 1, 2_000_000, NO_STACKS, 1024),
+         ("1 thread, a stack of 1 in 256", 1, 2_000_000, 256, 1024),
+         ("1 thread with the blocks of 8, caller only", 1, 2_000_000, NO_STACKS, 8192),
+         ("8 threads, caller only", 8, 250_000, NO_STACKS, 1024),
+         ("8 threads, a stack of 1 in 256", 8, 250_000, 256, 1024))
+"""Name, threads, steps of each, allocations for a stack, live blocks of a thread."""
 
 
 LONGER = 4
@@ -94,10 +96,10 @@ def measure_load(folder: Path, rounds: int) -> Figures:
     processors = len(os.sched_getaffinity(0))
     found: Figures = {"processors": processors}
     for number in range(rounds):
-        for name, threads, steps, stack_every in LOADS:
+        for name, threads, steps, stack_every, blocks in LOADS:
             ways = {}
             for times in (1, LONGER):
-                command = [str(load), str(threads), str(times * steps)]
+                command = [str(load), str(threads), str(times * steps), "0", str(blocks)]
                 ways[f"plain {times}"] = command
                 ways[f"recorded {times}"] = recorder(trace, stack_every=stack_every) + command
             costs = {way: run(ways[way], folder) for way in turned(list(ways), number)}

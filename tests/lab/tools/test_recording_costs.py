@@ -203,6 +203,12 @@ def test_the_cost_of_an_event_is_a_median_with_its_interval() -> None:
     assert ("| the same without what starts take, caller only | at most 1.2 | 45 / 38 ns = 1.18 "
             "(95 % CI 1.18 to 1.18); starts take 2.0 ms (95 % CI 2.0 to 2.0) of processor time "
             "with 8 threads, 2.0 ms (95 % CI 2.0 to 2.0) with one | yes |") in text
+    assert "as many live blocks" not in text
+    load["1 thread with the blocks of 8, caller only"] = {"later_ns": [30.0] * 7,
+                                                          "starts_ms": [1.0] * 7}
+    text = page({"machine": "Test CPU", "processors": 2, "load": load})
+    assert ("| the same beside 1 thread with as many live blocks | at most 1.2 | 45 / 30 ns = 1.50 "
+            "(95 % CI 1.50 to 1.50);") in text
     load["1 thread, caller only"]["wall_ns"] = [25.1]
     assert "| 25 ns of the program's time" in page({"machine": "", "processors": 2, "load": load})
 
