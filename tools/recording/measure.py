@@ -266,7 +266,8 @@ def _missing(summary: dict[str, Any], steps: int) -> int:
     """How many calls of the load are not in the totals, or not with their blocks. Each of its steps
     makes a block, and in the end it has freed all of them."""
     wrong: int = sum(summary[each] for each in ("events_missed", "unknown_ends", "lost_ends"))
-    return abs(steps - summary["calls"][Kind.FREE]) + wrong
+    frees: int = summary["calls"][Kind.FREE]
+    return abs(steps - frees) + wrong
 
 
 def median(numbers: list[float]) -> float:

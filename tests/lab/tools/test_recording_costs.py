@@ -213,7 +213,7 @@ def test_the_cost_of_an_event_is_a_median_with_its_interval() -> None:
     assert "| 25 ns of the program's time" in page({"machine": "", "processors": 2, "load": load})
 
 
-def test_what_starts_take_is_told_from_what_an_event_takes() -> None:
+def test_the_time_of_starts_is_told_from_that_of_events() -> None:
     def cost(processor: float, events: int) -> Cost:
         return Cost(0.0, processor, f"0.0 0.0 {events}".encode())
     million = 10**6
