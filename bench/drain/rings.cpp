@@ -87,7 +87,7 @@ bool rings::find_runs(unsigned process, call_tables& tables) {
       reader.begin(ring, tables.threads++);
     }
     if (!reader.has_next()) reader.advance(end, tables.sites);
-    ring_run run{&reader, &each.read, end, 0};
+    ring_run run{&reader, &each, end, 0};
     run.publish();
     if (reader.has_next()) runs_.push_back(run);
   }

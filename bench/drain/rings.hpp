@@ -53,9 +53,9 @@ class rings {
   /// What is known to be in the ring of a slot.
   struct ring_run {
     ring_reader* reader;
-    std::atomic<std::uint64_t>* read; ///< thread_slot::read
-    std::uint64_t end;                ///< of its events
-    std::uint64_t due;                ///< publish() is due when this event was read
+    thread_slot* slot;
+    std::uint64_t end; ///< of its events
+    std::uint64_t due; ///< publish() is due when this event was read
 
     /// Not after each call of threads that call by turns: the writer looks at this line.
     void publish_if_due() noexcept {
@@ -65,9 +65,8 @@ class rings {
     void publish() noexcept {
       constexpr std::uint64_t most_events = 256;
       due = reader->at() + most_events;
-      if (read->load(std::memory_order_relaxed) == reader->at()) return;
-      // release: with the writer's acquire, so that it overwrites only what has been read.
-      read->store(reader->at(), std::memory_order_release);
+      if (slot->read.load(std::memory_order_relaxed) == reader->at()) return;
+      slot->room.tell_read(slot->read, reader->at());
     }
   };
 

@@ -43,11 +43,58 @@ template <class Allocate>
   return sample(kind, size, site, alignment_log, allocate);
 }
 
-/// The first call of this function, or one while the allocator is not known yet.
-[[gnu::noinline]] void* first_malloc(std::size_t size, const void* site) {
+/// A call that may be a sample, or while the allocator is not known yet.
+[[gnu::noinline]] void* malloc_slowly(std::size_t size, const void* site) {
+  auto* next = next_malloc.get();
+  if (next == nullptr) {
+    sampler.take_back(size);
+    return allocate_early(size, default_alignment);
+  }
+  return sample(event_kind::malloc, size, site, 0, [=] { return next(size); });
+}
+
+[[gnu::noinline]] void* calloc_slowly(std::size_t count, std::size_t size, const void* site) {
+  auto* next = next_calloc.get();
+  std::size_t bytes = 0;
+  const bool overflows = __builtin_mul_overflow(count, size, &bytes);
+  if (overflows) return next != nullptr ? next(count, size) : nullptr;
+  if (next == nullptr) {
+    sampler.take_back(bytes);
+    return allocate_early(bytes, default_alignment);
+  }
+  return sample(event_kind::calloc, bytes, site, 0, [=] { return next(count, size); });
+}
+
+void* first_malloc(std::size_t size);
+void* first_calloc(std::size_t count, std::size_t size);
+void first_free(void* block);
+
+/// Where a call goes that is not a sample. Never null, so that no call asks whether the function of
+/// the allocator is known. Read without an order: it is all that is published, and a thread that
+/// finds the first function does what it does once more.
+constinit std::atomic<void* (*)(std::size_t)> unsampled_malloc{first_malloc};
+constinit std::atomic<void* (*)(std::size_t, std::size_t)> unsampled_calloc{first_calloc};
+constinit std::atomic<void (*)(void*)> unsampled_free{first_free};
+
+void* first_malloc(std::size_t size) {
   auto* next = next_malloc.get();
   if (next == nullptr) return allocate_early(size, default_alignment);
-  return profiled_call(event_kind::malloc, size, site, 0, [=] { return next(size); });
+  unsampled_malloc.store(next, std::memory_order_relaxed);
+  return next(size);
+}
+
+void* first_calloc(std::size_t count, std::size_t size) {
+  auto* next = next_calloc.get();
+  if (next == nullptr) return allocate_early(count * size, default_alignment); // no overflow
+  unsampled_calloc.store(next, std::memory_order_relaxed);
+  return next(count, size);
+}
+
+void first_free(void* block) {
+  auto* next = next_free.get();
+  if (next == nullptr) return;
+  unsampled_free.store(next, std::memory_order_relaxed);
+  next(block);
 }
 
 /// A block that may be a sample, or of the time before the allocator was known.
@@ -101,28 +148,22 @@ template <class Allocate>
 extern "C" {
 
 void* malloc(std::size_t size) {
-  auto* next = next_malloc.known();
-  if (next == nullptr) [[unlikely]]
-    return first_malloc(size, __builtin_return_address(0));
-  return profiled_call(event_kind::malloc, size, __builtin_return_address(0), 0,
-                       [=] { return next(size); });
+  if (sampler.is_due(size)) [[unlikely]]
+    return malloc_slowly(size, __builtin_return_address(0));
+  return unsampled_malloc.load(std::memory_order_relaxed)(size);
 }
 
 void* calloc(std::size_t count, std::size_t size) {
   std::size_t bytes = 0;
-  const bool overflows = __builtin_mul_overflow(count, size, &bytes);
-  auto* next = next_calloc.get();
-  if (next == nullptr) return overflows ? nullptr : allocate_early(bytes, default_alignment);
-  if (overflows) return next(count, size);
-  return profiled_call(event_kind::calloc, bytes, __builtin_return_address(0), 0,
-                       [=] { return next(count, size); });
+  if (__builtin_mul_overflow(count, size, &bytes) || sampler.is_due(bytes)) [[unlikely]]
+    return calloc_slowly(count, size, __builtin_return_address(0));
+  return unsampled_calloc.load(std::memory_order_relaxed)(count, size);
 }
 
 void free(void* block) {
-  auto* next = next_free.known();
-  if (next == nullptr || sampled.may_hold(block)) [[unlikely]]
+  if (sampled.may_hold(block)) [[unlikely]]
     return free_sample(block, __builtin_return_address(0));
-  next(block);
+  unsampled_free.load(std::memory_order_relaxed)(block);
 }
 
 void* realloc(void* block, std::size_t size) {

@@ -37,7 +37,7 @@ void sampled_blocks::mark(std::uint64_t address) noexcept {
 
 void sampled_blocks::share_bit(std::uint64_t address) noexcept {
   const std::size_t bit = bit_of(address);
-  ++sharers_[bit];
+  if (sharers_[bit] != most_sharers) ++sharers_[bit];
   filter_[bit / 64].fetch_or(std::uint64_t{1} << bit % 64, std::memory_order_relaxed);
 }
 
@@ -58,7 +58,7 @@ bool sampled_blocks::erase(std::uint64_t address) noexcept {
   }
   addresses_[gap] = 0;
   const std::size_t bit = bit_of(address);
-  if (--sharers_[bit] == 0) {
+  if (sharers_[bit] != most_sharers && --sharers_[bit] == 0) {
     filter_[bit / 64].fetch_and(~(std::uint64_t{1} << bit % 64), std::memory_order_relaxed);
   }
   --count_;
@@ -68,7 +68,7 @@ bool sampled_blocks::erase(std::uint64_t address) noexcept {
 void sampled_blocks::clear() noexcept {
   for (std::atomic<std::uint64_t>& each : filter_) each.store(0, std::memory_order_relaxed);
   for (std::uint64_t& each : addresses_) each = 0;
-  for (std::uint32_t& each : sharers_) each = 0;
+  for (std::uint8_t& each : sharers_) each = 0;
   count_ = 0;
   busy_.store(false, std::memory_order_relaxed);
 }

@@ -34,6 +34,8 @@ class sampled_blocks {
 
  private:
   static constexpr std::size_t places = 2 * most;
+  /// They are counted no further, and their bit stays.
+  static constexpr std::uint8_t most_sharers = 255;
   class lock;
 
   /// Neighbours have neighbouring bits: a line of the filter stands for 8 KiB of blocks, so the
@@ -55,7 +57,7 @@ class sampled_blocks {
   std::atomic<bool> busy_{false};
   std::size_t count_ = 0;
   std::uint64_t addresses_[places] = {}; ///< linear probing; 0: an empty place
-  std::uint32_t sharers_[places] = {};   ///< how many of the blocks have this bit
+  std::uint8_t sharers_[places] = {};    ///< how many of the blocks have this bit
 };
 
 } // namespace heapwise::bench

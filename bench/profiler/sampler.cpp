@@ -55,9 +55,10 @@ void write_sample(event_kind kind, const void* block, std::size_t size, const vo
 sample_end::sample_end(void* block) noexcept : block_{block} {
   // A forked child has the bits of its parent, and perhaps the table in the middle of a change.
   if (block == nullptr || !recorded.follows_blocks()) return;
-  stamp_ = stamp_now();
   was_sampled_ = sampled.erase(reinterpret_cast<std::uintptr_t>(block));
-  if (was_sampled_) pages_ = resident_pages(block, session::medium_bytes);
+  if (!was_sampled_) return; // another block had its bit
+  stamp_ = stamp_now();
+  pages_ = resident_pages(block, session::medium_bytes);
 }
 
 void sample_end::write(event_kind kind, const void* site) const noexcept {

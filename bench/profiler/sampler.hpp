@@ -19,6 +19,9 @@ class thread_sampler {
     return static_cast<std::int64_t>(until_) < 0;
   }
 
+  /// The allocation for which is_due() was asked is none of the program's.
+  void take_back(std::size_t size) noexcept { until_ += size; }
+
   /// Whether the allocation for which is_due() returned true is to be written down.
   [[nodiscard]] bool take() noexcept;
 

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,6 +19,15 @@ constinit bool has_key = false;
 void (*at_end)(void*) noexcept = nullptr;
 
 extern "C" void call_at_end(void* argument) { at_end(argument); }
+
+/// Whether the process that reads the rings lives.
+bool has_drain() noexcept {
+  const int saved_errno = errno;
+  const pid_t drain = recorded.memory().drain.load(std::memory_order_relaxed);
+  const bool lives = kill(drain, 0) == 0 || errno != ESRCH;
+  errno = saved_errno;
+  return lives;
+}
 
 void make_key() { has_key = pthread_key_create(&end_key, call_at_end) == 0; }
 
@@ -68,34 +76,22 @@ bool thread_writer::find_room() noexcept {
 /// Waits while the ring is full; gives up if the drain has gone.
 bool thread_writer::wait_for_room() noexcept {
   if (find_room()) return true;
-  // Once the ring is full: a thread that goes on as soon as there is room for a few events waits
-  // again after those, and each of its looks takes the line of slot_->read from the drain.
+  // Not until there is room for a few events: to be woken costs as much as hundreds of them.
   constexpr std::uint64_t enough_room = ring_events / 2;
-  // Each look takes a processor some microseconds, and is of use to nobody while the drain reads
-  // other rings. What it reads in the longest pause, 30 ns an event, is less than what is left in
-  // this ring then.
-  constexpr long first_pause_ns = 100'000;
-  constexpr long longest_pause_ns = 1'600'000;
-  const int saved_errno = errno;
+  const std::uint64_t wanted = written_ - ring_events + enough_room;
+  // The drain ends the wait, unless it has gone.
+  constexpr long longest_wait_ns = 20'000'000;
   shared_memory& memory = recorded.memory();
-  long pause_ns = first_pause_ns;
   // acquire: as in find_room().
-  for (int turn = 0;
-       slot_->read.load(std::memory_order_acquire) + ring_events - written_ < enough_room; ++turn) {
-    memory.alarm.call();
-    const timespec pause{0, pause_ns};
-    nanosleep(&pause, nullptr);
-    pause_ns = 2 * pause_ns < longest_pause_ns ? 2 * pause_ns : longest_pause_ns;
-    constexpr int turns_between_looks = 16;
-    const pid_t drain = memory.drain.load(std::memory_order_relaxed);
-    if (turn % turns_between_looks == 0 && kill(drain, 0) != 0 && errno == ESRCH) {
+  while (slot_->read.load(std::memory_order_acquire) < wanted) {
+    memory.alarm.call_surely();
+    slot_->room.wait(slot_->read, wanted, longest_wait_ns);
+    if (slot_->read.load(std::memory_order_acquire) < wanted && !has_drain()) {
       memory.recording.store(recording_state::off, std::memory_order_relaxed);
       recorded.process().events_missed.fetch_add(1, std::memory_order_relaxed);
-      errno = saved_errno;
       return false;
     }
   }
-  errno = saved_errno;
   return find_room();
 }
 

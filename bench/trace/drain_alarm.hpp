@@ -4,14 +4,10 @@
 // may be allowed few system calls.
 #pragma once
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cerrno>
 #include <cstdint>
+
+#include "trace/futex.hpp"
 
 namespace heapwise::bench {
 
@@ -22,7 +18,8 @@ class drain_alarm {
 
   /// For wait(). To be asked before the drain looks for something to do.
   [[nodiscard]] std::uint32_t calls() const noexcept {
-    return calls_.load(std::memory_order_relaxed);
+    // acquire: with call_surely(), so that a look after it sees what the thread has written.
+    return calls_.load(std::memory_order_acquire);
   }
 
   /// Ends the wait of the drain, if it waits. Without an order: a thread whose call comes just
@@ -31,8 +28,14 @@ class drain_alarm {
     if (!waits_.load(std::memory_order_relaxed)) return;
     if (!waits_.exchange(false, std::memory_order_relaxed)) return; // another thread has called
     count_call();
-    constexpr long one = 1;
-    futex(FUTEX_WAKE, one, nullptr);
+    wake_one(calls_);
+  }
+
+  /// The same for a thread that cannot go on, so its call must not be missed: a wait that is about
+  /// to begin ends, too.
+  void call_surely() noexcept {
+    calls_.fetch_add(1, std::memory_order_release); // with calls()
+    wake_one(calls_);
   }
 
   /// In a handler of a signal, which ends the wait itself: a wait that is about to begin ends, too.
@@ -40,20 +43,12 @@ class drain_alarm {
 
   /// Waits this time at most, or until a call since `calls`, or a signal.
   void wait(std::uint32_t calls, long nanoseconds) noexcept {
-    constexpr long second_ns = 1'000'000'000;
-    const timespec pause{nanoseconds / second_ns, nanoseconds % second_ns};
     waits_.store(true, std::memory_order_relaxed);
-    futex(FUTEX_WAIT, static_cast<long>(calls), &pause);
+    wait_for_wake(calls_, calls, nanoseconds);
     waits_.store(false, std::memory_order_relaxed);
   }
 
  private:
-  void futex(int operation, long value, const timespec* pause) noexcept {
-    const int saved_errno = errno;
-    syscall(SYS_futex, &calls_, operation, value, pause, nullptr, 0L);
-    errno = saved_errno;
-  }
-
   alignas(64) std::atomic<std::uint32_t> calls_{0}; ///< what the futex compares
   std::atomic<bool> waits_{false};
 };

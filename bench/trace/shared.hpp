@@ -12,13 +12,14 @@
 #include "trace/drain_alarm.hpp"
 #include "trace/event.hpp"
 #include "trace/image_log.hpp"
+#include "trace/room_alarm.hpp"
 
 namespace heapwise::bench {
 
 /// The variable by which the recorder finds the shared memory.
 inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 
-inline constexpr std::uint64_t shared_magic = 0x3630'4345'5257'4848; // "HHWREC06"
+inline constexpr std::uint64_t shared_magic = 0x3730'4345'5257'4848; // "HHWREC07"
 inline constexpr unsigned most_threads = 4096;                       ///< at one time, of all
 inline constexpr unsigned most_processes = 1024;                     ///< at one time
 inline constexpr std::uint64_t ring_events = 131072;                 ///< 2 MiB
@@ -42,6 +43,8 @@ struct thread_slot {
   alignas(64) std::atomic<std::uint64_t> written{0};
   /// Events read so far. The drain publishes with release, so that the writer may overwrite them.
   alignas(64) std::atomic<std::uint64_t> read{0};
+  /// The thread waits for it if its ring is full. The drain stores both, so they share a line.
+  room_alarm room;
   alignas(64) std::atomic<slot_state> state{slot_state::free};
   std::atomic<std::int32_t> kernel_id{0}; ///< of the thread; 0 until it is known
   /// The entry of its process, counted from 1: set before the first event.

@@ -18,6 +18,7 @@ from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
 from heapwise.runner.callgrind import total_in, under_callgrind
 from heapwise.runner.recording import SAMPLE_EVERY
 from heapwise.trace import open_trace
+from heapwise.trace.columns import Kind
 from recording.programs import RealProgram, real_programs
 from recording.rivals import Rivals
 from recording.run import Cost, run
@@ -71,31 +72,55 @@ def compiled_reader(folder: Path) -> Path:
     return program
 
 
-LOADS = (("1 thread, caller only", 1, 2_000_000, NO_STACKS),
-         ("1 thread, a stack of 1 in 256", 1, 2_000_000, 256),
-         ("8 threads, caller only", 8, 250_000, NO_STACKS),
-         ("8 threads, a stack of 1 in 256", 8, 250_000, 256))
+LOADS = (("1 thread, caller only", 1, 2_000_000, NO_STACKS, 1024),
+         ("1 thread, a stack of 1 in 256", 1, 2_000_000, 256, 1024),
+         ("1 thread with the blocks of 8, caller only", 1, 2_000_000, NO_STACKS, 8192),
+         ("8 threads, caller only", 8, 250_000, NO_STACKS, 1024),
+         ("8 threads, a stack of 1 in 256", 8, 250_000, 256, 1024))
+"""Name, threads, steps of each, allocations for a stack, live blocks of a thread."""
+
+
+LONGER = 4
+"""How many times as many calls the second run of a load makes. What it takes more has no start."""
 
 
 def measure_load(folder: Path, rounds: int) -> Figures:
     """Nanoseconds of an event, for each round: by how much the load takes longer with the recorder.
 
     wall_ns: what a thread waits. program_ns: processor time of the program alone. processor_ns: the
-    same with that of the drain. Both ways take turns in being the first of a round.
+    same with that of the drain. later_ns: the same of the events that a longer run has more, so
+    without what the starts of the recording and of the threads take, and the first use of each page
+    of their rings. starts_ms: the processor time of these. The ways take turns in being the first
+    of a round.
     """
     load, trace = compiled_load(folder), folder / "load.hwt"
     processors = len(os.sched_getaffinity(0))
     found: Figures = {"processors": processors}
     for number in range(rounds):
-        for name, threads, steps, stack_every in LOADS:
-            command = [str(load), str(threads), str(steps)]
-            ways = {"plain": command,
-                    "recorded": recorder(trace, stack_every=stack_every) + command}
+        for name, threads, steps, stack_every, blocks in LOADS:
+            ways = {}
+            for times in (1, LONGER):
+                command = [str(load), str(threads), str(times * steps), "0", str(blocks)]
+                ways[f"plain {times}"] = command
+                ways[f"recorded {times}"] = recorder(trace, stack_every=stack_every) + command
             costs = {way: run(ways[way], folder) for way in turned(list(ways), number)}
-            for quantity, each in _longer(costs["plain"], costs["recorded"],
-                                          min(threads, processors)).items():
+            short, long = ((costs[f"plain {times}"], costs[f"recorded {times}"])
+                           for times in (1, LONGER))
+            for quantity, each in (_longer(*short, min(threads, processors))
+                                   | _later(short, long)).items():
                 found.setdefault(name, {}).setdefault(quantity, []).append(each)
     return found
+
+
+def _later(short: tuple[Cost, Cost], long: tuple[Cost, Cost]) -> dict[str, float]:
+    """What an event takes that is not one of the first, and what the starts take. Both pairs are a
+    plain and a recorded run."""
+    more, events = [], []
+    for plain, recorded in (short, long):
+        more.append(recorded.processor - plain.processor)
+        events.append(float(plain.output.split()[2]))
+    an_event = (more[1] - more[0]) / (events[1] - events[0])
+    return {"later_ns": an_event * 1e9, "starts_ms": (more[0] - an_event * events[0]) * 1e3}
 
 
 def _longer(plain: Cost, recorded: Cost, at_once: int) -> dict[str, float]:
@@ -222,8 +247,8 @@ def measure_limit(folder: Path, events: int, limits: list[int]) -> Figures:
     load, reader, found = compiled_load(folder), compiled_reader(folder), {}
     for most_mib in limits:
         trace = folder / f"limit{most_mib}.hwt"
-        run([*recorder(trace, stack_every=NO_STACKS, most_mib=most_mib), str(load), "1",
-             str(events // 2)], folder)
+        recorded = run([*recorder(trace, stack_every=NO_STACKS, most_mib=most_mib), str(load), "1",
+                        str(events // 2)], folder)
         summary = json.loads(Path(f"{trace}.json").read_text())
         rate, of_processor, memory = map(float, subprocess.run(
             [sys.executable, "-c", READ, str(trace)], check=True, capture_output=True,
@@ -232,10 +257,19 @@ def measure_limit(folder: Path, events: int, limits: list[int]) -> Figures:
         found[str(most_mib)] = {
             "player_events_per_s": float(played[0]), "player_bytes": float(played[1]),
             "events": summary["events"], "kept": summary["kept_events"],
+            "seconds": recorded.wall, "missing": _missing(summary, events // 2),
             "bytes": trace.stat().st_size, "events_per_s": rate,
             "events_per_processor_s": of_processor, "reader_bytes": memory}
         trace.unlink()
     return found
+
+
+def _missing(summary: dict[str, Any], steps: int) -> int:
+    """How many calls of the load are not in the totals, or not with their blocks. Each of its steps
+    makes a block, and in the end it has freed all of them."""
+    wrong: int = sum(summary[each] for each in ("events_missed", "unknown_ends", "lost_ends"))
+    frees: int = summary["calls"][Kind.FREE]
+    return abs(steps - frees) + wrong
 
 
 def median(numbers: list[float]) -> float:

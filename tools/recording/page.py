@@ -114,6 +114,10 @@ def rows(kept: dict[str, Any]) -> Iterator[Row]:
         yield (f"size of {each['events']:.2g} events, limit {most_mib} MiB", "at most the limit",
                f"{each['bytes'] / 2**20:.1f} MiB, {each['kept'] / each['events']:.0%} kept",
                each["bytes"] <= most)
+        if "missing" in each:  # figures may be of an earlier version
+            yield (f"its calls that were not counted, limit {most_mib} MiB", "none",
+                   f"{each['missing']} of {each['events']:,}; recorded in {each['seconds']:.0f} s",
+                   each["missing"] == 0)
         yield (f"reading {most_mib} MiB: speed", "at least 50 M events/s",
                f"{each['events_per_s'] / 1e6:.0f} M{_of_processor(each)}",
                each["events_per_s"] >= 50e6)
@@ -162,6 +166,26 @@ def _load_rows(load: dict[str, Any]) -> Iterator[Row]:
         yield (f"8 threads over 1, processor time of an event, {kind}", "at most 1.2",
                f"{found:.2f}{_interval(ratios, '.2f')}; the threads wait "
                f"{_ns(many['wall_ns'])} of a processor an event", found <= 1.2)
+        yield from _later_row(many, one, f"the same without what starts take, {kind}")
+    if one := load.get("1 thread with the blocks of 8, caller only"):
+        yield from _later_row(load["8 threads, caller only"], one,
+                              "the same beside 1 thread with as many live blocks")
+
+
+def _later_row(many: dict[str, Any], one: dict[str, Any], quantity: str) -> Iterator[Row]:
+    """Nothing if it was not measured: figures may be of an earlier version."""
+    if "later_ns" not in many or "later_ns" not in one:
+        return
+    found = median(many["later_ns"]) / median(one["later_ns"])
+    ratios = [a / b for a, b in zip(many["later_ns"], one["later_ns"], strict=True)]
+    yield (quantity, "at most 1.2",
+           f"{median(many['later_ns']):.0f} / {median(one['later_ns']):.0f} ns = "
+           f"{found:.2f}{_interval(ratios, '.2f')}; starts take {_ms(many['starts_ms'])} of "
+           f"processor time with 8 threads, {_ms(one['starts_ms'])} with one", found <= 1.2)
+
+
+def _ms(rounds: list[float]) -> str:
+    return f"{median(rounds):.1f} ms{_interval(rounds, '.1f')}"
 
 
 def _ns(rounds: list[float]) -> str:

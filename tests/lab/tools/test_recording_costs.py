@@ -15,11 +15,19 @@ from typing import Any
 
 import pytest
 
-from recording.measure import measure_start, measure_turns, turned, ways_of
+from recording.measure import (
+    _later,
+    _missing,
+    measure_limit,
+    measure_start,
+    measure_turns,
+    turned,
+    ways_of,
+)
 from recording.page import page
 from recording.programs import RealProgram
 from recording.rivals import LOCK, Rivals, find_rivals
-from recording.run import run
+from recording.run import Cost, run
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON3 = RealProgram("python3", ["/usr/bin/python3", "-s", "records.py"], None, {},
@@ -188,8 +196,32 @@ def test_the_cost_of_an_event_is_a_median_with_its_interval() -> None:
             "of the program's time; 23 ns (95 % CI 20 to 26) of its processor time; 46 ns (95 % CI "
             "40 to 52) of processor time with the drain's | yes |") in text
     assert "at most 1.2 | 1.43 (95 % CI 1.38 to 1.50); the threads wait" in text
+    assert "without what starts take" not in text  # figures of an earlier version
+    for name, each in load.items():
+        later = 38 if name.startswith("1 thread") else 45
+        each |= {"later_ns": [float(later)] * 7, "starts_ms": [2.0] * 7}
+    text = page({"machine": "Test CPU", "processors": 2, "load": load})
+    assert ("| the same without what starts take, caller only | at most 1.2 | 45 / 38 ns = 1.18 "
+            "(95 % CI 1.18 to 1.18); starts take 2.0 ms (95 % CI 2.0 to 2.0) of processor time "
+            "with 8 threads, 2.0 ms (95 % CI 2.0 to 2.0) with one | yes |") in text
+    assert "as many live blocks" not in text
+    load["1 thread with the blocks of 8, caller only"] = {"later_ns": [30.0] * 7,
+                                                          "starts_ms": [1.0] * 7}
+    text = page({"machine": "Test CPU", "processors": 2, "load": load})
+    assert ("| the same beside 1 thread with as many live blocks | at most 1.2 | 45 / 30 ns = 1.50 "
+            "(95 % CI 1.50 to 1.50);") in text
     load["1 thread, caller only"]["wall_ns"] = [25.1]
     assert "| 25 ns of the program's time" in page({"machine": "", "processors": 2, "load": load})
+
+
+def test_the_time_of_starts_is_told_from_that_of_events() -> None:
+    def cost(processor: float, events: int) -> Cost:
+        return Cost(0.0, processor, f"0.0 0.0 {events}".encode())
+    million = 10**6
+    # 40 ns an event, and 5 ms for the starts.
+    found = _later((cost(0.01, million), cost(0.055, million)),
+                   (cost(0.04, 4 * million), cost(0.205, 4 * million)))
+    assert found == pytest.approx({"later_ns": 40.0, "starts_ms": 5.0})
 
 
 def test_the_page_judges_how_fast_a_trace_is_read() -> None:
@@ -198,10 +230,34 @@ def test_the_page_judges_how_fast_a_trace_is_read() -> None:
     text = page({"machine": "Test CPU", "processors": 2, "limit": {"16": each}})
     line = "| reading 16 MiB: speed | at least 50 M events/s | {} | {} |"
     assert line.format("55 M; 41 M in a second of processor time", "yes") in text
+    assert "were not counted" not in text
+    each |= {"missing": 0, "seconds": 41.2}
+    counted = "| its calls that were not counted, limit 16 MiB | none | {} of 1,000,000,000; {} |"
+    text = page({"machine": "Test CPU", "processors": 2, "limit": {"16": each}})
+    assert counted.format(0, "recorded in 41 s | yes") in text
+    each["missing"] = 3
+    text = page({"machine": "Test CPU", "processors": 2, "limit": {"16": each}})
+    assert counted.format(3, "recorded in 41 s | no") in text
     del each["events_per_processor_s"]
     each["events_per_s"] = 45e6
     assert line.format("45 M", "no") in page({"machine": "", "processors": 2,
                                               "limit": {"16": each}})
+
+
+def test_a_limit_is_measured_with_all_calls(tmp_path: Path) -> None:
+    found = measure_limit(tmp_path, 4_000_000, [4])["4"]
+    assert found["missing"] == 0
+    assert found["bytes"] <= 4 << 20
+    assert 0 < found["kept"] < found["events"]
+    assert found["events"] >= 4_000_000
+
+
+@pytest.mark.parametrize("change", [{"calls": [0] * 8 + [99]}, {"lost_ends": 1},
+                                    {"events_missed": 1}])
+def test_calls_that_are_missing_or_wrong_are_counted(change: dict[str, Any]) -> None:
+    right = {"calls": [0] * 8 + [100], "events_missed": 0, "unknown_ends": 0, "lost_ends": 0}
+    assert _missing(right, 100) == 0
+    assert _missing({**right, **change}, 100) == 1
 
 
 def test_the_page_says_what_a_change_of_threads_takes() -> None:

@@ -57,6 +57,21 @@ TEST_CASE("a call that was counted before a wait ends it") {
   CHECK(alarm.calls() == calls + 1);
 }
 
+TEST_CASE("a call of a thread that cannot go on ends a wait that is about to begin") {
+  drain_alarm alarm;
+  const std::uint32_t calls = alarm.calls();
+  alarm.call_surely();
+  alarm.wait(calls, hour_ns);
+  CHECK(alarm.calls() == calls + 1);
+}
+
+TEST_CASE("a call of a thread that cannot go on ends a wait") {
+  drain_alarm alarm;
+  const repeated calls{[&] { alarm.call_surely(); }};
+  for (int i = 0; i < 100; ++i) alarm.wait(alarm.calls(), hour_ns);
+  CHECK(!alarm.waits());
+}
+
 TEST_CASE("a handler of a signal ends a wait") {
   drain_alarm alarm;
   wake_by_signals(alarm);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -226,6 +227,39 @@ TEST_CASE("a ring whose calls are drained by turns is free again before all of t
   CHECK(all.drain(0, tables, UINT64_MAX, taker) == 2 * count);
   CHECK(taker.unread < 300);
   CHECK(one.unread() == 0);
+}
+
+TEST_CASE("a thread whose ring is full is woken when half of it is read") {
+  rings all{0};
+  REQUIRE(all.ok());
+  all.memory().slots_used.store(1);
+  written_ring full{all, 0};
+  for (std::uint64_t i = 0; i != ring_events; ++i) {
+    full.write({1000 + i, event_kind::malloc, some_address, 8, 0, {}});
+  }
+  thread_slot& slot = all.memory().slots[0];
+  constexpr long hour_ns = 3'600'000'000'000;
+  std::thread waiting{[&] {
+    constexpr std::uint64_t enough = ring_events / 2;
+    while (slot.read.load() < enough) slot.room.wait(slot.read, enough, hour_ns);
+  }};
+  while (!slot.room.is_waited_for()) std::this_thread::yield();
+  /// Notes how much was unread when the thread was woken, if it was not looking just then.
+  struct {
+    const thread_slot* slot;
+    std::uint64_t unread = 0;
+    void take(const call&) { take_inlined({}); }
+    void take_inlined(const call&) {
+      if (unread == 0 && slot->room.calls() != 0) unread = ring_events - slot->read.load();
+    }
+    [[nodiscard]] bool is_far() const noexcept { return false; }
+    void prefetch(std::uint64_t) const noexcept {}
+  } taker{&slot};
+  call_tables tables;
+  all.look();
+  CHECK(all.drain(0, tables, UINT64_MAX, taker) == ring_events);
+  waiting.join();
+  CHECK(taker.unread <= ring_events / 2);
 }
 
 TEST_CASE("a ring whose stamps are below 0 is read to its end") {
