@@ -112,9 +112,8 @@ function(choose_way name variable)
   set(${variable} ${way} PARENT_SCOPE)
 endfunction()
 
-# The usual headers, compiled once for each way in which tests are compiled, and not through ccache,
-# which refuses what is compiled with them. The preset `apart` does without: it shows that each file
-# includes what it needs.
+# The usual headers, compiled once for each way in which tests are compiled. The preset `apart` does
+# without: it shows that each file includes what it needs.
 if(HEAPWISE_PRECOMPILE_TESTS)
   set(
     usual_headers
@@ -138,7 +137,8 @@ if(HEAPWISE_PRECOMPILE_TESTS)
   endif()
   foreach(way IN LISTS ways)
     add_library(${way}_headers OBJECT "${CMAKE_CURRENT_LIST_DIR}/empty.cpp")
-    set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF CXX_COMPILER_LAUNCHER "")
+    set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF)
+    heapwise_use_compiled_headers(${way}_headers)
     target_link_libraries(${way}_headers PRIVATE heapwise_static heapwise_warnings doctest_main)
     target_compile_definitions(${way}_headers PRIVATE _GNU_SOURCE)
     target_precompile_headers(${way}_headers PRIVATE ${usual_headers})
@@ -169,7 +169,7 @@ function(add_test_executable target folder way)
   endif()
   if(TARGET ${way}_headers)
     target_precompile_headers(${target} REUSE_FROM ${way}_headers)
-    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
+    heapwise_use_compiled_headers(${target})
   endif()
 endfunction()
 
