@@ -10,13 +10,17 @@ function(heapwise_group_sources target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD "${HEAPWISE_GROUPS}" UNITY_BUILD_BATCH_SIZE 10)
 endfunction()
 
-# heapwise_use_compiled_headers(TARGET): call it for what has or uses compiled headers. ccache takes them
-# from GCC. Those of clang have the paths of their clone, so what is compiled with them is not cached.
+# heapwise_use_compiled_headers(TARGET): call it for what has or uses compiled headers, so that ccache
+# takes them. Those of clang have the paths of their clone, so that only a clone at the same place has what
+# was compiled with them from ccache.
 function(heapwise_use_compiled_headers target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   else()
-    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+    get_target_property(launcher ${target} CXX_COMPILER_LAUNCHER)
+    list(FILTER launcher EXCLUDE REGEX "^CCACHE_(BASEDIR|NOHASHDIR)=")
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher}")
   endif()
 endfunction()
 

@@ -84,7 +84,7 @@ def test_the_thread_sanitizer_has_what_starts_threads() -> None:
             "unit/gc/thread_end_test"} <= set(kept("tsan"))
 
 
-def test_what_depends_on_a_processor_is_tested_for_each() -> None:
+def test_code_that_depends_on_a_processor_is_tested_for_each() -> None:
     names = set(kept("aarch64"))
     for folder in ("unit/os/", "unit/detail/"):
         assert {name for name in sources() if name.startswith(folder)} <= names
