@@ -9,9 +9,9 @@ demo: ; @tools/setup && tools/demo
 ## make test     setup, then every test that has changed since it passed (tools/test --all: every
 ##               test); the last line is `N passed, N failed`
 test: ; @tools/test
-## make test-long  programs of all kinds under our malloc, every moment for a fault, an hour of
-##               fuzzing, 1,000 random campaigns for each promise of the statistics, 1,000 runs of
-##               each program that once broke the collector (four hours)
+## make test-long  what make test leaves out, programs of all kinds under our malloc, every moment
+##               for a fault, an hour of fuzzing, 1,000 random campaigns for each promise of the
+##               statistics, 1,000 runs of each program that once broke the collector (hours)
 test-long: ; @tools/test --long
 ## make simulate   how often the laboratory's own analysis keeps its promises (ten minutes)
 simulate: ; @tools/setup && tools/simulate

@@ -1,6 +1,8 @@
 # Compiles through ccache if it is installed and the user has not chosen a launcher, so that a second
 # clone of the same sources, which lies elsewhere, compiles nothing again. What was not compiled before
 # is not preprocessed for ccache: it takes the names of the headers from the compiler (CCACHE_DEPEND).
+# It takes headers that GCC has compiled (CCACHE_SLOPPINESS), which are as new as what is compiled with
+# them.
 
 find_program(HEAPWISE_CCACHE ccache)
 mark_as_advanced(HEAPWISE_CCACHE)
@@ -15,6 +17,7 @@ if(HEAPWISE_CCACHE)
         "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
         CCACHE_NOHASHDIR=1
         CCACHE_DEPEND=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
         "${HEAPWISE_CCACHE}"
       )
     endif()

@@ -50,11 +50,12 @@ function(heapwise_flags variable language)
 endfunction()
 
 # With a sanitizer, the headers that most experiments include are compiled once. The usual build shows
-# that no experiment misses an #include. What is compiled so is not called through ccache, which refuses
-# it; most experiments are not compiled here, but only read by tests/sanitize/test_other_experiments.py.
+# that no experiment misses an #include. Most experiments are not compiled here, but only read by
+# tests/sanitize/test_other_experiments.py.
 if(HEAPWISE_SANITIZE AND HEAPWISE_PRECOMPILE_TESTS)
   add_library(experiment_headers OBJECT EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/empty.cpp")
-  set_target_properties(experiment_headers PROPERTIES CXX_EXTENSIONS OFF CXX_COMPILER_LAUNCHER "")
+  set_target_properties(experiment_headers PROPERTIES CXX_EXTENSIONS OFF)
+  heapwise_use_compiled_headers(experiment_headers)
   target_compile_features(experiment_headers PRIVATE cxx_std_20)
   target_compile_definitions(experiment_headers PRIVATE _GNU_SOURCE)
   target_compile_options(experiment_headers PRIVATE -O0)
@@ -92,7 +93,7 @@ function(add_experiment file family name)
   endif()
   if(TARGET experiment_headers)
     target_precompile_headers(${target} REUSE_FROM experiment_headers)
-    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
+    heapwise_use_compiled_headers(${target})
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
   heapwise_native(${target} "experiments/${family}")

@@ -35,24 +35,46 @@ set(
 )
 list(JOIN HEAPWISE_TESTS_COMPILED_APART "|" HEAPWISE_TESTS_COMPILED_APART)
 
-# Where this is off, some tests are left out, because the build `dev` shows the same by them. It is off in
-# the presets `aarch64` and `tsan`; `make test-long` turns it on there.
+# Where this is off, tests are left out that show here what they show in the build `dev`, which has all
+# (decision 147). It is off in the presets `aarch64`, `asan` and `tsan`; `make test-long` turns it on there.
 option(HEAPWISE_ALL_TESTS "Also build the tests that show nothing here that they do not show elsewhere" ON)
 set(HEAPWISE_TESTS_LEFT_OUT "^$")
 if(NOT HEAPWISE_ALL_TESTS AND CMAKE_CROSSCOMPILING)
   # Bookkeeping, texts and adaptors, which do not depend on the processor. What stays: atomic operations,
-  # sizes of pages, tags, system calls, and registers and stacks that the collector reads.
+  # sizes of pages, tags, system calls, threads, and registers and stacks that the collector reads.
   set(
     HEAPWISE_TESTS_LEFT_OUT
-    "^contract/(pool_(checking|growth|live|reset|source)|typed_(checking|pool))_test$"
-    "^unit/(adapt|hybrid|observe|options)/"
+    "^contract/(hybrid_contract|pool_.+|typed_.+)_test$"
+    "^unit/(adapt|observe|options)/"
+    "^unit/hybrid/(best_fit|classes|scope_log)_test$"
     "^unit/(arena|arena_objects|checking)_test$"
+    "^unit/heap/(address_runs|batches|bins|block_runs|cache_stacks|invalid|large_.+|last_resort|linked)_test$"
+    "^unit/heap/(mixed|options|owned|quarantine|random_numbers|slice_map|space|statistics|uncommon)_test$"
+    "^unit/gc/(aligned|attachment_table|collection_report|cpp|debug|displacement|events|finalizers)_test$"
+    "^unit/gc/(growing_table|growth|huge_pages|kept|leaks|mark|marking_.+|misuse|options|pace|past_end)_test$"
+    "^unit/gc/(pauses|running_settings|runs|space|typed|visit|weak)_test$"
   )
 elseif(NOT HEAPWISE_ALL_TESTS AND HEAPWISE_SANITIZE MATCHES "thread")
-  # They start no thread.
+  # Contracts, and what one thread does; what threads do to pools and to the heap is in tests/stress. The
+  # schedules of the heap need all of it compiled once more; the other tests of its threads stay.
   set(
     HEAPWISE_TESTS_LEFT_OUT
-    "^contract/(pool_(contract|growth|reset|source)|tagged_source|typed_pool)_test$"
+    "^contract/"
+    "^stress/heap_(shards_)?schedule_test$"
+    "^unit/gc/(aligned|attachment_table|collection_report|copy_process|cpp|debug|displacement)_test$"
+    "^unit/gc/(finalizers|growth|held_world|huge_pages|kept|leaks|libraries|limits|mark)_test$"
+    "^unit/gc/(marking_copy|misuse|options|pace|past_end|pauses|redirect|running_settings|runs)_test$"
+    "^unit/gc/(signals|space|typed|visit|weak)_test$"
+  )
+elseif(NOT HEAPWISE_ALL_TESTS AND HEAPWISE_SANITIZE MATCHES "address")
+  # Bookkeeping of pools, and most of the collector, whose memory this sanitizer does not know.
+  set(
+    HEAPWISE_TESTS_LEFT_OUT
+    "^contract/(hybrid_contract|pool_(batch|growth|reset|source)|tagged_source|typed_.+)_test$"
+    "^unit/gc/(aligned|attachment_table|collection_report|copy_process|cpp|debug|displacement)_test$"
+    "^unit/gc/(events|growing_table|growth|held_world|huge_pages|kept|leaks|libraries|limits)_test$"
+    "^unit/gc/(marking_.+|misuse|options|pace|past_end|pauses|redirect|registration|roots)_test$"
+    "^unit/gc/(running_settings|runs|signals|space|stacks|thread_end|visit)_test$"
   )
 endif()
 list(JOIN HEAPWISE_TESTS_LEFT_OUT "|" HEAPWISE_TESTS_LEFT_OUT)
@@ -90,9 +112,8 @@ function(choose_way name variable)
   set(${variable} ${way} PARENT_SCOPE)
 endfunction()
 
-# The usual headers, compiled once for each way in which tests are compiled, and not through ccache,
-# which refuses what is compiled with them. The preset `apart` does without: it shows that each file
-# includes what it needs.
+# The usual headers, compiled once for each way in which tests are compiled. The preset `apart` does
+# without: it shows that each file includes what it needs.
 if(HEAPWISE_PRECOMPILE_TESTS)
   set(
     usual_headers
@@ -116,7 +137,8 @@ if(HEAPWISE_PRECOMPILE_TESTS)
   endif()
   foreach(way IN LISTS ways)
     add_library(${way}_headers OBJECT "${CMAKE_CURRENT_LIST_DIR}/empty.cpp")
-    set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF CXX_COMPILER_LAUNCHER "")
+    set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF)
+    heapwise_use_compiled_headers(${way}_headers)
     target_link_libraries(${way}_headers PRIVATE heapwise_static heapwise_warnings doctest_main)
     target_compile_definitions(${way}_headers PRIVATE _GNU_SOURCE)
     target_precompile_headers(${way}_headers PRIVATE ${usual_headers})
@@ -138,7 +160,8 @@ function(add_test_executable target folder way)
     PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/${folder}"
   )
   target_link_libraries(${target} PRIVATE heapwise_static heapwise_warnings doctest_main)
-  if(TARGET heapwise_bench)
+  # The others do not use it, and do not wait for it to be compiled.
+  if(TARGET heapwise_bench AND folder STREQUAL "unit" AND NOT "${ARGN}" MATCHES "/unit/gc/")
     target_link_libraries(${target} PRIVATE heapwise_bench)
   endif()
   if(way STREQUAL "quick")
@@ -146,7 +169,7 @@ function(add_test_executable target folder way)
   endif()
   if(TARGET ${way}_headers)
     target_precompile_headers(${target} REUSE_FROM ${way}_headers)
-    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
+    heapwise_use_compiled_headers(${target})
   endif()
 endfunction()
 

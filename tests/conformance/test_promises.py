@@ -33,7 +33,14 @@ def test_the_program_ends_well(program: str, library: Path, sights: Look) -> Non
     assert sights(library)[program].trouble == ""
 
 
-WAYS = [variant for variant in VARIANTS if variant != USUAL]
+KEPT = {"g++ -O2 -D_FORTIFY_SOURCE=3", "clang++-19 -O3 -flto"}
+WAYS = [
+    variant if variant.name in KEPT else pytest.param(variant, marks=pytest.mark.long)
+    for variant in VARIANTS
+    if variant != USUAL
+]
+"""One of each compiler in `make test`, all in `make test-long`."""
+
 QUICK = {item for program, items in PROGRAMS.items() if program not in SLOW for item in items}
 
 

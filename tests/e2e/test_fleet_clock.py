@@ -98,6 +98,7 @@ def test_the_clock_is_the_one_of_running_processes(tmp_path: Path) -> None:
         process.stdin.close()
 
 
+@pytest.mark.long
 def test_jumps_lose_and_double_nothing_and_all_times_are_right(laboratory: Laboratory) -> None:
     client = laboratory.measure(ROUNDS, str(NAP_S))
     for jump in (5 * HOUR_S, -9 * HOUR_S):

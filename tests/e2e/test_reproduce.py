@@ -18,6 +18,9 @@ REPORTS = {"pool-policies": 2, "pool-vs-malloc": 2, "latency-lab": 42, "binary-t
            "allocatorbench": 3}
 """Report -> its pictures."""
 
+LONG = {"latency-lab", "allocatorbench", "pool-vs-malloc"}
+"""Their experiments take longest, and go the same way through the command."""
+
 FAKE = '''
 title = "A report of a fake"
 origin = "The tests"
@@ -50,7 +53,8 @@ shows = ["slower / good >= 3"]
 '''
 
 
-@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in REPORTS])
 def test_a_report_is_reproduced_in_small(
     heapwise: Any, built_native: Path, tmp_path: Path, name: str, assert_went_well: Any
 ) -> None:

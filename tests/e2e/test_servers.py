@@ -342,6 +342,9 @@ done
 
 
 RECIPES = ["redis", "nginx", "postgresql", "memcached"]
+ONE_RECIPE = [name if name == "redis" else pytest.param(name, marks=pytest.mark.long)
+              for name in RECIPES]
+"""All in `make test-long`."""
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -369,7 +372,7 @@ def test_the_page_of_servers_asks_for_what_compare_understands(
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("recipe", ONE_RECIPE)
 def test_recipes_run_on_the_real_servers(heapwise: Any, tmp_path: Path, recipe: str) -> None:
     done = heapwise("compare", "--recipe", recipe, "--allocators", "jemalloc", "-r", "1",
                     "--load-time", "1s", "--idle", "0.2s")

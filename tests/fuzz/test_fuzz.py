@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"
 COMPILER = "clang++-19"
-FUZZ_TIME_S = int(os.environ.get("HEAPWISE_TEST_FUZZ_S", "20"))
+FUZZ_TIME_S = int(os.environ.get("HEAPWISE_TEST_FUZZ_S", "8"))
 LIMITS = ["-max_len=4096", "-timeout=25", "-rss_limit_mb=4096", "-print_final_stats=1"]
 
 

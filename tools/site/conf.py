@@ -24,7 +24,10 @@ myst_links_external_new_tab = False
 suppress_warnings = ["myst.header", "misc.highlighting_failure", "duplicate_declaration.cpp",
                      "toc.not_included"]
 
-html_theme = "furo"
+# Furo draws the tree of all pages on each page, 40 % of the time. A test may do without.
+html_theme = os.environ.get("HEAPWISE_SITE_THEME", "furo")
+if html_theme != "furo":
+    html_sidebars: dict[str, list[str]] = {"**": []}
 html_title = f"Heapwise {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -14,6 +14,9 @@ PROCESSORS = os.cpu_count() or 1
 MOSTLY_WAITING = 2 * PROCESSORS
 """Processes for tests that mostly wait: for naps, servers, other machines, ends of time."""
 
+USUAL = "not slow and not long"
+"""The tests that pytest chooses for `make test`."""
+
 NOT_FOR_CPP = (
     *("docs", "packaging", "peers", "programs", "python", "schema"),
     *("tests/data", "tests/e2e", "tests/lab"),
@@ -34,8 +37,15 @@ def of_python(root: Path, results: Path) -> list[Part]:
             environment={"PYTHONPATH": str(root / "python")},
         ),
         Part("layers of C++", [sys.executable, "tools/check_layers.py"]),
-        pytest("lab", results, "tests/lab", marks="not slow and not alone"),
-        pytest("measuring", results, "tests/lab", marks="alone", processes=1, lane=Lane.ALONE),
+        pytest("lab", results, "tests/lab", marks=f"{USUAL} and not alone"),
+        pytest(
+            "measuring",
+            results,
+            "tests/lab",
+            marks=f"{USUAL} and alone",
+            processes=1,
+            lane=Lane.ALONE,
+        ),
     ]
 
 
@@ -45,11 +55,23 @@ def installed_native() -> Path:
 
 
 def preload_profile(
-    name: str, profile: str, results: Path, *folders: str, timeout_s: float = MOST_S
+    name: str,
+    profile: str,
+    results: Path,
+    *folders: str,
+    timeout_s: float = MOST_S,
+    marks: str = USUAL,
 ) -> Part:
     """Tests of what is preloaded, with this profile of the heap."""
     library = installed_native() / f"libheapwise-malloc-{profile}.so"
-    return pytest(name, results, *folders, timeout_s=timeout_s, HEAPWISE_TEST_MALLOC=str(library))
+    return pytest(
+        name,
+        results,
+        *folders,
+        timeout_s=timeout_s,
+        marks=marks,
+        HEAPWISE_TEST_MALLOC=str(library),
+    )
 
 
 def pytest(
@@ -58,7 +80,7 @@ def pytest(
     *folders: str,
     timeout_s: float = MOST_S,
     processes: int = PROCESSORS,
-    marks: str = "not slow",
+    marks: str = USUAL,
     unrelated: tuple[str, ...] = (),
     lane: Lane = Lane.USUAL,
     **environment: str,
@@ -169,22 +191,9 @@ def all_parts(root: Path, results: Path) -> list[Part]:
     return [
         *of_preset("dev", results, "unit", "contract", "stress"),
         *of_python(root, results),
-        # `make setup` builds the experiments with GCC. clang reads them, with compiled headers.
-        *of_preset("asan", results, "unit", "contract", "stress", also=("experiment_headers",)),
-        pytest(
-            "clang experiments",
-            results,
-            "tests/sanitize/test_other_experiments.py",
-            unrelated=NOT_FOR_CPP,
-        ),
-        *of_preset(
-            "tsan",
-            results,
-            *("contract", "stress", "unit_gc"),
-            without=NOT_UNDER_TSAN,
-            also=("concurrent_experiments",),
-        ),
-        concurrent_experiments("tsan", root, results),
+        # `dev` has every test. The others have those that show something else there.
+        *of_preset("asan", results, "unit", "contract"),
+        *of_preset("tsan", results, "stress", "unit_gc", without=NOT_UNDER_TSAN),
         *of_preset(
             "aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU, lane=Lane.BESIDE
         ),
@@ -195,9 +204,6 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         # Each process would build the fuzzer, all in the same folder.
         pytest("fuzz", results, "tests/fuzz", processes=1, lane=Lane.BESIDE),
         pytest("preload", results, "tests/preload"),
-        preload_profile(
-            "limits of hardened", "hardened", results, "tests/preload/faults/test_limits.py"
-        ),
         # Each process would build the library again.
         pytest("install", results, "tests/install", processes=1, lane=Lane.BESIDE),
         # Each process would build the site again.
@@ -211,6 +217,39 @@ def long_parts(root: Path, results: Path) -> list[Part]:
     """What takes too long for every change: programs of all kinds, every moment for a fault, and
     as many random campaigns as a rate of 1 % takes."""
     return [
+        # What is marked as long: other tests show most of the same.
+        pytest(
+            "long tests",
+            results,
+            *("tests/lab", "tests/headers", "tests/conformance", "tests/attack", "tests/golden"),
+            *("tests/preload", "tests/install", "tests/e2e"),
+            timeout_s=7200,
+            marks="long and not slow and not alone",
+        ),
+        pytest(
+            "long site",
+            results,
+            "tests/site",
+            processes=1,
+            HEAPWISE_TIER="long",
+        ),
+        # New inputs, and more of them, for all that takes random ones.
+        pytest(
+            "long inputs",
+            results,
+            "tests/lab",
+            timeout_s=7200,
+            marks=f"{USUAL} and not alone",
+            HEAPWISE_TIER="long",
+        ),
+        # Rows of all languages.
+        pytest(
+            "long trees",
+            results,
+            "tests/e2e/test_trees.py",
+            processes=1,
+            HEAPWISE_TIER="long",
+        ),
         pytest(
             "long simulations",
             results,
@@ -224,7 +263,7 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             "tests/lab/measured",
             timeout_s=3600,
             processes=1,
-            marks="alone",
+            marks="not slow",
             HEAPWISE_TIER="long",
         ),
         pytest(
@@ -232,6 +271,7 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             results,
             "tests/preload/programs",
             timeout_s=3600,
+            marks="not slow",
             HEAPWISE_TIER="long",
         ),
         pytest(
@@ -239,6 +279,7 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             results,
             "tests/preload/faults",
             timeout_s=3600,
+            marks="not slow",
             HEAPWISE_MOST_FAULTS="200",
         ),
         pytest(
@@ -248,13 +289,23 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             timeout_s=3600,
             HEAPWISE_TIER="long",
         ),
-        preload_profile("long hardened", "hardened", results, "tests/preload", timeout_s=3600),
-        preload_profile("long guarded", "guarded", results, "tests/preload", timeout_s=3600),
+        *(
+            preload_profile(
+                f"long {profile}",
+                profile,
+                results,
+                "tests/preload",
+                timeout_s=3600,
+                marks="not slow",
+            )
+            for profile in ("hardened", "guarded")
+        ),
         *(
             pytest(
                 f"long conformance of {profile}",
                 results,
                 "tests/conformance",
+                marks="not slow",
                 HEAPWISE_MALLOC=str(installed_native() / f"libheapwise-malloc-{profile}.so"),
             )
             for profile in ("guarded", "hardened")
@@ -287,12 +338,32 @@ def long_parts(root: Path, results: Path) -> list[Part]:
         pytest("long fuzz", results, "tests/fuzz", timeout_s=4500, HEAPWISE_TEST_FUZZ_S="3600"),
         # Each file of tests alone: it includes what it needs.
         *build_of("apart", "unit_tests", "contract_tests", "stress_tests"),
-        # With what the two presets leave out of `make test`.
+        # With what the three presets leave out of `make test`.
         *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU, long=True),
-        *of_preset("tsan", results, "contract", without=NOT_UNDER_TSAN, long=True),
-        # In `make test` the thread sanitizer looks at them.
-        *build_of("asan", "concurrent_experiments", prefix="long "),
+        *of_preset(
+            "asan",
+            results,
+            *("unit", "contract", "stress"),
+            also=("experiment_headers", "concurrent_experiments"),
+            long=True,
+        ),
         concurrent_experiments("asan", root, results, prefix="long "),
+        # `make setup` builds the experiments with GCC. clang reads them, with compiled headers.
+        pytest(
+            "long clang experiments",
+            results,
+            "tests/sanitize/test_other_experiments.py",
+            unrelated=NOT_FOR_CPP,
+        ),
+        *of_preset(
+            "tsan",
+            results,
+            *("contract", "stress", "unit_gc"),
+            without=NOT_UNDER_TSAN,
+            also=("concurrent_experiments",),
+            long=True,
+        ),
+        concurrent_experiments("tsan", root, results, prefix="long "),
         # A virtual machine with the kernel of this Debian release.
         pytest(
             "long kernel",

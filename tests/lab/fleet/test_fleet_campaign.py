@@ -36,7 +36,8 @@ def quiet_log() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("quiet_log")
-@pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [
+    10, pytest.param(50, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.slow)])
 def test_every_machine_is_collected_and_the_broken_one_is_named(
     tmp_path: Path, count: int
 ) -> None:

@@ -20,7 +20,7 @@ from heapwise.selftest.workbench import Bent, Workbench
 pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("built_native")]
 
 LONG = os.environ.get("HEAPWISE_TIER") == "long"
-SAME_COMPARISONS = 300 if LONG else 15
+SAME_COMPARISONS = 300 if LONG else 6
 PLANTED_COMPARISONS, TRIES = (20, 60) if LONG else (3, 8)
 FOUND = 0.95 if LONG else 1 / 3
 """Of the comparisons that have to find 3 %: one in twenty may miss it, and so one of three may."""

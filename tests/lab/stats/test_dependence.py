@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,14 @@ from heapwise.stats.noise import noise_floor
 from heapwise.stats.paired import PairedRatio, ratio_of_logs
 
 CAMPAIGNS = 800
+
+
+def some(*rounds: int) -> list[Any]:
+    """Every second one is for `make test-long`."""
+    return [pytest.param(each, marks=pytest.mark.long) if number % 2 else each
+            for number, each in enumerate(rounds)]
+
+
 SUBJECTS = 3
 
 
@@ -64,7 +73,7 @@ def campaigns(rounds: int, correlation: float, effect: float = 0.0) -> Campaigns
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5])
-@pytest.mark.parametrize("rounds", [3, 4, 5, 6, 8, 10, 14, 31])
+@pytest.mark.parametrize("rounds", some(3, 4, 5, 6, 8, 10, 14, 31))
 def test_identical_subjects_are_hardly_ever_called_different(
     rounds: int, correlation: float
 ) -> None:
@@ -73,7 +82,7 @@ def test_identical_subjects_are_hardly_ever_called_different(
     assert found.false_claims() <= expected + 2 * np.sqrt(expected)
 
 
-@pytest.mark.parametrize("rounds", [3, 5, 6, 8, 10, 12, 14, 31])
+@pytest.mark.parametrize("rounds", some(3, 5, 6, 8, 10, 12, 14, 31))
 def test_intervals_of_independent_rounds_are_neither_too_wide_nor_too_narrow(rounds: int) -> None:
     found = campaigns(rounds, 0.0)
     error = np.sqrt(0.95 * 0.05 / len(found.ratios))

@@ -134,6 +134,7 @@ def test_the_estimate_grows_with_rounds_and_allocators(tmp_path: Path) -> None:
     assert estimate_s(1.0, Wanted(["a", "b"], 2, tmp_path)) > few
 
 
+@pytest.mark.long
 def test_a_real_program_is_compared_and_replayed_once(tmp_path: Path) -> None:
     """The second time it has nothing to do: what the file has is not measured again."""
     kept, text = tmp_path / "kept.json", tmp_path / "page.md"

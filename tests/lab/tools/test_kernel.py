@@ -115,6 +115,7 @@ def test_a_guest_that_does_not_end_well_has_no_result(busybox: Path, programs: P
         Machine(busybox).run(Guest(), "", timeout_s=0.2)
 
 
+@pytest.mark.long
 def test_an_accelerator_with_which_no_kernel_starts_is_left_out(
     busybox: Path, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

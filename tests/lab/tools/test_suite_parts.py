@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -12,15 +13,24 @@ from suite.parts import NOT_UNDER_QEMU, NOT_UNDER_TSAN, all_parts, long_parts
 
 ROOT = Path(__file__).parents[3]
 RULES = ROOT / "cmake" / "unit_tests.cmake"
+PRESETS = ("aarch64", "tsan", "asan")
+LAYERS = {
+    "aarch64": ("unit/detail/", "unit/os/", "unit/heap/", "unit/hybrid/", "unit/gc/", "unit/c_api"),
+    "tsan": ("stress/pool_", "stress/hybrid_", "stress/heap_", "stress/gc_", "unit/gc/"),
+    "asan": ("unit/detail/", "unit/os/", "unit/heap/", "unit/hybrid/", "unit/gc/", "unit/bench/",
+             "unit/adapt/", "contract/pool_"),
+}
+"""Of each of them some tests stay, with the beginning of their names."""
+
 STARTS_A_THREAD = re.compile(r"\bstd::j?thread\b|\bpthread_create\b|\bfork\(|#include <thread>")
 
 
-def left_out() -> list[re.Pattern[str]]:
-    """The expressions for each of the two presets: first `aarch64`, then `tsan`."""
+def left_out() -> dict[str, re.Pattern[str]]:
+    """The expressions for each of the three presets, in their order in the file."""
     lists = re.findall(r"set\(\s+HEAPWISE_TESTS_LEFT_OUT\s+(.+?)\s+\)\n", RULES.read_text(),
                        re.DOTALL)
-    assert len(lists) == 2
-    return [re.compile("|".join(re.findall(r'"(.+)"', words))) for words in lists]
+    return {preset: re.compile("|".join(re.findall(r'"(.+)"', words)))
+            for preset, words in zip(PRESETS, lists, strict=True)}
 
 
 def sources() -> dict[str, Path]:
@@ -31,25 +41,62 @@ def sources() -> dict[str, Path]:
     return {str(path.relative_to(folder).with_suffix("")): path for path in files}
 
 
-@pytest.mark.parametrize("preset", [0, 1], ids=["aarch64", "tsan"])
-def test_each_expression_names_files(preset: int) -> None:
-    names = [name for name in sources() if left_out()[preset].search(name)]
+def kept(preset: str) -> dict[str, Path]:
+    """Those that the preset builds for `make test`."""
+    labels = ran(preset, all_parts(ROOT, ROOT))
+    return {name: path for name, path in sources().items()
+            if not left_out()[preset].search(name) and
+            any(name.startswith(label.replace("_", "/") + "/") for label in labels)}
+
+
+def ran(preset: str, parts: list[Part]) -> set[str]:
+    """The labels of the tests that ctest runs in this preset."""
+    [command] = [part.command for part in parts
+                 if part.command[:3] == ["ctest", "--preset", preset]]
+    return set(command[command.index("--label-regex") + 1].split("|"))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_each_expression_names_files(preset: str) -> None:
     for expression in left_out()[preset].pattern.split("|^"):
-        assert any(re.search(expression.removeprefix("^"), name) for name in names), expression
+        words = "^" + expression.removeprefix("^")
+        assert any(re.search(words, name) for name in sources()), expression
 
 
-def test_no_contract_that_the_thread_sanitizer_lacks_starts_a_thread() -> None:
-    expression = left_out()[1]
-    found = {name for name, path in sources().items() if expression.search(name)
+def test_the_build_with_all_tests_has_all() -> None:
+    assert ran("dev", all_parts(ROOT, ROOT)) == {"unit", "contract", "stress"}
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    lacking = {each["name"] for each in presets
+               if each.get("cacheVariables", {}).get("HEAPWISE_ALL_TESTS") == "OFF"}
+    assert lacking == set(PRESETS)
+
+
+def test_the_thread_sanitizer_has_what_starts_threads() -> None:
+    """Contracts have their threads in tests of stress; the rest of the files is named here."""
+    elsewhere = ("contract/", "stress/heap_schedule", "stress/heap_shards_schedule", "unit/gc/")
+    folders = ("contract/", "stress/", "unit/gc/")
+    found = {name for name, path in sources().items()
+             if name.startswith(folders) and not name.startswith(elsewhere)
              and STARTS_A_THREAD.search(path.read_text())}
-    assert found == set()
+    assert found
+    assert found <= set(kept("tsan"))
+    assert {"unit/gc/marking_function_test", "unit/gc/registration_test", "unit/gc/roots_test",
+            "unit/gc/thread_end_test"} <= set(kept("tsan"))
 
 
-def test_the_collector_the_heap_and_the_system_are_tested_for_each_processor() -> None:
-    kept = [name for name in sources() if not left_out()[0].search(name)]
-    for folder in ("unit/gc/", "unit/heap/", "unit/os/", "unit/detail/"):
-        assert [name for name in sources() if name.startswith(folder)] == [
-            name for name in kept if name.startswith(folder)]
+def test_code_that_depends_on_a_processor_is_tested_for_each() -> None:
+    names = set(kept("aarch64"))
+    for folder in ("unit/os/", "unit/detail/"):
+        assert {name for name in sources() if name.startswith(folder)} <= names
+    assert {"unit/gc/roots_test", "unit/gc/signals_test", "unit/gc/stacks_test",
+            "unit/heap/bin_test", "unit/heap/caches_test", "unit/heap_test",
+            "contract/tagged_source_test"} <= names
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_each_layer_has_a_test_in_each_preset(preset: str) -> None:
+    for layer in LAYERS[preset]:
+        assert any(name.startswith(layer) for name in kept(preset)), layer
 
 
 NAMES_OF_CASES = re.compile(r'TEST_CASE\w*\(\s*((?:"[^"\n]*"\s*)+)')
@@ -84,13 +131,26 @@ def configures(parts: list[Part], preset: str) -> list[Part]:
     return [part for part in parts if part.command[:3] == ["cmake", "--preset", preset]]
 
 
-@pytest.mark.parametrize("preset", ["aarch64", "tsan"])
+@pytest.mark.parametrize("preset", PRESETS)
 def test_the_long_suite_has_what_the_usual_one_leaves_out(preset: str, tmp_path: Path) -> None:
     everything = "-DHEAPWISE_ALL_TESTS=ON"
     [usual] = configures(all_parts(ROOT, tmp_path), preset)
     [long] = configures(long_parts(ROOT, tmp_path), preset)
     assert everything not in usual.command
     assert everything in long.command
+    assert ran(preset, all_parts(ROOT, tmp_path)) <= ran(preset, long_parts(ROOT, tmp_path))
+
+
+def test_the_long_suite_runs_what_is_marked_so(tmp_path: Path) -> None:
+    tests = ROOT / "tests"
+    marked = {path.relative_to(tests).parts[0] for path in tests.rglob("test_*.py")
+              if "mark.long" in path.read_text() and path != Path(__file__)}
+    assert len(marked) > 3
+    parts = {part.name: part for part in long_parts(ROOT, tmp_path)}
+    assert {f"tests/{folder}" for folder in marked} <= set(parts["long tests"].command)
+    # Those that also run alone are in this folder.
+    alone = parts["long comparisons"].command
+    assert (alone[-1], alone[alone.index("--dist") + 3]) == ("tests/lab/measured", "not slow")
 
 
 def test_no_two_parts_have_a_name(tmp_path: Path) -> None:

@@ -77,7 +77,9 @@ def test_the_first_call_of_a_verb_is_that_of_any_process_of_the_tests(
         starter.close()
 
 
-@pytest.mark.parametrize("name", ["LD_PRELOAD", "PYTHONWARNINGS", "LC_ALL", "FORCE_COLOR", "TERM"])
+@pytest.mark.parametrize("name", ["LD_PRELOAD", *(
+    pytest.param(name, marks=pytest.mark.long)
+    for name in ("PYTHONWARNINGS", "LC_ALL", "FORCE_COLOR", "TERM"))])
 def test_a_variable_read_at_the_start_needs_a_process_of_its_own(
     starter: WarmStart, environment: dict[str, str], tmp_path: Path, name: str
 ) -> None:
