@@ -96,14 +96,14 @@ void take_value(const experiment& question, std::string_view name, std::string_v
 
 std::vector<std::string_view> choices_of(const parameter& each) {
   if (!each.choices.empty()) return each.choices;
-  std::vector<std::string_view> found;
-  for (const auto* const listed : {&each.defaults, &each.smoke}) {
-    for (const value& one : *listed) {
-      const auto text = std::get<std::string_view>(one);
-      if (std::ranges::count(found, text) == 0) found.push_back(text);
+  std::vector<std::string_view> texts;
+  for (const auto* const values : {&each.defaults, &each.smoke}) {
+    for (const value& each_value : *values) {
+      const auto text = std::get<std::string_view>(each_value);
+      if (std::ranges::count(texts, text) == 0) texts.push_back(text);
     }
   }
-  return found;
+  return texts;
 }
 
 options read_options(const experiment& question, int argc, char** argv) {
