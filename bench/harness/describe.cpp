@@ -45,6 +45,17 @@ bool contains(const std::vector<std::string_view>& names, std::string_view name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Effects: writes what --set may give.
+void write_range(json_line& line, const parameter& each) {
+  if (!std::holds_alternative<std::string_view>(each.defaults.front())) {
+    line.field("least", each.least);
+    return;
+  }
+  line.key("choices").open('[');
+  for (const std::string_view text : choices_of(each)) line.value(text);
+  line.close(']');
+}
+
 void write_parameters(json_line& line, const experiment& question) {
   line.key("parameters").open('[');
   for (const auto& each : question.parameters) {
@@ -52,6 +63,7 @@ void write_parameters(json_line& line, const experiment& question) {
     write_values(line, "default", each.defaults);
     write_values(line, "smoke", each.smoke.empty() ? each.defaults : each.smoke);
     line.field("unit", each.unit);
+    write_range(line, each);
     line.field("changes_work", contains(question.work_parameters, each.name)).close('}');
   }
   line.close(']');

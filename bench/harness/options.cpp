@@ -20,15 +20,10 @@ const value& first_of(const parameter& each, bool smoke) {
   return smoke && !each.smoke.empty() ? each.smoke.front() : each.defaults.front();
 }
 
-bool is_choice(const parameter& each, std::string_view text) {
-  const auto holds = [text](const value& listed) { return listed == value{text}; };
-  if (!each.choices.empty()) return std::ranges::count(each.choices, text) != 0;
-  return std::ranges::any_of(each.defaults, holds) || std::ranges::any_of(each.smoke, holds);
-}
-
 value read_value(const parameter& each, std::string_view text) {
   if (std::holds_alternative<std::string_view>(each.defaults.front())) {
-    if (!is_choice(each, text)) throw usage_error{"unknown value", text, each.meaning};
+    if (std::ranges::count(choices_of(each), text) == 0)
+      throw usage_error{"unknown value", text, each.meaning};
     return text;
   }
   if (std::holds_alternative<double>(each.defaults.front())) {
@@ -98,6 +93,18 @@ void take_value(const experiment& question, std::string_view name, std::string_v
 }
 
 } // namespace
+
+std::vector<std::string_view> choices_of(const parameter& each) {
+  if (!each.choices.empty()) return each.choices;
+  std::vector<std::string_view> texts;
+  for (const auto* const values : {&each.defaults, &each.smoke}) {
+    for (const value& each_value : *values) {
+      const auto text = std::get<std::string_view>(each_value);
+      if (std::ranges::count(texts, text) == 0) texts.push_back(text);
+    }
+  }
+  return texts;
+}
 
 options read_options(const experiment& question, int argc, char** argv) {
   constexpr int smoke_repeats = 2;

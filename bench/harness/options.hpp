@@ -31,6 +31,9 @@ struct usage_error {
   std::string_view why;
 };
 
+/// Returns: what --set may give for a parameter whose values are text.
+std::vector<std::string_view> choices_of(const parameter& each);
+
 /// Throws usage_error. The arguments must outlive the result.
 options read_options(const experiment& question, int argc, char** argv);
 

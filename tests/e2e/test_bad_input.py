@@ -58,6 +58,8 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("run", "all", "--set", "size"), 2, "E003", "NAME=VALUE"),
     (("run", "all", "--set", "siez=1"), 2, "E003", "did you mean size"),
     (("run", "all", "--set", "size=big"), 2, "E003", "big"),
+    (("run", "all", "--set", "size=8,0"), 2, "E003", "do: give 1 or more"),
+    (("run", "all", "--set", "mode=a,alas"), 2, "E003", "do: name one of a, also, zz"),
     (("run", "all", "--subjects", "godo"), 2, "E003", "did you mean good"),
     (("run", "all", "--rounds", "0"), 2, "E003", "--rounds"),
     (("resume", "zzzz"), 2, "E004", "zzzz"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from heapwise.model.cell import Setting
-from heapwise.model.facts import Number
+from heapwise.model.facts import Count, Number
 from heapwise.model.subject_name import SubjectName
 
 EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})?"
@@ -45,6 +45,12 @@ class Parameter:
     unit: str = ""
     changes_work: bool = False
     """Its values are different work: cells are not compared across them."""
+
+    choices: list[str] = field(default_factory=list)
+    """Of a text: what it may be. Empty: the experiment does not say."""
+
+    least: Count | None = None
+    """Of a number: it may not be less. None: the experiment does not say."""
 
 
 @dataclass(frozen=True)

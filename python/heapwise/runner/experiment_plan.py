@@ -20,12 +20,14 @@ from heapwise.model import (
     Plan,
     PlanOptions,
     Reproduction,
+    Setting,
     Subject,
     SubjectName,
     SubjectSpec,
     control_name,
     name_with_peer,
 )
+from heapwise.model.facts import MOST
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.examined import check_of, with_programs
@@ -201,7 +203,8 @@ def _peer_of(spec: SubjectSpec) -> str:
 def parse_settings(
     settings: Sequence[str], experiments: Sequence[Experiment]
 ) -> dict[str, list[Any]]:
-    """``block_size=64,256`` as values of the parameter's own type. Problem E003 else."""
+    """``block_size=64,256`` as values of the parameter's own type, each of which every experiment
+    with that parameter accepts. Problem E003 else."""
     known = {p.name: p for experiment in experiments for p in experiment.parameters}
     found: dict[str, list[Any]] = {}
     for setting in settings:
@@ -211,24 +214,45 @@ def parse_settings(
         if name not in known:
             hint = did_you_mean(name, known, f"there are {', '.join(known)}")
             raise Problem("E003", f"--set: no chosen experiment has a parameter '{name}'{hint}")
-        found[name] = [_value(word, known[name]) for word in words.split(",")]
+        for experiment in experiments:
+            for parameter in experiment.parameters:
+                if parameter.name == name:
+                    found[name] = [
+                        _value(word, parameter, experiment.id) for word in words.split(",")]
     return found
 
 
-def _value(word: str, parameter: Parameter) -> Any:
+def _value(word: str, parameter: Parameter, experiment: str) -> Setting:
     example = (parameter.default or parameter.smoke or [""])[0]
     try:
         if isinstance(example, bool):
             return {"true": True, "false": False}[word.lower()]
         if isinstance(example, int):
-            return int(word)
-        return float(word) if isinstance(example, float) else word
+            return _in_range(int(word), parameter, experiment)
+        if isinstance(example, float):
+            return _in_range(float(word), parameter, experiment)
     except (ValueError, KeyError) as error:
         kind = type(example).__name__
         raise Problem(
             "E003", f"--set {parameter.name}: '{word}' is not {'an' if kind == 'int' else 'a'} "
             f"{kind} as {example} is"
         ) from error
+    if parameter.choices and word not in parameter.choices:
+        raise Problem("E003", f"--set {parameter.name}: '{word}' is not a value that {experiment} "
+                      f"has{did_you_mean(word, parameter.choices)}",
+                      do=f"name one of {', '.join(parameter.choices)}")
+    return word
+
+
+def _in_range(number: float, parameter: Parameter, experiment: str) -> float:
+    """The number. Problem E003 for one that the experiment would refuse, or that cannot be stored.
+    """
+    if not abs(number) <= MOST:
+        raise Problem("E003", f"--set {parameter.name}: {number} is beyond what can be measured")
+    if parameter.least is not None and number < parameter.least:
+        raise Problem("E003", f"--set {parameter.name}: {number} is too little for {experiment}",
+                      do=f"give {parameter.least} or more")
+    return number
 
 
 def _no_subject(patterns: Sequence[str], experiments: Sequence[Experiment]) -> str:

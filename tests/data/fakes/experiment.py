@@ -26,8 +26,10 @@ def describe():
         schema=1, id=f"fake/{NAME}", family="fake", question="Does the runner cope?",
         isolates="the runner", not_shown="anything real",
         parameters=[
-            {"name": "size", "meaning": "bytes", "default": [8, 64], "smoke": [8], "unit": "bytes"},
-            {"name": "mode", "meaning": "a word", "default": ["a"], "smoke": ["a"]},
+            {"name": "size", "meaning": "bytes", "default": [8, 64], "smoke": [8], "unit": "bytes",
+             "least": 1},
+            {"name": "mode", "meaning": "a word", "default": ["a"], "smoke": ["a"],
+             "choices": ["a", "also", "zz"]},
         ],
         quantities=[{"name": "pair", "unit": "ns/op", "better": "lower"}],
         subjects=[

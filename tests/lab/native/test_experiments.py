@@ -70,6 +70,10 @@ def test_description_is_whole(binary: Path, experiment: Experiment) -> None:
     assert all(p.default and p.smoke and p.meaning for p in experiment.parameters)
     assert experiment.repeats > experiment.dropped_repeats >= 0
     assert all(s.available or s.reason for s in experiment.subjects)
+    for p in experiment.parameters:
+        assert isinstance(p.default[0], str) == bool(p.choices) == (p.least is None)
+        assert not p.choices or {*p.default, *p.smoke} <= {*p.choices}
+        assert p.least is None or all(v >= p.least for v in (*p.default, *p.smoke))
     for use in (p for p in experiment.parameters if p.name == "touch"):
         assert "none" not in use.default, "a diagnostic, which a run must ask for"
 
@@ -251,6 +255,19 @@ def test_bad_usage_says_what_why_next(binary: Path, arguments: list[str]) -> Non
     assert done.stdout == ""
     assert done.stderr.startswith("error E003: ")
     assert "\n  do: " in done.stderr
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_a_process_refuses_what_its_description_does_not_allow(
+        binary: Path, experiment: Experiment) -> None:
+    """So the command, which refuses that before it starts a process, refuses no other value."""
+    for p in experiment.parameters:
+        wrong = "no-such-word" if p.least is None else str(p.least - 1)
+        right = p.choices[-1] if p.least is None else str(p.least)
+        for word, code in ((wrong, 2), (right, 0)):
+            done = subprocess.run([str(binary), "--describe", "--set", f"{p.name}={word}"],
+                                  capture_output=True, text=True, timeout=120)
+            assert done.returncode == code, f"{p.name}={word}: {done.stderr}"
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)

@@ -107,6 +107,33 @@ def test_settings_take_the_type_of_the_default() -> None:
             parse_settings([bad], [typed])
 
 
+@pytest.mark.parametrize(("setting", "what", "do"), [
+    ("order=fifo,lifo", "'fifo' is not a value that a has", "name one of lifo, random"),
+    ("order=randm", "did you mean random?", "name one of lifo, random"),
+    ("size=64,7", "7 is too little for a", "give 8 or more"),
+    ("share=-0.5", "-0.5 is too little for a", "give 0 or more"),
+    ("share=nan", "nan is beyond", ""), ("share=inf", "inf is beyond", ""),
+    ("size=99999999999999999999", "is beyond", ""),
+])
+def test_a_value_that_an_experiment_would_refuse_is_refused(
+        setting: str, what: str, do: str) -> None:
+    """By the first experiment that does, of several that have the parameter."""
+    one = experiment(id="a", parameters=[
+        Parameter("size", "", [8], [8], least=8), Parameter("share", "", [0.5], [0.5], least=0),
+        Parameter("order", "", ["lifo"], ["lifo"], choices=["lifo", "random"])])
+    other = experiment(id="b", parameters=[
+        Parameter("size", "", [8], [8], least=0), Parameter("share", "", [0.5], [0.5]),
+        Parameter("order", "", ["fifo"], ["fifo"], choices=["fifo", "lifo", "randm"])])
+    for experiments in ([one], [one, other], [other, one]):
+        with pytest.raises(Problem) as refused:
+            parse_settings([setting], experiments)
+        assert refused.value.id == "E003"
+        assert what in refused.value.what
+        assert do in refused.value.do
+    assert parse_settings(["order=lifo", "size=8"], [one, other]) == {
+        "order": ["lifo"], "size": [8]}
+
+
 def test_malloc_becomes_one_subject_per_peer() -> None:
     declared = experiment(
         subjects=[SubjectSpec("pool", "inline", ""), SubjectSpec("malloc", "malloc", ""),

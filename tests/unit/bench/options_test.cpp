@@ -61,6 +61,13 @@ TEST_CASE("settings keep the type of their parameter, in any order of the option
   CHECK(chosen.subject->name == "two");
 }
 
+TEST_CASE("a text may be what is listed, or what its parameter has as defaults and smoke values") {
+  using words = std::vector<std::string_view>;
+  CHECK(choices_of(question.parameters.back()) == words{"address", "random"});
+  CHECK(choices_of({"order", "", {"address"}, {}, "", 1, {"address", "random"}}) ==
+        words{"address", "random"});
+}
+
 TEST_CASE("questions about the experiment need no subject") {
   CHECK(read({"--describe"}).verb == options::verb::describe);
   CHECK(read({"--list-subjects"}).verb == options::verb::list_subjects);
