@@ -91,6 +91,7 @@ copy_number copy_process() noexcept {
   // inherited: a reader of a pipe would else wait for the end of the copy, too.
   const long number = ::syscall(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
   if (number == 0) {
+    ::syscall(SYS_sched_yield); // the threads of the process stand still: they go first
     ::prctl(PR_SET_NAME, "heapwise-mark");
     give_way();
     ::prctl(PR_SET_DUMPABLE, 0); // its files in /proc may not be written any more
