@@ -9,7 +9,8 @@ from heapwise.stats.quantiles import median_interval
 from recording.measure import median
 
 Row = tuple[str, str, str, bool]
-QUIET_LOAD = 0.5
+QUIET = 0.5
+"""Other tasks that run, at most."""
 WORST_RATIO, USUAL_RATIO, USUAL_PROGRAMS = 1.3, 1.03, 9
 PROFILE_RATIO = 1.005
 READER_BYTES = 64 << 20
@@ -44,11 +45,15 @@ def page(kept: dict[str, Any]) -> str:
 
 
 def _warning(kept: dict[str, Any]) -> list[str]:
-    busiest = max(kept.get("load_average", {}).values(), default=0.0)
-    if busiest <= QUIET_LOAD:
+    # Of turns, instructions are counted.
+    other = {part: tasks for part, tasks in kept.get("other_work", {}).items() if part != "turns"}
+    busiest = max(other.values(), default=0.0)
+    if busiest <= QUIET:
         return []
-    return [f"**The machine had other work (load average {busiest}), so wall times are too long by "
-            "an unknown factor.** Processor times, sizes and memory are less affected.", ""]
+    parts = ", ".join(part for part, tasks in other.items() if tasks > QUIET)
+    return [f"**The machine had other work when these parts began: {parts} (up to {busiest} "
+            "tasks), so wall times are too long by an unknown factor.** Processor times, sizes and "
+            "memory are less affected.", ""]
 
 
 def _start_line(start: dict[str, Any]) -> str:
