@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from heapwise.stats.arrays import median_of_sorted
 from heapwise.stats.signed_rank import interval_rank, p_value
 from heapwise.stats.student import LEAST, mean_interval
 
@@ -170,7 +171,7 @@ def ratio_of_logs(logs: NDArray[np.float64], confidence: float = CONFIDENCE) -> 
     averages = walsh_averages(logs)
     statistic = float(np.sum(averages > 0) + np.sum(averages == 0) / 2)
     return PairedRatio(
-        ratio=float(np.exp(np.median(averages))), low=float(np.exp(averages[rank - 1])),
+        ratio=float(np.exp(median_of_sorted(averages))), low=float(np.exp(averages[rank - 1])),
         high=float(np.exp(averages[-rank])), n=len(logs), p_value=p_value(statistic, len(logs)),
         confidence=confidence)
 
