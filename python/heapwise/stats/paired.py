@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,9 +118,16 @@ def _p_by_width(ratio: float, end: float, n: int, confidence: float) -> float:
     return float(2 * stdtr(n - 1, -half * distance / reach))
 
 
+@lru_cache(maxsize=64)
+def _pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first and the second of all pairs (i <= j). The same few counts come again and again."""
+    first, second = np.triu_indices(count)
+    return first, second
+
+
 def walsh_averages(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sorted means of all pairs (i <= j); shape (n,) in, (n*(n+1)/2,) out, same unit."""
-    first, second = np.triu_indices(len(differences))
+    first, second = _pairs(len(differences))
     return np.sort((differences[first] + differences[second]) / 2)
 
 
@@ -158,7 +166,7 @@ def centre(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     """The logarithm of what ``ratio_of_logs`` estimates; shape (..., n) in, (...) out."""
     if interval_rank(logs.shape[-1], CONFIDENCE) is None:
         return np.asarray(logs.mean(axis=-1), dtype=np.float64)
-    first, second = np.triu_indices(logs.shape[-1])
+    first, second = _pairs(logs.shape[-1])
     return np.asarray(np.median((logs[..., first] + logs[..., second]) / 2, axis=-1),
                       dtype=np.float64)
 
