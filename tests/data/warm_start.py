@@ -29,7 +29,7 @@ Done = subprocess.CompletedProcess[str]
 LONGEST = 100_000
 """Bytes of a request: the most that one message of a socket surely holds."""
 
-FREE_PREFIXES = ("HEAPWISE_", "XDG_", "FAKE_")
+FREE_PREFIXES = ("HEAPWISE_", "XDG_", "FAKE_", "_HEAPWISE_", "COMP_")
 FREE_NAMES = {"PATH", "HOME"}
 """Variables that only the command reads, once it runs. Others may be read by Python, the loader or
 a library when they start: with those, a process of its own is started."""
