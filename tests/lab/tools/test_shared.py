@@ -25,7 +25,7 @@ def test_it_is_made_once_and_others_wait_for_it(tmp_path_factory: pytest.TempPat
     assert {"first", "last"} <= {path.name for path in begun[0].iterdir()}
 
 
-def test_what_fails_is_tried_again(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_failure_is_tried_again(tmp_path_factory: pytest.TempPathFactory) -> None:
     def fail(folder: Path) -> None:
         (folder / "half").touch()
         raise OSError("no room")
