@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from shared import shared_folder
 from warm_start import WarmStart, command
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,10 +48,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def warm_start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmStart]:
     """Starts the command without loading its modules each time. The processes of one run of pytest
     share the verbs that were started."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    shared = folder / "started-verbs"
+    shared = shared_folder(tmp_path_factory) / "started-verbs"
     shared.mkdir(exist_ok=True)
     starter = WarmStart(usual_variables(), shared)
     yield starter

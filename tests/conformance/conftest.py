@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
 import pytest
+from shared import once
 
 from conformance import subject
 from conformance.build import USUAL, Variant, build
@@ -26,9 +28,16 @@ def library() -> Path:
 
 @pytest.fixture(scope="session")
 def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Variant], Path]:
-    """The programs as a variant builds them; built when first asked for."""
-    root = tmp_path_factory.mktemp("programs")
-    return cache(lambda variant: build(variant, root / variant.name.replace(" ", "")))
+    """The programs as a variant builds them; built when first asked for. The folder is a copy of
+    this process's own, because the programs write into it."""
+    own = tmp_path_factory.mktemp("programs")
+
+    def built(variant: Variant) -> Path:
+        name = variant.name.replace(" ", "")
+        shared = once(tmp_path_factory, f"built-{name}", lambda folder: build(variant, folder))
+        return shutil.copytree(shared, own / name)
+
+    return cache(built)
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ Done = subprocess.CompletedProcess[str]
 LONGEST = 100_000
 """Bytes of a request: the most that one message of a socket surely holds."""
 
-FREE_PREFIXES = ("HEAPWISE_", "XDG_", "FAKE_")
+FREE_PREFIXES = ("HEAPWISE_", "XDG_", "FAKE_", "_HEAPWISE_", "COMP_")
 FREE_NAMES = {"PATH", "HOME"}
 """Variables that only the command reads, once it runs. Others may be read by Python, the loader or
 a library when they start: with those, a process of its own is started."""
@@ -165,13 +165,16 @@ def load() -> None:
 
 
 def rehearse() -> None:
-    """Plans a comparison: then what the command loads late is loaded, and what it reads of the
-    allocators of this machine is read. A test has none that a user has added, and a store of its
-    own."""
+    """Makes all verbs, and plans a comparison: then what the command loads late is loaded, and what
+    it reads of the allocators of this machine is read. A test has none that a user has added, and a
+    store of its own."""
     os.environ |= {"XDG_DATA_HOME": os.devnull, "HEAPWISE_STORE": os.devnull}
-    run = importlib.import_module("heapwise.cli.frame.app").run
+    app = importlib.import_module("heapwise.cli.frame.app")
+    app.verbs_command()
+    for verb in app.verb_names():
+        app.verbs_command(verb)
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-        run(["compare", "--dry-run", "--", "/bin/true"])
+        app.run(["compare", "--dry-run", "--", "/bin/true"])
 
 
 def answer(link: socket.socket) -> bool:

@@ -6,15 +6,18 @@ what is promised by all must hold for them too, which shows that a test asks for
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
+from shared import once
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -145,21 +148,19 @@ Compile = Callable[..., Path]
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """Compiles one source file into a program, once for each set of flags."""
-    folder = tmp_path_factory.mktemp("compiled")
-    libraries: dict[tuple[Path, tuple[str, ...]], Path] = {}
-
     def build(source: Path, *flags: str) -> Path:
-        if (source, flags) not in libraries:
-            program = folder / f"{source.stem}-{len(libraries)}"
+        def compile_into(folder: Path) -> None:
             compiler = ["g++", "-std=c++20"] if source.suffix == ".cpp" else ["gcc", "-std=gnu17"]
             command = [*compiler, "-O1", "-g", "-Wall", "-Wextra", "-fno-builtin", "-pthread",
-                       f"-I{source.parent}", str(source), "-o", str(program), *flags]
+                       f"-I{source.parent}", str(source), "-o", str(folder / source.stem), *flags]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-            libraries[source, flags] = program
-        return libraries[source, flags]
 
-    return build
+        words = f"{source}{flags}".encode()
+        name = f"compiled-{source.stem}-{hashlib.sha256(words).hexdigest()[:16]}"
+        return once(tmp_path_factory, name, compile_into) / source.stem
+
+    return cache(build)
 
 
 def missing(*programs: str) -> list[str]:

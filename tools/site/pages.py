@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -70,32 +71,44 @@ def index_page(pages: Path) -> str:
     return text
 
 
+HELP = """
+import json, sys
+from contextlib import redirect_stdout
+from io import StringIO
+from heapwise.cli.frame.app import run, verb_names
+
+def shown(*words):
+    said = StringIO()
+    with redirect_stdout(said):
+        if code := run([*words, "--help"]):
+            sys.exit(code)
+    return said.getvalue()
+
+json.dump({verb: shown(*verb.split()) for verb in ("", *verb_names())}, sys.stdout)
+"""
+"""A program that prints the help of the command and of each verb. Loading them takes longest."""
+
+
 def help_page(root: Path) -> str:
     """What `--help` of the command and of each verb prints."""
     text = titled("Commands")
-    for verb in ("", *verbs(root)):
+    for verb, shown in run_help(root).items():
         name = f"heapwise {verb}".strip()
-        shown = run_help(root, *verb.split())
         block = "".join(f"   {line}".rstrip() + "\n" for line in shown.splitlines())
         text += titled(name, "-") + ".. code-block:: text\n\n" + block + "\n"
     return text
 
 
-def verbs(root: Path) -> list[str]:
-    """The verbs, by the files that define them."""
-    files = (root / "python/heapwise/cli").glob("*.py")
-    return sorted(path.stem for path in files if path.stem != "__init__")
-
-
-def run_help(root: Path, *words: str) -> str:
-    """What the command prints, without colours and 100 columns wide."""
+def run_help(root: Path) -> dict[str, str]:
+    """Verb -> what the command prints, without colours and 100 columns wide; "" for its own."""
     python = os.environ["HEAPWISE_SITE_PYTHON"]
     settings = {"PYTHONPATH": str(root / "python"), "COLUMNS": "100", "NO_COLOR": "1"}
     done = subprocess.run(
-        [python, "-m", "heapwise", *words, "--help"],
+        [python, "-c", HELP],
         env=os.environ | settings | {"TERM": "dumb"},
         capture_output=True,
         text=True,
         check=True,
     )
-    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    found: dict[str, str] = json.loads(done.stdout)
+    return {verb: re.sub(r"\x1b\[[0-9;]*m", "", text) for verb, text in found.items()}

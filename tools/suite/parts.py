@@ -17,6 +17,10 @@ MOSTLY_WAITING = 2 * PROCESSORS
 USUAL = "not slow and not long"
 """The tests that pytest chooses for `make test`."""
 
+MEASURING = ("tests/lab/measured", "tests/lab/native/test_planted.py")
+"""Where the tests with the marker `alone` are. To look for them takes as long as to load them all,
+and nothing runs beside this part."""
+
 NOT_FOR_CPP = (
     *("docs", "packaging", "peers", "programs", "python", "schema"),
     *("tests/data", "tests/e2e", "tests/lab"),
@@ -41,7 +45,7 @@ def of_python(root: Path, results: Path) -> list[Part]:
         pytest(
             "measuring",
             results,
-            "tests/lab",
+            *MEASURING,
             marks=f"{USUAL} and alone",
             processes=1,
             lane=Lane.ALONE,
@@ -81,6 +85,7 @@ def pytest(
     timeout_s: float = MOST_S,
     processes: int = PROCESSORS,
     marks: str = USUAL,
+    by_file: bool = False,
     unrelated: tuple[str, ...] = (),
     lane: Lane = Lane.USUAL,
     **environment: str,
@@ -89,12 +94,14 @@ def pytest(
     with ``environment`` added.
 
     marks: an expression of pytest, which tests are run.
+    by_file: all tests of a file run in one process, which makes what they share once.
     unrelated, lane: as a part has them.
     """
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
     beside = processes if processes > 1 else 0
-    command += ["--numprocesses", str(beside), "--dist", "worksteal", "-m", marks, *folders]
+    distribution = "loadfile" if by_file else "worksteal"
+    command += ["--numprocesses", str(beside), "--dist", distribution, "-m", marks, *folders]
     added = {"HEAPWISE_NATIVE": str(installed_native())} | environment
     return Part(name, command, junit, timeout_s, added, unrelated=unrelated, lane=lane)
 
@@ -200,7 +207,7 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP, lane=Lane.BESIDE),
         pytest("headers", results, "tests/headers"),
         pytest("conformance", results, "tests/conformance", "tests/attack"),
-        pytest("golden", results, "tests/golden"),
+        pytest("golden", results, "tests/golden", by_file=True),
         # Each process would build the fuzzer, all in the same folder.
         pytest("fuzz", results, "tests/fuzz", processes=1, lane=Lane.BESIDE),
         pytest("preload", results, "tests/preload"),

@@ -40,7 +40,7 @@ class Series:
 
     @cached_property
     def median(self) -> float:
-        return float(np.median(self.values))
+        return float(median(self.values))
 
     @cached_property
     def rounds(self) -> dict[int, float]:

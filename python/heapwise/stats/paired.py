@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heapwise.stats.arrays import median_of_sorted
 from heapwise.stats.signed_rank import interval_rank, p_value
 from heapwise.stats.student import LEAST, mean_interval
 
@@ -116,9 +118,16 @@ def _p_by_width(ratio: float, end: float, n: int, confidence: float) -> float:
     return float(2 * stdtr(n - 1, -half * distance / reach))
 
 
+@lru_cache(maxsize=64)
+def _pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first and the second of all pairs (i <= j). The same few counts come again and again."""
+    first, second = np.triu_indices(count)
+    return first, second
+
+
 def walsh_averages(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sorted means of all pairs (i <= j); shape (n,) in, (n*(n+1)/2,) out, same unit."""
-    first, second = np.triu_indices(len(differences))
+    first, second = _pairs(len(differences))
     return np.sort((differences[first] + differences[second]) / 2)
 
 
@@ -157,7 +166,7 @@ def centre(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     """The logarithm of what ``ratio_of_logs`` estimates; shape (..., n) in, (...) out."""
     if interval_rank(logs.shape[-1], CONFIDENCE) is None:
         return np.asarray(logs.mean(axis=-1), dtype=np.float64)
-    first, second = np.triu_indices(logs.shape[-1])
+    first, second = _pairs(logs.shape[-1])
     return np.asarray(np.median((logs[..., first] + logs[..., second]) / 2, axis=-1),
                       dtype=np.float64)
 
@@ -170,7 +179,7 @@ def ratio_of_logs(logs: NDArray[np.float64], confidence: float = CONFIDENCE) -> 
     averages = walsh_averages(logs)
     statistic = float(np.sum(averages > 0) + np.sum(averages == 0) / 2)
     return PairedRatio(
-        ratio=float(np.exp(np.median(averages))), low=float(np.exp(averages[rank - 1])),
+        ratio=float(np.exp(median_of_sorted(averages))), low=float(np.exp(averages[rank - 1])),
         high=float(np.exp(averages[-rank])), n=len(logs), p_value=p_value(statistic, len(logs)),
         confidence=confidence)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import ceil, log
 
 import numpy as np
@@ -22,6 +23,7 @@ def quantile(values: Sequence[float], q: float) -> float:
     return float(np.quantile(np.asarray(values, dtype=np.float64), q))
 
 
+@cache
 def values_needed(q: float, confidence: float = 0.95) -> int:
     """How many values a two-sided interval of this quantile takes at least (6 for the median).
 
@@ -42,8 +44,6 @@ def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.9
     values and at least that with ties. Too few values: ends None, and the note says how many.
     Source: H. A. David and H. N. Nagaraja, "Order Statistics", 3rd ed., section 7.1.
     """
-    from heapwise.stats.special import bdtr
-
     _check(q)
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)
@@ -51,8 +51,7 @@ def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.9
     if n < needed:
         note = f"{n} values: a {confidence:.0%} interval of this quantile needs {needed}"
         return Interval(None, None, confidence, None, note)
-    low, high = _ranks(n, q, confidence)
-    coverage = float(bdtr(high - 1, n, q) - bdtr(low - 1, n, q))
+    low, high, coverage = _ranks(n, q, confidence)
     return Interval(float(ordered[low - 1]), float(ordered[high - 1]), confidence, coverage)
 
 
@@ -61,8 +60,10 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
     return quantile_interval(values, 0.5, confidence)
 
 
-def _ranks(n: int, q: float, confidence: float) -> tuple[int, int]:
-    """1-based ranks (low, high); both tails equal where possible, else all error on one side."""
+@cache
+def _ranks(n: int, q: float, confidence: float) -> tuple[int, int, float]:
+    """1-based ranks (low, high) and their coverage; both tails equal where possible, else all error
+    on one side. The same few numbers of values are asked for again and again."""
     from heapwise.stats.special import bdtr
 
     below: NDArray[np.float64] = np.asarray(bdtr(np.arange(n + 1), n, q), dtype=np.float64)
@@ -73,7 +74,8 @@ def _ranks(n: int, q: float, confidence: float) -> tuple[int, int]:
         low, high = 1, _high_rank(below, error - below[0], n)
     elif high is None:
         low, high = _low_rank(below, error - (1 - below[n - 1])), n
-    return low or 1, high or n
+    low, high = low or 1, high or n
+    return low, high, float(bdtr(high - 1, n, q) - bdtr(low - 1, n, q))
 
 
 def _low_rank(below: NDArray[np.float64], error: float) -> int | None:

@@ -19,6 +19,9 @@ from heapwise.store import StoredRun
 
 OURS = "malloc@heapwise"
 PLAIN = heap_run()
+SEEN = Evidence(PLAIN)
+"""Most tests ask it, and what it has computed for one is there for the next."""
+
 GOOD = Trust("good", [])
 
 PEERS = (*SPEED, "malloc@snmalloc", "malloc@rpmalloc")
@@ -39,11 +42,12 @@ def standing(found: list[Standing], experiment: str, quantity: str, threads: int
 
 
 def goal(stored: StoredRun, says: str) -> Goal:
-    return next(g for g in goals(Evidence(stored), GOOD) if g.cell.startswith(says))
+    evidence = SEEN if stored is PLAIN else Evidence(stored)
+    return next(g for g in goals(evidence, GOOD) if g.cell.startswith(says))
 
 
 def test_behind_is_a_factor_whatever_the_direction() -> None:
-    found = standings(Evidence(PLAIN))
+    found = standings(SEEN)
     for quantity in ("throughput", "alloc_p99"):
         row = standing(found, "heap/rl_small", quantity)
         assert row.best == OURS
@@ -55,7 +59,7 @@ def test_behind_is_a_factor_whatever_the_direction() -> None:
 
 
 def test_equals_are_level_and_the_workloads_own_figure_is_not_ranked() -> None:
-    found = standings(Evidence(PLAIN))
+    found = standings(SEEN)
     assert BASE in standing(found, "heap/rl_small", "overhead_ratio").level()
     assert not [s for s in found if s.cell.quantity == "peak_live"]
     assert not [s for s in found if f"{BASE}-control" in s.places]
@@ -80,7 +84,7 @@ def test_aspects(quantity: Quantity, aspect: str) -> None:
 
 
 def test_the_map_has_the_planted_means_with_the_baseline_at_one() -> None:
-    found = speed_memory(Evidence(PLAIN), "heap")
+    found = speed_memory(SEEN, "heap")
     assert found is not None
     assert len(found.rows) == 12
     spots = {s.subject: s for s in found.spots}
@@ -280,7 +284,7 @@ def test_without_our_heap_there_is_neither_goal_nor_loss() -> None:
 
 
 def test_headlines_name_the_subject_that_leads_and_where() -> None:
-    lines = analyse(Evidence(PLAIN)).headlines
+    lines = analyse(SEEN).headlines
     assert ("fastest of 12 rows: malloc@heapwise alone in 12 (rl_small 3, rl_medium 3, "
             "fragmentation_mix 3, alignment64 3)") in lines
     assert any(h.startswith("least peak memory of 12 rows: malloc@heapwise") for h in lines)
@@ -304,13 +308,13 @@ def renamed(stored: StoredRun, old: str, new: str) -> StoredRun:
 def test_no_favour_another_name_changes_nothing_but_the_name() -> None:
     """Rows, advice, standings and the first lines are the same for ours under any name."""
     other = renamed(PLAIN, OURS, "malloc@zzz")
-    mine, theirs = analyse(Evidence(PLAIN)), analyse(Evidence(other))
+    mine, theirs = analyse(SEEN), analyse(Evidence(other))
     assert [replace(r, subject="") for r in mine.rows] == [
         replace(r, subject="") for r in theirs.rows]
     assert mine.advice == theirs.advice.replace("zzz", "heapwise")
     assert [h for h in mine.headlines if "loses" not in h] == [
         h.replace("zzz", "heapwise") for h in theirs.headlines]
-    for a, b in zip(standings(Evidence(PLAIN)), standings(Evidence(other)), strict=True):
+    for a, b in zip(standings(SEEN), standings(Evidence(other)), strict=True):
         assert list(a.places) == [n.replace("zzz", "heapwise") for n in b.places]
         assert a.best == b.best.replace("zzz", "heapwise")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from synthetic import pool_run
@@ -16,15 +15,21 @@ from heapwise.store import RunWriter
 pytestmark = pytest.mark.usefixtures("built_native")
 
 
-def proposed(words: str, **environment: str) -> list[str]:
-    """What bash is given for the last of these words."""
-    done = subprocess.run(
-        [sys.executable, "-m", "heapwise"], capture_output=True, text=True, timeout=120,
-        env=os.environ | {"_HEAPWISE_COMPLETE": "complete_bash", "COMP_WORDS": words,
-                          "COMP_CWORD": str(words.count(" "))} | environment)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout.split()
+Proposed = Callable[..., list[str]]
+
+
+@pytest.fixture
+def proposed(heapwise: Any) -> Proposed:
+    """What bash is given for the last of some words."""
+    def ask(words: str, **environment: str) -> list[str]:
+        done = heapwise(env={"_HEAPWISE_COMPLETE": "complete_bash", "COMP_WORDS": words,
+                             "COMP_CWORD": str(words.count(" "))} | environment)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        found: list[str] = done.stdout.split()
+        return found
+
+    return ask
 
 
 @pytest.mark.parametrize(("words", "expected"), [
@@ -38,11 +43,11 @@ def proposed(words: str, **environment: str) -> list[str]:
     ("heapwise peers add snm", "snmalloc"),
     ("heapwise peers add mimalloc2 trees/g", "trees/go"),
 ])
-def test_words_are_proposed(words: str, expected: str) -> None:
+def test_words_are_proposed(proposed: Proposed, words: str, expected: str) -> None:
     assert expected in proposed(words)
 
 
-def test_runs_of_the_store_are_proposed(tmp_path: Path) -> None:
+def test_runs_of_the_store_are_proposed(proposed: Proposed, tmp_path: Path) -> None:
     run = pool_run().run
     RunWriter.create(tmp_path, run).close()
     assert run.id in proposed(f"heapwise report {run.id[:2]}", HEAPWISE_STORE=str(tmp_path))

@@ -15,7 +15,7 @@ import typer
 from synthetic import compare_run
 
 from heapwise.cli.frame import console, progress, settings
-from heapwise.cli.frame.app import build_app, run
+from heapwise.cli.frame.app import build_app, run, verb_names, verbs_needed
 from heapwise.cli.frame.progress import describe
 from heapwise.cli.frame.table import align
 from heapwise.cli.frame.watched_campaign import rounds_words
@@ -46,6 +46,28 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
             "print('HEAVY', code, heavy)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "HEAVY 0 []"
+
+
+@pytest.mark.parametrize(("words", "needed"), [
+    (["compare", "--", "run"], ["compare"]), (["fleet", "check"], ["fleet"]), (["compar"], []),
+    (["--version"], []), (["--help"], []), ([], [])])
+def test_a_verb_is_loaded_alone(
+    words: list[str], needed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert verbs_needed(words) == needed
+    monkeypatch.setenv("_HEAPWISE_COMPLETE", "complete_bash")
+    assert verbs_needed(words) == []
+    monkeypatch.delenv("_HEAPWISE_COMPLETE")
+    (tmp_path / settings.FILE_NAME).touch()
+    assert verbs_needed(words) == []
+
+
+def test_each_verb_has_the_name_of_its_file() -> None:
+    alone = {verb: [*typer.main.get_command(build_app([verb])).commands]  # type: ignore[attr-defined]
+             for verb in verb_names()}
+    assert alone == {verb: [verb] for verb in verb_names()}
+    assert len(alone) > 15
 
 
 def test_listing_runs_imports_nothing_heavy() -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -26,6 +27,19 @@ LOST = heap_run(Heap(
                          [*SPEED, "heap_inlined"]),
            experiment_of("heap/size_shift", [Quantity("resident_over_live", "x", "lower")],
                          list(SPEED))]))
+VIEW = View(Evidence(LOST))
+"""Computes what it shows when it is first asked for it."""
+
+
+@cache
+def page() -> str:
+    return build_page([VIEW])
+
+
+@cache
+def page_of_two() -> str:
+    """Of runs with one and with two threads."""
+    return build_page([View(Evidence(heap_run(Heap(threads=(1, 2)))))])
 
 
 class Text(HTMLParser):
@@ -50,14 +64,14 @@ class Text(HTMLParser):
             self.rows[-1][-1] = f"{self.rows[-1][-1]} {data.strip()}".strip()
 
 
-def matrix(stored: StoredRun) -> list[list[str]]:
+def matrix() -> list[list[str]]:
     parser = Text()
-    parser.feed(build_page([View(Evidence(stored))]))
+    parser.feed(page())
     return parser.rows
 
 
 def test_the_first_table_has_a_row_for_each_cell_and_a_column_for_each_subject() -> None:
-    rows = matrix(LOST)
+    rows = matrix()
     assert rows[0] == ["row", "heap_inlined", "heapwise", "mimalloc", "tcmalloc", "jemalloc",
                        "glibc", "best value"]
     first = next(r for r in rows if r[0] == "rl_small throughput, threads 1")
@@ -67,7 +81,7 @@ def test_the_first_table_has_a_row_for_each_cell_and_a_column_for_each_subject()
 
 
 def test_a_subject_that_ran_out_of_time_is_shown_and_has_no_mean() -> None:
-    rows = matrix(LOST)
+    rows = matrix()
     lost = next(r for r in rows if r[0] == "rl_small throughput, threads 16")
     assert lost[5] == "timed out"
     mean = next(r for r in rows if r[0] == "geometric mean")
@@ -76,7 +90,7 @@ def test_a_subject_that_ran_out_of_time_is_shown_and_has_no_mean() -> None:
 
 
 def test_memory_that_an_experiment_asks_for_first_stands_with_the_peaks() -> None:
-    found = standing.build(View(Evidence(LOST)))
+    found = standing.build(VIEW)
     assert found is not None
     tables = {table["title"]: table for table in found["tables"]}
     assert list(tables)[:2] == ["Speed", "Memory"]
@@ -88,7 +102,7 @@ def test_memory_that_an_experiment_asks_for_first_stands_with_the_peaks() -> Non
 
 
 def test_the_interval_of_a_heap_that_is_compiled_in_holds_its_factor_below_one() -> None:
-    found = standing.build(View(Evidence(LOST)))
+    found = standing.build(VIEW)
     assert found is not None
     (speed,) = (table for table in found["tables"] if table["title"] == "Speed")
     (pair,) = (row for row in speed["rows"] if row["experiment"] == "pair")
@@ -98,8 +112,8 @@ def test_the_interval_of_a_heap_that_is_compiled_in_holds_its_factor_below_one()
 
 
 def test_nothing_sets_ours_apart_in_tables_and_figures() -> None:
-    page = build_page([View(Evidence(LOST))])
-    tables = page[page.index('class="matrix'):page.index("Goals of the project")]
+    html = page()
+    tables = html[html.index('class="matrix'):html.index("Goals of the project")]
     classes = set(re.findall(r'<t[dh][^>]*class="([^"]+)"', tables))
     assert not [c for c in classes if "ours" in c or "heapwise" in c]
 
@@ -114,7 +128,7 @@ def test_a_comparison_a_smoke_run_and_a_single_row_have_no_such_table() -> None:
 
 
 def test_the_three_pictures_of_the_report_and_the_maps() -> None:
-    found = heaps.build(View(Evidence(LOST)))
+    found = heaps.build(VIEW)
     assert found is not None
     captions = [caption for caption, _ in found["figures"]]
     assert [c.partition(":")[0] for c in captions] == [
@@ -126,8 +140,8 @@ def test_the_three_pictures_of_the_report_and_the_maps() -> None:
 
 
 def test_the_first_picture_is_the_map_over_all_rows() -> None:
-    page = build_page([View(Evidence(heap_run(Heap(threads=(1, 2)))))])
-    hero = page[page.index('<figure class="hero">'):page.index('aria-label="Reasons')]
+    html = page_of_two()
+    hero = html[html.index('<figure class="hero">'):html.index('aria-label="Reasons')]
     assert "geometric means over 8 rows of 4 experiments" in hero
     assert "speed · faster" in hero
 
@@ -157,8 +171,8 @@ def test_goals_over_rows_open_with_the_worst_first() -> None:
 
 
 def test_an_allocator_of_our_name_is_not_a_command() -> None:
-    page = build_page([View(Evidence(heap_run(Heap(threads=(1, 2)))))])
-    title = page[page.index('<h1 class="answer">'):page.index("</h1>")]
+    html = page_of_two()
+    title = html[html.index('<h1 class="answer">'):html.index("</h1>")]
     assert "malloc@heapwise in" in title
     assert "<code>" not in title
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,22 @@ def row_of(html: str, subject: str) -> str:
     return next(row for row in table.split("<tr") if f">{subject}" in row)
 
 
-def section(shape: Trees | None = None) -> str:
-    page = build_page([View(Evidence(trees_run(shape)))])
+VIEW = View(Evidence(trees_run()))
+"""Computes what it shows when it is first asked for it."""
+
+
+def section(view: View) -> str:
+    page = build_page([view])
     return page[page.index('<section id="trees-'):].partition("</section>")[0]
 
 
+@cache
+def usual_section() -> str:
+    return section(VIEW)
+
+
 def test_rows_stand_by_kind_with_both_machines_of_the_report() -> None:
-    html = section()
+    html = usual_section()
     kinds = re.findall(r'<tr class="kind"><th[^>]*>([^<]+)', html)
     assert kinds == ["explicit", "reference counting", "collectors", "pools and arenas"]
     ocaml = text(row_of(html, "ocaml"))
@@ -47,11 +57,11 @@ def test_rows_stand_by_kind_with_both_machines_of_the_report() -> None:
 
 
 def test_every_row_says_how_it_was_started_and_made() -> None:
-    html = section()
+    html = usual_section()
     remarks = html[html.index("What each row is"):]
     ocaml = text(row_of(remarks, "ocaml"))
     assert "tree 21 1.2.3 cc -O2 ocaml.c made up" in ocaml
-    page = pages(View(Evidence(trees_run())))["trees/binary_trees.md"]
+    page = pages(VIEW)["trees/binary_trees.md"]
     assert "| ocaml | `tree 21` | 1.2.3 | `cc -O2 ocaml.c` | made up |" in page
     assert "| dart | missing: apt-get install dart |" in page
     assert "-control | `tree" not in page
@@ -81,16 +91,17 @@ def test_a_report_of_trees_says_both_commands_and_what_was_changed(
 
 
 def test_published_figures_stand_only_beside_their_own_depth() -> None:
-    assert "2.09 2.06 user" not in text(section(Trees(depth=18)))
-    assert "an M1, s" not in section(Trees(depth=18))
+    html = section(View(Evidence(trees_run(Trees(depth=18)))))
+    assert "2.09 2.06 user" not in text(html)
+    assert "an M1, s" not in html
 
 
 def test_a_row_that_failed_has_its_words_and_no_figures() -> None:
-    html = section(Trees(lost={"ocaml": ("timed_out", "no end after 900 s")}))
+    view = View(Evidence(trees_run(Trees(lost={"ocaml": ("timed_out", "no end after 900 s")}))))
+    html = section(view)
     ocaml = text(row_of(html, "ocaml"))
     assert "timed out 8 of 8: no end after 900 s" in ocaml
     assert "2.6" not in ocaml
-    view = View(Evidence(trees_run(Trees(lost={"ocaml": ("timed_out", "no end after 900 s")}))))
     assert view.result.rows
     found = trees.picture(view)
     assert found is not None
@@ -102,13 +113,12 @@ def test_a_row_whose_time_is_lost_says_so() -> None:
     stored = trees_run(None)
     samples = [replace(s, values={n: v for n, v in s.values.items() if n != "wall"})
                if s.subject == "ocaml" else s for s in stored.samples]
-    page = build_page([View(Evidence(replace(stored, samples=samples)))])
-    html = page[page.index('<section id="trees-'):].partition("</section>")[0]
+    html = section(View(Evidence(replace(stored, samples=samples))))
     assert "no time was measured" in text(row_of(html, "ocaml"))
 
 
 def test_a_budget_is_one_curve_for_each_runtime_in_the_order_of_its_points() -> None:
-    html = section(Trees(budget=True))
+    html = section(View(Evidence(trees_run(Trees(budget=True)))))
     budget = html[html.index("<h3>trees/budget"):]
     assert budget.count("<polyline") == 2
     label = re.search(r'aria-label="([^"]*)"', budget)
@@ -119,7 +129,7 @@ def test_a_budget_is_one_curve_for_each_runtime_in_the_order_of_its_points() -> 
 
 
 def test_the_general_table_of_published_figures_leaves_them_to_their_own() -> None:
-    found = goals.build(View(Evidence(trees_run())))
+    found = goals.build(VIEW)
     assert found is not None
     assert found["lines"] == []
     assert found["goals"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from suite.part import Part
-from suite.parts import NOT_UNDER_QEMU, NOT_UNDER_TSAN, all_parts, long_parts
+from suite.part import Lane, Part
+from suite.parts import MEASURING, NOT_UNDER_QEMU, NOT_UNDER_TSAN, all_parts, long_parts
 
 ROOT = Path(__file__).parents[3]
 RULES = ROOT / "cmake" / "unit_tests.cmake"
@@ -151,6 +151,15 @@ def test_the_long_suite_runs_what_is_marked_so(tmp_path: Path) -> None:
     # Those that also run alone are in this folder.
     alone = parts["long comparisons"].command
     assert (alone[-1], alone[alone.index("--dist") + 3]) == ("tests/lab/measured", "not slow")
+
+
+def test_the_measuring_part_has_all_tests_that_run_alone(tmp_path: Path) -> None:
+    files = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")
+             if "mark.alone" in path.read_text() and path != Path(__file__)}
+    [part] = [part for part in all_parts(ROOT, tmp_path) if part.lane is Lane.ALONE]
+    assert len(files) > 3
+    assert [file for file in files if not file.startswith(MEASURING)] == []
+    assert part.command[-len(MEASURING):] == list(MEASURING)
 
 
 def test_no_two_parts_have_a_name(tmp_path: Path) -> None:

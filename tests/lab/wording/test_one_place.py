@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[3] / "python/heapwise"
@@ -38,9 +39,10 @@ def test_no_function_of_wording_has_a_namesake() -> None:
             ] == [("cli/frame/watched_campaign.py", "show")]  # shows a run
 
 
-def _trees() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield str(path.relative_to(PACKAGE)), ast.parse(path.read_text())
+@cache
+def _trees() -> list[tuple[str, ast.Module]]:
+    return [(str(path.relative_to(PACKAGE)), ast.parse(path.read_text()))
+            for path in sorted(PACKAGE.rglob("*.py"))]
 
 
 def _nodes() -> Iterator[tuple[str, ast.AST]]:

@@ -136,7 +136,7 @@ def test_other_profiles_say_that_they_keep_no_call_sites(profile_named: Any, com
 def test_legal_programs_run_as_before_with_call_sites(
     profile: Any, compiled: Any, program: Path, words: list[str]
 ) -> None:
-    flags = ["-fsized-deallocation"] if program == LEGAL else ["-pthread"]
+    flags = ["-fsized-deallocation"] if program == LEGAL else []
     done = profile.run(compiled(program, *flags), *words, HEAPWISE_MALLOC_CALL_SITES="1")
     assert (done.status, done.err) == (0, "")
 

@@ -101,5 +101,5 @@ def test_a_free_does_not_make_pages_resident_that_the_block_never_touched(
 def test_threads_and_children_free_large_blocks(
     profile: Any, hiding: Any, compiled: Any
 ) -> None:
-    done = hiding(profile, compiled(HELD, "-pthread"), "forks")
+    done = hiding(profile, compiled(HELD), "forks")
     assert (done.status, done.out, done.err) == (0, b"done\n", ""), done

@@ -34,7 +34,7 @@ def test_a_stale_pointer_is_found_since_its_block_has_no_new_owner(
 def test_one_of_two_threads_that_free_a_block_at_once_is_told(
     hardened: Any, compiled: Any, size: int
 ) -> None:
-    done = hardened.run(compiled(QUARANTINE, "-pthread"), "race", size,
+    done = hardened.run(compiled(QUARANTINE), "race", size,
                         HEAPWISE_MALLOC_GUARD_EVERY="0")
     assert (done.status, done.out) == (0, b"done\n")
     assert "it was freed before" in done.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import re
 import signal
@@ -25,26 +26,43 @@ from heapwise.cli.frame.streams import finish_streams, prepare_streams
 from heapwise.errors import Exit, Problem
 
 
-def build_app() -> typer.Typer:
-    """Every module of this folder that is not a package is a verb."""
+def verb_names() -> list[str]:
+    """Every module of this folder that is not a package is a verb, which has the same name."""
+    return sorted(module.name for module in pkgutil.iter_modules(heapwise.cli.__path__)
+                  if not module.ispkg)
+
+
+COMPLETION = "_HEAPWISE_COMPLETE"
+"""With this variable a shell asks for proposals."""
+
+
+def build_app(verbs: Sequence[str] = ()) -> typer.Typer:
+    """With these verbs, or with all."""
     app = typer.Typer(
         name="heapwise", rich_markup_mode=None, pretty_exceptions_enable=False,
         no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for module in sorted(pkgutil.iter_modules(heapwise.cli.__path__), key=lambda found: found.name):
-        if not module.ispkg:
-            importlib.import_module(f"heapwise.cli.{module.name}").register(app)
+    for verb in verbs or verb_names():
+        importlib.import_module(f"heapwise.cli.{verb}").register(app)
     return app
 
 
 @cache
-def verbs_command() -> Any:
-    """The command with its verbs. It takes longer to make than many verbs take to run, and is the
-    same for each run of a process."""
-    command = typer.main.get_command(build_app())
+def verbs_command(*verbs: str) -> Any:
+    """The command with these verbs, or with all. All of them take longer to make than many verbs
+    take to run, and are the same for each run of a process."""
+    command = typer.main.get_command(build_app(verbs))
     show_metavars(command)
     return command
+
+
+def verbs_needed(words: Sequence[str]) -> list[str]:
+    """The verb that these words begin with, if no other is asked for; else none, so all of them. A
+    file of settings may name any verb, and a shell may complete any word."""
+    if not words or COMPLETION in os.environ or settings.find_file():
+        return []
+    return [verb for verb in verb_names() if verb == words[0]]
 
 
 def _show_version(wanted: bool) -> None:
@@ -126,7 +144,7 @@ def _own_words(words: Sequence[str]) -> Sequence[str]:
 
 def _invoke(words: list[str]) -> int:
     _demand_working_folder()
-    command = verbs_command()
+    command = verbs_command(*verbs_needed(words))
     verb = next((word for word in words if word in command.commands), "")
     defaults = settings.defaults(command, verb)
     try:
