@@ -25,7 +25,6 @@ pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("built_native")]
 LONG = os.environ.get("HEAPWISE_TIER") == "long"
 SAME_GATES = int(os.environ.get("HEAPWISE_GATES", "300" if LONG else "1"))
 SLOWER_GATES = int(os.environ.get("HEAPWISE_SLOWER_GATES", "40" if LONG else "0"))
-SAME_S = 20.0 if LONG else 10.0
 LIMIT = 0.05
 REPEATED = 10_000
 """Is added to the seed of a gate that is made again."""
@@ -62,7 +61,7 @@ def gate(folder: Path, number: int, new: str, limits: dict[str, float], work: st
 def gate_beside_a_neighbour(folder: Path, number: int) -> GateResult:
     with neighbours(1):
         found = gate(folder, number, build(folder, 0),
-                     {"time": LIMIT, "peak_memory": LIMIT, "allocations": 0.0}, SHORT, SAME_S)
+                     {"time": LIMIT, "peak_memory": LIMIT, "allocations": 0.0}, SHORT, 20.0)
     if found.verdict == "regressed":
         print(number, *(row.sentence for row in found.rows), sep="\n  ")
     return found
