@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from done_once import done_once, folder_of_all
 
 from conformance import subject
 from conformance.build import USUAL, compile_one
@@ -23,9 +24,12 @@ def library() -> Path:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with ``attacks``, ``links`` and ``careless.so``."""
-    folder = tmp_path_factory.mktemp("attacks")
-    for name in ("attacks", "links"):
-        compile_one(USUAL, HERE / f"{name}.cpp", folder / name)
-    options = ("-shared", "-fPIC", "-fno-builtin")
-    compile_one(USUAL, HERE / "careless.cpp", folder / "careless.so", *options)
-    return folder
+
+    def build(folder: Path) -> Path:
+        for name in ("attacks", "links"):
+            compile_one(USUAL, HERE / f"{name}.cpp", folder / name)
+        options = ("-shared", "-fPIC", "-fno-builtin")
+        compile_one(USUAL, HERE / "careless.cpp", folder / "careless.so", *options)
+        return folder
+
+    return done_once(folder_of_all(tmp_path_factory), "attacks", build)

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from done_once import done_once, folder_of_all
 
 from conformance import subject
 from conformance.build import USUAL, Variant, build
@@ -25,19 +26,40 @@ def library() -> Path:
 
 
 @pytest.fixture(scope="session")
-def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Variant], Path]:
-    """The programs as a variant builds them; built when first asked for."""
-    root = tmp_path_factory.mktemp("programs")
-    return cache(lambda variant: build(variant, root / variant.name.replace(" ", "")))
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all processes of this run keep the programs."""
+    return folder_of_all(tmp_path_factory) / "programs"
 
 
 @pytest.fixture(scope="session")
-def sights(folder_of: Callable[[Variant], Path]) -> Look:
+def folder_of(programs: Path) -> Callable[[Variant], Path]:
+    """The programs as a variant builds them; built when first asked for."""
+
+    def built(variant: Variant) -> Path:
+        return done_once(programs, file_name(variant), lambda place: build(variant, place))
+
+    return cache(built)
+
+
+@pytest.fixture(scope="session")
+def sights(
+    folder_of: Callable[[Variant], Path], programs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Look:
     """What the programs see under a malloc (None: the C library's), by their names."""
+    written = str(tmp_path_factory.mktemp("written"))
 
     def see(malloc: Path | None, variant: Variant = USUAL) -> Mapping[str, Sight]:
         folder = folder_of(variant)
         wanted = [each for each in PROGRAMS if variant == USUAL or each not in SLOW]
-        return {each: look(folder / each, malloc, str(folder)) for each in wanted}
+
+        def look_at_all(_: Path) -> Mapping[str, Sight]:
+            return {each: look(folder / each, malloc, written) for each in wanted}
+
+        name = f"{file_name(variant)}-under-{malloc.stem if malloc else 'libc'}"
+        return done_once(programs, name, look_at_all)
 
     return cache(see)
+
+
+def file_name(variant: Variant) -> str:
+    return variant.name.replace(" ", "")
