@@ -41,10 +41,13 @@ SHORT, LONG = 100, 200
 
 
 def build(folder: Path, library: Path) -> Path:
-    """The program, built into ``folder`` and linked with the library."""
-    program = folder / SOURCE.stem
-    headers = FOLDER.parents[1] / "include"
-    compile_one(USUAL, SOURCE, program, f"-I{headers}", str(library))
+    """The program, built into ``folder`` and linked with the library. It is compiled once for all
+    libraries."""
+    program, compiled = folder / SOURCE.stem, folder / f"{SOURCE.stem}.o"
+    if not compiled.exists():
+        headers = FOLDER.parents[1] / "include"
+        compile_one(USUAL, SOURCE, compiled, "-c", f"-I{headers}")
+    compile_one(USUAL, compiled, program, str(library))
     return program
 
 

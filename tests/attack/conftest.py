@@ -24,10 +24,11 @@ def library() -> Path:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with ``attacks``, ``links`` and ``careless.so``."""
-    def compile_all(folder: Path) -> None:
+
+    def build(folder: Path) -> None:
         for name in ("attacks", "links"):
             compile_one(USUAL, HERE / f"{name}.cpp", folder / name)
         options = ("-shared", "-fPIC", "-fno-builtin")
         compile_one(USUAL, HERE / "careless.cpp", folder / "careless.so", *options)
 
-    return once(tmp_path_factory, "attacks", compile_all)
+    return once(tmp_path_factory, "attacks", build)

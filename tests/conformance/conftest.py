@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
 import pytest
-from shared import once
+from shared import once, result_once
 
 from conformance import subject
 from conformance.build import USUAL, Variant, build
@@ -28,25 +27,34 @@ def library() -> Path:
 
 @pytest.fixture(scope="session")
 def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Variant], Path]:
-    """The programs as a variant builds them; built when first asked for. The folder is a copy of
-    this process's own, because the programs write into it."""
-    own = tmp_path_factory.mktemp("programs")
+    """The programs as a variant builds them; built when first asked for."""
 
     def built(variant: Variant) -> Path:
-        name = variant.name.replace(" ", "")
-        shared = once(tmp_path_factory, f"built-{name}", lambda folder: build(variant, folder))
-        return shutil.copytree(shared, own / name)
+        name = f"programs-{file_name(variant)}"
+        return once(tmp_path_factory, name, lambda place: build(variant, place))
 
     return cache(built)
 
 
 @pytest.fixture(scope="session")
-def sights(folder_of: Callable[[Variant], Path]) -> Look:
+def sights(
+    folder_of: Callable[[Variant], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Look:
     """What the programs see under a malloc (None: the C library's), by their names."""
+    written = str(tmp_path_factory.mktemp("written"))
 
     def see(malloc: Path | None, variant: Variant = USUAL) -> Mapping[str, Sight]:
         folder = folder_of(variant)
         wanted = [each for each in PROGRAMS if variant == USUAL or each not in SLOW]
-        return {each: look(folder / each, malloc, str(folder)) for each in wanted}
+
+        def look_at_all(_: Path) -> Mapping[str, Sight]:
+            return {each: look(folder / each, malloc, written) for each in wanted}
+
+        name = f"sights-{file_name(variant)}-under-{malloc.stem if malloc else 'libc'}"
+        return result_once(tmp_path_factory, name, look_at_all)
 
     return cache(see)
+
+
+def file_name(variant: Variant) -> str:
+    return variant.name.replace(" ", "")

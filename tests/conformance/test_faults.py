@@ -34,7 +34,7 @@ def under(folder_of: Callable[[Variant], Path], tmp_path_factory: pytest.TempPat
     def see(item: str, *, sound: bool = False) -> Mapping[str, Sight]:
         library = planted(0 if sound else int(item.removeprefix("B1-")))
         programs = folder_of(USUAL)
-        return {name: look(programs / name, library, str(programs)) for name in programs_of(item)}
+        return {name: look(programs / name, library, str(folder)) for name in programs_of(item)}
 
     return see
 

@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "hybrids.hpp"
+#include "stress/contents.hpp"
 
 namespace {
 
@@ -20,16 +21,12 @@ using heapwise::fake_blocks;
 using heapwise::hybrid_options;
 using heapwise::hybrid_statistics;
 using heapwise::strategy;
+using stress::all_are;
 
 constexpr hybrid_options alone{.reserve_slices = 2, .background = false};
 const std::vector<std::size_t> sizes = {0,    1,    16,   32,    33,      64,      128,      129,
                                         256,  257,  500,  512,   1000,    2048,    4095,     4096,
                                         4097, 5000, 9999, 65536, 300'000, 600'000, 3'000'000};
-
-bool all_are(const void* block, std::size_t size, unsigned char value) {
-  const auto* const bytes = static_cast<const unsigned char*>(block);
-  return std::all_of(bytes, bytes + size, [value](unsigned char each) { return each == value; });
-}
 
 TEST_CASE("the next request uses a chunk that had no number yet") {
   heapwise::fake_blocks source;

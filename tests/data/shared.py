@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
+
+Result = TypeVar("Result")
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
@@ -16,15 +20,29 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
     return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
 
 
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """The folder of this name, after ``make`` has filled it, in this process or in another one.
-    What fails is tried again by the next that needs it."""
+def result_once(
+    factory: pytest.TempPathFactory, name: str, work: Callable[[Path], Result]
+) -> Result:
+    """The result of ``work``, which the first process that asks calls, with a folder of this name
+    for what it writes. The others wait. If it raises, the next one that asks calls it again."""
     folder = shared_folder(factory) / name
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        whole = folder / ".whole"
-        if not whole.exists():
-            make(folder)
-            whole.touch()
-    return folder
+        result = folder / ".result"
+        if not result.exists():
+            unfinished = folder / ".unfinished"
+            unfinished.write_bytes(pickle.dumps(work(folder)))
+            unfinished.rename(result)
+        found: Result = pickle.loads(result.read_bytes())
+        return found
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """The folder of this name, after ``make`` has filled it, in this process or in another one."""
+
+    def fill(folder: Path) -> Path:
+        make(folder)
+        return folder
+
+    return result_once(factory, name, fill)

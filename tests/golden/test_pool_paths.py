@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from shared import result_once
 
 import instruction_counts
 import pool_paths
@@ -14,10 +15,10 @@ POLICIES = ("unsynchronized", "locked", "lock_free", "thread_cached", "thread_ca
 
 
 @pytest.fixture(scope="module")
-def measured() -> tuple[str, dict[str, float]]:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, float]]:
     if shutil.which("valgrind") is None:
         pytest.fail("no valgrind: apt-get install valgrind")
-    return pool_paths.measure()
+    return result_once(tmp_path_factory, "pool-paths", lambda _: pool_paths.measure())
 
 
 def test_as_many_instructions_as_recorded(measured: tuple[str, dict[str, float]]) -> None:

@@ -10,6 +10,7 @@
 
 #include <heapwise/malloc.h>
 
+#include "contents.hpp"
 #include "threads.hpp"
 
 namespace stress {
@@ -21,12 +22,7 @@ struct signed_block {
   std::size_t size = 0;
   std::uint8_t sign = 0;
 
-  [[nodiscard]] bool is_intact() const noexcept {
-    for (std::size_t i = 0; i < size; ++i) {
-      if (bytes[i] != static_cast<std::byte>(sign)) return false;
-    }
-    return true;
-  }
+  [[nodiscard]] bool is_intact() const noexcept { return all_are(bytes, size, sign); }
 };
 
 /// Returns: a signed block of one of many sizes, from one of the functions that make blocks;

@@ -13,6 +13,7 @@
 
 #include <doctest/doctest.h>
 
+#include "contents.hpp"
 #include "contract/hybrids.hpp"
 #include "mailbox.hpp"
 #include "threads.hpp"
@@ -45,11 +46,9 @@ void sign(void* block, std::size_t size, std::uint64_t word) {
 bool is_intact(const void* block) {
   signature mine{};
   std::memcpy(&mine, block, sizeof mine);
+  const std::size_t most = std::min<std::size_t>(mine.size, 2000);
   const auto* const bytes = static_cast<const unsigned char*>(block);
-  for (std::size_t i = sizeof mine; i < std::min<std::size_t>(mine.size, 2000); ++i) {
-    if (bytes[i] != mine.fill) return false;
-  }
-  return true;
+  return stress::all_are(bytes + sizeof mine, most - sizeof mine, mine.fill);
 }
 
 template <class Heap>

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "contents.hpp"
+
 namespace stress {
 
 /// One flag for each block of a pool whose blocks are known, and a cookie in each block that is
@@ -50,10 +52,8 @@ class ownership {
     const auto* const bytes = static_cast<const std::byte*>(block);
     std::uint64_t cookie;
     std::memcpy(&cookie, bytes, sizeof cookie);
-    for (std::size_t i = sizeof cookie; i < block_size_; ++i) {
-      if (bytes[i] != static_cast<std::byte>(cookie & 0xFF)) return false;
-    }
-    return true;
+    const auto rest = static_cast<unsigned char>(cookie & 0xFF);
+    return all_are(bytes + sizeof cookie, block_size_ - sizeof cookie, rest);
   }
 
   std::unordered_map<const void*, std::size_t> index_of_;

@@ -1,15 +1,14 @@
 // All threads at one pool: each block has one owner, whichever thread frees it, and none is lost.
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
-#include <set>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <heapwise/heapwise.hpp>
 
+#include "contents.hpp"
 #include "drain.hpp"
 #include "mailbox.hpp"
 #include "ownership.hpp"
@@ -43,7 +42,7 @@ template <class Pool>
 void check_nothing_lost(Pool& pool, std::size_t count) {
   const std::vector<void*> left = drain(pool);
   CHECK(left.size() == count);
-  CHECK(std::set<void*>{left.begin(), left.end()}.size() == count);
+  CHECK(stress::are_distinct(left));
 }
 
 TEST_CASE_TEMPLATE("allocated here, freed there", Pool, SHARED_POOLS) {
@@ -139,19 +138,15 @@ TEST_CASE_TEMPLATE("growth under contention", Pool, SHARED_POOLS) {
         }
       }
     });
-    std::set<void*> all;
-    std::size_t count = 0;
+    std::vector<void*> all;
     for (std::size_t me = 0; me < threads; ++me) {
       for (void* const block : taken[me]) {
-        all.insert(block);
-        ++count;
-        const auto* const bytes = static_cast<const std::byte*>(block);
-        REQUIRE(std::all_of(bytes, bytes + block_size,
-                            [me](std::byte byte) { return byte == static_cast<std::byte>(me); }));
+        all.push_back(block);
+        REQUIRE(stress::all_are(block, block_size, static_cast<unsigned char>(me)));
         REQUIRE(pool.deallocate(block));
       }
     }
-    CHECK(all.size() == count);
+    CHECK(stress::are_distinct(all));
     CHECK(pool.capacity() < 4 * threads * each);
   }
 }
@@ -175,7 +170,7 @@ TEST_CASE_TEMPLATE("growth on a source that is not safe for several threads", Po
       std::vector<void*> all = taken[0];
       all.insert(all.end(), taken[1].begin(), taken[1].end());
       REQUIRE(all.size() == taken.size() * each);
-      REQUIRE(std::set<void*>{all.begin(), all.end()}.size() == all.size());
+      REQUIRE(stress::are_distinct(all));
       REQUIRE(source.requests() == source.pieces_out()); // no chunk that nobody uses
     }
     REQUIRE(source.pieces_out() == 0);

@@ -87,20 +87,27 @@ class checked_calls {
 
   void take(const call& next) {
     written_ring* first = nullptr;
+    std::uint64_t first_order = 0;
     for (written_ring* each : written_) {
-      if (each->next() == nullptr) continue;
-      if (first == nullptr || each->next()->order() < first->next()->order()) first = each;
+      const known_call* const candidate = each->next();
+      if (candidate == nullptr) continue;
+      const std::uint64_t order = candidate->order();
+      if (first != nullptr && order >= first_order) continue;
+      first = each;
+      first_order = order;
     }
-    REQUIRE(first != nullptr);
+    if (first == nullptr) FAIL("a call that no thread has written");
     const known_call& wanted = *first->next();
-    REQUIRE(wanted.order() <= last_order_);
-    REQUIRE(next.stamp == wanted.stamp);
-    REQUIRE(next.kind == wanted.kind);
-    REQUIRE(next.address == wanted.address);
-    REQUIRE(next.size == wanted.size);
-    REQUIRE(next.alignment_log == wanted.alignment_log);
-    REQUIRE((next.stack != 0) == !wanted.stack.empty());
-    if (next.stack != 0) REQUIRE(stacks_.take(next.stack) == wanted.stack);
+    // Checks of doctest would take longer than all else: there are half a million calls.
+    if (wanted.order() > last_order_ || !are_equal(next, wanted)) {
+      CHECK(wanted.order() <= last_order_);
+      CHECK(next.stamp == wanted.stamp);
+      CHECK(next.kind == wanted.kind);
+      CHECK(next.address == wanted.address);
+      CHECK(next.size == wanted.size);
+      CHECK(next.alignment_log == wanted.alignment_log);
+      FAIL("another call was expected, or another stack");
+    }
     first->pass();
     ++count_;
   }
@@ -112,6 +119,13 @@ class checked_calls {
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
  private:
+  [[nodiscard]] bool are_equal(const call& next, const known_call& wanted) const {
+    return next.stamp == wanted.stamp && next.kind == wanted.kind &&
+           next.address == wanted.address && next.size == wanted.size &&
+           next.alignment_log == wanted.alignment_log &&
+           (next.stack != 0 ? stacks_.take(next.stack) == wanted.stack : wanted.stack.empty());
+  }
+
   std::uint64_t last_order_ = 0;
   std::vector<written_ring*> written_;
   call_stacks& stacks_;

@@ -1,6 +1,7 @@
 #include <heapwise/detail/depot.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
@@ -73,7 +74,8 @@ void run_model(std::size_t stride_bytes, const Links& links, unsigned seed) {
   CAPTURE(seed);
   std::mt19937 random{seed};
   scene<Links> at{stride_bytes, links};
-  for (int step = 0; step < 200; ++step) {
+  std::array<int, scene<Links>::block_count> seen{}; // at which step last
+  for (int step = 1; step <= 200; ++step) {
     switch (random() % 4) {
       case 0:
         if (at.out.size() > 400) at.tested.give(at.make_nodes());
@@ -94,13 +96,12 @@ void run_model(std::size_t stride_bytes, const Links& links, unsigned seed) {
       default:
         if (void* const block = at.tested.take_loose(); block != nullptr) at.out.push_back(block);
     }
-    std::vector<bool> seen(at.block_count);
     std::size_t twice = 0;
     std::size_t visits = 0;
     const auto see = [&](void* block) {
-      auto place = seen.begin() + static_cast<std::ptrdiff_t>(at.index_of(block));
-      twice += *place ? 1 : 0;
-      *place = true;
+      int& last_step = seen[at.index_of(block)];
+      twice += last_step == step ? 1 : 0;
+      last_step = step;
       ++visits;
     };
     for (void* const block : at.out) see(block);

@@ -17,6 +17,7 @@
 #include "heap/invalid.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
+#include "stress/contents.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"
 
@@ -373,8 +374,7 @@ TEST_CASE("a block over two pages keeps both, and purging never takes a byte in 
     while (const std::size_t more = some.purge_pages(home, class_index, true)) purged += more;
     bool intact = true;
     for (const std::byte* each : kept) {
-      intact = intact && std::all_of(each, each + class_table[class_index].bytes,
-                                     [](std::byte at) { return at == std::byte{5}; });
+      intact = intact && stress::all_are(each, class_table[class_index].bytes, 5);
     }
     REQUIRE(intact);
     std::size_t zeros = 0;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -182,13 +183,12 @@ TEST_CASE("blocks in the caches of threads that ended count as free memory") {
 
 TEST_CASE("caches of very many threads do not wait for ever") {
   const contract::ending how = contract::in_child([] {
-    std::atomic<int> ready{0};
+    std::latch all_have_caches{200};
     std::vector<std::thread> threads(200);
     for (std::thread& each : threads) {
       each = std::thread{[&] {
         heapwise_free(heapwise_malloc(1));
-        ++ready;
-        while (ready < 200) std::this_thread::yield();
+        all_have_caches.arrive_and_wait();
       }};
     }
     for (std::thread& each : threads) each.join();
@@ -225,7 +225,8 @@ TEST_CASE("the memory for the batches of very many threads goes back") {
     the_options.purge_delay_ms = 2;
     constexpr int count = 200;
     std::atomic<int> ready{0};
-    std::atomic<std::size_t> resident_with_threads{0};
+    std::latch is_measured{count};
+    std::size_t resident_with_threads = 0;
     std::vector<std::thread> threads(count);
     for (std::thread& each : threads) {
       each = std::thread{[&] {
@@ -233,7 +234,7 @@ TEST_CASE("the memory for the batches of very many threads goes back") {
         empty_own_cache();
         get_batches();
         if (++ready == count) resident_with_threads = resident_kib();
-        while (ready < count || resident_with_threads == 0) std::this_thread::yield();
+        is_measured.arrive_and_wait();
       }};
     }
     for (std::thread& each : threads) each.join();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ using namespace heapwise::detail;
 class noted_map {
  public:
   explicit noted_map(std::size_t slices)
-      : memory_((slice_map::bytes_for(slices) + 7) / 8), used_(slices, false) {
+      : memory_((slice_map::bytes_for(slices) + 7) / 8), used_(slices, 0) {
     map_.start(memory_.data(), slices);
   }
 
@@ -31,28 +32,37 @@ class noted_map {
 
   void use(slice_index first, std::size_t count) {
     map_.mark_used(first, count);
-    std::fill_n(used_.begin() + static_cast<std::ptrdiff_t>(first), count, true);
+    std::memset(used_.data() + first, 1, count);
   }
   void free(slice_index first, std::size_t count) {
     map_.mark_free(first, count);
-    std::fill_n(used_.begin() + static_cast<std::ptrdiff_t>(first), count, false);
+    std::memset(used_.data() + first, 0, count);
   }
 
-  /// Returns: what `find` should say, by looking at every slice.
+  /// Returns: what `find` should say, by looking at every run of free slices.
   [[nodiscard]] slice_index lowest(std::size_t count, std::size_t alignment,
                                    std::size_t base) const {
-    std::size_t run = 0;
-    for (slice_index at = used_.size(); at-- > 0;) run_from_[at] = run = used_[at] ? 0 : run + 1;
-    for (slice_index at = 0; at < used_.size(); ++at) {
-      if ((base + at) % alignment == 0 && run_from_[at] >= count) return at;
+    for (slice_index begin = next(0, 0); begin < used_.size();) {
+      const slice_index end = next(begin, 1);
+      for (slice_index at = begin; at + count <= end; ++at) {
+        if ((base + at) % alignment == 0) return at;
+      }
+      begin = next(end, 0);
     }
     return used_.size();
   }
 
  private:
+  /// Returns: the first slice from `at` on with this note. The C library looks at many at once.
+  [[nodiscard]] slice_index next(slice_index at, int note) const {
+    const void* const place = std::memchr(used_.data() + at, note, used_.size() - at);
+    return place == nullptr
+               ? used_.size()
+               : static_cast<slice_index>(static_cast<const std::uint8_t*>(place) - used_.data());
+  }
+
   std::vector<std::uint64_t> memory_;
-  std::vector<bool> used_;
-  mutable std::vector<std::size_t> run_from_ = std::vector<std::size_t>(used_.size());
+  std::vector<std::uint8_t> used_; // 1 or 0
   slice_map map_;
 };
 

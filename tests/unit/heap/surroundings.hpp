@@ -20,6 +20,7 @@
 #include "heap/options.hpp"
 #include "heap/start.hpp"
 #include "heapwise/detail/heap_cache.hpp"
+#include "stress/contents.hpp"
 
 namespace heap_tests {
 
@@ -122,8 +123,7 @@ class live_blocks {
     if (entry == blocks_.end()) return false;
     const kept its = entry->second;
     blocks_.erase(entry);
-    const auto* const bytes = static_cast<const unsigned char*>(block);
-    return std::all_of(bytes, bytes + its.size, [&](unsigned char at) { return at == its.sign; });
+    return stress::all_are(block, its.size, its.sign);
   }
 
   [[nodiscard]] std::size_t size() const { return blocks_.size(); }

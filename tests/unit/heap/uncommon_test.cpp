@@ -20,6 +20,7 @@
 #include "heap/options.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
+#include "stress/contents.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"
 
@@ -35,8 +36,7 @@ std::byte* allocate(std::size_t size, std::size_t alignment = 16, bool zeroed = 
 }
 
 bool all_are(const std::byte* begin, std::size_t count, int value) {
-  return std::all_of(begin, begin + count,
-                     [&](std::byte at) { return at == static_cast<std::byte>(value); });
+  return stress::all_are(begin, count, static_cast<unsigned char>(value));
 }
 
 TEST_CASE("a large block has whole pages, and its slices come and go with it") {
