@@ -55,57 +55,10 @@ function(add_heap_objects target profile)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
 endfunction()
 
-# add_heap_objects_beside(TARGET PROFILE OTHER COMMON OWN SOURCE...): the same, but only the sources whose
-# names match OWN are compiled. Of the others TARGET has the objects of OTHER, a target of another profile.
-# Those see only COMMON, what both profiles have in common (src/heap/profile.hpp): if one of them uses what
-# differs, it does not compile, and belongs to OWN. Where sources are compiled in groups, all are OWN.
-#
-# The property HEAPWISE_OBJECTS of TARGET has its objects, in the order of the sources.
-function(
-  add_heap_objects_beside
-  target
-  profile
-  other
-  common
-  own
-)
-  if(HEAPWISE_GROUPS)
-    add_heap_objects(${target} ${profile} ${ARGN})
-    return()
-  endif()
-  set(own_sources ${ARGN})
-  list(FILTER own_sources INCLUDE REGEX "${own}")
-  add_heap_objects(${target} ${profile} ${own_sources})
-  set_target_properties(${other} PROPERTIES HEAPWISE_COMMON_PROFILES ${common})
-  set(for_other $<STREQUAL:$<TARGET_PROPERTY:HEAPWISE_COMMON_PROFILES>,${common}>)
-  set(objects)
-  foreach(source IN LISTS ARGN)
-    set(compiled_for ${target})
-    if(NOT source IN_LIST own_sources)
-      set(compiled_for ${other})
-      set_property(
-        SOURCE "${source}"
-        APPEND
-        PROPERTY COMPILE_DEFINITIONS "$<${for_other}:HEAPWISE_COMMON_PROFILES=${common}>"
-      )
-    endif()
-    string(REPLACE "." "[.]" name "${source}")
-    list(APPEND objects "$<FILTER:$<TARGET_OBJECTS:${compiled_for}>,INCLUDE,/${name}[.]>")
-  endforeach()
-  set_target_properties(${target} PROPERTIES HEAPWISE_OBJECTS "${objects}")
-endfunction()
-
 # add_heap_replacement(NAME OBJECTS...): lib<NAME>.so, to be linked or preloaded, and lib<NAME>.a, to
 # be linked (target <NAME>-static).
 function(add_heap_replacement name)
-  set(objects)
-  foreach(target IN LISTS ARGN)
-    get_target_property(target_objects ${target} HEAPWISE_OBJECTS)
-    if(NOT target_objects)
-      set(target_objects $<TARGET_OBJECTS:${target}>)
-    endif()
-    list(APPEND objects ${target_objects})
-  endforeach()
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
   add_library(${name} SHARED ${objects})
   add_library(${name}-static STATIC ${objects})
   add_library(heapwise::${name} ALIAS ${name})

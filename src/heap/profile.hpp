@@ -10,12 +10,6 @@
 
 namespace heapwise::detail {
 
-// A source that is compiled once for two profiles sees only what they have in common
-// (cmake/heap.cmake).
-#ifdef HEAPWISE_COMMON_PROFILES
-using chosen_profile = HEAPWISE_COMMON_PROFILES;
-#else
 using chosen_profile = HEAPWISE_PROFILE;
-#endif
 
 } // namespace heapwise::detail

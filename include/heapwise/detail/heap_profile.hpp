@@ -5,12 +5,14 @@
 
 namespace heapwise::detail {
 
-/// What the profiles `fast` and `default` have in common. A source of the heap that uses nothing
-/// else of its profile is compiled once for both.
-struct usual_profiles {
+/// Nothing is checked that costs an instruction.
+struct fast_profile {
+  static constexpr const char* name = "fast";
+  static constexpr bool checks_last = false;
   static constexpr bool keeps_states = false;
   static constexpr bool clears = false;
   static constexpr std::size_t canary_bytes = 0;
+  static constexpr bool samples_guards = false;
   static constexpr bool guards_large = false;
   static constexpr bool guards_spans = false;
   static constexpr bool scatters_blocks = false;
@@ -19,41 +21,39 @@ struct usual_profiles {
   static constexpr bool quarantines = false;
 };
 
-/// Nothing is checked that costs an instruction.
-struct fast_profile : usual_profiles {
-  static constexpr const char* name = "fast";
-  static constexpr bool checks_last = false;
-  static constexpr bool samples_guards = false;
-};
-
 /// What is cheap is checked: a block freed twice in a row. Some blocks lie between pages without
 /// access if an option asks for them.
-struct default_profile : usual_profiles {
+struct default_profile {
   static constexpr const char* name = "default";
   static constexpr bool checks_last = true;
+  static constexpr bool keeps_states = false;
+  static constexpr bool clears = false;
+  static constexpr std::size_t canary_bytes = 0;
   static constexpr bool samples_guards = true;
-};
-
-/// What the profiles `guarded` and `hardened` have in common, as the usual ones have.
-struct checked_profiles {
-  static constexpr bool checks_last = true;
-  static constexpr bool keeps_states = true;
-  static constexpr bool samples_guards = true;
-  static constexpr bool scatters_tables = true;
-  static constexpr bool seals_facts = true;
+  static constexpr bool guards_large = false;
+  static constexpr bool guards_spans = false;
+  static constexpr bool scatters_blocks = false;
+  static constexpr bool scatters_tables = false;
+  static constexpr bool seals_facts = false;
+  static constexpr bool quarantines = false;
 };
 
 /// Every free is checked exactly, by a byte for each granule. Inlined paths find no cache, and end
 /// in the library, which checks. Some blocks lie between pages without access. The heap's tables
 /// lie at random distances from each other and from the blocks; where they lie is read-only once
 /// the heap has started.
-struct guarded_profile : checked_profiles {
+struct guarded_profile {
   static constexpr const char* name = "guarded";
+  static constexpr bool checks_last = true;
+  static constexpr bool keeps_states = true;
   static constexpr bool clears = false;
   static constexpr std::size_t canary_bytes = 0;
+  static constexpr bool samples_guards = true;
   static constexpr bool guards_large = false;
   static constexpr bool guards_spans = false;
   static constexpr bool scatters_blocks = false;
+  static constexpr bool scatters_tables = true;
+  static constexpr bool seals_facts = true;
   static constexpr bool quarantines = false;
 };
 
@@ -61,13 +61,18 @@ struct guarded_profile : checked_profiles {
 /// they are used again. Pages without access follow each large block and each span of small ones. A
 /// block that was freed waits in a quarantine. Fresh blocks are every second one of a span, by
 /// chance.
-struct hardened_profile : checked_profiles {
+struct hardened_profile {
   static constexpr const char* name = "hardened";
+  static constexpr bool checks_last = true;
+  static constexpr bool keeps_states = true;
   static constexpr bool clears = true;
   static constexpr std::size_t canary_bytes = 8;
+  static constexpr bool samples_guards = true;
   static constexpr bool guards_large = true;
   static constexpr bool guards_spans = true;
   static constexpr bool scatters_blocks = true;
+  static constexpr bool scatters_tables = true;
+  static constexpr bool seals_facts = true;
   static constexpr bool quarantines = true;
 };
 
