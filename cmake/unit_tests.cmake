@@ -197,7 +197,7 @@ function(add_test_group group)
   list(TRANSFORM ARGN REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/tests/\\1.cpp" OUTPUT_VARIABLE sources)
   choose_way(${group}/ way)
   add_test_executable(${target} unit ${way} ${sources})
-  heapwise_compile_groups(${target} 12)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   list(FILTER sources INCLUDE REGEX "${HEAPWISE_TESTS_COMPILED_APART}")
   set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   discover_test_group(${target} PROPERTIES LABELS unit TIMEOUT ${arg_TIMEOUT_S} ${surroundings})
@@ -219,7 +219,8 @@ function(discover_test_group target)
     COMMAND
       "${CMAKE_COMMAND}" -D "PROGRAM=$<TARGET_FILE:${target}>" -D "EMULATOR=${emulator}" -D
       "PROPERTIES=${arg_PROPERTIES}" -D "CASES=${arg_CASES}" -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}" -D
-      "OUTPUT=${tests_file}" -P "${PROJECT_SOURCE_DIR}/cmake/list_cases.cmake"
+      "TESTS=${PROJECT_SOURCE_DIR}/tests/" -D "OUTPUT=${tests_file}" -P
+      "${PROJECT_SOURCE_DIR}/cmake/list_cases.cmake"
     VERBATIM
   )
   set(include_file "${CMAKE_CURRENT_BINARY_DIR}/${target}_include.cmake")
