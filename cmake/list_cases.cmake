@@ -1,8 +1,9 @@
-# cmake -D PROGRAM=... -D EMULATOR=... -D PROPERTIES=... -D CASES=... -D FOLDER=... -D TESTS=...
+# cmake -D PROGRAM=... -D EMULATOR=... -D PROPERTIES=... -D CASES=... -D FOLDER=...
 #   -D OUTPUT=... -P ...
 #
 # Asks a program of doctest for its cases, or for those whose names CASES matches, and writes one test of
-# ctest for each: its name has the file of the case, as a path from TESTS without the suffix.
+# ctest for each: its name has the file of the case, as a path from tests/ without the suffix.
+# ccache may have taken the case from another clone, with the path that it has there.
 
 set(chosen)
 if(CASES)
@@ -34,7 +35,7 @@ while(listed MATCHES "<TestCase name=\"([^\"]*)\"[^\n]* filename=\"([^\"]*)\"[^\
   math(EXPR rest "${begin} + ${length}")
   string(SUBSTRING "${listed}" ${rest} -1 listed)
   unescaped("${name}" name)
-  string(REPLACE "${TESTS}" "" file "${file}")
+  string(REGEX REPLACE "^.*/tests/" "" file "${file}")
   string(REGEX REPLACE "[.]cpp$" "" place "${file}")
   # doctest takes a comma for the end of a filter.
   string(REPLACE "," "\\," filter "${name}")

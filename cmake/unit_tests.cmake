@@ -219,8 +219,7 @@ function(discover_test_group target)
     COMMAND
       "${CMAKE_COMMAND}" -D "PROGRAM=$<TARGET_FILE:${target}>" -D "EMULATOR=${emulator}" -D
       "PROPERTIES=${arg_PROPERTIES}" -D "CASES=${arg_CASES}" -D "FOLDER=${CMAKE_CURRENT_BINARY_DIR}" -D
-      "TESTS=${PROJECT_SOURCE_DIR}/tests/" -D "OUTPUT=${tests_file}" -P
-      "${PROJECT_SOURCE_DIR}/cmake/list_cases.cmake"
+      "OUTPUT=${tests_file}" -P "${PROJECT_SOURCE_DIR}/cmake/list_cases.cmake"
     VERBATIM
   )
   set(include_file "${CMAKE_CURRENT_BINARY_DIR}/${target}_include.cmake")
