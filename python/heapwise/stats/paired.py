@@ -118,7 +118,7 @@ def _p_by_width(ratio: float, end: float, n: int, confidence: float) -> float:
     return float(2 * stdtr(n - 1, -half * distance / reach))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The first and the second of all pairs (i <= j). The same few counts come again and again."""
     first, second = np.triu_indices(count)
