@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from heapwise.stats.paired import paired_ratio
+from other_work import other_work
 from planted_sites.programs import Planted, build
 
 
@@ -28,8 +29,8 @@ class Found(msgspec.Struct, frozen=True):
 
 class Judged(msgspec.Struct, frozen=True):
     """One program. gained_s: median of the pairs, with the changed program; above 0 it is faster.
-    ratio, low, high: of the changed program's time to the other's, with its 95 % interval. load:
-    average load of the machine before. low, high: None of too few pairs."""
+    ratio, low, high: of the changed program's time to the other's, with its 95 % interval; None of
+    too few pairs. other_work: tasks that ran before, besides this one."""
 
     found: Found
     gained_s: float
@@ -37,13 +38,13 @@ class Judged(msgspec.Struct, frozen=True):
     low: float | None
     high: float | None
     pairs: int
-    load: float
+    other_work: float
 
 
 def judge(program: Planted, folder: Path, *, rounds: int, pairs: int,
           arguments: list[str]) -> Judged:
     """rounds: of the replays. pairs: of the two programs. arguments: of the programs."""
-    load = round(os.getloadavg()[0], 1)
+    busy = other_work()
     before = build(program.name, folder, changed=False)
     after = build(program.name, folder, changed=True)
     found = first_gain(advised([str(before), *arguments], folder, rounds))
@@ -56,7 +57,7 @@ def judge(program: Planted, folder: Path, *, rounds: int, pairs: int,
     differences = sorted(a - b for a, b in zip(old, new, strict=True))
     ratio = paired_ratio(new, old)
     return Judged(found, differences[len(differences) // 2], ratio.ratio, ratio.low, ratio.high,
-                  pairs, load)
+                  pairs, busy)
 
 
 def advised(command: list[str], folder: Path, rounds: int) -> dict[str, Any]:

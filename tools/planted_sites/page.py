@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
+from other_work import QUIET
 from planted_sites.measure import Judged
 from planted_sites.programs import PROGRAMS, Planted, is_planted
 
 RIGHT_AIM, GAIN_AIM, SLOWER = 9, 0.30, 1.01
-QUIET_LOAD = 0.5
 
 Row = tuple[str, str, str, bool]
 
@@ -57,15 +57,15 @@ def rows(results: Results) -> Iterator[Row]:
 
 def page(results: Results) -> str:
     """As Markdown."""
-    busiest = max((one.load for one in results.programs.values()), default=0.0)
+    busiest = max((one.other_work for one in results.programs.values()), default=0.0)
     lines = ["<!-- Made by `python -m planted_sites --page FILE`; do not edit. -->", "",
              "# Does the advice find planted call sites?", "",
              f"On {results.machine}, {results.processors} processors. Each program of "
              "`tests/data/planted_sites` was recorded and advised; then the pool or the arena that "
              "should be advised was built into it, and both were run in pairs. Times are processor "
              "time, and wall time of programs with several threads.", ""]
-    if busiest > QUIET_LOAD:
-        lines += [f"**The machine had other work (load average up to {busiest}).**", ""]
+    if busiest > QUIET:
+        lines += [f"**The machine had other work (up to {busiest} tasks).**", ""]
     lines += ["| quantity | aim | here | met |", "| --- | --- | --- | --- |"]
     lines += [f"| {name} | {aim} | {here} | {'yes' if met else 'no'} |"
               for name, aim, here, met in rows(results)]

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from heapwise.machine import read_machine
+from other_work import other_work
 from recording.measure import (
     measure_limit,
     measure_load,
@@ -46,7 +45,7 @@ def main() -> None:
     be_interrupted_by_sigterm()
     kept = json.loads(options.results.read_text()) if options.results.exists() else {}
     for part in _due(kept, options):
-        kept.setdefault("other_work", {})[part] = _other_work()
+        kept.setdefault("other_work", {})[part] = other_work()
         kept |= _machine()
         with scratch() as name:
             for _ in _measured(kept, part, Path(name), options):
@@ -94,17 +93,6 @@ def _measured(kept: dict[str, Any], part: str, folder: Path,
             kept.setdefault("programs", {})[name] = figures
             yield
     yield
-
-
-def _other_work() -> float:
-    """Tasks that run or want to, besides this one: the mean of a second. A load average would have
-    the part before this one in it."""
-    looks = []
-    for _ in range(20):
-        time.sleep(0.05)
-        running, _, _ = Path("/proc/loadavg").read_text().split()[3].partition("/")
-        looks.append(int(running) - 1)
-    return round(statistics.mean(looks), 1)
 
 
 def _machine() -> dict[str, object]:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from heapwise.stats.quantiles import median_interval
+from other_work import QUIET
 from recording.measure import median
 
 Row = tuple[str, str, str, bool]
-QUIET = 0.5
-"""Other tasks that run, at most."""
 WORST_RATIO, USUAL_RATIO, USUAL_PROGRAMS = 1.3, 1.03, 9
 PROFILE_RATIO = 1.005
 READER_BYTES = 64 << 20
