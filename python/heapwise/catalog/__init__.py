@@ -41,7 +41,9 @@ from heapwise.catalog.peers import (
     choose_peers,
     find_peers,
     installed_peers,
+    peer_prefixes,
     system_library,
+    system_peer,
 )
 from heapwise.catalog.program_experiments import expected_output
 from heapwise.catalog.published import choose_published, find_published
@@ -108,6 +110,7 @@ __all__ = [
     "installed_peers",
     "native_folder",
     "native_part",
+    "peer_prefixes",
     "read_declarations",
     "read_elf",
     "read_record",
@@ -117,6 +120,7 @@ __all__ = [
     "revision_of",
     "subject_specs",
     "system_library",
+    "system_peer",
     "tree_output",
     "tuning_prefixes",
 ]

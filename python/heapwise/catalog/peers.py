@@ -6,13 +6,13 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
 from heapwise import __version__
 from heapwise.catalog.added import library_of, newest_record
-from heapwise.catalog.elf import ElfFacts, read_elf
+from heapwise.catalog.elf import ElfFacts, read_build_id, read_elf
 from heapwise.catalog.library_version import package_versions, soname_version
 from heapwise.catalog.native import native_folder
 from heapwise.catalog.peer_file import Declaration, Declared, PeerBuild, read_declarations
@@ -23,14 +23,33 @@ from heapwise.wording.suggest import did_you_mean
 SYSTEM = "glibc"
 
 
-def find_peers() -> list[Peer]:
-    """Every declared peer, installed or not; the system's own first."""
-    declared = read_declarations()
+def find_peers(names: Container[str] | None = None) -> list[Peer]:
+    """Every declared peer, installed or not; the system's own first.
+
+    names: only these, which is quicker.
+    """
+    declared = [peer for peer in _declarations() if names is None or peer.name in names]
     paths = {peer.name: find_library(peer) for peer in declared}
-    system = system_library()
-    versions = package_versions([path for path in [*paths.values(), system] if path])
-    peers = [_resolve(peer, paths[peer.name], versions) for peer in declared]
-    return sorted(peers, key=lambda peer: (peer.kind != "system", peer.name))
+    packaged = [peer.name for peer in declared if not peer.declaration.ours
+                and not peer.declaration.build]
+    versions = package_versions([path for name in packaged if (path := paths[name])])
+    return [_resolve(peer, paths[peer.name], versions) for peer in declared]
+
+
+def system_peer() -> Peer:
+    """The C library's own malloc."""
+    return next(iter(find_peers([SYSTEM])))
+
+
+def peer_prefixes() -> list[str]:
+    """Starts of the variables that tune any declared peer."""
+    return [prefix for peer in _declarations() for prefix in peer.declaration.environment_prefixes]
+
+
+def _declarations() -> list[Declared]:
+    """The system's own first."""
+    return sorted(read_declarations(),
+                  key=lambda peer: (peer.declaration.kind != "system", peer.name))
 
 
 def installed_peers() -> list[Peer]:
@@ -43,22 +62,24 @@ def choose_peers(names: Sequence[str], adhoc: Sequence[str] = ()) -> tuple[list[
 
     Problems: E002 unknown name, E003 malformed ``name=/path``.
     """
-    known = {peer.name: peer for peer in find_peers()}
-    extra = [adhoc_peer(text, known) for text in adhoc]
-    known |= {peer.name: peer for peer in extra}
+    declared = {peer.name: peer.declaration for peer in _declarations()}
+    extra = {peer.name: peer for peer in (adhoc_peer(text, declared) for text in adhoc)}
+    known = [*declared, *(name for name in extra if name not in declared)]
     for name in names:
         if name not in known:
-            raise Problem("E002", _unknown(name, list(known)))
-    wanted = list(dict.fromkeys([*names, *(peer.name for peer in extra)])) if names else [
-        name for name, peer in known.items() if not peer.on_request]
-    chosen = [known[name] for name in wanted]
+            raise Problem("E002", _unknown(name, known))
+    wanted = list(dict.fromkeys([*names, *extra])) if names else [
+        name for name in known if name in extra or not declared[name].on_request]
+    found = {peer.name: peer for peer in find_peers(set(wanted) - set(extra))} | extra
+    chosen = [found[name] for name in wanted]
     present = [peer for peer in chosen if peer.path is not None]
     return present, [peer for peer in chosen if peer.path is None]
 
 
-def adhoc_peer(text: str, known: dict[str, Peer] | None = None) -> Peer:
+def adhoc_peer(text: str, declared: Mapping[str, Declaration] | None = None) -> Peer:
     """``name=/path/to/lib.so`` as a peer. Running it shows whether it can be preloaded.
 
+    declared: the variables that tune one of them tune a peer of the same name.
     Problems: E003 for another form or no shared library of this machine, E053 for no file.
     """
     name, equals, path = text.partition("=")
@@ -71,7 +92,7 @@ def adhoc_peer(text: str, known: dict[str, Peer] | None = None) -> Peer:
     if re.search(r"[\s:]", str(file)):
         raise Problem("E003", f"--allocator {name}: the loader cannot preload a path with a space "
                       f"or colon: {file}", do="copy or link the library to another path")
-    like = (known or {}).get(name)
+    like = (declared or {}).get(name)
     facts = _loadable(name, file)
     return Peer(
         name=name, title=name, kind="preload", path=str(file), version=soname_version(str(file)),
@@ -157,12 +178,11 @@ def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer
     declaration = peer.declaration
     notes = declaration.notes
     if declaration.kind == "system":
-        version, build_id = _system_identity(versions)
+        version, build_id = _system_identity()
     elif path is None:
         version, build_id = "", ""
     else:
-        facts = read_elf(path)
-        build_id = facts.build_id if facts else ""
+        build_id = read_build_id(path)
         version = versions.get(path) or soname_version(path)
         if declaration.ours:
             version = __version__
@@ -190,12 +210,12 @@ def _made(name: str, build: PeerBuild) -> tuple[str, str]:
     )
 
 
-def _system_identity(versions: dict[str, str]) -> tuple[str, str]:
+def _system_identity() -> tuple[str, str]:
     path = system_library()
-    facts = read_elf(path) if path else None
     name = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else None
-    version = (name or "").removeprefix("glibc ") or versions.get(path, "unknown version")
-    return version, facts.build_id if facts else ""
+    version = (name or "").removeprefix("glibc ") or (
+        package_versions([path] if path else []).get(path, "unknown version"))
+    return version, read_build_id(path) if path else ""
 
 
 def _is_debug(path: str, patterns: Sequence[str]) -> bool:

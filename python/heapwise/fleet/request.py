@@ -37,14 +37,14 @@ def words_for_machines(words: Sequence[str]) -> list[str]:
 def new_fleet(target: str, words: Sequence[str], environment: Mapping[str, str],
               count: int, stall_s: float = STALL_S) -> FleetRun:
     """Machines of a hosts file are known now, others when their workers are."""
-    from heapwise.catalog import find_peers
+    from heapwise.catalog import peer_prefixes
     from heapwise.runner.environment import to_store
 
     known = [] if target.startswith(("dask:", "slurm:", "k8s:")) else read_hosts(Path(target))
     ours = {n: v for n, v in environment.items() if not n.startswith("HEAPWISE_")}
     absolute = target if not known else str(Path(target).absolute())
     return FleetRun(new_fleet_id(), datetime.now(UTC).isoformat(timespec="seconds"), absolute,
-                    words_for_machines(words), to_store(ours, find_peers()), str(Path.cwd()),
+                    words_for_machines(words), to_store(ours, peer_prefixes()), str(Path.cwd()),
                     {host.name: MachineState() for host in known}, count,
                     stall_s=stall_s)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from heapwise.catalog import SYSTEM, choose_peers, examined, find_peers
+from heapwise.catalog import SYSTEM, choose_peers, examined, peer_prefixes
 from heapwise.errors import Problem
 from heapwise.model import (
     Build,
@@ -108,8 +108,9 @@ def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> 
             or peer.name == request.baseline or _given_by_path(peer)]
     subjects = (_builds_subjects(kept, request, found) if several
                 else _subjects(kept, request, found[0].found.own_allocator))
-    left, removed = cleaned(environment, [*find_peers(), *kept], keep=request.keep_environment)
-    plan = _plan(request, found, subjects, to_store(left, [*find_peers(), *kept]), removed)
+    tuning = peer_prefixes()
+    left, removed = cleaned(environment, tuning, keep=request.keep_environment)
+    plan = _plan(request, found, subjects, to_store(left, tuning), removed)
     return Prepared(
         plan, [experiment_of(plan.command, subjects, request.parameters)], left, removed, missing,
         [peer for peer in present if peer not in kept], found[0].found,

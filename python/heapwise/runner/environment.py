@@ -32,26 +32,25 @@ PADDING_BYTES = 4096
 
 
 def cleaned(
-    environment: Mapping[str, str], peers: Iterable[Peer], *, keep: bool = False,
-    also: Iterable[str] = (),
+    environment: Mapping[str, str], tuning: Iterable[str], *, keep: bool = False,
 ) -> tuple[dict[str, str], list[str]]:
-    """(what the children get, names that were left out). ``keep`` leaves the user's own in.
+    """(what the children get, names that were left out).
 
-    ``also``: starts of further variables that tune what is measured.
+    tuning: starts of the variables that tune what is measured. keep: leaves the user's own in.
     """
-    prefixes = [*LOADER, *also, *(p for peer in peers for p in peer.environment_prefixes)]
-    tuning = {name for name in environment if name.startswith(tuple(prefixes))}
-    ours = {name for name in environment if name.startswith(OURS)} - tuning
-    out = set() if keep else tuning
+    tuners = {name for name in environment if name.startswith((*LOADER, *tuning))}
+    ours = {name for name in environment if name.startswith(OURS)} - tuners
+    out = set() if keep else tuners
     left = {
         name: value for name, value in sorted(environment.items()) if name not in ours | out
     }
     return left, sorted(out)
 
 
-def to_store(environment: Mapping[str, str], peers: Iterable[Peer] = ()) -> dict[str, str]:
-    """Every name, and the values that are known to matter: docs/decisions/0038."""
-    prefixes = (*STORED_PREFIXES, *(p for peer in peers for p in peer.environment_prefixes))
+def to_store(environment: Mapping[str, str], tuning: Iterable[str] = ()) -> dict[str, str]:
+    """Every name, and the values that are known to matter: docs/decisions/0038. tuning: starts of
+    the variables that tune what is measured."""
+    prefixes = (*STORED_PREFIXES, *tuning)
     return {
         name: value if (name in STORED or name.startswith(prefixes)) and not SECRET.search(name)
         else HIDDEN for name, value in environment.items()

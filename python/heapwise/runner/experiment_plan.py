@@ -80,10 +80,12 @@ def plan_run(
 ) -> Prepared:
     """The plan for experiments with the subjects that they are run with."""
     programs = [program for experiment in experiments for program in experiment.programs]
+    of_peers = [prefix for peer in peers for prefix in peer.environment_prefixes]
     left, removed = cleaned(
-        environment, peers, keep=request.keep_environment,
-        also=[*(tuning_prefixes() if any(e.is_of_programs for e in experiments) else ()),
-              *(prefix for program in programs for prefix in program.environment_prefixes)],
+        environment,
+        [*of_peers, *(tuning_prefixes() if any(e.is_of_programs for e in experiments) else ()),
+         *(prefix for program in programs for prefix in program.environment_prefixes)],
+        keep=request.keep_environment,
     )
     rounds = request.rounds or (
         SMOKE_ROUNDS if request.smoke else least_rounds(experiments))
@@ -94,7 +96,7 @@ def plan_run(
         seed=secrets.randbits(31) if request.seed is None else request.seed,
         min_rounds=rounds, max_rounds=rounds, time_s=request.time_s or 0.0,
         precision=0.0, warm_up_rounds=0, timeout_s=request.timeout_s, smoke=request.smoke,
-        environment=to_store(left, peers), working_directory=str(Path.cwd()),
+        environment=to_store(left, of_peers), working_directory=str(Path.cwd()),
         options=PlanOptions(
             cpus=list(request.cpus), repeats=request.repeats,
             rounds_given=request.rounds is not None,

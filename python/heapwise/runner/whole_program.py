@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_part
+from heapwise.catalog import COUNTER, PROBE, native_part, system_peer
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
     ROUND,
@@ -72,7 +72,7 @@ class WholeProgram:
 
     def __post_init__(self) -> None:
         native_part(PROBE)
-        self._c_library = next(peer for peer in find_peers() if peer.name == SYSTEM)
+        self._c_library = system_peer()
 
     def resume_from(self, process: Process, peer: Peer | None) -> None:
         """What an earlier invocation learned from a process of the baseline."""

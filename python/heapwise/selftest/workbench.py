@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from heapwise.catalog import KNOWN, SYSTEM, TOY, describe, find_peers, native_part
+from heapwise.catalog import KNOWN, TOY, describe, native_part, system_peer
 from heapwise.evidence import Evidence
 from heapwise.model import Peer, Plan, PlanOptions, Process, Run, Subject
 from heapwise.runner import Prepared, Progress, Step, control_of, experiment_of, resolve, start
@@ -59,7 +59,7 @@ class Workbench:
         environment: of all processes, beside PATH.
         """
         command = [str(native_part(TOY)), *words]
-        system = next(peer for peer in find_peers() if peer.name == SYSTEM)
+        system = system_peer()
         first = Subject(PLAIN.name, "the system's malloc", system, baseline=True)
         second = control_of(first)
         if control is not None:
@@ -72,7 +72,7 @@ class Workbench:
 
     def known(self, settings: Mapping[str, int], subjects: Sequence[str], rounds: int) -> Evidence:
         """The experiment with known answers, its baseline twice, and these subjects of it."""
-        system = next(peer for peer in find_peers() if peer.name == SYSTEM)
+        system = system_peer()
         declared = resolve(describe(native_part(KNOWN)), [system])
         wanted = {declared.baseline, *subjects}
         experiment = replace(

@@ -1,14 +1,18 @@
-"""Symbols are read without elftools, which is too slow for that: it says what they are."""
+"""Symbols and build ids are read without elftools, which is too slow for that: it says what they
+are."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from heapwise.catalog.elf import symbols_of
+from heapwise.catalog import read_elf, system_library
+from heapwise.catalog.elf import read_build_id, symbols_of
 
 SOURCE = """
 void *wanted(void);
@@ -38,3 +42,47 @@ def test_symbols_are_those_that_elftools_finds(tmp_path: Path, flags: list[str])
         assert found == expected
         assert [s.name for s in symbols_of(table, {b"malloc"})] == ["malloc"]
     assert {"malloc", "wanted", "weak", "data"} <= {name for name, *_ in expected}
+
+
+def linked(folder: Path, *flags: str, compiler: str = "gcc") -> Path:
+    source, library = folder / "some.c", folder / "some.so"
+    source.write_text(SOURCE)
+    subprocess.run([compiler, "-w", "-fPIC", "-shared", "-nostdlib", *flags, source, "-o", library],
+                   check=True)
+    return library
+
+
+@pytest.mark.parametrize(("compiler", "flags"), [
+    ("gcc", ["-m64"]), ("gcc", ["-m32"]), ("aarch64-linux-gnu-gcc", []),
+    ("gcc", ["-Wl,--build-id=md5"]), ("gcc", ["-Wl,--build-id=none"])])
+def test_a_build_id_is_that_which_elftools_finds(
+    tmp_path: Path, compiler: str, flags: list[str]
+) -> None:
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    library = linked(tmp_path, *flags, compiler=compiler)
+    facts = read_elf(library)
+    assert facts is not None
+    assert (facts.build_id == "") == ("-Wl,--build-id=none" in flags)
+    assert read_build_id(library) == facts.build_id
+
+
+def test_build_ids_of_this_machine_are_those_that_elftools_finds() -> None:
+    for path in (system_library(), sys.executable, "/bin/sh"):
+        facts = read_elf(path)
+        assert facts is not None
+        assert read_build_id(path) == facts.build_id
+
+
+def test_a_damaged_file_has_no_build_id(tmp_path: Path) -> None:
+    whole = linked(tmp_path).read_bytes()
+    damaged = tmp_path / "damaged.so"
+    for length in (0, 3, 5, 40, 63, 64, 100, 300):
+        damaged.write_bytes(whole[:length])
+        assert read_build_id(damaged) == ""
+    # No class, no order of bytes, headers of segments that are far away, and headers without size.
+    for place, new in ((4, b"\0"), (5, b"\7"), (32, b"\xff" * 7 + b"\0"), (54, b"\0\0")):
+        damaged.write_bytes(whole[:place] + new + whole[place + len(new):])
+        assert read_build_id(damaged) == ""
+    damaged.write_text("no ELF file, but as long as the header of one, which is 64 bytes")
+    assert read_build_id(damaged) == ""

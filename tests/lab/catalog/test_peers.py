@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from heapwise import __version__
-from heapwise.catalog import adhoc_peer, choose_peers, find_peers, read_elf, system_library
+from heapwise.catalog import (
+    adhoc_peer,
+    choose_peers,
+    find_peers,
+    peer_prefixes,
+    read_elf,
+    system_library,
+    system_peer,
+)
 from heapwise.catalog.library_version import package_versions, soname_version, upstream
 from heapwise.catalog.peer_file import peer_folder, read_declarations
 from heapwise.errors import Problem
@@ -49,6 +57,30 @@ def test_the_systems_own_is_first_and_has_no_path() -> None:
     facts = read_elf(system_library())
     assert facts is not None
     assert peers[0].build_id == facts.build_id
+
+
+def test_chosen_peers_are_as_among_all() -> None:
+    """Only the chosen ones are looked at."""
+    everything = {peer.name: peer for peer in find_peers()}
+    assert find_peers(["mimalloc", "glibc"]) == [everything["glibc"], everything["mimalloc"]]
+    assert system_peer() == everything["glibc"]
+    present, missing = choose_peers(["jemalloc", "heapwise"])
+    assert [*present, *missing] == sorted(
+        (everything["jemalloc"], everything["heapwise"]), key=lambda peer: peer.path is None)
+    prefixes = {p for peer in everything.values() for p in peer.environment_prefixes}
+    assert set(peer_prefixes()) == prefixes
+
+
+def test_a_library_by_path_stands_in_for_the_peer_of_its_name() -> None:
+    """It is tuned by the same variables."""
+    file = system_library()
+    ((given,), missing) = choose_peers(["jemalloc"], [f"jemalloc={file}"])
+    assert (given.path, missing) == (file, [])
+    assert given.environment_prefixes == find_peers(["jemalloc"])[0].environment_prefixes != []
+    present, missing = choose_peers([], [f"mine={file}"])
+    assert "mine" in {peer.name for peer in present}
+    assert {peer.name for peer in [*present, *missing]} == {"mine"} | {
+        peer.name for peer in find_peers() if not peer.on_request}
 
 
 def declare(folder: Path, name: str, text: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_folder, native_part
+from heapwise.catalog import COUNTER, PROBE, native_folder, native_part, system_peer
 from heapwise.errors import Problem
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
@@ -135,7 +135,7 @@ class ServerExecutor:
         self._folder = ScratchFolder()
         self._ready = options.ready
         self._quantities = {quantity.name for quantity in self.experiment.quantities}
-        self._c_library = next(peer for peer in find_peers() if peer.name == SYSTEM)
+        self._c_library = system_peer()
         self._exempt: set[str] = set()
         self._is_counted = False
         self._load: Load = load_of(options.load, self.environment, options.load_s,
