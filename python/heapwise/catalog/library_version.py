@@ -6,19 +6,27 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 
 def package_versions(paths: Sequence[str]) -> dict[str, str]:
-    """Upstream version of the Debian package that owns each path; paths without one are absent."""
-    return dict(_query(tuple(sorted(paths))))
+    """Upstream version of the Debian package that owns each path; paths without one are absent.
+
+    A path is looked up once in a process.
+    """
+    if unknown := sorted({path for path in paths if path not in _known}):
+        found = _query(unknown)
+        _known.update({path: found.get(path) for path in unknown})
+    return {path: version for path in paths if (version := _known[path]) is not None}
 
 
-@lru_cache(maxsize=8)
-def _query(paths: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    if not paths or not shutil.which("dpkg-query"):
-        return ()
+_known: dict[str, str | None] = {}
+"""By path; None for one that no package owns."""
+
+
+def _query(paths: Sequence[str]) -> dict[str, str]:
+    if not shutil.which("dpkg-query"):
+        return {}
     spellings = {spelling: path for path in paths for spelling in _spellings(path)}
     owners: dict[str, str] = {}
     for line in _dpkg("-S", *spellings).splitlines():
@@ -31,10 +39,8 @@ def _query(paths: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
             *sorted(set(owners.values())),
         ).splitlines()
     ) if owners else {}
-    return tuple(
-        (path, upstream(versions[package])) for path, package in owners.items()
-        if package in versions
-    )
+    return {path: upstream(versions[package]) for path, package in owners.items()
+            if package in versions}
 
 
 def upstream(debian_version: str) -> str:
