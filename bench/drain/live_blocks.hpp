@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <vector>
 
 #include "drain/zeroed_array.hpp"
 
@@ -108,13 +108,28 @@ class live_blocks {
     places_[at] = block;
   }
 
+  /// Twice as many places, without a second table. A block that is at home in place h of the
+  /// smaller one is at home in h or in h + size, with the same hash. The blocks are moved in the
+  /// order of their places, so one that stays in the lower half finds a place not behind its own,
+  /// since all before it, from its home on, have been moved. The upper half has only moved blocks.
+  /// Only the blocks at the beginning may be at home at the end of the smaller table; so they are
+  /// put aside, and come last.
   void grow() {
-    zeroed_array<live_block> old{places_.size() * 2};
-    std::swap(old, places_);
+    const std::size_t size = places_.size();
+    std::vector<live_block> first;
+    places_.grow(size * 2);
     mask_ = places_.size() - 1;
-    for (const live_block& each : old) {
-      if (each.address != 0) place(each);
+    for (std::size_t at = 0; at != size && places_[at].address != 0; ++at) {
+      first.push_back(places_[at]);
+      places_[at].address = 0;
     }
+    for (std::size_t at = first.size(); at != size; ++at) {
+      const live_block block = places_[at];
+      if (block.address == 0) continue;
+      places_[at].address = 0;
+      place(block);
+    }
+    for (const live_block& block : first) place(block);
   }
 
   zeroed_array<live_block> places_;

@@ -20,21 +20,35 @@ class zeroed_array {
 
  public:
   zeroed_array() = default;
-  explicit zeroed_array(std::size_t size) : size_{size} {
-    // Whole large pages lie in it wherever it begins.
-    bytes_ = size * sizeof(Value) + (is_large() ? large_page : 0);
-    mapping_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping_ == MAP_FAILED) throw std::bad_alloc{};
-    auto begin = reinterpret_cast<std::uintptr_t>(mapping_);
-    if (is_large()) {
-      begin = (begin + large_page - 1) / large_page * large_page;
-      madvise(reinterpret_cast<void*>(begin), size * sizeof(Value), MADV_HUGEPAGE);
+  explicit zeroed_array(std::size_t size)
+      : values_{static_cast<Value*>(reserve(size))}, size_{size} {
+    if (mprotect(values_, bytes(), PROT_READ | PROT_WRITE) != 0) {
+      munmap(values_, bytes());
+      throw std::bad_alloc{};
     }
-    values_ = reinterpret_cast<Value*>(begin);
+    ask_for_large_pages();
   }
   ~zeroed_array() {
-    if (mapping_ != nullptr) munmap(mapping_, bytes_);
+    if (values_ != nullptr) munmap(values_, bytes());
   }
+
+  /// Adds zeros at the end. The values keep their pages, so no memory is cleared for them again,
+  /// but they have another address.
+  ///
+  /// Requires: `size` is larger, and the array is not empty.
+  /// Errors: std::bad_alloc, and nothing has changed.
+  void grow(std::size_t size) {
+    void* const place = reserve(size);
+    if (mremap(values_, bytes(), bytes_of(size), MREMAP_MAYMOVE | MREMAP_FIXED, place) ==
+        MAP_FAILED) {
+      munmap(place, bytes_of(size));
+      throw std::bad_alloc{};
+    }
+    values_ = static_cast<Value*>(place);
+    size_ = size;
+    ask_for_large_pages();
+  }
+
   zeroed_array(const zeroed_array&) = delete;
   zeroed_array& operator=(const zeroed_array&) = delete;
   zeroed_array(zeroed_array&& other) noexcept { swap(other); }
@@ -52,16 +66,35 @@ class zeroed_array {
  private:
   static constexpr std::size_t large_page = std::size_t{2} << 20;
 
-  [[nodiscard]] bool is_large() const noexcept { return size_ * sizeof(Value) >= large_page; }
+  [[nodiscard]] static std::size_t bytes_of(std::size_t size) noexcept {
+    return size * sizeof(Value);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_of(size_); }
+
+  /// Addresses that nothing uses, without memory. They begin where a large page does, if one fits.
+  [[nodiscard]] static void* reserve(std::size_t size) {
+    const std::size_t whole = bytes_of(size);
+    const std::size_t slack = whole >= large_page ? large_page : 0;
+    void* const found =
+        mmap(nullptr, whole + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (found == MAP_FAILED) throw std::bad_alloc{};
+    if (slack == 0) return found;
+    auto* const bytes = static_cast<std::byte*>(found);
+    const std::size_t before = -reinterpret_cast<std::uintptr_t>(bytes) % large_page;
+    if (before != 0) munmap(bytes, before);
+    munmap(bytes + before + whole, slack - before);
+    return bytes + before;
+  }
+
+  void ask_for_large_pages() noexcept {
+    if (bytes() >= large_page) madvise(values_, bytes(), MADV_HUGEPAGE);
+  }
+
   void swap(zeroed_array& other) noexcept {
-    std::swap(mapping_, other.mapping_);
-    std::swap(bytes_, other.bytes_);
     std::swap(values_, other.values_);
     std::swap(size_, other.size_);
   }
 
-  void* mapping_ = nullptr;
-  std::size_t bytes_ = 0; ///< of the mapping
   Value* values_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
 
 using namespace heapwise::bench;
@@ -39,4 +41,28 @@ TEST_CASE("an array that was moved from is empty, and the other one has its valu
   third = std::move(other);
   CHECK(third.size() == 10);
   CHECK(third[9] == 7);
+}
+
+TEST_CASE("an array that grows keeps its values, and more zeros follow") {
+  constexpr std::size_t large_page = std::size_t{2} << 20;
+  zeroed_array<std::uint64_t> numbers{512};
+  for (std::size_t size = 512; size < std::size_t{1} << 20; size *= 4) {
+    CAPTURE(size);
+    numbers[size - 1] = size;
+    numbers.grow(size * 4);
+    REQUIRE(numbers.size() == size * 4);
+    CHECK(numbers[size - 1] == size);
+    CHECK(std::all_of(numbers.begin() + size, numbers.end(),
+                      [](std::uint64_t each) { return each == 0; }));
+    if (size * 4 * sizeof(std::uint64_t) >= large_page)
+      CHECK(reinterpret_cast<std::uintptr_t>(numbers.data()) % large_page == 0);
+  }
+}
+
+TEST_CASE("an array that cannot grow stays as it is") {
+  zeroed_array<std::uint64_t> numbers{512};
+  numbers[511] = 7;
+  CHECK_THROWS_AS(numbers.grow(std::size_t{1} << 58), std::bad_alloc);
+  CHECK(numbers.size() == 512);
+  CHECK(numbers[511] == 7);
 }
