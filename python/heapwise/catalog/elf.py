@@ -97,8 +97,9 @@ def read_build_id(path: Path | str) -> str:
 
 
 def _note_of(file: BinaryIO, head: bytes) -> str:
-    """Elf(5): the header of the file has the place of the segments' headers at 28 or 32, and their
-    size and number at 42 or 54. A header of a segment has its place and its length in the file."""
+    """By elf(5) the header of the file has the place of the segments' headers at 28 or 32, and
+    their size and number at 42 or 54. Each of these has the place of its segment in the file and
+    its length there."""
     if head[:4] != b"\x7fELF":
         return ""
     order = {1: "<", 2: ">"}[head[5]]

@@ -74,9 +74,9 @@ def test_chosen_peers_are_as_among_all() -> None:
 def test_a_library_by_path_stands_in_for_the_peer_of_its_name() -> None:
     """It is tuned by the same variables."""
     file = system_library()
-    ((given,), missing) = choose_peers(["jemalloc"], [f"jemalloc={file}"])
-    assert (given.path, missing) == (file, [])
-    assert given.environment_prefixes == find_peers(["jemalloc"])[0].environment_prefixes != []
+    ((library,), missing) = choose_peers(["jemalloc"], [f"jemalloc={file}"])
+    assert (library.path, missing) == (file, [])
+    assert library.environment_prefixes == find_peers(["jemalloc"])[0].environment_prefixes != []
     present, missing = choose_peers([], [f"mine={file}"])
     assert "mine" in {peer.name for peer in present}
     assert {peer.name for peer in [*present, *missing]} == {"mine"} | {

@@ -84,6 +84,7 @@ TEST_CASE("the table holds what lives, while it grows and shrinks") {
 
 TEST_CASE("a table grows over the size of a large page") {
   both blocks;
-  for (std::uint64_t number = 0; number != 70'000; ++number) blocks.make((number + 100) * 32, number);
+  for (std::uint64_t number = 0; number != 70'000; ++number)
+    blocks.make((number + 100) * 32, number);
   blocks.check();
 }
