@@ -67,6 +67,28 @@ def test_a_build_id_is_that_which_elftools_finds(
     assert read_build_id(library) == facts.build_id
 
 
+def test_a_build_id_is_found_behind_a_note_of_odd_length(tmp_path: Path) -> None:
+    notes = r"""
+.section .note.both, "a", @note
+.long 6, 3, 9
+.asciz "OTHER"
+.balign 4
+.byte 1, 2, 3
+.balign 4
+.long 4, 2, 3
+.asciz "GNU"
+.byte 0xAB, 0xCD
+.balign 4
+"""
+    source, library = tmp_path / "notes.s", tmp_path / "notes.so"
+    source.write_text(notes)
+    subprocess.run(["gcc", "-shared", "-nostdlib", "-Wl,--build-id=none", source, "-o", library],
+                   check=True)
+    facts = read_elf(library)
+    assert facts is not None
+    assert read_build_id(library) == facts.build_id == "abcd"
+
+
 def test_build_ids_of_this_machine_are_those_that_elftools_finds() -> None:
     for path in (system_library(), sys.executable, "/bin/sh"):
         facts = read_elf(path)

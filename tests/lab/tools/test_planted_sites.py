@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from heapwise.catalog import DRAIN, RECORDER, native_part
@@ -81,6 +82,8 @@ def test_the_page_says_what_is_met() -> None:
     assert "| parser | arena | arena: parse (parser.cpp:3) | yes | 10.0 | 12.0 | 0.83 |" in text
     assert "| compute | nothing | arena: parse (parser.cpp:3) | **no** |" in text
     assert "other work" not in text
+    results.programs["compute"] = msgspec.structs.replace(judged(), other_work=0.7)
+    assert "**The machine had other work (up to 0.7 tasks).**" in page(results)
 
 
 def test_the_first_advice_is_read_from_the_result() -> None:
