@@ -75,11 +75,11 @@ class zeroed_array {
   [[nodiscard]] static void* reserve(std::size_t size) {
     const std::size_t whole = bytes_of(size);
     const std::size_t slack = whole >= large_page ? large_page : 0;
-    void* const found =
+    void* const mapping =
         mmap(nullptr, whole + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (found == MAP_FAILED) throw std::bad_alloc{};
-    if (slack == 0) return found;
-    auto* const bytes = static_cast<std::byte*>(found);
+    if (mapping == MAP_FAILED) throw std::bad_alloc{};
+    if (slack == 0) return mapping;
+    auto* const bytes = static_cast<std::byte*>(mapping);
     const std::size_t before = -reinterpret_cast<std::uintptr_t>(bytes) % large_page;
     if (before != 0) munmap(bytes, before);
     munmap(bytes + before + whole, slack - before);

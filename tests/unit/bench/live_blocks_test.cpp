@@ -44,7 +44,7 @@ struct both {
     std::size_t visited = 0;
     table.visit([&](const live_block&) { ++visited; });
     REQUIRE(visited == expected.size());
-    for (const auto [address, number] : expected) {
+    for (const auto& [address, number] : expected) {
       const live_block* const block = table.find(address);
       REQUIRE(block != nullptr);
       REQUIRE(block->number == number);
