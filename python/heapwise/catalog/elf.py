@@ -80,6 +80,8 @@ def _facts(elf: Any, symbols: bool) -> ElfFacts:
 
 
 NOTE_SEGMENT, GNU_BUILD_ID = 4, 3
+MOST_NOTES = 1 << 20
+"""Bytes of a segment that are read: a damaged file may claim any number."""
 
 
 def read_build_id(path: Path | str) -> str:
@@ -113,7 +115,8 @@ def _note_of(file: BinaryIO, head: bytes) -> str:
         kind, *fields = struct.unpack_from(layout, segments, begin)
         if kind == NOTE_SEGMENT:
             file.seek(fields[1 if wide else 0])
-            if found := _build_id_in(file.read(fields[4 if wide else 3]), order):
+            length = min(fields[4 if wide else 3], MOST_NOTES)
+            if found := _build_id_in(file.read(length), order):
                 return found
     return ""
 

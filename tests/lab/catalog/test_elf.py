@@ -103,8 +103,14 @@ def test_a_damaged_file_has_no_build_id(tmp_path: Path) -> None:
         damaged.write_bytes(whole[:length])
         assert read_build_id(damaged) == ""
     # No class, no order of bytes, headers of segments that are far away, and headers without size.
-    for place, new in ((4, b"\0"), (5, b"\7"), (32, b"\xff" * 7 + b"\0"), (54, b"\0\0")):
+    for place, new in ((4, b"\0"), (5, b"\7"), (32, b"\xff" * 7 + b"\0"),
+                       (32, b"\xff" * 8), (54, b"\0\0")):
         damaged.write_bytes(whole[:place] + new + whole[place + len(new):])
         assert read_build_id(damaged) == ""
+    # A segment of notes that claims to be longer than all memory, and lies where it lay.
+    header = next(at for at in range(64, 64 + 56 * 16, 56) if whole[at] == 4)
+    claims = whole[: header + 32] + b"\xff" * 7 + b"\x3f" + whole[header + 40 :]
+    damaged.write_bytes(claims)
+    assert read_build_id(damaged) == read_build_id(linked(tmp_path)) != ""
     damaged.write_text("no ELF file, but as long as the header of one, which is 64 bytes")
     assert read_build_id(damaged) == ""

@@ -194,13 +194,18 @@ def test_upstream_versions(debian: str, theirs: str) -> None:
     assert upstream(debian) == theirs
 
 
-def test_versions_come_from_the_package(tmp_path: Path) -> None:
+def test_versions_come_from_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not shutil.which("dpkg-query"):
         pytest.skip("no Debian")
     said = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libc6"], capture_output=True,
                           text=True, check=True).stdout
     assert package_versions([system_library()])[system_library()] == upstream(said)
     assert package_versions([str(tmp_path / "nobody.so")]) == {}
+    monkeypatch.setenv("PATH", str(tmp_path))
+    asked = [system_library(), str(tmp_path / "other.so")]
+    assert package_versions(asked) == {system_library(): upstream(said)}, "is asked once"
     assert soname_version("/x/libfoo.so.2.1") == "so.2.1"
 
 def test_a_peer_on_request_is_compared_only_where_it_is_named() -> None:
