@@ -14,6 +14,9 @@ PROCESSORS = os.cpu_count() or 1
 MOSTLY_WAITING = 2 * PROCESSORS
 """Processes for tests that mostly wait: for naps, servers, other machines, ends of time."""
 
+HALF = max(1, PROCESSORS // 2)
+"""Processes for tests beside those of the other lane, which wait now and then."""
+
 USUAL = "not slow and not long"
 """The tests that pytest chooses for `make test`."""
 
@@ -204,19 +207,27 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         *of_preset(
             "aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU, lane=Lane.BESIDE
         ),
+        pytest("preload", results, "tests/preload"),
+        pytest("e2e", results, "tests/e2e", processes=MOSTLY_WAITING),
         Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP, lane=Lane.BESIDE),
-        pytest("headers", results, "tests/headers"),
-        pytest("conformance", results, "tests/conformance", "tests/attack"),
-        pytest("golden", results, "tests/golden", by_file=True),
         # Each process would build the fuzzer, all in the same folder.
         pytest("fuzz", results, "tests/fuzz", processes=1, lane=Lane.BESIDE),
-        pytest("preload", results, "tests/preload"),
         # Each process would build the library again.
         pytest("install", results, "tests/install", processes=1, lane=Lane.BESIDE),
         # Each process would build the site again.
         pytest("site", results, "tests/site", processes=1, lane=Lane.BESIDE),
-        Part("docs", [sys.executable, "tools/check_docs.py"]),
-        pytest("e2e", results, "tests/e2e", processes=MOSTLY_WAITING),
+        Part("docs", [sys.executable, "tools/check_docs.py"], lane=Lane.BESIDE),
+        pytest("headers", results, "tests/headers", processes=HALF, lane=Lane.BESIDE),
+        pytest(
+            "conformance",
+            results,
+            *("tests/conformance", "tests/attack"),
+            processes=HALF,
+            lane=Lane.BESIDE,
+        ),
+        pytest(
+            "golden", results, "tests/golden", processes=HALF, by_file=True, lane=Lane.BESIDE
+        ),
     ]
 
 

@@ -29,7 +29,7 @@ LONG = os.environ.get("HEAPWISE_TIER") == "long"
 DATA = Path(__file__).resolve().parents[2] / "data"
 DATABASE, PROGRAM = DATA / "paused_database.py", DATA / "steady_program.py"
 PAUSED = DATA / "paused.py"
-PERIOD_S, LOAD_S, ROUNDS = (5, 42, 3) if LONG else (1.2, 4, 1)
+PERIOD_S, LOAD_S, ROUNDS = (5, 42, 3) if LONG else (0.9, 3, 1)
 """A load that ends in a pause does not have the requests of its last moments answered."""
 
 PAUSE_S = 0.1

@@ -114,7 +114,7 @@ def test_an_interruption_ends_what_is_about_to_start(tmp_path: Path) -> None:
 
 
 def test_the_output_of_each_part_stays_together(tmp_path: Path) -> None:
-    """The real suite, in a folder where the programs of two parts are missing."""
+    """The real suite, in a folder where the programs of two parts are missing, one of each lane."""
     done = subprocess.run(
         [sys.executable, "-P", "-m", "suite", "docs", "layers of C++"],
         cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S,
@@ -122,8 +122,11 @@ def test_the_output_of_each_part_stays_together(tmp_path: Path) -> None:
     )
     lines = done.stdout.splitlines()
     assert done.returncode == 1, done.stdout + done.stderr
-    start = lines.index("==> docs")
-    assert lines[start + 1].startswith("    | "), lines
-    assert lines[start + 2].startswith("    whole log: "), lines
-    assert lines[start + 3].startswith("    docs: 0 passed, 1 failed   ("), lines
+    for name in ("docs", "layers of C++"):
+        assert f"==> {name}" in lines
+        [end] = [number for number, line in enumerate(lines)
+                 if line.startswith(f"    {name}: 0 passed, 1 failed   (")]
+        assert lines[end - 1].startswith("    whole log: "), lines
+        assert lines[end - 1].endswith(f"{name.replace(' ', '-')}.log"), lines
+        assert lines[end - 2].startswith("    | "), lines
     assert lines[-1] == "0 passed, 2 failed"
