@@ -201,6 +201,8 @@ def all_parts(root: Path, results: Path) -> list[Part]:
     return [
         *of_preset("dev", results, "unit", "contract", "stress"),
         *of_python(root, results),
+        # Here, since it waits most: the second lane has something to do until it has ended.
+        pytest("e2e", results, "tests/e2e", processes=MOSTLY_WAITING),
         # `dev` has every test. The others have those that show something else there.
         *of_preset("asan", results, "unit", "contract"),
         *of_preset("tsan", results, "stress", "unit_gc", without=NOT_UNDER_TSAN),
@@ -208,7 +210,6 @@ def all_parts(root: Path, results: Path) -> list[Part]:
             "aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU, lane=Lane.BESIDE
         ),
         pytest("preload", results, "tests/preload"),
-        pytest("e2e", results, "tests/e2e", processes=MOSTLY_WAITING),
         Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP, lane=Lane.BESIDE),
         # Each process would build the fuzzer, all in the same folder.
         pytest("fuzz", results, "tests/fuzz", processes=1, lane=Lane.BESIDE),
