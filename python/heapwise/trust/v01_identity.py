@@ -1,10 +1,11 @@
-"""Was the library that the row names the one that malloc came from, in every first process?
+"""Did the program use the library that its row names?
 
-A library that could not be preloaded is silently ignored by the loader, and the run goes on under a
-wrong name. So a probe inside every process writes down path and build-id of malloc's library. The
-executables that it was in must be as many under each allocator, and the program must have called
-malloc. V2 says why programs that were started without the library did not have it.
-If it fails: the row is worth nothing. Look at what the loader says on the program's stderr.
+If a library cannot be preloaded, the loader ignores it without an error, and the program runs with
+another malloc. So a probe inside every process records the path and the build-id of the library
+that serves malloc. Under each allocator, the same number of executables must have the library, and
+the program must have called malloc. V2 says why programs that were started without the library did
+not have it.
+If it fails: the row has no value. Read what the loader printed on the program's stderr.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Can malloc be replaced in this program at all, and in what it starts?
+"""Can malloc be replaced in this program, and in the programs that it starts?
 
-A static, setuid or Go program, or one with an allocator of its own inside, never calls the malloc
-that is preloaded. The program's file is examined before anything runs. With --force the run goes
-on: then the check fails if no library can be loaded, and warns if some calls of malloc can still
-reach one. Programs that it starts, and in which the library was not loaded, are named: they lost
-LD_PRELOAD, or cannot be preloaded.
+A static, setuid or Go program, or a program with an allocator of its own, never calls the malloc
+that is preloaded. Heapwise examines the program's file before anything runs. With --force it
+measures all the same. Then the check fails if no library can be loaded, and warns if some calls of
+malloc can still reach one. The check names programs that were started without the library: they
+lost LD_PRELOAD, or cannot be preloaded.
 If it warns: only part of the program is measured. Measure the named program itself, or start it
 with its environment.
 """

@@ -1,9 +1,9 @@
-"""Does the program use malloc enough for its choice to show?
+"""Does the program use malloc enough for the choice of the allocator to matter?
 
 A program that hardly allocates runs equally fast under all allocators. One process that is not
 timed counts its calls.
-If it warns: no allocator is called faster than another. Give the program an input that makes it
-allocate, or care for memory only.
+If it warns: no allocator is called faster than another. Use an input for which the program
+allocates more, or compare memory only.
 """
 
 from __future__ import annotations

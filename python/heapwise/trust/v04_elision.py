@@ -1,8 +1,9 @@
 """Did the compiler remove the calls that were to be measured?
 
-A compiler may remove a malloc whose block nobody uses, and then an empty loop is timed. The calls
-that arrive at malloc are counted in a process that is not timed, and compared with those expected.
-If it fails: the experiment is at fault. Report it.
+A compiler may remove a malloc if nobody uses the block. Then an empty loop is timed. Heapwise
+counts the calls that arrive at malloc, in a process that is not timed, and compares their number
+with the expected one.
+If it fails: the experiment is wrong. Report it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The A/A test. One thing under two labels: how different does it look from itself?
+"""The A/A test: how much does the same subject differ from itself under two names?
 
-The baseline runs under two names in every round. How far its ratio to itself strays from 1 is the
-noise floor; smaller differences are not claimed. One interval in twenty excludes 1 by chance; more
-than chance explains, or one that is certain by itself, means that order or labels matter.
+Every round runs the baseline under two names. The noise floor is how far the interval of the ratio
+of both reaches from 1. Heapwise does not claim smaller differences. By chance one interval in
+twenty excludes 1. If more intervals exclude 1 than chance explains, or if one ratio certainly is
+not 1, the order or the names influence the figures.
 If it warns or fails: the machine is not quiet, or there are too few rounds. --time 10m.
 """
 

@@ -1,8 +1,8 @@
 """Does this machine find an effect that is known to be there?
 
-A bench that cannot see 3 % sees nothing that most allocators differ by. The self-test measures an
-experiment and a program that take 1, 3 and 10 % more time or memory than themselves; sign and size
-have to come out.
+Most allocators differ by a few percent, so a measurement must be able to find 3 %. The self-test
+measures an experiment and a program that take 1, 3 and 10 % more time or memory than themselves.
+Heapwise must find the sign and the size.
 If it warns: small differences are lost in this machine's noise, or ratios of it are wrong. Run
 heapwise selftest again when the machine is quiet.
 """

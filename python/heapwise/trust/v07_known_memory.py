@@ -1,8 +1,8 @@
-"""Is the peak memory the child's own, and possible at all?
+"""Does the peak memory belong to the child, and is it possible?
 
-The kernel's high-water mark of a child can begin at that of the parent that started it, so a small
-launcher starts each process, and its own size is checked.
-If it fails: do not believe the memory column.
+The kernel's high-water mark of a child can begin at the mark of the process that started it. So a
+small launcher starts each process, and the check compares the figure with the launcher's own size.
+If it fails: do not use the column of memory.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Did every subject do the same work, to the end?
+"""Did every subject do all of the same work?
 
-A crash or an early exit looks fast. Exit code, a hash of the output, the files of --output-file and
-the answer of --check are compared in every process; the calls of malloc are counted in one more
-process for each allocator; experiments count their own blocks. What a program leaves running when
-it ends is killed, and its work was not timed.
-If it fails: make the output repeatable, or --ignore-output if the difference is harmless. If it
+A program that crashes or ends early looks fast. For every process Heapwise compares the exit code,
+a hash of the output, the files of --output-file and the result of --check. In one more process for
+each allocator it counts the calls of malloc. Experiments count their own blocks. If a program
+leaves processes running when it ends, they are killed, and their work is not timed.
+If it fails: make the output repeatable, or use --ignore-output if the difference is harmless. If it
 names processes left running: use the program's option to stay in the foreground. If it warns that
 nothing was compared: name the files that the program writes, or a command that checks them.
 """

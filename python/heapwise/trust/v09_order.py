@@ -1,8 +1,9 @@
-"""Did the figures depend on when they were taken?
+"""Did the figures depend on when they were measured?
 
-Machines warm up, and neighbours come and go. Each round has a new order, and the figures
+Machines warm up, and other programs start and end. Each round has a new order, and the figures
 are tested for a trend.
-If it warns: ratios still hold, absolute values less. If it fails: run again on a quieter machine.
+If it warns: you can use the ratios, but absolute values are less certain. If it fails: run again
+on a quieter machine.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Was the layout of memory another one in each process?
+"""Did each process have another memory layout?
 
-Where a program and its blocks lie can change its speed by more than an allocator does. With address
-randomisation, and an environment of another size each time, each process draws a layout, and the
-figures hold the average over them. With one fixed layout they hold its luck.
+The addresses of a program and its blocks can change its speed by more than an allocator does.
+With address randomisation, and an environment of a different size for each process, each process
+has a random layout, and the figures are averages over layouts. With one fixed layout, chance
+decides which subject looks fast.
 If it warns: turn randomisation on again (no setarch -R, kernel.randomize_va_space=2).
 """
 

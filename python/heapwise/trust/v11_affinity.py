@@ -1,9 +1,9 @@
-"""Did the processes run on the processors that they were meant to have?
+"""Did the processes run on the intended processors?
 
-A pin that was not applied, or a container with fewer processors than one thinks, changes what is
-measured. Each process reads back what it has just before the program begins. A program may choose
-other processors for itself; then it must choose the same under each allocator.
-If it fails: see --cpus, and what limits this container or session.
+If a pin was not applied, or a container has fewer processors than expected, something else is
+measured. Just before the program begins, each process reads which processors it has. A program may
+choose other processors for itself, but it must choose the same ones under each allocator.
+If it fails: see --cpus, and look for limits of this container or session.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Did the processor keep its speed?
 
-Clocks change with heat and load. A fixed chain of instructions is timed before and after each
-sample; where it changed by more than 2 %, the sample is discarded and counted. A clock that is
-lower whenever one subject runs changes nothing within a sample, so the chain is also compared
+Clock rates change with heat and load. A fixed chain of instructions is timed before and after each
+sample. If its time changed by more than 2 %, the sample is discarded and counted. If the clock is
+lower whenever one subject runs, nothing changes within a sample, so the chain is also compared
 between subjects.
-If it warns: too many changed to discard any, or a subject ran at another clock than the baseline.
-Close other programs; fix the frequency if you can.
+If it warns: too many samples changed, so none was discarded, or a subject ran at another clock
+rate than the baseline. Close other programs, and fix the frequency if you can.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Did somebody else use the machine meanwhile?
+"""Did something else use the machine during the measurement?
 
-Time that the hypervisor took, waiting for a processor, involuntary switches, and the time for which
-a limit of the control group stopped processes are recorded for each process; samples with more
-than 2 % of stolen time are discarded and counted. What a parallel program makes itself wait is no
-neighbour.
-If it warns: something else is running, or the limit of the container is too low. Stop it, raise it,
-or trust only large differences.
+For each process Heapwise records the time that the hypervisor took, the time spent waiting for a
+processor, involuntary switches, and the time for which a limit of the control group stopped
+processes. A sample with more than 2 % of stolen time is discarded and counted. If threads of a
+parallel program wait for each other, that does not count.
+If it warns: something else is running, or the limit of the container is too low. Stop it, raise the
+limit, or trust only large differences.
 """
 
 from __future__ import annotations

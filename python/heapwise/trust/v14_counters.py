@@ -1,8 +1,9 @@
-"""Were counters there, and did they count all the time?
+"""Were hardware counters available, and did they count all the time?
 
-Counters tell why something is faster. The kernel's own (page faults, context switches, migrations)
-are everywhere; those of the processor are missing in many virtual machines. If there are more
-counters than the processor has, they take turns, and each value is a part of the whole.
+Counters show why something is faster. The counters of the kernel (page faults, context switches,
+migrations) are available everywhere. Those of the processor are missing in many virtual machines.
+If more counters are used than the processor has, it counts each of them for a part of the time, and
+the value is an estimate.
 If it warns: the named counters are estimates. Time and memory are not affected.
 """
 

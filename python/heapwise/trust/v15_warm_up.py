@@ -1,10 +1,11 @@
-"""Were the figures taken when everything was warm?
+"""Was the warm-up long enough?
 
-The first process reads files from a disk, and the first repeat touches memory for the first time.
-Rounds of warm-up and dropped repeats are kept apart; whether what follows is steady is seen in the
-data.
-If it warns: more --warmup. If the first process took far longer than all others, the program leaves
-something behind that spares later ones the work: start each from the same state.
+The first process reads files from a disk, and the first repeat writes to its memory for the first
+time. Rounds of warm-up and dropped repeats are not part of the figures. The check looks whether the
+figures after the warm-up are steady.
+If it warns: use more --warmup. If the first process took far longer than all others, the program
+keeps something that saves later processes work, such as a cache: start each process in the same
+state.
 """
 
 from __future__ import annotations

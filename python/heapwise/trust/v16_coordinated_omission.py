@@ -1,11 +1,11 @@
-"""Do latencies hold the time that a request waits before it is served?
+"""Do latencies include the time that a request waits before it is served?
 
-A closed loop asks again only when it was answered, so a stall costs one slow answer and hides all
-requests that would have come meanwhile. An open loop sends by a schedule, and times from the
-planned moment. Its figures count only if the schedule was kept: the achieved rate, the errors and
-the generator's own load are looked at in each sample.
-If it warns: give the generator more processors (--cpus leaves it the others), or ask for less
-(--rates). Samples whose load was not what it should be are left out, with their reason.
+A closed loop sends a request only after the last one was answered. So a stall costs one slow answer
+and hides all requests that would have come meanwhile. An open loop sends by a schedule, and
+measures from the planned moment. Its figures count only if the schedule was kept. So the check
+looks at the achieved rate, the errors and the generator's own load in each sample.
+If it warns: give the generator more processors (--cpus leaves the others to it), or use lower
+--rates. A sample whose load was not as intended is left out, with the reason.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Is what was timed long enough for the clock that timed it?
+"""Did each timed region last long enough for the clock?
 
-Reading a clock takes time, too. A timed region should last 1 ms and a thousand readings; a program
-at least 5 ms, or its start is what is measured.
-If it warns: more iterations, or a larger input.
+Reading a clock takes time, too. A timed region should last at least 1 ms and as long as a thousand
+readings of the clock. A program should last at least 5 ms, or mostly its start is measured.
+If it warns: use more iterations, or a larger input.
 """
 
 from __future__ import annotations

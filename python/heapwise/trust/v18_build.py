@@ -1,8 +1,8 @@
-"""Is everything that was measured an optimised build, and known by its version?
+"""Is every subject an optimised build of a known version?
 
-A debug build is several times slower and says nothing of the real one. Versions, build-ids and
-compiler flags are recorded, and the code of each library is examined: without optimisation its
-functions put their arguments on the stack, and assertions leave calls.
+A debug build is several times slower and says nothing about the real one. Heapwise records
+versions, build-ids and compiler flags, and examines the code of each library. Without optimisation,
+functions store their arguments on the stack; assertions leave calls in the code.
 If it fails: install the release build.
 """
 

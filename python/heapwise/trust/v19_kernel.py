@@ -1,8 +1,8 @@
-"""Did a setting of the kernel change while the run went on?
+"""Did a setting of the kernel change during the run?
 
-Huge pages, overcommit, swap and limits of the cgroup decide much about memory. They are read before
-and after the run.
-If it fails: somebody changed one meanwhile. Run again.
+Huge pages, overcommit, swap and limits of the cgroup have a large influence on memory. Heapwise
+reads them before and after the run.
+If it fails: somebody changed a setting during the run. Run again.
 """
 
 from __future__ import annotations

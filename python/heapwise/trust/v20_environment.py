@@ -1,11 +1,11 @@
 """Did a variable of the user's environment tune one of the allocators?
 
-MALLOC_ARENA_MAX, MALLOC_CONF and the like tune one allocator and not the others. They are taken out
-of the environment unless you keep them.
+MALLOC_ARENA_MAX, MALLOC_CONF and similar variables tune one allocator and not the others. Heapwise
+removes them from the environment unless you use --keep-env.
 In a fleet, the processes must have the variables of the client's shell. The process that starts
-workers sets others (Dask: MALLOC_TRIM_THRESHOLD_, OMP_NUM_THREADS), and the check fails if one of
-them arrives.
-If it warns: leave out --keep-env to compare defaults with defaults.
+workers sets others (Dask: MALLOC_TRIM_THRESHOLD_, OMP_NUM_THREADS). The check fails if a measured
+process has one of them.
+If it warns: leave out --keep-env to compare default settings.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Did all subjects of a ranking compete under the same conditions?
+"""Were only comparable subjects ranked with each other?
 
-An allocator that was tuned beside others as they come is in another contest. So is a heap that the
-compiler put into the program, which therefore is never ranked with libraries.
-If it warns: read the named rows apart from the others.
+If one allocator is tuned and others have their default settings, the comparison is not fair. The
+same holds for a heap that is compiled into the program, so it is never ranked with libraries.
+If it warns: compare the named rows with the others with care.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ def check(evidence: Evidence) -> Check:
     if tuned and len(tuned) < len([s for s in subjects if s.peer]):
         words = listed(f"{name} by {listed(names)}" for name, names in tuned.items())
         return Check(ID, TITLE, "warn",
-                     f"Tuned subjects stand beside others as they come: {words}.", figures)
+                     f"Tuned subjects are compared with others that have their defaults: {words}.",
+                     figures)
     inlined = f" {listed(apart)}: compiled into the program, so ranked apart." if apart else ""
-    return Check(ID, TITLE, "pass", "Each allocator is as it comes"
+    return Check(ID, TITLE, "pass", "Each allocator has its default settings"
                  f"{_needed([s.peer for s in subjects if s.peer])}.{inlined}", figures)
 
 
@@ -40,4 +41,4 @@ def is_tuned(peer: Peer) -> bool:
 def _needed(peers: list[Peer]) -> str:
     found = [f"{name}={value} for {peer.name}" for peer in peers
              for name, value in peer.environment.items()]
-    return f", with what its makers tell everybody to set: {listed(found)}" if found else ""
+    return f", and the settings that its authors require: {listed(found)}" if found else ""

@@ -1,8 +1,9 @@
 """Is more measured than the start of a process?
 
-Starting a program and loading an allocator takes milliseconds, and differs between allocators. An
-empty program is timed under each; a process should last at least 20 times as long.
-If it warns: give the program more to do, or read the figures as those of its start.
+Starting a program and loading an allocator takes milliseconds, and differs between allocators.
+Heapwise times an empty program under each allocator. A measured process should last at least 20
+times as long.
+If it warns: give the program more work, or read the figures as those of its start.
 """
 
 from __future__ import annotations

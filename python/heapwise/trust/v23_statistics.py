@@ -1,8 +1,9 @@
-"""Are there enough independent numbers for what is claimed, and do the claims survive?
+"""Are there enough independent samples for the claims, and are the claims significant together?
 
-A mean of few, skewed numbers proves nothing, and among many comparisons one is always lucky. Ratios
-come from paired rounds with rank intervals; Holm's adjustment says which claims survive together.
-If it warns: more rounds (--rounds, --time).
+A mean of few, skewed numbers proves nothing, and among many comparisons some differ by chance.
+Ratios come from paired rounds with rank intervals. Holm's adjustment shows which claims are
+significant together.
+If it warns: use more rounds (--rounds, --time).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Does the replay of a recorded program do what the program did?
 
-A recording can miss threads and calls; a script that is made of it can lose blocks; a replay can
-make other calls. The totals of the recording, of the script, and of each process are compared. The
-replay of a program does not compute between the calls, which no check can mend.
+A recording can miss threads and calls. The script that is made from it can lose blocks. A replay
+can make other calls. The check compares the totals of the recording, of the script, and of each
+process. The replay of a program does not compute between the calls. No check can correct that.
 If it fails: record the program again. If it says that calls were missed, record on a machine with
 fewer threads at one time, or with more memory.
 """

@@ -1,7 +1,8 @@
-"""Did the laboratory find what was planted, on this machine and with this build?
+"""Did the laboratory find planted faults and effects, on this machine and with this build?
 
-`heapwise selftest` plants known faults and known effects in real processes and looks whether the
-checks and the statistics find them. Each later run of the same machine and build keeps its result.
+`heapwise selftest` plants known faults and known effects in real processes and tests whether the
+checks and the statistics find them. Each later run on the same machine with the same build keeps
+the result.
 If it is unavailable, the run is marked unverified: run `heapwise selftest`, which takes a minute.
 If it warns: the check that missed its fault may miss one in this run too.
 """

@@ -1,11 +1,12 @@
-"""Did somebody share the core?
+"""Did something else use the same core?
 
-A core with two hardware threads does up to half as much for each when both work, and a guest of a
-virtual machine cannot see what runs on the other. Chains of additions side by side, timed around
-each sample, notice it; before a sample an experiment waits a while for a core of its own. A look
-after a sample counts only if the baseline is struck as often: else it is the subject's own work.
-Of a program nothing is discarded: a look before it says little of the seconds that it runs.
-If it warns: the machine is busy outside of what you can see. Run again at another time.
+If both hardware threads of a core work, each may run at only half of its speed. A virtual machine
+cannot see what runs on the other thread. Chains of additions, timed before and after each
+sample, show it. Before a sample, an experiment waits for a while until nothing else uses its core.
+The measurement after a sample counts only if it finds neighbours as often for the baseline.
+Otherwise the subject's own background work shares the core. For a program nothing is discarded,
+because a measurement before it says little about the seconds in which it runs.
+If it warns: something that you cannot see uses the machine. Run again at another time.
 """
 
 from __future__ import annotations
