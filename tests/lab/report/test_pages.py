@@ -98,6 +98,24 @@ def test_a_page_has_all_that_a_reader_asks_for(page_files: dict[str, str]) -> No
     assert "3 met, 1 not measured" in page_files["README.md"]
 
 
+def test_each_family_has_one_list_whatever_the_order_of_the_run() -> None:
+    stored = shelf_run()
+    first, other = stored.run.experiments
+    second = replace(first, id="layout/second")
+    behind = len(stored.processes)
+    run = replace(stored.run, experiments=[first, other, second])
+    processes = [replace(p, number=p.number + behind, experiment=second.id)
+                 for p in stored.processes if p.experiment == first.id]
+    samples = [replace(s, process=s.process + behind, experiment=second.id)
+               for s in stored.samples if s.experiment == first.id]
+    stored = replace(stored, run=run, processes=stored.processes + processes,
+                     samples=stored.samples + samples)
+    index = pages(View(Evidence(stored)))["README.md"]
+    headings = [line for line in index.splitlines() if line.startswith("## ")]
+    assert headings == ["## cache", "## layout"]
+    assert re.findall(r"\| \[([^]]+)\]", index) == [other.id, first.id, second.id]
+
+
 def test_pictures_stand_alone(page_files: dict[str, str]) -> None:
     pictures = [text for name, text in page_files.items() if name.endswith(".svg")]
     assert len(pictures) == 2

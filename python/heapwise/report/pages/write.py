@@ -31,7 +31,8 @@ def _index(view: View, experiments: list[Experiment]) -> str:
     lines = [MADE, "", "# Experiments", "",
              f"Run {view.run.id} of {view.run.created[:10]} on {machine.cpu}, "
              f"{machine.cores} cores. Trust: {view.result.trust.verdict}.", ""]
-    for family, members in groupby(experiments, key=lambda e: e.family):
+    by_family = sorted(experiments, key=lambda e: e.family)  # a run mixes families
+    for family, members in groupby(by_family, key=lambda e: e.family):
         rows = []
         for experiment in members:
             told = story(view, experiment)
