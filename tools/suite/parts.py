@@ -144,6 +144,7 @@ def build_of(
     prefix: stands before the names of the parts. options: further ones of CMake.
     """
     build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
+    build += ["-j", str(HALF)] if lane is Lane.BESIDE else []
     configure = ["cmake", "--preset", preset, *options]
     return [
         Part(f"{prefix}{preset} configure", configure, prepares=True, lane=lane),
@@ -171,7 +172,7 @@ def of_preset(
     targets = [*(f"{label}_tests" for label in labels), *also]
     # ctest reads only what is there: the file of an earlier run must not pass for this one's.
     run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels)]
-    run += ["--parallel", str(PROCESSORS)]
+    run += ["--parallel", str(HALF if lane is Lane.BESIDE else PROCESSORS)]
     run += ["--exclude-regex", without] if without else []
     return [
         *build_of(preset, *targets, lane=lane, prefix=prefix, options=options),
@@ -201,10 +202,9 @@ def all_parts(root: Path, results: Path) -> list[Part]:
     return [
         *of_preset("dev", results, "unit", "contract", "stress"),
         *of_python(root, results),
-        # Here, since it waits most: the second lane has something to do until it has ended.
+        # Early, since it waits most: the second lane has something to do meanwhile.
         pytest("e2e", results, "tests/e2e", processes=MOSTLY_WAITING),
         # `dev` has every test. The others have those that show something else there.
-        *of_preset("asan", results, "unit", "contract"),
         *of_preset("tsan", results, "stress", "unit_gc", without=NOT_UNDER_TSAN),
         *of_preset(
             "aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU, lane=Lane.BESIDE
@@ -229,6 +229,7 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         pytest(
             "golden", results, "tests/golden", processes=HALF, by_file=True, lane=Lane.BESIDE
         ),
+        *of_preset("asan", results, "unit", "contract", lane=Lane.BESIDE),
     ]
 
 
