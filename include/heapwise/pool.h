@@ -50,7 +50,8 @@ typedef struct heapwise_pool_options {
   size_t max_block_count; /* the capacity beyond which a pool does not grow, at least
                              block_count; 0: no limit */
   int growth;             /* a heapwise_growth */
-  int checked;            /* not 0: double frees, stray writes and corruption abort with a message */
+  int checked;            /* not 0: double frees, stray writes and corruption abort the program
+                             with a message */
   int counted;            /* not 0: heapwise_pool_get_stats counts how the pool was used */
   int reserved;           /* 0 */
   size_t growth_step;     /* for HEAPWISE_GROWTH_LINEAR; 0: block_count */
