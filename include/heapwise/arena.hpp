@@ -18,23 +18,25 @@ namespace heapwise::inline v0_1 {
 
 /// Hands out memory from front to back of chunks, and takes all of it back in one step.
 ///
-/// - to allocate is to move an address up; there is nothing to free one block with, and no bytes
-///   beside a block. An object with a destructor takes four words more, and is destroyed when its
-///   memory is freed.
-/// - a new chunk has a quarter of what is reserved, but not less than the first, and not more than
-///   4 MiB if the first has less. A larger request gets a chunk that fits.
+/// - an allocation only moves an address up. There is no function that frees one block, and there
+///   are no bytes beside a block. An object with a destructor takes four words more, and is
+///   destroyed when its memory is freed.
+/// - a new chunk has a quarter of the bytes that are reserved. It is not smaller than the first
+///   chunk, and not larger than 4 MiB if the first chunk is smaller than that. A larger request
+///   gets a chunk that fits.
 /// - `reset` keeps the chunks for the next allocations, `release` gives them back to the source,
-///   `rewind` frees what was allocated since a mark.
+///   and `rewind` frees what was allocated since a mark.
 /// - a request that does not fit takes the first free chunk that is large enough. If there is none,
-///   one chunk replaces all free ones and is at least as large as all of them: the largest of them,
-///   enlarged, or a new one. Of that chunk and the one in use before, the one with more room left
-///   serves the next requests. The same requests in the same order never need the source again.
-/// - chunks that are replaced are lost if the source cannot take them back (`static_blocks`). Over
-///   such a source the first chunk should have the size of the buffer.
+///   one chunk replaces all free chunks, and is at least as large as all of them together. It is
+///   the largest of them, enlarged, or a new chunk. Of this chunk and the chunk in use before, the
+///   chunk with more room left serves the next requests. The same requests in the same order never
+///   need the source again.
+/// - chunks that are replaced are lost if the source cannot take them back (`static_blocks`). With
+///   such a source, the first chunk should have the size of the buffer.
 ///
 /// In code that is compiled for the address sanitizer or Valgrind (see sanitized), memory that is
-/// not handed out is hidden: the tool reports each access. All code that uses the same arena is
-/// compiled in the same way.
+/// not handed out is hidden, and the tool reports each access to it. All code that uses the same
+/// arena must be compiled in the same way.
 ///
 /// Thread safety: one thread at a time.
 class arena {
@@ -44,9 +46,9 @@ class arena {
  public:
   static constexpr std::size_t default_chunk_bytes = std::size_t{64} << 10;
 
-  /// Effects: none yet; chunks come from `source`, which must outlive the arena, when there is
-  /// something to put into them. `first_chunk_bytes` is the size of the first, if the first request
-  /// fits into it.
+  /// Effects: obtains no memory yet. Chunks come from `source` when something is allocated.
+  /// `first_chunk_bytes` is the size of the first chunk, if the first request fits into it.
+  /// Requires: `source` outlives the arena.
   HEAPWISE_ALWAYS_INLINE explicit arena(
       block_source& source = os_blocks(),
       std::size_t first_chunk_bytes = default_chunk_bytes) noexcept
@@ -55,9 +57,9 @@ class arena {
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
 
-  /// Effects: this arena has the memory of `other`, and what was allocated stays where it is.
-  /// Assignment first releases what this arena had. `other` is empty then, with the same source.
-  /// An arena_resource that points to `other` still points there.
+  /// Effects: this arena gets the memory of `other`. All that was allocated stays where it is.
+  /// Assignment first releases the memory of this arena. `other` is empty then, with the same
+  /// source. An arena_resource that points to `other` still points there.
   arena(arena&& other) noexcept : arena{*other.source_, other.first_chunk_bytes_} { swap(other); }
   arena& operator=(arena&& other) noexcept {
     if (this == &other) return *this;
@@ -69,11 +71,13 @@ class arena {
   }
   ~arena() { release(); }
 
+  /// Requires: `alignment` is a power of two.
   /// Returns: `size_bytes` of memory aligned to `alignment`, never nullptr. Valid until reset,
-  /// release or destruction. Requires: `alignment` is a power of two.
-  /// Throws: std::bad_alloc when the source has no more (see pool for programs without exceptions).
-  /// Complexity: O(1); if the request does not
-  /// fit into the chunk in use, O(free chunks) and the source's.
+  /// release or destruction.
+  /// Throws: std::bad_alloc if the source has no more memory (see pool for programs without
+  /// exceptions).
+  /// Complexity: O(1). If the request does not fit into the chunk in use: O(free chunks), and the
+  /// complexity of the source.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(
       std::size_t size_bytes, std::size_t alignment = alignof(std::max_align_t)) {
     void* const memory = try_allocate(size_bytes, alignment);
@@ -82,7 +86,7 @@ class arena {
     return memory;
   }
 
-  /// Returns: as allocate, or nullptr when the source has no more.
+  /// Returns: as allocate, or nullptr if the source has no more memory.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate(
       std::size_t size_bytes, std::size_t alignment = alignof(std::max_align_t)) noexcept {
     const std::uintptr_t begin = (next_ + (alignment - 1)) & ~(std::uintptr_t{alignment} - 1);
@@ -94,7 +98,7 @@ class arena {
   }
 
   /// Returns: an object in the arena. If it has a destructor, it is destroyed when its memory is
-  /// freed (reset, release, rewind or destruction of the arena), the newest object first.
+  /// freed (by reset, release, rewind or destruction of the arena), the newest object first.
   /// Throws: std::bad_alloc, and what the constructor throws.
   template <class T, class... Arguments>
   [[nodiscard]] T* create(Arguments&&... arguments) {
@@ -105,9 +109,9 @@ class arena {
     return object;
   }
 
-  /// Returns: `count` objects that are value-initialized (numbers are 0). Destroyed as by create,
-  /// the last element first. Throws: std::bad_alloc, and what the constructor throws; the elements
-  /// that were made are destroyed then.
+  /// Returns: `count` objects that are value-initialized (numbers are 0). They are destroyed as
+  /// objects of create are, the last element first. Throws: std::bad_alloc, and what the
+  /// constructor throws. If a constructor throws, the elements that were made before are destroyed.
   template <class T>
   [[nodiscard]] std::span<T> create_array(std::size_t count) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
@@ -120,15 +124,17 @@ class arena {
     return {first, count};
   }
 
-  /// Effects: all that was allocated is free; chunks are kept. Objects of create are destroyed.
-  /// Requires: nothing that was allocated is used any more; no destructor uses the arena.
-  /// Complexity: O(1), and O(objects with a destructor).
+  /// Effects: all memory that was allocated is free. Objects of create are destroyed. Chunks are
+  /// kept.
+  /// Requires: the program no longer uses what was allocated. No destructor uses the arena.
+  /// Complexity: O(1) plus O(objects with a destructor).
   void reset() noexcept;
 
-  /// Effects: as reset, and all chunks go back to the source. Complexity: as reset, and O(chunks).
+  /// Effects: as reset, and all chunks go back to the source. Complexity: as reset, plus O(chunks).
   void release() noexcept;
 
-  /// A point in time: an arena can free all later blocks at once. See mark.
+  /// A point in time. The arena can free in one call all blocks that were allocated later. See
+  /// mark.
   class marker {
     friend class arena;
     chunk* current = nullptr; // nullptr: nothing was allocated
@@ -137,22 +143,23 @@ class arena {
     ender* last_ender = nullptr;
   };
 
-  /// Returns: a marker for all that is allocated now. It is valid until reset, release or a rewind
-  /// to an older one. Complexity: O(1).
+  /// Returns: a marker for all that is allocated now. The marker is valid until reset, release or a
+  /// rewind to an older marker. Complexity: O(1).
   [[nodiscard]] marker mark() const noexcept;
 
-  /// Effects: all that was allocated since the mark is free; chunks are kept. Objects that were
-  /// created since are destroyed.
-  /// Requires: the marker is valid, and of this arena or of one that was moved here; nothing that
-  /// was allocated since is used any more; no destructor uses the arena. Complexity: O(1), and
-  /// O(objects with a destructor).
+  /// Effects: all memory that was allocated since the mark is free. Objects that were created since
+  /// the mark are destroyed. Chunks are kept.
+  /// Requires: the marker is valid, and is from this arena or from an arena that was moved here.
+  /// The program no longer uses what was allocated since the mark. No destructor uses the arena.
+  /// Complexity: O(1) plus O(objects with a destructor).
   void rewind(const marker& to) noexcept;
 
   /// Returns: the bytes obtained from the source.
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return reserved_bytes_; }
 
  private:
-  /// How objects with a destructor are ended. It lies in the arena, in front of them.
+  /// Says how to destroy objects with a destructor. It lies in the arena, in front of these
+  /// objects.
   struct ender {
     ender* older;
     void (*destroy)(void* objects, std::size_t count) noexcept;
@@ -160,7 +167,7 @@ class arena {
     std::size_t count;
   };
 
-  /// Returns: nullptr if T has no destructor. Throws: std::bad_alloc.
+  /// Returns: an ender for objects of T, or nullptr if T has no destructor. Throws: std::bad_alloc.
   template <class T>
   [[nodiscard]] ender* make_ender() {
     if constexpr (std::is_trivially_destructible_v<T>) {
@@ -205,22 +212,23 @@ class arena {
 
   /// Effects: allocates from a free chunk that is large enough, or from a new one.
   HEAPWISE_COLD void* grow(std::size_t size_bytes, std::size_t alignment) noexcept;
-  /// Effects: takes the first chunk of the list `free` that is large enough off it.
+  /// Effects: takes the first chunk that is large enough off the list `free`.
   static chunk* take_free(chunk*& free, std::size_t least_bytes) noexcept;
-  /// Effects: obtains a chunk that is as large as all of the list `free`, and gives that back. If
-  /// the source has no such chunk, obtains one of `least_bytes` and keeps the list.
+  /// Effects: obtains a chunk that is as large as all chunks of the list `free` together, and gives
+  /// these back. If the source has no such chunk, obtains a chunk of `least_bytes` and keeps the
+  /// list.
   chunk* replace_free(chunk*& free, std::size_t least_bytes) noexcept;
-  /// Effects: enlarges the largest chunk of the list `free` and takes it off. Returns: nullptr if
-  /// the source cannot do that, and nothing changed.
+  /// Effects: enlarges the largest chunk of the list `free` and takes it off the list. Returns: the
+  /// chunk; nullptr if the source cannot enlarge it, and then nothing has changed.
   chunk* enlarge_free(chunk*& free, std::size_t least_bytes) noexcept;
   [[nodiscard]] chunk* make_chunk(std::size_t least_bytes) noexcept;
-  /// Returns: a size that the source wastes nothing of; 0 if there is none.
+  /// Returns: a size of which the source wastes no bytes; 0 if there is none.
   [[nodiscard]] std::size_t rounded_bytes(std::size_t least_bytes) const noexcept;
   void give_back(chunk* chunks) noexcept;
   [[nodiscard]] std::size_t usual_bytes() const noexcept;
   void enter(chunk& entered) noexcept;
-  /// Returns: true if nothing was allocated since the last reset: the chunk in use is the first,
-  /// and free as well.
+  /// Returns: true if nothing was allocated since the last reset: the chunk in use is the first
+  /// chunk, and all of it is free.
   [[nodiscard]] bool is_empty() const noexcept {
     return current_ == nullptr || next_ == begin_of(*first_);
   }
@@ -232,12 +240,12 @@ class arena {
     return reinterpret_cast<std::uintptr_t>(&entered + 1);
   }
 
-  // The rest of the chunk in use. Without one it begins behind its end, so that not even nothing
-  // fits.
+  // The rest of the chunk in use. If there is no chunk, the rest begins behind its end, so that not
+  // even a request of 0 bytes fits.
   std::uintptr_t next_ = 1;
   std::uintptr_t end_ = 0;
-  // Chunks from the first to the last used are in use, the others are free. Requests go to one of
-  // those in use.
+  // The chunks from the first to the last used are in use, and the others are free. Requests go to
+  // one of the chunks in use.
   chunk* current_ = nullptr;
   chunk* first_ = nullptr;
   chunk* last_used_ = nullptr;

@@ -1,31 +1,35 @@
-// Where big pieces of memory come from: the seam between the allocators and the operating system.
+// The source of big pieces of memory: the interface between the allocators and the operating
+// system.
 #pragma once
 
 #include <cstddef>
 
 namespace heapwise::inline v0_1 {
 
-/// Gives and takes back big pieces of memory (chunks). Called on slow paths only, so virtual.
+/// Gives and takes back big pieces of memory (chunks). The functions are virtual, because they are
+/// called on slow paths only.
 ///
-/// Thread safety: an implementation is as safe as the allocators that share it need; `os_blocks()`
-/// may be used by all threads at once, `static_blocks` and `fake_blocks` by one at a time. One
-/// pool, arena or hybrid calls its source from one thread at a time, whatever its policy: a source
-/// that is not safe for several threads may serve one allocator of many threads. A call must not
-/// use the allocator that makes it, nor a pool of policy thread_cached or a hybrid: locks may be
-/// held.
+/// Thread safety: an implementation must be as thread-safe as the allocators that share it need.
+/// `os_blocks()` may be used by all threads at once, `static_blocks` and `fake_blocks` by one
+/// thread at a time. One pool, arena or hybrid calls its source from one thread at a time, whatever
+/// its policy is. So a source that is not thread-safe may serve one allocator that many threads
+/// use. A call must not use the allocator that makes the call, a pool of policy thread_cached, or a
+/// hybrid, because locks may be held.
 class block_source {
  public:
-  /// Returns `size_bytes` of memory aligned to `alignment` (a power of two), or nullptr.
-  /// Effects: none when it returns nullptr. Complexity: one system call or less.
+  /// Effects: obtains a piece of memory. Has no effect if it returns nullptr.
+  /// Returns: `size_bytes` of memory aligned to `alignment` (a power of two), or nullptr.
+  /// Complexity: one system call or less.
   virtual void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept = 0;
 
-  /// Takes back what `allocate` returned, with the same two numbers.
+  /// Effects: takes back a piece that `allocate` returned. Requires: the same size and alignment.
   virtual void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept = 0;
 
-  /// Effects: makes a piece larger, at its place or at another one. What is in it stays.
-  /// Requires: `memory` came from `allocate` or `enlarge` with `size_bytes` and `alignment`;
-  /// `larger_bytes` is not smaller. Returns: the piece, which from now on has `larger_bytes`; or
-  /// nullptr, and nothing changed: always, unless the source overrides it.
+  /// Effects: makes a piece larger, at its place or at another one. Its contents stay.
+  /// Requires: `memory` came from `allocate` or `enlarge` with `size_bytes` and `alignment`.
+  /// `larger_bytes` is not smaller than `size_bytes`.
+  /// Returns: the piece, which from now on has `larger_bytes`; or nullptr, and then nothing has
+  /// changed. A source that does not override it always returns nullptr.
   [[nodiscard]] virtual void* enlarge(void* memory, std::size_t size_bytes,
                                       std::size_t larger_bytes, std::size_t alignment) noexcept {
     static_cast<void>(memory);
@@ -35,14 +39,16 @@ class block_source {
     return nullptr;
   }
 
-  /// Effects: gives back the physical memory behind a part of a piece if it can; the addresses stay
-  /// usable, their contents are lost. Does nothing unless the source overrides it.
+  /// Effects: if the source can do it, gives back the physical memory behind a part of a piece. The
+  /// addresses stay usable, and their contents are lost. Does nothing unless the source overrides
+  /// it.
   virtual void purge(void* memory, std::size_t size_bytes) noexcept {
     static_cast<void>(memory);
     static_cast<void>(size_bytes);
   }
 
-  /// The size that pieces are rounded up to; asking for a multiple wastes nothing.
+  /// Returns: the size that pieces are rounded up to. A request of a multiple of it wastes no
+  /// bytes.
   [[nodiscard]] virtual std::size_t granularity_bytes() const noexcept { return 1; }
 
  protected:
@@ -52,12 +58,14 @@ class block_source {
   ~block_source() = default;
 };
 
-/// The operating system's pages. Fresh memory is zero and untouched. Lives for ever.
-/// Thread safety: all.
+/// The source of the operating system's pages. Fresh memory is zero and untouched. The source is
+/// never destroyed.
+/// Returns: the source. Thread safety: all threads at once.
 [[nodiscard]] block_source& os_blocks() noexcept;
 
-/// A buffer of the caller's, handed out from front to back; only the last piece can be taken back
-/// for reuse, all others stay used until the source is gone. Thread safety: one thread at a time.
+/// A buffer of the caller, handed out from front to back. Only the last piece can be taken back for
+/// reuse. All other pieces stay used until the source is destroyed. Thread safety: one thread at a
+/// time.
 class static_blocks final : public block_source {
  public:
   /// Requires: `buffer` points to `size_bytes` of memory that outlives this source and its users.
@@ -78,7 +86,8 @@ class static_blocks final : public block_source {
   std::byte* end_;
 };
 
-/// Forwards to another source, counts, and fails on demand: how tests reach every error path.
+/// Forwards to another source, counts requests, and refuses them on demand, so that tests can reach
+/// every error path.
 /// Thread safety: one thread at a time.
 class fake_blocks final : public block_source {
  public:
@@ -87,7 +96,7 @@ class fake_blocks final : public block_source {
 
   void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override;
   void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override;
-  /// Counts as a request.
+  /// As block_source::enlarge. It counts as a request.
   [[nodiscard]] void* enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes,
                               std::size_t alignment) noexcept override;
   void purge(void* memory, std::size_t size_bytes) noexcept override {
@@ -97,10 +106,10 @@ class fake_blocks final : public block_source {
     return upstream_->granularity_bytes();
   }
 
-  /// Lets `successes` more requests through and refuses all later ones.
+  /// Effects: forwards `successes` more requests and refuses all later ones.
   void fail_after(std::size_t successes) noexcept { successes_left_ = successes; }
 
-  /// Returns: how often a piece, or a larger one, was asked for; refused requests included.
+  /// Returns: how often a piece or a larger piece was requested, refused requests included.
   [[nodiscard]] std::size_t requests() const noexcept { return requests_; }
   /// Returns: how many pieces were obtained and not given back yet.
   [[nodiscard]] std::size_t pieces_out() const noexcept { return pieces_out_; }

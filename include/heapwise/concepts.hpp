@@ -7,12 +7,12 @@
 
 namespace heapwise::inline v0_1 {
 
-/// How much a pool distrusts its user. `carved`, `acquire` and `release` see each block when it is
-/// cut from fresh memory, before it is handed out, and when it comes back; `claim` sees it before
-/// the object in it is destroyed, if it holds one; `refuse` hears of a pointer that is not a block
-/// of the pool (or nullptr) before it is refused; `seal` and `unseal` are how a word that is no
-/// pointer is written into a free block. A policy that can be constructed from the pool's chunks is
-/// told of them.
+/// How much a pool distrusts its user. The pool calls `carved` for each block when the block is cut
+/// from fresh memory, `acquire` before it hands the block out, and `release` when the block comes
+/// back. It calls `claim` before the object in a block is destroyed, if the block holds one. It
+/// calls `refuse` for a pointer that is not a block of the pool (or for nullptr) before it refuses
+/// the pointer. With `seal` and `unseal`, it writes a word that is not a pointer into a free block
+/// and reads it. If a policy can be constructed from the pool's chunks, it gets them.
 template <class Checking>
 concept checking_policy =
     std::default_initializable<Checking> && std::copyable<Checking> &&
@@ -30,19 +30,21 @@ concept checking_policy =
       { check.unseal(block, word) } noexcept -> std::same_as<std::uint64_t>;
     };
 
-/// How threads are kept apart: a tag whose nested `core` holds the free blocks of one pool.
-/// `pop` returns a block or nullptr; `push` takes a block back, or returns false for an
-/// address that is not a block of the pool; both apply the checking policy. `claim` is called
-/// before the object in a block is destroyed and the block pushed: it returns false for a pointer
-/// that `push` would refuse, and for a block that is known to be free. `contains` tells whether an
-/// address is a block's first byte; `budget_bytes` is what the core obtained beside its own object.
+/// How threads are kept apart: a tag whose nested `core` holds the free blocks of one pool. `pop`
+/// returns a block or nullptr. `push` takes a block back, or returns false for an address that is
+/// not a block of the pool. Both apply the checking policy. `claim` is called before the object in
+/// a block is destroyed and the block is pushed. It returns false for a pointer that `push` would
+/// refuse, and for a block that is known to be free. `contains` returns whether an address is the
+/// first byte of a block. `budget_bytes` returns the bytes that the core obtained beside its own
+/// object.
 ///
-/// The others are called while no other thread uses the pool. `carved` is how many blocks were cut
-/// from the chunks so far: those with the lowest indices. `visit_free` calls a function for each of
-/// them that is free; it returns false, and visits none, if the core does not know them. `restart`
-/// forgets all free blocks: this many count as cut, and the others are cut again. `put_back` then
-/// makes a block free again that was free before; the checking policy does not hear of it. A core
-/// may have `pop_many(blocks, count)` and `push_many`, which return how many they did.
+/// The other functions are called while no other thread uses the pool. `carved` returns how many
+/// blocks were cut from the chunks so far: the blocks with the lowest indices. `visit_free` calls a
+/// function for each of these blocks that is free. It returns false, and visits no block, if the
+/// core does not know the free blocks. `restart` forgets all free blocks. From then on, as many
+/// blocks as its argument says count as cut, and the others are cut again. `put_back` then makes a
+/// block free again that was free before, without a call of the checking policy. A core may have
+/// `pop_many(blocks, count)` and `push_many`, which return how many blocks they popped or pushed.
 template <class Policy, class Checking>
 concept thread_policy =
     checking_policy<Checking> && requires(typename Policy::template core<Checking>& core,

@@ -1,5 +1,5 @@
 // The collector for C++: objects that it owns, allocators for containers, weak pointers. Needs
-// libheapwise-gc. What gc.h says of blocks and threads holds for all of them.
+// libheapwise-gc. The rules of gc.h for blocks and threads hold here, too.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 
 namespace heapwise::detail::inline v0_1 {
 
-/// Throws: std::bad_alloc for nullptr; ends the program where there are no exceptions.
+/// Returns: `block`. Throws: std::bad_alloc if `block` is nullptr; without exceptions, ends the
+/// program.
 inline void* collected_or_thrown(void* block) {
   if (block != nullptr) return block;
 #ifdef __cpp_exceptions
@@ -43,18 +44,18 @@ struct collected_atomic_tag {
   explicit collected_atomic_tag() = default;
 };
 
-/// Says where a `new` takes its memory from: `new (heapwise::collected) T{...}`. The destructor of
-/// such an object is never called, unless the program does it: see make_collected. Throws:
-/// std::bad_alloc.
+/// Says that a `new` takes its memory from the collector: `new (heapwise::collected) T{...}`. The
+/// destructor of such an object is never called, unless the program calls it: see make_collected.
+/// Throws: std::bad_alloc.
 inline constexpr collected_tag collected{};
 
-/// The same, for objects that hold no addresses of blocks.
+/// As `collected`, for objects that hold no addresses of blocks.
 inline constexpr collected_atomic_tag collected_atomic{};
 
-/// Returns: an object that lives until nothing leads to it. If it has a destructor,
-/// heapwise_gc_run_finalizers calls it then, in the order of finalizers. An object that is
-/// heapwise_gc_free'd before is not destroyed.
 /// Requires: alignof(T) is at most 64 KiB.
+/// Returns: an object that lives until nothing leads to it. If it has a destructor,
+/// heapwise_gc_run_finalizers then calls the destructor, in the order of finalizers. If
+/// heapwise_gc_free frees the object before, the destructor is not called.
 /// Throws: std::bad_alloc, and what the constructor throws.
 template <class T, class... Arguments>
 [[nodiscard]] T* make_collected(Arguments&&... arguments) {
@@ -63,7 +64,7 @@ template <class T, class... Arguments>
       holds_no_addresses<T>::value && alignof(T) <= 16 ? heapwise_gc_malloc_atomic(sizeof(T))
       : alignof(T) <= 16                               ? heapwise_gc_malloc(sizeof(T))
                          : heapwise_gc_malloc_aligned(alignof(T), sizeof(T)));
-  // If it throws, the block is garbage.
+  // If the constructor throws, the block is garbage.
   T* const result = ::new (block) T(std::forward<Arguments>(arguments)...);
   if constexpr (!std::is_trivially_destructible_v<T>) {
     const auto destroy = [](void* object, void*) { std::destroy_at(static_cast<T*>(object)); };
@@ -75,9 +76,9 @@ template <class T, class... Arguments>
   return result;
 }
 
-/// An allocator whose memory the collector frees, at the latest. For containers that are themselves
-/// in memory which the collector looks through. Two are always equal. Thread safety: all, for
-/// registered threads.
+/// An allocator whose memory the collector frees, if the container does not free it before. For
+/// containers that are themselves in memory which the collector looks through. Two such allocators
+/// are always equal. Thread safety: all registered threads at once.
 template <class T>
 class collected_allocator {
  public:
@@ -112,9 +113,10 @@ class collected_allocator {
   }
 };
 
-/// An allocator whose memory is looked through and kept until it is deallocated. For containers
-/// that lead to blocks, and are where the collector does not look: in memory of malloc. Two are
-/// always equal. Thread safety: all, for registered threads.
+/// An allocator whose memory the collector looks through and keeps until it is deallocated. For
+/// containers that lead to blocks, but are in memory that the collector does not look through, such
+/// as memory of malloc. Two such allocators are always equal. Thread safety: all registered threads
+/// at once.
 template <class T>
 class kept_allocator {
  public:
@@ -146,13 +148,14 @@ class kept_allocator {
   }
 };
 
-/// A pointer that does not keep its object, and is null when that is gone: before its destructor is
-/// called. Thread safety: as a plain pointer; for registered threads.
+/// A pointer that does not keep its object. It becomes null when nothing else leads to the object,
+/// before the destructor of the object is called. Thread safety: as a plain pointer; for registered
+/// threads.
 template <class T>
 class weak_pointer {
  public:
   weak_pointer() noexcept = default;
-  /// Requires: a block begins where `object` does, or it is null. Throws: std::bad_alloc.
+  /// Requires: a block begins at `object`, or `object` is nullptr. Throws: std::bad_alloc.
   explicit weak_pointer(T* object) { refer_to(object); }
   weak_pointer(const weak_pointer& other) { refer_to(other.get()); }
   weak_pointer& operator=(const weak_pointer& other) {
@@ -161,14 +164,15 @@ class weak_pointer {
   }
   ~weak_pointer() { static_cast<void>(heapwise_gc_set_weak(&cell_, nullptr)); }
 
-  /// Effects: refers to another object, or to none. Throws: std::bad_alloc; then nothing changed.
+  /// Effects: refers to another object, or to none. Throws: std::bad_alloc; then nothing has
+  /// changed.
   void refer_to(T* object) {
     if (heapwise_gc_set_weak(&cell_, object) != 0) {
       static_cast<void>(detail::collected_or_thrown(nullptr));
     }
   }
 
-  /// Returns: the object, which the returned pointer keeps; or nullptr.
+  /// Returns: the object, or nullptr. The returned pointer keeps the object.
   [[nodiscard]] T* get() const noexcept { return static_cast<T*>(heapwise_gc_get_weak(&cell_)); }
 
  private:
@@ -177,7 +181,7 @@ class weak_pointer {
 
 } // namespace heapwise::inline v0_1
 
-/// Returns: memory of the collector, looked through. Throws: std::bad_alloc.
+/// Returns: memory of the collector, which it looks through. Throws: std::bad_alloc.
 [[nodiscard]] inline void* operator new(std::size_t size, heapwise::collected_tag) {
   return heapwise::detail::collected_or_thrown(heapwise_gc_malloc(size));
 }
@@ -190,7 +194,7 @@ class weak_pointer {
   return heapwise::detail::collected_or_thrown(heapwise_gc_malloc(size));
 }
 
-/// Returns: memory of the collector, not looked through. Throws: std::bad_alloc.
+/// Returns: memory of the collector, which it does not look through. Throws: std::bad_alloc.
 [[nodiscard]] inline void* operator new(std::size_t size, heapwise::collected_atomic_tag) {
   return heapwise::detail::collected_or_thrown(heapwise_gc_malloc_atomic(size));
 }

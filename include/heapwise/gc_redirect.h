@@ -1,10 +1,11 @@
-/* Lets the functions of the C library that allocate be those of the collector, in each file that
- * includes this header after all headers of the system: for programs that were written for malloc,
- * to be collected, or to be searched for leaks with the option find_leaks.
+/* Replaces the functions of the C library that allocate by functions of the collector, in each file
+ * that includes this header after all headers of the system. Meant for programs that were written
+ * for malloc: their blocks are collected, or their leaks are found (option find_leaks).
  *
- * A block of a library that was not compiled so (getline, asprintf, readdir) is not the
- * collector's: free of it ends the process with a line on standard error. Call (free)(block) with
- * parentheses, which is that of the C library. C++: `new` and containers are as they were. */
+ * A block of a library that was compiled without this header (from getline, asprintf, readdir) is
+ * not a block of the collector. Calling free for it ends the process with a line on standard error.
+ * Call (free)(block) with parentheses instead, which is the function of the C library. In C++,
+ * `new` and containers are unchanged. */
 #ifndef HEAPWISE_GC_REDIRECT_H
 #define HEAPWISE_GC_REDIRECT_H
 
@@ -26,8 +27,8 @@ struct heapwise_gc_thread_start {
   void* argument;
 };
 
-/* The first function of a thread. `memory`: a heapwise_gc_thread_start in a block that is kept.
- * Returns: what the function of the program returns. */
+/* The first function of a thread. `memory` is a heapwise_gc_thread_start in a block that is kept.
+ * Returns: the result of the program's function. */
 static __inline__ void* heapwise_gc_run_thread(void* memory) {
   struct heapwise_gc_thread_start start;
   heapwise_gc_register_thread();
@@ -36,9 +37,9 @@ static __inline__ void* heapwise_gc_run_thread(void* memory) {
   return start.call(start.argument);
 }
 
-/* Effects: as pthread_create; the new thread is registered before `call` is called, and `argument`
- * is a root until then. Returns: as pthread_create; EAGAIN also without memory. Requires: a
- * registered thread. */
+/* Effects: as pthread_create. The new thread is registered before `call` is called, and `argument`
+ * is a root until then. Requires: a registered thread. Returns: as pthread_create; EAGAIN also if
+ * there is no memory. */
 static __inline__ int heapwise_gc_pthread_create(pthread_t* thread,
                                                  const pthread_attr_t* attributes,
                                                  void* (*call)(void*), void* argument) {
@@ -53,7 +54,8 @@ static __inline__ int heapwise_gc_pthread_create(pthread_t* thread,
   return error;
 }
 
-/* Returns: `count * size` zero bytes; NULL with ENOMEM also if there is no such number. */
+/* Returns: a block of `count * size` zero bytes; NULL with errno ENOMEM, also if the product is
+ * more than a size_t holds. */
 static __inline__ void* heapwise_gc_calloc(size_t count, size_t size) {
   if (size != 0 && count > (size_t)-1 / size) {
     errno = ENOMEM;
@@ -62,7 +64,8 @@ static __inline__ void* heapwise_gc_calloc(size_t count, size_t size) {
   return heapwise_gc_malloc(count * size);
 }
 
-/* Returns: the first bytes of the text, at most `most`, with an end, in an atomic block. */
+/* Returns: an atomic block with the first bytes of the text, at most `most`, and a zero byte behind
+ * them. */
 static __inline__ char* heapwise_gc_strndup(const char* text, size_t most) {
   char* copy;
   size_t length = 0;
@@ -74,7 +77,7 @@ static __inline__ char* heapwise_gc_strndup(const char* text, size_t most) {
   return copy;
 }
 
-/* Returns: the same of the whole text. */
+/* Returns: as heapwise_gc_strndup, with the whole text. */
 static __inline__ char* heapwise_gc_strdup(const char* text) {
   return heapwise_gc_strndup(text, strlen(text));
 }

@@ -1,8 +1,8 @@
 // The heap, from C++: blocks of any size whose fast paths are inlined, and heaps that are destroyed
 // as a whole. Needs libheapwise or libheapwise-malloc; with the latter, malloc is the same heap.
 //
-// The fast paths check what the profile `default` checks: a block freed twice in a row by the same
-// function ends the process with a line on standard error.
+// The fast paths check what the profile `default` checks: if the same function frees a block twice
+// in a row, the process ends with a line on standard error.
 //
 // Without exceptions (-fno-exceptions) a function that would throw ends the program by std::abort.
 #pragma once
@@ -22,19 +22,19 @@
 
 namespace heapwise {
 
-/// Blocks above this many bytes are large: whole pages, aligned to 64 KiB.
+/// Blocks of more bytes than this are large: they are whole pages, aligned to 64 KiB.
 inline constexpr std::size_t max_small_bytes = detail::max_small_bytes;
 
-/// Returns: a block of at least `size_bytes`, aligned to 16; nullptr without memory, with errno
-/// set. Thread safety: all. Complexity: constant on average; some ten instructions when
-/// `size_bytes` is a constant.
+/// Returns: a block of at least `size_bytes`, aligned to 16; nullptr with errno set if there is no
+/// memory. Thread safety: all threads at once. Complexity: constant on average; some ten
+/// instructions if `size_bytes` is a constant.
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate(std::size_t size_bytes) noexcept {
   if (size_bytes > max_small_bytes) [[unlikely]]
     return heapwise_malloc(size_bytes);
   return detail::take_hot(detail::class_of(size_bytes));
 }
 
-/// As `try_allocate`. Throws: std::bad_alloc without memory.
+/// As `try_allocate`. Throws: std::bad_alloc if there is no memory.
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) {
   void* const block = try_allocate(size_bytes);
   if (block == nullptr) [[unlikely]]
@@ -43,7 +43,7 @@ inline constexpr std::size_t max_small_bytes = detail::max_small_bytes;
 }
 
 /// As `allocate`, with an address that is a multiple of `alignment`.
-/// Requires: a power of two.
+/// Requires: `alignment` is a power of two.
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes,
                                                     std::align_val_t alignment) {
   const auto boundary = static_cast<std::size_t>(alignment);
@@ -59,15 +59,15 @@ inline constexpr std::size_t max_small_bytes = detail::max_small_bytes;
   return block;
 }
 
-/// Effects: gives back any block of the heap, whichever function made it. nullptr does nothing.
-/// Thread safety: all. Keeps errno.
+/// Effects: gives back any block of the heap, whichever function returned it. Does nothing for
+/// nullptr. Leaves errno as it was. Thread safety: all threads at once.
 HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept {
   detail::give<detail::default_profile>(block);
 }
 
-/// As `deallocate`, without having to find out the size.
-/// Requires: a block that `allocate` or `try_allocate` returned for this size, and that
-/// heapwise_realloc has not returned since; not nullptr.
+/// As `deallocate`, but does not have to find out the size.
+/// Requires: `allocate` or `try_allocate` returned the block for this size, and heapwise_realloc
+/// has not returned it since. The block is not nullptr.
 HEAPWISE_ALWAYS_INLINE void deallocate(void* block, std::size_t size_bytes) noexcept {
   if (size_bytes > max_small_bytes) [[unlikely]]
     return heapwise_free(block);
@@ -83,10 +83,11 @@ HEAPWISE_ALWAYS_INLINE void deallocate(void* block, std::size_t size_bytes,
   detail::give_hot<detail::default_profile>(block, detail::aligned_class_of(size_bytes, boundary));
 }
 
-/// Effects: gives all free blocks that the calling thread keeps for itself back, so that other
-/// threads can use them. The thread may go on to allocate and free. Its next requests cost more, as
-/// those of a new thread do. For a thread that will wait for long, such as one of a pool without
-/// work. Thread safety: all. Complexity: linear in the free blocks that it keeps.
+/// Effects: gives back all free blocks that the calling thread keeps for itself. Then other threads
+/// can use them. The thread may allocate and free afterwards. Its next requests then cost more, as
+/// the first requests of a new thread do. Meant for a thread that will wait for a long time, such
+/// as a thread of a thread pool without work. Thread safety: all threads at once. Complexity:
+/// linear in the free blocks that the thread keeps.
 inline void thread_idle() noexcept { heapwise_thread_idle(); }
 
 /// Returns: the size to which a request of `size_bytes` is rounded up.
@@ -94,7 +95,8 @@ inline void thread_idle() noexcept { heapwise_thread_idle(); }
   return heapwise_good_size(size_bytes);
 }
 
-/// Standard containers on the heap. All are equal. Thread safety: all.
+/// An allocator for standard containers. It takes memory from the heap. All are equal. Thread
+/// safety: all threads at once.
 template <class Value>
 class heap_allocator {
  public:
@@ -103,12 +105,13 @@ class heap_allocator {
   using propagate_on_container_move_assignment = std::true_type;
 
   heap_allocator() = default;
-  /// An allocator of objects of another type is the same one.
+  /// Makes an allocator for another type. Both allocators are equal.
   template <class Other>
   heap_allocator(const heap_allocator<Other>&) noexcept {} // NOLINT(*-explicit-*)
 
   /// Returns: memory for `count` objects.
-  /// Throws: std::bad_array_new_length when the bytes cannot be counted, std::bad_alloc.
+  /// Throws: std::bad_array_new_length if the number of bytes is too large for a std::size_t,
+  /// std::bad_alloc.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE Value* allocate(std::size_t count) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(Value)) {
       HEAPWISE_THROW(std::bad_array_new_length{});
@@ -116,7 +119,7 @@ class heap_allocator {
     return static_cast<Value*>(
         heapwise::allocate(count * sizeof(Value), std::align_val_t{alignof(Value)}));
   }
-  /// Effects: gives memory back. Requires: `allocate` returned it for the same `count`.
+  /// Effects: gives memory back. Requires: `allocate` returned `first` for the same `count`.
   void deallocate(Value* first, std::size_t count) noexcept {
     heapwise::deallocate(first, count * sizeof(Value), std::align_val_t{alignof(Value)});
   }
@@ -124,8 +127,9 @@ class heap_allocator {
   friend bool operator==(const heap_allocator&, const heap_allocator&) noexcept { return true; }
 };
 
-/// A heap of its own: its blocks are freed one by one, or all at once with the heap.
-/// Thread safety: `allocate` by one thread at a time; `deallocate` of its blocks by all.
+/// A separate heap. Its blocks are freed one by one, or all at once with the heap.
+/// Thread safety: one thread at a time may call `allocate`. All threads may call `deallocate` for
+/// its blocks.
 class heap {
  public:
   /// Throws: std::bad_alloc.
@@ -133,8 +137,9 @@ class heap {
     if (made_ == nullptr) HEAPWISE_THROW(std::bad_alloc{});
   }
 
-  /// Returns: a block that lives as long as it is not given back, and no longer than the heap.
-  /// Throws: std::bad_alloc. Requires: `alignment` is a power of two.
+  /// Requires: `alignment` is a power of two.
+  /// Returns: a block. It lives until it is given back, and no longer than the heap. Throws:
+  /// std::bad_alloc.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(
       std::size_t size_bytes, std::size_t alignment = detail::granule_bytes) {
     void* const block = heapwise_heap_aligned_alloc(made_.get(), alignment, size_bytes);
@@ -142,11 +147,11 @@ class heap {
     return block;
   }
 
-  /// Effects: gives back one block. nullptr does nothing.
+  /// Effects: gives back one block. Does nothing for nullptr.
   void deallocate(void* block) noexcept { heapwise_free(block); }
 
-  /// Effects: gives back all blocks at once. Complexity: linear in the spans, not in the blocks.
-  /// Throws: std::bad_alloc when there is no memory for a new heap; then the old one is as it was.
+  /// Effects: gives back all blocks at once. Throws: std::bad_alloc if there is no memory for a new
+  /// heap; then the old heap is as it was. Complexity: linear in the spans, not in the blocks.
   void clear() { *this = heap{}; }
 
  private:

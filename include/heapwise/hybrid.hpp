@@ -20,8 +20,9 @@
 
 namespace heapwise {
 
-/// Blocks of any size, from any thread; made to compare ways of doing it, after the allocator of
-/// the report AllocatorBench (`heapwise reproduce allocatorbench`). For production there is `heap`.
+/// Blocks of any size, for any thread. It exists to compare allocation strategies, and follows the
+/// allocator of the report AllocatorBench (`heapwise reproduce allocatorbench`). For production,
+/// use `heap`.
 ///
 /// | size | strategy | blocks |
 /// |---|---|---|
@@ -33,16 +34,18 @@ namespace heapwise {
 /// class_arena, cached_lists, lock_free_refill, reserved).
 /// Timing: untimed, or timed.
 ///
-/// - blocks of slabs and lists have no header and are aligned to their size; those of the best fit
+/// - blocks of slabs and lists have no header and are aligned to their size. Blocks of the best fit
 ///   have 16 bytes in front and are aligned to 64.
-/// - what a block is, its address tells: chunks are found in a table by their number.
-/// - memory of slabs and lists stays until destruction; blocks of half a megabyte and more, and
-///   regions of the best fit that become empty (but one), go back to the source at once.
+/// - the address of a block tells its kind: chunks are found in a table by their number.
+/// - memory of slabs and lists stays until destruction. Blocks of half a megabyte and more go back
+///   to the source at once. So do regions of the best fit that become empty, but one empty region
+///   stays.
 ///
-/// Thread safety: construction, destruction and reset by one thread; the rest by all at once, any
-/// thread may free what another allocated (but see begin_scope). A child of fork may use, reset and
-/// destroy the allocator; what other threads of the parent had in their caches and scopes, or in
-/// hand, is lost to it (`reset` finds the blocks again).
+/// Thread safety: one thread constructs, destroys and resets the allocator. All threads may call
+/// all other functions at once. Any thread may free a block that another thread allocated (but see
+/// begin_scope). A child of fork may use, reset and destroy the allocator. Blocks that other
+/// threads of the parent had in their caches and scopes, or were allocating or freeing, are lost to
+/// the child (`reset` finds these blocks again).
 template <class Refill = refill::class_arena, class Timing = untimed>
 class hybrid {
   static_assert(refill_strategy<Refill>);
@@ -53,8 +56,8 @@ class hybrid {
   using refill_type = Refill;
   using timing_type = Timing;
 
-  /// Effects: obtains memory only if the strategy provisions it. `source` must outlive the
-  /// allocator; it is used by one thread at a time.
+  /// Effects: obtains memory only if the refill strategy provisions it. `source` must outlive the
+  /// allocator, which uses it from one thread at a time.
   explicit hybrid(const hybrid_options& options = {}, block_source& source = os_blocks()) noexcept
       : chunks_{source}, depot_{chunks_, options}, best_fit_{chunks_}, caches_{*this, chunks_} {}
 
@@ -65,13 +68,13 @@ class hybrid {
     caches_.for_each_whole([this](cache& each) { each.log.clear(chunks_); });
   }
 
-  /// Returns: a block of at least `size` bytes, aligned to 32, never nullptr; of 0 bytes too.
+  /// Returns: a block of at least `size` bytes, aligned to 32, also if `size` is 0. Never nullptr.
   /// Throws: std::bad_alloc on exhaustion.
   [[nodiscard]] void* allocate(std::size_t size, strategy how = strategy::automatic) {
     return must(try_allocate(size, how));
   }
-  /// Returns: as allocate, aligned to `alignment`. Throws: std::bad_alloc, also for an alignment
-  /// that is not a power of two or above 4096.
+  /// Returns: as allocate, aligned to `alignment`. Throws: std::bad_alloc on exhaustion, and if the
+  /// alignment is not a power of two or is above 4096.
   [[nodiscard]] void* allocate_aligned(std::size_t size, std::size_t alignment,
                                        strategy how = strategy::automatic) {
     return must(try_allocate_aligned(size, alignment, how));
@@ -81,17 +84,16 @@ class hybrid {
   [[nodiscard]] void* try_allocate(std::size_t size, strategy how = strategy::automatic) noexcept {
     return take(size, 1, how);
   }
-  /// Returns: as allocate_aligned, but nullptr where that throws.
+  /// Returns: as allocate_aligned, but nullptr if allocate_aligned throws.
   [[nodiscard]] void* try_allocate_aligned(std::size_t size, std::size_t alignment,
                                            strategy how = strategy::automatic) noexcept {
     if (!std::has_single_bit(alignment)) return nullptr;
     return take(size, alignment, how);
   }
 
-  /// Effects: takes a block back; does nothing for nullptr or for an address that is not the first
-  /// byte of a block.
-  /// Returns: false if the pointer was refused. Freeing a block of a slab or a list twice is not
-  /// noticed.
+  /// Effects: takes a block back. Does nothing for nullptr or for an address that is not the first
+  /// byte of a block. The allocator does not notice if a block of a slab or a list is freed twice.
+  /// Returns: false if the pointer was refused.
   bool deallocate(void* block) noexcept {
     if (block == nullptr) return true;
     const stopwatch watch;
@@ -99,14 +101,16 @@ class hybrid {
     return class_index != detail::hybrids::routing::none && give(class_index, block, watch);
   }
 
-  /// Effects: as deallocate, without a look at the table.
-  /// Requires: `size` and `how` are what allocate or try_allocate was asked for.
+  /// Effects: as deallocate, without a search in the table.
+  /// Requires: `size` and `how` are the arguments of the allocate or try_allocate that returned the
+  /// block.
   bool deallocate(void* block, std::size_t size, strategy how = strategy::automatic) noexcept {
     return deallocate_aligned(block, size, 1, how);
   }
-  /// Effects: as deallocate, without a look at the table.
-  /// Requires: `size`, `alignment` and `how` are what allocate_aligned or try_allocate_aligned was
-  /// asked for: the alignment decides with the size what kind of block it is.
+  /// Effects: as deallocate, without a search in the table.
+  /// Requires: `size`, `alignment` and `how` are the arguments of the allocate_aligned or
+  /// try_allocate_aligned that returned the block. Size and alignment together decide what kind of
+  /// block it is.
   bool deallocate_aligned(void* block, std::size_t size, std::size_t alignment,
                           strategy how = strategy::automatic) noexcept {
     if (block == nullptr) return true;
@@ -116,19 +120,20 @@ class hybrid {
     return give(class_index, block, watch);
   }
 
-  /// Effects: what the calling thread allocates from now on is freed by its next end_scope, or when
-  /// it ends. Scopes nest: what is allocated belongs to the innermost.
-  /// A block of a scope may be freed by hand before, by the thread that allocated it: it leaves the
-  /// scope at once. Requires: no other thread frees it, unless the scope has none of it any more.
-  /// A block from outside of the scope may be freed inside, as usual.
+  /// Effects: begins a scope. Blocks that the calling thread allocates from now on are freed by its
+  /// next end_scope, or when the thread ends. Scopes nest: a block belongs to the innermost scope.
+  /// The thread that allocated a block of a scope may free it before the scope ends, and the block
+  /// then leaves the scope at once. Inside of a scope, a thread may free a block from outside of
+  /// the scope as usual.
+  /// Requires: no other thread frees a block of the scope as long as the block is in the scope.
   /// Throws: std::bad_alloc.
   void begin_scope() {
     cache* const mine = caches_.find();
     if (mine == nullptr || !mine->log.begin(chunks_)) detail::throw_bad_alloc();
   }
 
-  /// Effects: ends the calling thread's innermost scope and frees what is left of it.
-  /// Returns: how many blocks that was; 0 if no scope is open.
+  /// Effects: ends the calling thread's innermost scope and frees the blocks that are left in it.
+  /// Returns: how many blocks it freed; 0 if no scope is open.
   std::size_t end_scope() noexcept {
     cache* const mine = caches_.find();
     return mine == nullptr || !mine->log.open() ? 0 : end_scope_of(*mine);
@@ -140,7 +145,7 @@ class hybrid {
     return mine == nullptr ? 0 : mine->log.depth();
   }
 
-  /// A scope as an object: begins and ends with it, on one thread.
+  /// A scope as an object: the scope begins and ends with the object, on one thread.
   class scope {
    public:
     /// Throws: std::bad_alloc.
@@ -153,9 +158,10 @@ class hybrid {
     hybrid* allocator_;
   };
 
-  /// Effects: all blocks are free, all scopes of all threads are closed; memory of slabs and lists
-  /// is kept for reuse, that of the best fit goes back to the source. Counts go on.
-  /// Requires: no other thread uses the allocator meanwhile; what is out is never used again.
+  /// Effects: all blocks are free, and all scopes of all threads are closed. Memory of slabs and
+  /// lists is kept for reuse. Memory of the best fit goes back to the source. Counts are not reset.
+  /// Requires: no other thread uses the allocator meanwhile. The program no longer uses blocks that
+  /// it allocated before.
   void reset() noexcept {
     caches_.for_each_whole([this](cache& each) {
       each.forget();
@@ -165,8 +171,7 @@ class hybrid {
     depot_.reset(chunks_);
   }
 
-  /// Returns: the bytes of a block that is out that may be used; 0 for an address that is not a
-  /// block.
+  /// Returns: how many bytes of a block in use may be used; 0 for an address that is not a block.
   [[nodiscard]] std::size_t usable_bytes(const void* block) noexcept {
     const std::size_t class_index = chunks_.class_of(block);
     if (class_index < detail::hybrids::routing::class_count)
@@ -174,12 +179,12 @@ class hybrid {
     return class_index == detail::hybrids::routing::best_fit ? best_fit_.usable_bytes(block) : 0;
   }
 
-  /// Returns: true for the first byte of a block of this allocator. For slabs and lists, whether it
-  /// is out is not known.
+  /// Returns: true if `block` is the first byte of a block of this allocator. For slabs and lists,
+  /// it does not say whether the block is in use.
   [[nodiscard]] bool owns(const void* block) noexcept { return usable_bytes(block) != 0; }
 
-  /// Returns: counts of all threads, those that ended included; each is right, all together may be
-  /// of slightly different moments.
+  /// Returns: counts of all threads, also of threads that have ended. Each count is right, but two
+  /// counts may be from slightly different moments.
   [[nodiscard]] hybrid_statistics statistics() const noexcept {
     hybrid_statistics sum{.refill = depot_.counts(),
                           .best_fit_locks_taken = best_fit_.lock().taken(),
@@ -267,14 +272,14 @@ class hybrid {
     return freed;
   }
 
-  /// A thread ends: what it kept is everybody's.
+  /// Called when a thread ends. All free blocks that it kept become available to all threads.
   void leave(cache& mine) noexcept {
     while (mine.log.open()) end_scope_of(mine);
     mine.log.clear(chunks_);
     mine.empty_into(depot_);
   }
 
-  /// All locks, in the order in which one may be taken while another is held.
+  /// Takes all locks, in the order in which one may be taken while another is held.
   void lock_for_fork() noexcept {
     depot_.lock();
     best_fit_.lock().lock();
@@ -291,7 +296,8 @@ class hybrid {
     if constexpr (requires { depot_.enter_child(); }) depot_.enter_child();
   }
 
-  /// For threads that have no cache: they are about to end, or there was no memory for one.
+  /// Counts for a thread that has no cache, because it is about to end or because there was no
+  /// memory for one.
   template <class Count>
   HEAPWISE_COLD void count_stray(const Count& count) noexcept {
     const std::scoped_lock lock{strays_mutex_};

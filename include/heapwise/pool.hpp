@@ -31,23 +31,24 @@ class local_pool;
 /// Policy: how threads are kept apart (unsynchronized, locked, lock_free, thread_cached).
 /// Checking: how much the user is distrusted (trusting, foreign_checked, checked), or sanitized.
 ///
-/// - allocate and free are O(1); growth adds one system call now and then.
-/// - no bytes of metadata per block (checked: one guard word); `budget_bytes()` tells what the pool
-///   itself takes.
-/// - fresh memory is cut in address order when it is first needed: creating a pool of any size
-///   touches two pages at the most.
-/// - blocks never move and stay valid until they are freed; all memory goes back to the source at
-///   destruction, blocks that are still out included.
+/// - allocate and free are O(1). Growth adds one system call now and then.
+/// - a block has no bytes of metadata (checked: one guard word). `budget_bytes()` returns the bytes
+///   that the pool itself takes.
+/// - fresh memory is cut in address order when it is first needed. Creating a pool of any size
+///   touches at most two pages.
+/// - blocks never move and stay valid until they are freed. At destruction all memory goes back to
+///   the source, also the memory of blocks that are still in use.
 /// - a pointer that is not a block of this pool is refused, and nothing happens to it (trusting:
 ///   undefined behaviour; checked: the program is aborted with a message).
-/// - plug-ins that each contain the static library may share a pool if all have one version, and
-///   the one that constructed the pool stays loaded.
+/// - plug-ins that each contain the static library may share a pool if all have one version, and if
+///   the plug-in that constructed the pool stays loaded.
 ///
-/// Thread safety: construction and destruction by one thread; the rest as the policy says.
+/// Thread safety: one thread constructs and destroys the pool. For all other functions the policy
+/// says which threads may call them.
 ///
-/// Without exceptions (-fno-exceptions) a constructor or an allocate that fails ends the program
-/// in std::terminate, unless a caller that was compiled with exceptions catches what the library
-/// throws. Such a program uses try_allocate.
+/// Without exceptions (-fno-exceptions), a constructor or an allocate that fails ends the program
+/// in std::terminate, unless a caller that was compiled with exceptions catches the exception of
+/// the library. Such a program should use try_allocate.
 template <class Policy = unsynchronized, class Checking = default_checking>
 class pool {
   static_assert(thread_policy<Policy, Checking>);
@@ -65,10 +66,11 @@ class pool {
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
-  /// Effects: this pool has the blocks of `other`, which stay where they are and what they are.
-  /// Assignment first gives the memory of this pool back, as its end would. Afterwards `other` may
-  /// only be destroyed or assigned to. What points to `other` (adaptors, deleters) is not moved
-  /// along. Only for the policy unsynchronized: other threads know the others by their address.
+  /// Effects: takes over the blocks of `other`. They stay where they are, and blocks in use stay in
+  /// use. Assignment first gives back the memory of this pool, as the destructor does. Afterwards
+  /// `other` may only be destroyed or assigned to. Objects that point to `other` (adaptors,
+  /// deleters) still point there. Only for the policy unsynchronized, because other policies know a
+  /// pool by its address.
   pool(pool&& other) noexcept
     requires std::movable<core>
   = default;
@@ -90,9 +92,9 @@ class pool {
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return core_.pop(); }
 
   /// Effects: takes a block back. Does nothing for nullptr. A pointer that is not a block of this
-  /// pool is refused, and so is a block that is freed twice in a row (not: lock_free). With
-  /// `checked` every double free and every foreign pointer aborts the program with a message; with
-  /// `trusting` both are undefined behaviour.
+  /// pool is refused. A block that is freed twice in a row is refused, too (lock_free does not
+  /// notice it). With `checked`, every double free and every foreign pointer aborts the program
+  /// with a message. With `trusting`, both are undefined behaviour.
   /// Returns: false if the pointer was refused.
   HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
     return core_.push(block) || block == nullptr;
@@ -100,27 +102,29 @@ class pool {
 
   /// For owners of objects in blocks, before they run a destructor.
   /// Effects: with `checked`, looks for a double free and for a write behind the block, as
-  /// deallocate does. From then on only deallocate_claimed is right for the block.
-  /// Returns: false for nullptr, for a pointer that deallocate would refuse, and for the block that
-  /// is known to be free already (without `checked` the one freed last on this thread).
+  /// deallocate does. From then on, only deallocate_claimed may be called for the block.
+  /// Returns: false for nullptr and for a pointer that deallocate would refuse. Also false for a
+  /// block that is known to be free already (without `checked`: the block that this thread freed
+  /// last).
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
     return core_.claim(block);
   }
 
-  /// Effects: takes back a block that `claim` returned true for. Returns: false if it was freed
-  /// since, as deallocate notices it.
+  /// Effects: takes back a block for which `claim` returned true. Returns: false if the block was
+  /// freed since then, as far as deallocate notices it.
   HEAPWISE_ALWAYS_INLINE bool deallocate_claimed(void* block) noexcept { return core_.push(block); }
 
-  /// Returns: the calling thread's local_pool. Throws: std::bad_alloc if there is no memory for a
-  /// cache. Only for policies with a cache per thread.
+  /// Only for policies with a cache for each thread. Returns: the calling thread's local_pool.
+  /// Throws: std::bad_alloc if there is no memory for a cache.
   [[nodiscard]] local_pool<pool> local()
     requires requires(core& shared) { shared.local(); }
   {
     return local_pool<pool>{core_.local()};
   }
 
-  /// Effects: allocates a block for each element of `blocks`, the first elements if the pool is
-  /// exhausted before. One lock (locked), or one look for the thread's cache, for all of them.
+  /// Effects: allocates a block for each element of `blocks`. If the pool is exhausted before, only
+  /// the first elements are written. One lock (locked), or one search for the thread's cache,
+  /// serves all blocks.
   /// Returns: how many elements were written. Complexity: O(blocks.size()).
   [[nodiscard]] std::size_t try_allocate_many(std::span<void*> blocks) noexcept {
     if constexpr (requires { core_.pop_many(blocks.data(), blocks.size()); }) {
@@ -130,9 +134,9 @@ class pool {
     }
   }
 
-  /// Effects: as deallocate for each element. One lock (locked), one look for the thread's cache,
-  /// or one exchange of a head (lock_free) for all of them.
-  /// Returns: how many blocks were taken back: all but nullptr and pointers that were refused.
+  /// Effects: as deallocate for each element. One lock (locked), one search for the thread's cache,
+  /// or one exchange of a head (lock_free) serves all blocks.
+  /// Returns: how many blocks were taken back: all except nullptr and refused pointers.
   /// Complexity: O(blocks.size()).
   std::size_t deallocate_many(std::span<void* const> blocks) noexcept {
     if constexpr (requires { core_.push_many(blocks.data(), blocks.size()); }) {
@@ -142,17 +146,18 @@ class pool {
     }
   }
 
-  /// Effects: all blocks are free again, as after construction; chunks are kept, no block is
-  /// touched. Requires: no other thread uses the pool meanwhile; what is out is never used again.
+  /// Effects: all blocks are free again, as after construction. Chunks are kept, and no block is
+  /// touched. Requires: no other thread uses the pool meanwhile. The program no longer uses blocks
+  /// that it allocated before.
   void reset() noexcept {
     core_.restart(0);
     chunks_->hide_blocks();
   }
 
-  /// Effects: calls visit(block) for each block that is out, in no certain order. `visit` may free
-  /// the block that it is called with, but no other one.
+  /// Effects: calls visit(block) for each block that is in use, in no certain order. `visit` may
+  /// free the block that it is called with, but no other one.
   /// Requires: no other thread uses the pool meanwhile.
-  /// Returns: false, and visits nothing, if the source has no memory for a bit for each block, or
+  /// Returns: false, and visits nothing, if the source has no memory for one bit for each block, or
   /// if caches of other threads were lost to a fork (thread_cached, until reset). Throws: what
   /// `visit` throws. Complexity: O(capacity).
   template <class Visit>
@@ -166,12 +171,12 @@ class pool {
     return true;
   }
 
-  /// Effects: gives memory back that only free blocks lie in: each chunk that is newer than the
-  /// last block that is out goes to the source, and the pages behind that block go to the system if
-  /// the source can do that (os_blocks can). The first chunk stays. The free blocks that are left
-  /// are handed out in address order from now on (thread_cached: batch by batch). After `reset`
-  /// nearly all memory is given back. Requires: no other thread uses the pool meanwhile. Returns:
-  /// false, and does nothing, as for_each. Complexity: O(capacity).
+  /// Effects: gives back memory that only free blocks lie in. Each chunk that is newer than the
+  /// last block in use goes to the source. The pages behind that block go to the system if the
+  /// source can do that (os_blocks can). The first chunk stays. From now on, the free blocks that
+  /// are left are handed out in address order (thread_cached: batch by batch). After `reset`,
+  /// nearly all memory is given back. Requires: no other thread uses the pool meanwhile.
+  /// Returns: false, and does nothing, in the same cases as for_each. Complexity: O(capacity).
   bool shrink() noexcept {
     std::size_t used = core_.carved();
     detail::block_map free{used, chunks_->source()};
@@ -185,23 +190,23 @@ class pool {
     return true;
   }
 
-  /// A number of 32 bits that stands for a block, half as large as its address.
+  /// A number of 32 bits that stands for a block and takes half of the bytes of an address.
   using handle = std::uint32_t;
   static constexpr handle no_handle = ~handle{0};
 
-  /// Returns: the number of a block, the same as long as it is out and no matter where the pool is
-  /// moved to; no_handle for another pointer. Complexity: O(chunks).
+  /// Returns: the number of a block; no_handle for another pointer. The number does not change
+  /// while the block is in use, also if the pool is moved. Complexity: O(chunks).
   [[nodiscard]] handle handle_of(const void* block) const noexcept {
     return core_.contains(block) ? static_cast<handle>(chunks_->index_of(block)) : no_handle;
   }
 
-  /// Requires: handle_of returned it for a block that is still out. Returns: the block.
-  /// Complexity: O(chunks), one step for half of the blocks if the growth is geometric.
+  /// Requires: handle_of returned `number` for a block that is still in use. Returns: the block.
+  /// Complexity: O(chunks); one step for half of the blocks if the growth is geometric.
   [[nodiscard]] void* block_of(handle number) const noexcept { return chunks_->address_of(number); }
 
   /// Returns: true if `address` is the first byte of a block that was handed out at least once
   /// (thread_cached: that was set aside for some thread). It does not say whether the block is live
-  /// now, nor which thread may free it.
+  /// now, or which thread may free it.
   [[nodiscard]] bool contains(const void* address) const noexcept {
     return core_.contains(address);
   }
@@ -216,9 +221,9 @@ class pool {
   [[nodiscard]] std::size_t capacity() const noexcept { return chunks_->capacity(); }
   /// Chunks that the pool has now.
   [[nodiscard]] std::size_t chunk_count() const noexcept { return chunks_->count(); }
-  /// Returns: how many free blocks the cache of one thread may keep from other threads, at most; 0
-  /// for a policy without caches. A pool that `threads` threads use and of which at most `live`
-  /// blocks are out at a time never refuses if capacity() >= live + (threads - 1) *
+  /// Returns: the largest number of free blocks that the cache of one thread may keep from other
+  /// threads; 0 for a policy without caches. If `threads` threads use a pool and at most `live` of
+  /// its blocks are in use at a time, no request fails if capacity() >= live + (threads - 1) *
   /// cached_blocks_max().
   [[nodiscard]] std::size_t cached_blocks_max() const noexcept {
     if constexpr (requires { core_.cached_blocks_max(); }) return core_.cached_blocks_max();
@@ -228,8 +233,8 @@ class pool {
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return chunks_->reserved_bytes(); }
 
   /// Returns: all bytes that the pool takes beside its blocks: the object, the records of its
-  /// chunks, and what the policy obtained (caches). Grows with chunks and threads, never with
-  /// blocks.
+  /// chunks, and the memory that the policy obtained (caches). The number grows with chunks and
+  /// threads, never with blocks.
   [[nodiscard]] std::size_t budget_bytes() const noexcept {
     return sizeof(*this) + chunks_->record_bytes() + core_.budget_bytes();
   }
@@ -242,8 +247,8 @@ class pool {
   explicit pool(detail::chunks* memory) noexcept
       : chunks_{memory}, core_{memory, make_checking(*memory)} {}
 
-  /// Effects: notes the free ones of the blocks that were cut. Returns: false if they are not
-  /// known.
+  /// Effects: sets the bit of each block that was cut and is free. Returns: false if the free
+  /// blocks are not known.
   bool note_free(detail::block_map& free) noexcept {
     return free.valid() &&
            core_.visit_free([&](void* block) { free.set(chunks_->index_of(block)); });
@@ -269,9 +274,10 @@ class pool {
   core core_;
 };
 
-/// A thread's access to a pool with its cache looked up already, from `pool::local`. It must be
-/// used on the thread that asked for it, and not after the pool or the thread has ended.
-/// Thread safety: only that thread, while others use the pool as its policy allows.
+/// A thread's access to a pool, from `pool::local`. The thread's cache is looked up already. Only
+/// the thread that called `pool::local` may use it, and only while the pool and the thread live.
+/// Thread safety: only that thread may use it, while other threads use the pool as its policy
+/// allows.
 template <class Policy, class Checking>
 class local_pool<pool<Policy, Checking>> {
  public:

@@ -10,8 +10,8 @@
 
 namespace heapwise::detail::inline v0_1 {
 
-/// Links in blocks that are hidden from the program: each access shows the word for as long as it
-/// takes. Only the thread that has the list touches its free blocks.
+/// Links in blocks that are hidden from the program. Each access shows the word only while it reads
+/// or writes it. Only the thread that has the list touches its free blocks.
 struct hidden_links {
   static constexpr bool unrolled = false;
   static void store(void* block, void* next) noexcept {
@@ -31,37 +31,38 @@ struct hidden_links {
 
 namespace heapwise::inline v0_1 {
 
-/// For programs that run under the address sanitizer or Valgrind: blocks that are free, or were
+/// For programs that run under the address sanitizer or Valgrind. Blocks that are free, or were
 /// never handed out, are hidden from the program. The tool then reports each read and each write of
-/// them, with the place in the program, and each double free. A pointer that is not a block is
-/// refused. Of a free block of a lock_free pool the first word is not hidden, because other threads
-/// may still be looking at it.
+/// such a block, with the place in the program, and each double free. A pointer that is not a block
+/// is refused. In a lock_free pool, the first word of a free block is not hidden, because other
+/// threads may still be looking at it.
 ///
 /// Requires: the program is compiled with -fsanitize=address, or with HEAPWISE_USE_VALGRIND defined
-/// (which needs Valgrind's headers). Without either, nothing is hidden. All code that uses the same
-/// pool is compiled in the same way.
+/// (which needs Valgrind's headers). Otherwise nothing is hidden. All code that uses the same pool
+/// is compiled in the same way.
 ///
-/// Cost: a call of the tool for each operation; free blocks form a plain chain.
+/// Cost: one call of the tool for each operation. Free blocks form a plain chain.
 ///
-/// Thread safety: keep_links_visible comes first; then all, each call with a block of its own.
+/// Thread safety: keep_links_visible is called before all other functions. Then all threads may
+/// call the others at once, each call with a different block.
 class sanitized : public foreign_checked {
  public:
   static constexpr bool enabled = true;
   using links = detail::hidden_links;
 
-  /// How a pool marks memory that it obtains and gives back.
+  /// Returns: how a pool marks memory that it obtains and gives back.
   static constexpr detail::memory_marks marks() noexcept { return detail::marks_here(); }
 
   /// Returns: how a pool reads and writes the link in a free block.
   [[nodiscard]] constexpr links make_links() const noexcept { return {}; }
-  /// The first word of a free block stays visible.
+  /// Effects: from now on, the first word of a free block stays visible.
   void keep_links_visible() noexcept { visible_bytes_ = sizeof(std::uint64_t); }
 
   /// Effects: shows the block to the program.
   void acquire(void* block, std::size_t block_size) const noexcept {
     detail::show(block, block_size);
   }
-  /// Effects: lets the tool report a block that is hidden, and so free already.
+  /// Effects: lets the tool report the block if it is hidden, and so free already.
   void claim(void* block, std::size_t block_size) const noexcept {
     if (block_size > visible_bytes_) detail::demand_shown(last_byte(block, block_size));
   }
@@ -83,8 +84,8 @@ class sanitized : public foreign_checked {
 };
 
 /// The checking of a pool that does not name one: `sanitized` in code that is compiled for the
-/// address sanitizer or Valgrind, else `foreign_checked`. So `pool<>` is another type there: code
-/// compiled in different ways that passes such pools around does not link.
+/// address sanitizer or Valgrind, else `foreign_checked`. So `pool<>` is a different type in such
+/// code. If code that was compiled in different ways passes such pools around, it does not link.
 using default_checking = std::conditional_t<detail::marks_memory, sanitized, foreign_checked>;
 
 } // namespace heapwise::inline v0_1

@@ -18,8 +18,8 @@ namespace heapwise::detail::inline v0_1 {
 template <class T, class Blocks>
 class object_maker {
  public:
-  /// Returns: nullptr if `block` is, else an object in it. Throws: what the constructor throws; the
-  /// block is free then.
+  /// Returns: an object in `block`; nullptr if `block` is nullptr. Throws: what the constructor
+  /// throws; then the block is free.
   template <class... Arguments>
   static T* make(Blocks& blocks, void* block, Arguments&&... arguments) {
     if (block == nullptr) return nullptr;
@@ -64,10 +64,11 @@ class local_typed_pool;
 ///
 /// Pool: where the blocks come from: any pool, or a decorator such as instrumented.
 ///
-/// The end of the pool frees all memory and runs no destructor: objects that own something must be
-/// destroyed before, by `destroy` or `clear`.
+/// The destructor of the pool frees all memory and runs no destructor of an object. If objects own
+/// something, destroy them before, by `destroy` or `clear`.
 ///
-/// Movable if the pool is. What points to the typed_pool (deleters, adaptors) is not moved along.
+/// Movable if the pool is. Objects that point to the typed_pool (deleters, adaptors) still point to
+/// the old one.
 ///
 /// Thread safety: as the pool.
 template <class T, block_pool Pool = pool<>>
@@ -78,19 +79,19 @@ class typed_pool {
   using value_type = T;
   using pool_type = Pool;
 
-  /// Effects: a pool for `count` objects, growing as `how` says.
+  /// Effects: makes a pool for `count` objects that grows as `how` says.
   /// Throws: as the pool's constructor.
   explicit typed_pool(std::size_t count, growth how = growth::fixed,
                       block_source& source = os_blocks())
       : typed_pool{{.block_count = count, .growth = how}, source} {}
 
-  /// Effects: a pool with these options; block_size and alignment are those of T whatever they say.
+  /// Effects: makes a pool with these options. block_size and alignment are always those of T.
   /// Throws: as the pool's constructor.
   explicit typed_pool(const pool_options& options, block_source& source = os_blocks())
       : blocks_{for_objects(options), source} {}
 
   /// Returns: a new object made from `arguments`.
-  /// Throws: std::bad_alloc on exhaustion; what T's constructor throws (the block is freed then).
+  /// Throws: std::bad_alloc on exhaustion; what T's constructor throws (then the block is freed).
   template <class... Arguments>
   [[nodiscard]] T* construct(Arguments&&... arguments) {
     return maker::make(blocks_, blocks_.allocate(), std::forward<Arguments>(arguments)...);
@@ -104,24 +105,25 @@ class typed_pool {
   }
 
   /// Effects: destroys the object and frees its block. Does nothing for nullptr. A pointer that is
-  /// not an object of this pool is refused; with `checked` it aborts the program. With `checked`,
+  /// not an object of this pool is refused; with `checked`, it aborts the program. With `checked`,
   /// the pool looks for a double free and for a write behind the object before the destructor runs.
-  /// Otherwise the object destroyed last on this thread is refused if it comes once more; an older
-  /// one is not noticed.
+  /// Otherwise the pool refuses only the object that this thread destroyed last, and does not
+  /// notice if an older object is destroyed again.
   /// Returns: false if the pointer was refused.
   bool destroy(T* object) noexcept { return maker::destroy(blocks_, object); }
 
   /// Effects: calls visit(object) for each object of the pool, in no certain order. `visit` may
-  /// destroy the object that it is called with, but no other one. Requires, returns, throws,
-  /// complexity: as pool::for_each; and each block that is out holds an object.
+  /// destroy the object that it is called with, but no other one.
+  /// Requires, returns, throws, complexity: as pool::for_each. Also requires: each block in use
+  /// holds an object.
   template <class Visit>
   bool for_each(Visit&& visit) {
     return blocks_.for_each([&](void* block) { visit(*object_in(block)); });
   }
 
-  /// Effects: destroys all objects; the pool is as after construction. Nothing is destroyed if the
-  /// result is false.
-  /// Requires: as pool::for_each and pool::reset; each block that is out holds an object, and no
+  /// Effects: destroys all objects. The pool is then as after construction. If the result is false,
+  /// no object is destroyed.
+  /// Requires: as pool::for_each and pool::reset. Each block in use holds an object, and no
   /// destructor destroys another object of the pool.
   /// Returns: false if the objects could not be found, as pool::for_each. Complexity: O(capacity);
   /// O(1) if T has a trivial destructor.
@@ -145,8 +147,8 @@ class typed_pool {
   /// Effects: all blocks are free again; no destructor runs. Requires: as pool::reset.
   void reset() noexcept { blocks_.reset(); }
 
-  /// Returns: the calling thread's access to this pool, as Pool::local.
-  /// Only for pools with a cache per thread.
+  /// Only for pools with a cache for each thread. Returns: the calling thread's access to this
+  /// pool, as Pool::local.
   [[nodiscard]] auto local()
     requires requires(Pool& blocks) { blocks.local(); }
   {
@@ -169,14 +171,15 @@ class typed_pool {
   Pool blocks_;
 };
 
-/// A thread's access to a typed_pool with its cache looked up already, from `typed_pool::local`.
+/// A thread's access to a typed_pool, from `typed_pool::local`. The thread's cache is looked up
+/// already.
 /// Requires and thread safety: as local_pool.
 template <class T, class Access>
 class local_typed_pool {
   using maker = detail::object_maker<T, Access>;
 
  public:
-  /// For typed_pool::local. `mine` is what the pool's `local` returned.
+  /// For typed_pool::local. `mine` is the result of the pool's `local`.
   explicit local_typed_pool(Access mine) noexcept : mine_{mine} {}
 
   /// As typed_pool::construct.
