@@ -58,8 +58,9 @@ class arena {
   arena& operator=(const arena&) = delete;
 
   /// Effects: this arena gets the memory of `other`. All that was allocated stays where it is.
-  /// Assignment first releases the memory of this arena. `other` is empty then, with the same
-  /// source. An arena_resource that points to `other` still points there.
+  /// Assignment first releases the memory of this arena. `other` is empty then. After construction
+  /// it has its source as before, and after assignment the source that this arena had. An
+  /// arena_resource that points to `other` still points there.
   arena(arena&& other) noexcept : arena{*other.source_, other.first_chunk_bytes_} { swap(other); }
   arena& operator=(arena&& other) noexcept {
     if (this == &other) return *this;
@@ -73,7 +74,7 @@ class arena {
 
   /// Requires: `alignment` is a power of two.
   /// Returns: `size_bytes` of memory aligned to `alignment`, never nullptr. Valid until reset,
-  /// release or destruction.
+  /// release, destruction, or a rewind to an older mark.
   /// Throws: std::bad_alloc if the source has no more memory (see pool for programs without
   /// exceptions).
   /// Complexity: O(1). If the request does not fit into the chunk in use: O(free chunks), and the

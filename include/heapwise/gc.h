@@ -53,7 +53,8 @@ typedef struct heapwise_gc_options {
    * allocates twice what it may allocate between two collections, a thread that needs more memory
    * waits until the copy has marked.
    * If the system refuses a copy, the world stands still while the collection marks, as without
-   * this option. The collector asks the system for huge pages for the heap. Default: never. */
+   * this option. The collector asks the system for huge pages for the heap. With `find_leaks` or
+   * `debug` it makes no copy. Default: never. */
   size_t concurrent_bytes;
   /* 1: an address of any byte inside of a block counts wherever it is found, not only on stacks. 2:
    * the address one past the end of a block counts, too. Then blocks are a byte longer, as in
@@ -172,10 +173,11 @@ void* heapwise_gc_malloc_atomic_uncollectable(size_t size);
 int heapwise_gc_keep(void* block);
 void heapwise_gc_stop_keeping(void* block);
 
-/* Returns: a block of the same kind with room for `size` bytes. It begins with the bytes of
- * `block`, as many as both blocks have. New bytes are as heapwise_gc_malloc or
- * heapwise_gc_malloc_atomic leaves them. `block` is freed. Its finalizer, its weak references and
- * its calls of heapwise_gc_keep go over to the new block. If `block` is NULL: as
+/* Returns: `block` itself if `size` is at most its size and more than half of it, unless the option
+ * `debug` is set. Else a block of the same kind with room for `size` bytes. It begins with the
+ * bytes of `block`, as many as both blocks have. New bytes are as heapwise_gc_malloc or
+ * heapwise_gc_malloc_atomic leaves them. Then `block` is freed. Its finalizer, its weak references
+ * and its calls of heapwise_gc_keep go over to the new block. If `block` is NULL: as
  * heapwise_gc_malloc. If there is no memory, `block` is unchanged. An address that is not a block
  * ends the process with a line on standard error. */
 void* heapwise_gc_realloc(void* block, size_t size);
@@ -200,15 +202,17 @@ void heapwise_gc_set_limit(size_t limit_bytes);
  * 0: the default. Requires: the collector is started. */
 void heapwise_gc_set_free_space_divisor(size_t divisor);
 
-/* Effects: after heapwise_gc_disable, only heapwise_gc_collect collects. This ends when
+/* Effects: after heapwise_gc_disable, no allocation collects. heapwise_gc_collect,
+ * heapwise_gc_collect_and_release and heapwise_gc_each_block still do. This ends when
  * heapwise_gc_enable was called as often as heapwise_gc_disable. */
 void heapwise_gc_disable(void);
 void heapwise_gc_enable(void);
 
 /* Effects: heapwise_gc_register_thread makes the stack and the registers of the calling thread
  * roots, until the thread ends or calls heapwise_gc_unregister_thread. Destructors of pthread keys
- * may still allocate, except in their last round. Returns: 0, also if the thread was registered
- * before; ENOMEM, also in that last round. */
+ * may still allocate, except in their last round. Starts the collector if it is not started.
+ * Returns: 0, also if the thread was registered before; ENOMEM, also in that last round; an error
+ * of heapwise_gc_init, if the collector could not be started. */
 int heapwise_gc_register_thread(void);
 void heapwise_gc_unregister_thread(void);
 

@@ -14,7 +14,7 @@ extern "C" {
 typedef enum heapwise_policy {
   HEAPWISE_UNSYNCHRONIZED, /* one thread at a time, at no cost */
   HEAPWISE_LOCKED,         /* all threads, one lock */
-  HEAPWISE_LOCK_FREE,      /* all threads; no thread ever waits for another */
+  HEAPWISE_LOCK_FREE,      /* all threads; none waits for another, except while the pool grows */
   /* All threads, each with a cache of its own: the fastest policy for many threads. A fixed pool
      needs blocks for the caches, too. If the program holds at most `live` blocks at a time, no
      request fails if capacity >= live + (threads - 1) * heapwise_pool_cached_blocks_max(pool). */
