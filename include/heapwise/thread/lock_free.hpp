@@ -1,4 +1,4 @@
-// Thread policy: all threads, no lock anywhere.
+// Thread policy: all threads use the pool at once, without a lock.
 #pragma once
 
 #include <array>
@@ -14,19 +14,20 @@
 
 namespace heapwise::inline v0_1 {
 
-/// Any thread may use the pool and none ever waits for another: a thread that is stopped in the
-/// middle of an operation hinders nobody. Growth is the exception: one thread at a time asks the
-/// source for a chunk, and others that found the pool empty wait for it.
+/// Any thread may use the pool, and no thread waits for another: if a thread is stopped in the
+/// middle of an operation, the other threads go on. Growth is the exception. One thread at a time
+/// asks the source for a chunk, and other threads that found the pool empty wait for it.
 ///
-/// A child of fork may use the pool, and grow it if its source can be used there; blocks that other
-/// threads of the parent had in hand are lost to it.
+/// A child of fork may use the pool, and may grow it if its source can be used there. Blocks that
+/// other threads of the parent were allocating or freeing are lost to the child.
 ///
-/// Several stacks (shards), each with its head in a cache line of its own; a thread frees to its
-/// shard and takes from it, and from the others when it is empty. A head is one 64-bit word: the
-/// index of the top block, and in the bits that the pool's limit leaves over a count of the
-/// changes, which makes an old head recognisable (ABA). No 16-byte compare-and-swap is needed:
-/// blocks have indices, and an index into 2^32 - 2 blocks leaves 32 bits for the count at the
-/// least, 44 for a pool of a million blocks.
+/// The free blocks lie on several stacks (shards). The head of each stack has a cache line of its
+/// own. A thread frees to its shard and takes from it. If its shard is empty, it takes from the
+/// others. A head is one 64-bit word: the index of the top block and, in the remaining bits, a
+/// count of the changes. The count makes an old head recognisable (ABA). The limit of the pool
+/// decides how many bits the index needs. No 16-byte compare-and-swap is needed, because blocks
+/// have indices. In the largest pool, of 2^32 - 2 blocks, 32 bits are left for the count. In a pool
+/// of a million blocks, 44 bits are left.
 struct lock_free {
   static constexpr const char* name = "lock_free";
   static constexpr bool thread_safe = true;
@@ -47,7 +48,7 @@ class lock_free::core {
         check_{check},
         index_bits_{static_cast<unsigned>(
             std::bit_width(static_cast<std::uint64_t>(chunks->shape().max_blocks) + 1))} {
-    // Another thread may still look at the link of a block that was popped, and freed again.
+    // Another thread may still read the link of a block that was popped and then freed again.
     if constexpr (requires { check_.keep_links_visible(); }) check_.keep_links_visible();
   }
 
@@ -70,8 +71,8 @@ class lock_free::core {
     return true;
   }
 
-  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the top block of
-  /// the calling thread's shard, as a rule the one that it freed last.
+  /// Returns: false for a pointer that is not a block. With foreign_checked, also false for the top
+  /// block of the calling thread's shard, which usually is the block that the thread freed last.
   bool claim(void* block) noexcept {
     const std::size_t index = index_of(block);
     if (index == detail::chunks::no_index) [[unlikely]]
@@ -80,8 +81,8 @@ class lock_free::core {
       check_.claim(block, chunks_->shape().block_size);
       return true;
     } else {
-      // Relaxed: the owner of a live block took it off a head, or got it from the thread that did.
-      // A load that comes after that cannot see the block on top any more.
+      // Relaxed: the owner of a live block took it off a head, or got it from the thread that took
+      // it off. A load after that can no longer see the block on top.
       return top_of(shards_[shard()].head.load(std::memory_order_relaxed)) != index + 1;
     }
   }
@@ -125,7 +126,8 @@ class lock_free::core {
 
   void put_back(void* block) noexcept { push_chain(block, chunks_->index_of(block)); }
 
-  /// One exchange of the head for all of them.
+  /// Effects: as push for each block, with one exchange of the head for all of them.
+  /// Returns: how many blocks were taken back.
   std::size_t push_many(void* const* blocks, std::size_t count) noexcept {
     void* last = nullptr;
     std::size_t top = 0;
@@ -162,7 +164,7 @@ class lock_free::core {
 
   [[nodiscard]] std::size_t index_of(const void* address) const noexcept {
     const std::size_t index = chunks_->index_of(address);
-    // Relaxed: the caller got the block from somebody who carved it, so the count includes it.
+    // Relaxed: the caller got the block from the thread that carved it, so the count includes it.
     return index < carved_.load(std::memory_order_relaxed) ? index : detail::chunks::no_index;
   }
 
@@ -175,8 +177,8 @@ class lock_free::core {
     return (((seen >> index_bits_) + 1) << index_bits_) | top;
   }
 
-  /// Effects: the block with the index `top` becomes the top of the thread's shard; `last`, to
-  /// which its links lead, leads to the block that was on top.
+  /// Effects: the block with the index `top` becomes the top of the thread's shard. The links of
+  /// the chain lead from it to `last`, which now leads to the block that was on top before.
   void push_chain(void* last, std::size_t top) noexcept {
     std::atomic<std::uint64_t>& head = shards_[shard()].head;
     std::uint64_t seen = head.load(std::memory_order_relaxed);
@@ -191,7 +193,8 @@ class lock_free::core {
   }
 
   void* pop_from(std::atomic<std::uint64_t>& head) noexcept {
-    // Acquire: pairs with the release in push, so that the link is there when the index is.
+    // Acquire: pairs with the release in push_chain. A thread that sees the index also sees the
+    // link.
     std::uint64_t seen = head.load(std::memory_order_acquire);
     while (const std::uint64_t top = top_of(seen)) {
       void* const block = chunks_->address_of(top - 1);
@@ -213,7 +216,8 @@ class lock_free::core {
     return nullptr;
   }
 
-  /// Freed blocks of other shards come before fresh ones: their memory is in use already.
+  /// Returns: a block of another shard, or a fresh one. Freed blocks of other shards come first,
+  /// because their memory is already in use.
   HEAPWISE_NOINLINE void* pop_elsewhere(unsigned own) noexcept {
     for (unsigned i = 1; i < shard_count; ++i) {
       HEAPWISE_SCHEDULE_POINT();
@@ -242,8 +246,9 @@ class lock_free::core {
     }
   }
 
-  /// If no head changed between two readings, then all shards were empty at one moment between
-  /// them: the exhaustion is real, not a block that moved behind our back.
+  /// Returns: true if the first reading found all heads empty, and no head has changed since. Then
+  /// all shards were empty at one moment between the two readings, and the exhaustion is real: no
+  /// block moved from one shard to another unseen.
   [[nodiscard]] bool unchanged(
       const std::array<std::uint64_t, shard_count>& before) const noexcept {
     for (unsigned i = 0; i < shard_count; ++i) {
@@ -264,7 +269,7 @@ class lock_free::core {
         index = carved_.load(std::memory_order_relaxed);
         continue;
       }
-      // Relaxed: the count publishes nothing; chunks are published by newest().
+      // Relaxed: the count does not publish anything. newest() publishes the chunks.
       if (carved_.compare_exchange_weak(index, index + 1, std::memory_order_relaxed)) break;
     }
     void* const block = chunks_->address_of(index);
@@ -272,9 +277,10 @@ class lock_free::core {
     return block;
   }
 
-  /// A link that leads nowhere is either garbage that we read too late, or corrupted: the second,
-  /// if the head did not change meanwhile. A read-modify-write, so that the link was read before
-  /// it.
+  /// Effects: judges a link that leads nowhere. If it is corrupted, aborts the program. Otherwise
+  /// updates `seen`. Such a link is either garbage, because it was read too late, or corrupted. It
+  /// is corrupted if the head has not changed meanwhile. A read-modify-write compares the head, so
+  /// that the link was read before it.
   HEAPWISE_COLD void judge_link(std::atomic<std::uint64_t>& head, std::uint64_t& seen,
                                 const void* block) const noexcept {
     if (head.compare_exchange_strong(seen, seen, std::memory_order_acq_rel,
@@ -288,9 +294,10 @@ class lock_free::core {
                                                                std::memory_order_relaxed);
   }
 
-  /// Racy by design: another thread may have popped the block meanwhile and its user may be writing
-  /// to it. The value is then garbage, but so is our view of the head: its count has moved on, the
-  /// compare-and-swap fails and the garbage is dropped. Blocks stay mapped until destruction.
+  /// Returns: the link in a block. This read is racy by design: another thread may have popped the
+  /// block meanwhile, and its user may be writing to it. The value is then garbage, but our value
+  /// of the head is old too: its count has changed, so the compare-and-swap fails and the garbage
+  /// is dropped. Blocks stay mapped until destruction.
   [[nodiscard]] HEAPWISE_NO_SANITIZE_THREAD std::uint64_t load_link(
       const void* block) const noexcept {
     return check_.unseal(block, HEAPWISE_LOAD_RACY(static_cast<const std::uint64_t*>(block)));

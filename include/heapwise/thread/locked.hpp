@@ -1,4 +1,4 @@
-// Thread policy: all threads, one lock.
+// Thread policy: all threads use the pool, behind one lock.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace heapwise::inline v0_1 {
 
-/// Any thread may use the pool; each operation takes one std::mutex. The portable choice, and the
-/// one with the least surprise: exhaustion is exact and blocks are reused last freed first.
+/// Any thread may use the pool. Each operation takes one std::mutex. This policy is portable and
+/// the easiest to predict: exhaustion is exact, and the block that was freed last is reused first.
 /// A child of fork may use the pool only if no other thread of the parent was in the middle of an
-/// operation: the lock is not held around a fork.
+/// operation, because the lock is not held around a fork.
 struct locked {
   static constexpr const char* name = "locked";
   static constexpr bool thread_safe = true;

@@ -1,5 +1,5 @@
-// The former name of the policy `locked`. Deprecated: `mutex` is ambiguous beside std::mutex where
-// both namespaces are used, so no other header includes this one.
+// The former name of the policy `locked`. Deprecated: if a program uses both namespaces, `mutex` is
+// ambiguous beside std::mutex. So no other header includes this one.
 #pragma once
 
 #include <heapwise/thread/locked.hpp>

@@ -1,4 +1,4 @@
-// Thread policy: all threads, each with a cache of its own in front of a shared depot.
+// Thread policy: all threads use the pool, each with a cache of its own in front of a shared depot.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,28 @@
 
 namespace heapwise::inline v0_1 {
 
-/// Any thread may use the pool; nearly every operation touches only the thread's own cache, without
-/// an atomic instruction. Caches exchange whole batches of about `batch_blocks` blocks, fewer in a
-/// pool of fewer than 64 times as many, with the depot, which has the only lock. (The idea: Bonwick
-/// and Adams, "Magazines and Vmem", 2001.)
+/// Any thread may use the pool. Nearly every operation touches only the thread's own cache, without
+/// an atomic instruction. Caches and the depot exchange whole batches of about `batch_blocks`
+/// blocks. The batches are smaller in a pool of fewer than 64 times `batch_blocks` blocks. Only the
+/// depot has a lock. (The idea: Bonwick and Adams, "Magazines and Vmem", 2001.)
 ///
-/// A thread may free what another allocated. A thread that exits gives its cache back. The pool may
-/// be destroyed while threads hold caches, if they are not in the middle of an operation.
+/// A thread may free a block that another thread allocated. A thread that exits gives its cache
+/// back. The pool may be destroyed while threads have caches, if these threads are not in the
+/// middle of an operation.
 ///
-/// Exhaustion is not exact: a request may be refused while each other thread's cache keeps up to
-/// pool::cached_blocks_max() free blocks. After a refusal each cache gives all its blocks to the
-/// depot at its thread's next exchange with it. A pool of a fixed size that must never refuse needs
-/// capacity() >= live + (threads - 1) * cached_blocks_max(), with `live` blocks out at most.
+/// Exhaustion is not exact: a request may be refused while the cache of each other thread keeps up
+/// to pool::cached_blocks_max() free blocks. After a refusal, each cache gives all its blocks to
+/// the depot when its thread next exchanges blocks with the depot. If a pool of a fixed size must
+/// never refuse a request, and at most `live` blocks are in use at a time, it needs capacity() >=
+/// live + (threads - 1) * cached_blocks_max().
 ///
-/// A child of fork may use, reset and destroy the pool. What other threads of the parent had in
-/// their caches, or in hand, is lost to it until reset.
+/// A child of fork may use, reset and destroy the pool. Blocks that other threads of the parent had
+/// in their caches, or were allocating or freeing, are lost to the child until reset.
 struct thread_cached {
   static constexpr const char* name = "thread_cached";
   static constexpr bool thread_safe = true;
   static constexpr std::size_t min_stride_bytes = sizeof(void*);
-  /// Blocks that a cache and the depot exchange at once in a large pool, about.
+  /// About how many blocks a cache and the depot of a large pool exchange at once.
   static constexpr std::size_t batch_blocks = 64;
 
   template <class Checking>
@@ -44,7 +46,8 @@ class thread_cached::core final : public detail::cached_pool {
   using cache = typename detail::cache_exchange<Checking>::cache;
 
  public:
-  /// A thread's cache, looked up once. Valid on the thread that asked for it, while the pool lives.
+  /// A thread's cache, looked up once. Only the thread that asked for it may use it, and only while
+  /// the pool lives.
   class handle {
    public:
     handle(core& pool, cache& mine) noexcept : pool_{&pool}, mine_{&mine} {}
@@ -78,13 +81,13 @@ class thread_cached::core final : public detail::cached_pool {
     return push_first(block);
   }
 
-  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block that the
-  /// calling thread freed last.
+  /// Returns: false for a pointer that is not a block. With foreign_checked, also false for the
+  /// block that the calling thread freed last.
   HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
     return claim_from(Checking::enabled ? nullptr : find(), block);
   }
 
-  /// Returns: true for a block that was cut for some thread.
+  /// Returns: true for a block that was cut for any thread.
   [[nodiscard]] bool contains(const void* address) const noexcept {
     return chunks_->index_of(address) < carved();
   }
@@ -97,7 +100,7 @@ class thread_cached::core final : public detail::cached_pool {
     return handle{*this, *mine};
   }
 
-  /// The number of blocks that one cache may hold back from other threads, at most.
+  /// Returns: the largest number of blocks that one cache may keep from other threads.
   [[nodiscard]] std::size_t cached_blocks_max() const noexcept {
     return shared_.cached_blocks_max();
   }
@@ -106,8 +109,9 @@ class thread_cached::core final : public detail::cached_pool {
 
   [[nodiscard]] std::size_t carved() const noexcept { return shared_.carved(); }
 
-  /// Returns: false, and visits nothing, if a cache was lost to a fork. All other caches give what
-  /// they have to the depot.
+  /// Effects: all caches give their blocks to the depot. Calls visit(block) for each free block.
+  /// Returns: false if a cache was lost to a fork. Then no cache gives blocks, and no block is
+  /// visited.
   template <class Visit>
   bool visit_free(Visit&& visit) {
     return shared_.visit_free(visit);
@@ -184,7 +188,8 @@ class thread_cached::core final : public detail::cached_pool {
     return true;
   }
 
-  /// Returns: contains(block). Effects: the cache learns of what was cut since it looked last.
+  /// Effects: the cache notes the newest chunk, and how many blocks of it were cut.
+  /// Returns: contains(block).
   HEAPWISE_COLD bool meet(cache& mine, const void* block) noexcept {
     mine.learn(*chunks_->newest(), carved());
     return contains(block);
@@ -211,8 +216,8 @@ class thread_cached::core final : public detail::cached_pool {
     return mine != nullptr ? mine : adopt();
   }
 
-  /// Returns: this thread's cache, one that a thread left behind, or a new one; nullptr if the
-  /// thread is about to end or there is no memory.
+  /// Returns: a cache for this thread: one that another thread left behind, or a new one. Returns
+  /// nullptr if the thread is about to end or if there is no memory.
   HEAPWISE_COLD cache* adopt() noexcept {
     if (!thread_may_cache()) return nullptr;
     cache* const mine = shared_.claim(table_at_home());

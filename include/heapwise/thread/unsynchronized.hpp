@@ -1,4 +1,4 @@
-// Thread policy: one thread at a time, at no cost.
+// Thread policy: one thread at a time uses the pool, so synchronization costs nothing.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace heapwise::inline v0_1 {
 
-/// One thread at a time uses the pool; which one, is the user's business.
+/// One thread at a time uses the pool. The user must ensure that.
 struct unsynchronized {
   static constexpr const char* name = "unsynchronized";
   static constexpr bool thread_safe = false;
@@ -57,8 +57,8 @@ class unsynchronized::core {
     return free_.push(block);
   }
 
-  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block freed
-  /// last.
+  /// Returns: false for a pointer that is not a block. With foreign_checked, also false for the
+  /// block that was freed last.
   HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
     if constexpr (!Checking::enabled) {
       if (free_.is_last(block)) [[likely]]
@@ -85,7 +85,8 @@ class unsynchronized::core {
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
 
-  /// Returns: how many blocks were cut, of all chunks together: those with an index below that.
+  /// Returns: how many blocks of all chunks together were cut. They are the blocks with an index
+  /// below this number.
   [[nodiscard]] std::size_t carved() const noexcept { return first_index_ + carved_; }
 
   template <class Visit>
@@ -139,7 +140,7 @@ class unsynchronized::core {
   std::byte* fresh_ = nullptr;
   std::size_t first_index_ = 0;
   std::size_t carved_ = 0;
-  std::uint64_t carved_bound_ = 0; ///< of carved_, in the divider's terms
+  std::uint64_t carved_bound_ = 0; ///< carved_ as a bound for the divider
   std::size_t blocks_ = 0;
   std::size_t stride_bytes_;
   detail::stride_divider divider_;
