@@ -1,4 +1,5 @@
-// Objects of a typed_pool that std::unique_ptr owns, by their own type or by a base of it.
+// Owning pointers to objects of a typed_pool: std::unique_ptr to the type of the object, or to a
+// base of it.
 #pragma once
 
 #include <concepts>
@@ -20,7 +21,7 @@ class pool_deleter {
 
   /// A deleter without a pool, for empty pointers only.
   constexpr pool_deleter() noexcept = default;
-  /// Destroys objects of this pool.
+  /// A deleter that destroys objects of the pool `objects`.
   explicit constexpr pool_deleter(pool_type& objects) noexcept : objects_{&objects} {}
 
   /// Requires: `object` came from this deleter's pool.
@@ -37,8 +38,9 @@ class pool_deleter {
 template <class T, block_pool Pool = pool<>>
 using pool_ptr = std::unique_ptr<T, pool_deleter<T, Pool>>;
 
-/// Returns: a new object made from `arguments`, never empty.
-/// Throws: std::bad_alloc on exhaustion; what T's constructor throws (the block is freed then).
+/// Returns: a new object made from `arguments`. The pointer is never empty.
+/// Throws: std::bad_alloc on exhaustion, and what T's constructor throws. If the constructor
+/// throws, the block is freed.
 template <class T, block_pool Pool, class... Arguments>
 [[nodiscard]] pool_ptr<T, Pool> make_unique_in(typed_pool<T, Pool>& objects,
                                                Arguments&&... arguments) {
@@ -46,8 +48,8 @@ template <class T, block_pool Pool, class... Arguments>
                            pool_deleter<T, Pool>{objects}};
 }
 
-/// Returns: as make_unique_in, but empty on exhaustion.
-/// Throws: what T's constructor throws (the block is freed then).
+/// Returns: as make_unique_in, but an empty pointer on exhaustion.
+/// Throws: what T's constructor throws. If the constructor throws, the block is freed.
 template <class T, block_pool Pool, class... Arguments>
 [[nodiscard]] pool_ptr<T, Pool> try_make_unique_in(typed_pool<T, Pool>& objects,
                                                    Arguments&&... arguments) {
@@ -55,9 +57,10 @@ template <class T, block_pool Pool, class... Arguments>
                            pool_deleter<T, Pool>{objects}};
 }
 
-/// Destroys an object by a pointer to `Base`, a base class or its own type, whatever pool it came
-/// from. It keeps the object's address, so that `Base` may lie anywhere in the object, and needs no
-/// virtual destructor. Three words; a call by address.
+/// Destroys an object by a pointer to `Base`, which is a base class or the object's own type. The
+/// object may come from any pool. The deleter keeps the object's address. So `Base` may lie
+/// anywhere in the object, and needs no virtual destructor. The deleter takes three words and calls
+/// a function by its address.
 ///
 /// Requires: the pool outlives the pointer and is not moved. Thread safety: as the pool.
 template <class Base>
@@ -66,7 +69,7 @@ class base_deleter {
   /// A deleter without an object, for empty pointers only.
   constexpr base_deleter() noexcept = default;
 
-  /// Requires: `object` came from `objects` and is what the pointer leads to.
+  /// Requires: `object` came from `objects`, and the pointer that owns this deleter points to it.
   template <class T, block_pool Pool>
     requires std::convertible_to<T*, Base*>
   base_deleter(typed_pool<T, Pool>& objects, T* object) noexcept
@@ -76,7 +79,8 @@ class base_deleter {
           static_cast<typed_pool<T, Pool>*>(home)->destroy(static_cast<T*>(block));
         }} {}
 
-  /// From the deleter of a class that is derived from `Base`: pointers convert as usual.
+  /// Made from the deleter of a class that is derived from `Base`, so that pointers convert as
+  /// usual.
   template <class Derived>
     requires(!std::same_as<Derived, Base> && std::convertible_to<Derived*, Base*>)
   base_deleter(const base_deleter<Derived>& other) noexcept
@@ -94,12 +98,13 @@ class base_deleter {
   void (*destroy_)(void* objects, void* object) noexcept = nullptr;
 };
 
-/// A unique_ptr to an object of any pool, by a base class of it.
+/// A unique_ptr to an object of any pool. It points to a base class of the object, or to its own
+/// type.
 template <class Base>
 using base_ptr = std::unique_ptr<Base, base_deleter<Base>>;
 
-/// Returns: the same object, owned by a pointer to `Base`; empty if `owned` is. Effects: empties
-/// `owned`.
+/// Effects: empties `owned`.
+/// Returns: a pointer to `Base` that owns the object; an empty pointer if `owned` is empty.
 template <class Base, class T, block_pool Pool>
   requires std::convertible_to<T*, Base*>
 [[nodiscard]] base_ptr<Base> to_base(pool_ptr<T, Pool>&& owned) noexcept {

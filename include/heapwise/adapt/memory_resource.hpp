@@ -12,35 +12,38 @@
 
 namespace heapwise::inline v0_1 {
 
-/// Serves requests that fit in a block of the pool, by size and by alignment, from the pool. The
-/// upstream resource serves all others, and those that find the pool exhausted, unless `Then` says
-/// that these throw.
+/// A resource that serves requests from the pool if they fit in a block, by size and by alignment.
+/// The upstream resource serves all other requests. It also serves requests that find the pool
+/// exhausted, unless `Then` says that these throw.
 ///
-/// Equal to itself and to resources of the same type over the same pool and an equal upstream:
-/// memory of one may be given back to the other. Without RTTI (-fno-rtti) equal to itself only.
+/// A resource is equal to itself, and to a resource of the same type over the same pool and an
+/// equal upstream resource. Memory of one of two equal resources may be given back to the other.
+/// Without RTTI (-fno-rtti), a resource is equal only to itself.
 ///
-/// Requires: pool and upstream outlive the resource, and it outlives what was allocated from it.
-/// Thread safety: as the pool and the upstream resource.
+/// Requires: the pool and the upstream resource outlive this resource. This resource outlives the
+/// memory that was allocated from it. Thread safety: as the pool and the upstream resource.
 template <block_pool Pool, when_exhausted Then = when_exhausted::spills>
 class pool_resource final : public std::pmr::memory_resource {
  public:
-  /// Requires: `upstream` is not nullptr. Allocates nothing.
+  /// Effects: allocates nothing. Requires: `upstream` is not nullptr.
   explicit pool_resource(
       Pool& pool, std::pmr::memory_resource* upstream = std::pmr::get_default_resource()) noexcept
       : pool_{&pool}, upstream_{upstream} {}
 
-  /// Returns: the pool that serves what fits.
+  /// Returns: the pool that serves the requests that fit.
   [[nodiscard]] Pool& pool() const noexcept { return *pool_; }
-  /// Returns: the resource that serves the rest.
+  /// Returns: the resource that serves all other requests.
   [[nodiscard]] std::pmr::memory_resource* upstream_resource() const noexcept { return upstream_; }
 
-  /// Returns: true if such a request is served from the pool, as long as it is not exhausted.
+  /// Returns: true if the pool serves a request of this size and alignment while it is not
+  /// exhausted.
   [[nodiscard]] bool uses_pool(std::size_t size_bytes, std::size_t alignment) const noexcept {
     return size_bytes <= pool_->block_size() && alignment <= pool_->alignment();
   }
 
  private:
-  /// Throws: what the upstream resource throws; std::bad_alloc if an exhausted pool does not spill.
+  /// Throws: what the upstream resource throws. If `Then` is `throws`, also std::bad_alloc if the
+  /// pool is exhausted.
   void* do_allocate(std::size_t size_bytes, std::size_t alignment) override {
     if (uses_pool(size_bytes, alignment)) [[likely]] {
       if constexpr (Then == when_exhausted::throws) return pool_->allocate();
@@ -73,13 +76,14 @@ class pool_resource final : public std::pmr::memory_resource {
   std::pmr::memory_resource* upstream_;
 };
 
-/// Serves all requests from an arena; to deallocate does nothing. Equal to those over the same
-/// arena; without RTTI (-fno-rtti) equal to itself only.
+/// A resource that serves all requests from an arena. Its deallocate does nothing. A resource is
+/// equal to itself and to resources over the same arena. Without RTTI (-fno-rtti), it is equal only
+/// to itself.
 ///
 /// Requires: the arena outlives the resource. Thread safety: as the arena.
 class arena_resource final : public std::pmr::memory_resource {
  public:
-  /// Allocates nothing.
+  /// Effects: allocates nothing.
   explicit arena_resource(heapwise::arena& from) noexcept : from_{&from} {}
 
   /// Returns: the arena that serves all requests.

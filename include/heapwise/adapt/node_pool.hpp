@@ -1,4 +1,4 @@
-// A pool that learns from the first node how large its blocks must be.
+// A pool whose block size is decided by the first node that is allocated.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 namespace heapwise::inline v0_1 {
 
 /// A pool for the nodes of containers, to be used through std_allocator. The C++ standard does not
-/// say how large a node is. So the pool is made when an allocator asks for the first single object:
-/// its blocks have exactly the size and alignment of that object.
+/// say how large a node is. So the pool is made when an allocator asks for the first single object.
+/// Its blocks have exactly the size and alignment of that object, unless the options ask for more.
 ///
-/// Objects of other types use the pool too if they fit; larger ones come from operator new. So
-/// containers with nodes of different sizes should have a node_pool each.
+/// Objects of other types use the pool too if they fit. Larger objects come from operator new. So
+/// containers with nodes of different sizes should each have their own node_pool.
 ///
-/// Thread safety: as the policy; the first request may come from several threads at once.
+/// Thread safety: as the policy. The first request may come from several threads at once.
 template <class Policy = unsynchronized, class Checking = default_checking>
 class node_pool {
  public:
@@ -30,16 +30,16 @@ class node_pool {
   using checking = Checking;
   using pool_type = pool<Policy, Checking>;
 
-  /// Effects: none yet; the pool is made by the first request. block_size and alignment of
-  /// `options` are lower bounds, 0 as a rule. `source` must outlive the node_pool.
+  /// Effects: none, because the first request makes the pool. The block_size and alignment of
+  /// `options` are lower bounds, and usually 0. `source` must outlive the node_pool.
   explicit node_pool(const pool_options& options, block_source& source = os_blocks()) noexcept
       : options_{options}, source_{&source} {}
   node_pool(const node_pool&) = delete;
   node_pool& operator=(const node_pool&) = delete;
   ~node_pool() = default;
 
-  /// Effects: makes the pool for objects of this size and alignment, if none is made yet.
-  /// Throws: what the constructor of pool throws; the next call tries again.
+  /// Effects: makes the pool for objects of this size and alignment if it is not made yet.
+  /// Throws: what the constructor of pool throws. Then the next call tries again.
   HEAPWISE_NOINLINE void take_shape(std::size_t size_bytes, std::size_t alignment) {
     const std::lock_guard lock{making_};
     if (made_.has_value()) return;
@@ -48,14 +48,15 @@ class node_pool {
     options.alignment = std::max(options.alignment, alignment);
     made_.emplace(options, *source_);
     alignment_ = made_->alignment();
-    // Release: a thread that reads a size other than 0 sees the pool.
+    // Release: pairs with the acquire in block_size. A thread that reads a size other than 0 also
+    // sees the pool.
     block_size_.store(made_->block_size(), std::memory_order_release);
   }
 
   /// Returns: the pool; nullptr before the first request.
   [[nodiscard]] pool_type* blocks() noexcept { return is_made() ? &*made_ : nullptr; }
 
-  // As those of pool. Before the first request, the pool has no blocks.
+  // As the functions of pool with the same names. Before the first request, the pool has no blocks.
 
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
     void* const block = try_allocate();
@@ -79,18 +80,19 @@ class node_pool {
     return is_made() && made_->contains(address);
   }
 
-  /// Returns: 0 before the first request.
+  /// Returns: the block size of the pool; 0 before the first request.
   [[nodiscard]] std::size_t block_size() const noexcept {
-    // Acquire: pairs with the release in take_shape, so that the pool is there when its size is.
+    // Acquire: pairs with the release in take_shape. A thread that sees the size also sees the
+    // pool.
     return block_size_.load(std::memory_order_acquire);
   }
-  /// Requires: block_size() is not 0.
+  /// Requires: block_size() is not 0. Returns: the alignment of the pool.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
 
  private:
   [[nodiscard]] bool is_made() const noexcept { return block_size() != 0; }
 
-  std::atomic<std::size_t> block_size_{0}; // the last member to be written
+  std::atomic<std::size_t> block_size_{0}; // the last member that take_shape writes
   std::size_t alignment_ = 0;
   std::optional<pool_type> made_;
   pool_options options_;

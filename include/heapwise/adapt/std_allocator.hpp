@@ -1,4 +1,4 @@
-// The standard allocator over a pool: for containers whose nodes are allocated one by one.
+// A standard allocator over a pool, for containers whose nodes are allocated one by one.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,10 @@
 namespace heapwise::inline v0_1 {
 
 /// Returns: a block size that holds one node of a std::list, map, set, unordered_map or
-/// unordered_set of `Value` (for maps: their value_type): the value, four words for the links and
-/// what a container keeps with them, rounded to the alignment. The standard does not say how large
-/// nodes are; this bound covers libstdc++, libc++ and Microsoft's.
+/// unordered_set of `Value` (for maps: their value_type). It is the size of the value plus four
+/// words, for the links and other data that a container keeps with them, rounded to the alignment.
+/// The standard does not say how large nodes are. This bound is large enough for libstdc++, libc++
+/// and the library of Microsoft.
 template <class Value>
 [[nodiscard]] constexpr std::size_t node_size_bytes() noexcept {
   constexpr std::size_t alignment =
@@ -25,18 +26,19 @@ template <class Value>
   return (sizeof(Value) + links + 2 * alignment - 2) / alignment * alignment;
 }
 
-/// Allocates single objects from a pool if they fit in a block, by size and by alignment;
-/// everything else (arrays, larger objects) with operator new. An allocator that spills takes
-/// single objects from operator new too while the pool is exhausted.
+/// Allocates a single object from a pool if it fits in a block, by size and by alignment.
+/// Everything else (arrays, larger objects) comes from operator new. If the allocator spills,
+/// single objects also come from operator new while the pool is exhausted.
 ///
 /// A container rebinds its allocator to its node type. A node_pool has blocks of exactly that size.
-/// A pool that is made before needs blocks of `node_size_bytes<value_type>()`, which is up to three
-/// words more than a node takes. If the blocks are too small, everything works, from operator new;
-/// `uses_pool()` tells.
+/// Any other pool is made before the node type is known. It needs blocks of
+/// `node_size_bytes<value_type>()`, which is up to three words more than a node takes. If the
+/// blocks are too small, everything works, but the memory comes from operator new. `uses_pool()`
+/// says whether the pool is used.
 ///
-/// Two are equal if they use the same pool. A container that is moved or swapped takes its
-/// allocator along; one that is copied to keeps its own. As for all allocators that differ, lists
-/// over two pools must not be spliced.
+/// Two allocators are equal if they use the same pool. If a container is moved or swapped, its
+/// allocator goes with it. If a container is copied to, it keeps its own allocator. As for all
+/// allocators that differ, lists over two pools must not be spliced.
 ///
 /// Requires: the pool outlives the container. Thread safety: as the pool.
 template <class T, block_pool Pool, when_exhausted Then = when_exhausted::throws>
@@ -48,7 +50,7 @@ class std_allocator {
   using propagate_on_container_swap = std::true_type;
   using is_always_equal = std::false_type;
 
-  // Said in full, as the pool is a second parameter that rebinding must not touch.
+  // Written out, because the pool is a second parameter, which rebinding must not change.
   template <class Other>
   struct rebind {
     using other = std_allocator<Other, Pool, Then>;
@@ -60,9 +62,9 @@ class std_allocator {
   std_allocator(const std_allocator<Other, Pool, Then>& other) noexcept : pool_{&other.pool()} {}
 
   /// Returns: memory for `count` objects.
-  /// Throws: std::bad_alloc if the pool is exhausted (not: spills) or operator new fails,
-  /// std::bad_array_new_length if `count` objects are more than SIZE_MAX bytes; the first object
-  /// from a node_pool: what the constructor of pool throws.
+  /// Throws: std::bad_alloc if the pool is exhausted (unless the allocator spills) or if operator
+  /// new fails; std::bad_array_new_length if `count` objects need more than SIZE_MAX bytes. The
+  /// first object from a node_pool also throws what the constructor of pool throws.
   [[nodiscard]] T* allocate(std::size_t count) {
     if (from_pool(count) || shapes_pool(count)) {
       if constexpr (Then == when_exhausted::throws) return static_cast<T*>(pool_->allocate());
@@ -79,7 +81,7 @@ class std_allocator {
     }
   }
 
-  /// Requires: `memory` came from an equal allocator's allocate(count).
+  /// Effects: frees the memory. Requires: `memory` came from allocate(count) of an equal allocator.
   void deallocate(T* memory, std::size_t count) noexcept {
     if (from_pool(count)) {
       if constexpr (Then == when_exhausted::throws) {
@@ -104,7 +106,7 @@ class std_allocator {
   /// Returns: the pool that single objects come from.
   [[nodiscard]] Pool& pool() const noexcept { return *pool_; }
 
-  /// Returns: true if both have the same pool, so that one frees what the other allocated.
+  /// Returns: true if both use the same pool. Then each can free what the other allocated.
   template <class Other>
   [[nodiscard]] bool operator==(const std_allocator<Other, Pool, Then>& other) const noexcept {
     return pool_ == &other.pool();
@@ -113,13 +115,14 @@ class std_allocator {
  private:
   static constexpr bool over_aligned = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
-  // A pool's shape never changes, so both ways give the same answer for the same memory.
+  // The shape of a pool never changes. So allocate and deallocate get the same answer for the same
+  // memory.
   [[nodiscard]] bool from_pool(std::size_t count) const noexcept {
     return count == 1 && uses_pool();
   }
 
-  /// Effects: the first single object decides on the size of a node_pool's blocks.
-  /// Returns: true if it comes from that pool.
+  /// Effects: the first single object decides the block size of a node_pool.
+  /// Returns: true if the object comes from that pool.
   [[nodiscard]] bool shapes_pool(std::size_t count) {
     if constexpr (requires { pool_->take_shape(sizeof(T), alignof(T)); }) {
       if (count != 1) return false;

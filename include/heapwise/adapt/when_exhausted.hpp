@@ -1,12 +1,12 @@
-// The choices of an adaptor whose pool is exhausted.
+// What an adaptor does if its pool is exhausted.
 #pragma once
 
 namespace heapwise::inline v0_1 {
 
 /// How an adaptor answers a request while its pool is exhausted.
 enum class when_exhausted : unsigned char {
-  throws, ///< std::bad_alloc
-  spills, ///< what would fit into a block comes from elsewhere too, until blocks are free again
+  throws, ///< the adaptor throws std::bad_alloc
+  spills, ///< a request that fits in a block is served from elsewhere, until blocks are free again
 };
 
 } // namespace heapwise::inline v0_1
