@@ -1,4 +1,4 @@
-// A number that one thread counts, or all.
+// A number that one thread or all threads count.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace heapwise::detail::inline v0_1 {
 template <bool Shared>
 class counter {
  public:
-  /// Returns: the value after it.
+  /// Effects: adds 1. Returns: the value after the addition.
   std::uint64_t add() noexcept { return ++value_; }
   void subtract() noexcept { --value_; }
   void raise_to(std::uint64_t least) noexcept {
@@ -23,8 +23,8 @@ class counter {
   std::uint64_t value_ = 0;
 };
 
-/// Counts for all threads. Relaxed throughout: nothing is published with these numbers, and what
-/// they count is ordered by the pool.
+/// Counts for all threads. All operations are relaxed: these numbers do not publish anything, and
+/// the pool orders the events that they count.
 template <>
 class counter<true> {
  public:

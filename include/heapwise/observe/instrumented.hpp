@@ -1,4 +1,5 @@
-// A pool that counts, and tells an observer what happens. A decorator: a plain pool pays nothing.
+// A pool that counts events and notifies an observer of them. It is a decorator: a plain pool pays
+// nothing for it.
 #pragma once
 
 #include <cstddef>
@@ -20,39 +21,41 @@ struct pool_counts {
   std::uint64_t frees = 0;              ///< blocks taken back
   std::uint64_t refused_frees = 0;      ///< pointers that the pool refused; nullptr is not counted
   std::uint64_t failed_allocations = 0; ///< requests that found the pool exhausted
-  std::uint64_t live = 0;               ///< blocks that are out now
+  std::uint64_t live = 0;               ///< blocks that are in use now
   std::uint64_t peak = 0;               ///< the largest `live` so far
 };
 
-/// Hears nothing.
+/// An observer without functions: it is notified of nothing.
 struct silent {};
 
 /// A pool with counters and an observer.
 ///
-/// Observer: any type; of these members it may have any, all noexcept:
+/// Observer: any type. It may have any of these members, and all of them must be noexcept:
 ///   on_exhausted()                  a request found no block
 ///   on_growth(size_bytes)           the pool obtained a further piece from its source: a chunk, or
 ///                                   with thread_cached, room for the caches of more threads
 ///   on_growth_refused(size_bytes)   the source had no such piece
-///   on_given_back(size_bytes)       a piece went back to the source (at destruction, all)
+///   on_given_back(size_bytes)       a piece went back to the source (at destruction, every piece)
 ///   on_destroyed(const pool_counts&)  the pool is about to give all memory back
-/// The growth hooks are called where it happens, in the middle of an operation, by the thread that
-/// caused it and under the pool's lock if it has one: they must not use the pool.
+/// The growth hooks are on_growth, on_growth_refused and on_given_back. They are called in the
+/// middle of an operation, by the thread that caused the event, and under the pool's lock if the
+/// pool has one. So they must not use the pool.
 ///
-/// Thread safety: as the pool, and nothing else is needed: counters are atomic if the policy is
-/// thread-safe, plain numbers if not. An observer of a thread-safe pool hears several threads at
-/// once. `live` and `peak` are exact: a block is counted after it was taken and before it is given
-/// back, so `peak` never exceeds the capacity. Only while two threads free the same block at the
-/// same time, `live` may be lower than what is out, and `peak` may miss a block that is taken
-/// meanwhile. Cost: a few additions; with a thread-safe policy, to cache lines that all threads
-/// share.
+/// Thread safety: as the pool, without further synchronization. The counters are atomic if the
+/// policy is thread-safe, and plain numbers otherwise. Several threads may notify the observer of a
+/// thread-safe pool at once. `live` and `peak` are exact: a block is added to `live` after it was
+/// taken, and is subtracted before it is given back. So `peak` never exceeds the capacity. There is
+/// one exception: while two threads free the same block at the same time, `live` may be lower than
+/// the number of blocks in use, and `peak` may miss a block that is taken meanwhile.
+/// Cost: a few additions for each operation. With a thread-safe policy, these are additions to
+/// cache lines that all threads share.
 template <class Pool, class Observer = silent>
 class instrumented {
  public:
   using policy = typename Pool::policy;
   using checking = typename Pool::checking;
 
-  /// Effects: as the pool's constructor. The first chunk is not growth.
+  /// Effects: as the pool's constructor. The first chunk does not count as growth.
   /// Throws: as the pool's constructor.
   explicit instrumented(const pool_options& options, block_source& source = os_blocks(),
                         Observer observer = {})
@@ -92,7 +95,7 @@ class instrumented {
   /// As pool::deallocate.
   bool deallocate(void* block) noexcept {
     if (block == nullptr) return true;
-    // First the pool says what it refuses: foreign pointers, and blocks that it knows to be free.
+    // The pool first refuses foreign pointers and blocks that it knows to be free.
     return claim(block) && deallocate_claimed(block);
   }
 
@@ -103,8 +106,8 @@ class instrumented {
 
   /// As pool::deallocate_claimed.
   bool deallocate_claimed(void* block) noexcept {
-    live_.subtract(); // before the block is given back: the next owner must not be counted on top
-    if (!pool_.deallocate_claimed(block)) { // another thread has freed the block since
+    live_.subtract(); // before the block is given back, so that no block is counted twice
+    if (!pool_.deallocate_claimed(block)) { // another thread freed the block meanwhile
       raise_peak(live_.add());
       return refuse();
     }
@@ -142,14 +145,14 @@ class instrumented {
     return pool_.block_of(handle);
   }
 
-  /// As pool::reset; no block counts as live then. The other counts go on.
+  /// As pool::reset. Afterwards, no block counts as live. The other counts continue.
   void reset() noexcept {
     pool_.reset();
     live_.set(0);
   }
 
-  /// Returns: the counts. While other threads use the pool, each number is right, but they are not
-  /// of one moment.
+  /// Returns: the counts. While other threads use the pool, each number is right, but the numbers
+  /// are not all from the same moment.
   [[nodiscard]] pool_counts counts() const noexcept {
     return {.allocations = allocations_.value(),
             .frees = frees_.value(),
@@ -175,7 +178,7 @@ class instrumented {
   [[nodiscard]] std::size_t cached_blocks_max() const noexcept { return pool_.cached_blocks_max(); }
   [[nodiscard]] std::size_t chunk_count() const noexcept { return pool_.chunk_count(); }
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return pool_.reserved_bytes(); }
-  /// As pool::budget_bytes, with the counters and the observer.
+  /// As pool::budget_bytes, plus the bytes of the counters and the observer.
   [[nodiscard]] std::size_t budget_bytes() const noexcept {
     return pool_.budget_bytes() + sizeof(*this) - sizeof(Pool);
   }
@@ -196,7 +199,7 @@ class instrumented {
   }
 
   [[no_unique_address]] Observer observer_;
-  observed_blocks<Observer> source_; // before the pool: it is used until the pool is gone
+  observed_blocks<Observer> source_; // before the pool, which uses it until the pool is destroyed
   Pool pool_;
   counter allocations_;
   counter frees_;

@@ -1,4 +1,4 @@
-// A block source that tells an observer what passes through it.
+// A block source that notifies an observer of the pieces that pass through it.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,21 @@
 
 namespace heapwise::inline v0_1 {
 
-/// Forwards to another source and notifies: on_growth(size_bytes) after a piece was obtained, or
-/// enlarged by this much; on_growth_refused(size_bytes) after the source had none,
-/// on_given_back(size_bytes) before a piece goes back. The observer may lack any of them.
+/// Forwards to another source and notifies an observer. The observer may lack any of these
+/// functions:
+/// - on_growth(size_bytes), after a piece was obtained, or was enlarged by this many bytes.
+/// - on_growth_refused(size_bytes), after the source had no such piece.
+/// - on_given_back(size_bytes), before a piece goes back.
 ///
-/// Silent until `begin_to_notify`, so that what is obtained while its user is being built is not
-/// taken for growth. Requires: source and observer outlive it. Thread safety: as source and
-/// observer, but begin_to_notify comes first.
+/// It does not notify the observer before `begin_to_notify`. So pieces that its user obtains while
+/// the user is constructed do not count as growth.
+/// Requires: the source and the observer outlive it.
+/// Thread safety: as the source and the observer. No other thread may use it before begin_to_notify
+/// has returned.
 template <class Observer>
 class observed_blocks final : public block_source {
  public:
-  /// Forwards to `upstream`; notifies `observer` from `begin_to_notify` on.
+  /// A source that forwards to `upstream`. It notifies `observer` from `begin_to_notify` on.
   observed_blocks(block_source& upstream, Observer& observer) noexcept
       : upstream_{&upstream}, observer_{&observer} {}
 
