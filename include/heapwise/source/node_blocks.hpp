@@ -7,19 +7,19 @@
 
 namespace heapwise::inline v0_1 {
 
-/// Pieces whose pages the system takes from one node of a NUMA machine, whichever thread touches
-/// them first: for a pool whose blocks are used by the threads of that node.
+/// A source of pieces whose pages the system takes from one node of a NUMA machine, whichever
+/// thread touches them first. It is for a pool whose blocks are used by the threads of that node.
 ///
-/// Errors: nullptr if the system has no such node, has no nodes at all, or forbids it (mbind); what
-/// a page does that is touched when its node is full, the system decides (it may end the program,
-/// as for all memory). Thread safety: all.
+/// Errors: allocate returns nullptr if the system has no such node, has no nodes at all, or forbids
+/// it (mbind). If a page is touched when its node is full, the system decides what happens. It may
+/// end the program, as for all memory. Thread safety: all threads at once.
 class node_blocks final : public block_source {
  public:
-  /// `node` is the number that the system gives the node (/sys/devices/system/node).
+  /// `node` is the number of the node in the system (/sys/devices/system/node).
   explicit node_blocks(unsigned node) noexcept : node_{node} {}
 
   /// Returns: the node of the processor that the calling thread runs on now; 0 if the system does
-  /// not tell.
+  /// not say which.
   [[nodiscard]] static unsigned here() noexcept;
 
   void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override;

@@ -8,14 +8,15 @@
 
 namespace heapwise::inline v0_1 {
 
-/// Pieces come from a memory resource: pools and arenas can lie in whatever memory a program has
-/// resources for. Over std::pmr::new_delete_resource() they lie in that of operator new.
+/// A source of pieces from a memory resource. So pools and arenas can lie in any memory for which a
+/// program has a resource. With std::pmr::new_delete_resource(), they lie in memory of operator
+/// new.
 ///
 /// Requires: the resource outlives the source and its users.
-/// Errors: nullptr if the resource throws. Thread safety: as the resource.
+/// Errors: allocate returns nullptr if the resource throws. Thread safety: as the resource.
 class resource_blocks final : public block_source {
  public:
-  /// Requires: `upstream` is not nullptr. Allocates nothing.
+  /// Effects: allocates nothing. Requires: `upstream` is not nullptr.
   explicit resource_blocks(
       std::pmr::memory_resource* upstream = std::pmr::get_default_resource()) noexcept
       : upstream_{upstream} {}
