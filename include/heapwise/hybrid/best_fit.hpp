@@ -1,5 +1,5 @@
-// Blocks of any size: the smallest free piece that is large enough, and neighbours that grow
-// together.
+// Blocks of any size by best fit: the smallest free piece that is large enough is used, and free
+// neighbours are joined.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@
 
 namespace heapwise::detail::hybrids {
 
-/// Best fit in regions of one chunk. A piece has a tag of 16 bytes in front of it with its size and
-/// that of the piece before (boundary tags: Knuth, volume 1, section 2.5); free pieces are nodes of
-/// a search tree by size, then address, balanced by chance (a treap: Aragon and Seidel, 1989), so
-/// that the best fit of the lowest address is found in O(log n). Blocks that do not fit into half
-/// a region are chunks of their own, which go back to the source when they are freed.
+/// Best fit in regions of one chunk each. A piece has a tag of 16 bytes in front of it, with its
+/// own size and the size of the piece before it (boundary tags: Knuth, volume 1, section 2.5). Free
+/// pieces are nodes of a search tree, in the order of their sizes and then of their addresses.
+/// Random numbers balance the tree (a treap: Aragon and Seidel, 1989). So the best fit with the
+/// lowest address is found in O(log n). A block that does not fit into half a region is a chunk of
+/// its own, which goes back to the source when the block is freed.
 ///
-/// Blocks are aligned to 64 bytes at the least. Thread safety: all, behind one lock.
+/// Blocks are aligned to at least 64 bytes. Thread safety: all threads at once, behind one lock.
 class best_fit {
  public:
   static constexpr std::size_t granule_bytes = 64;
@@ -31,21 +32,23 @@ class best_fit {
   /// Requires: alignment is a power of two.
   [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept;
 
-  /// Effects: takes a block back. Returns: false, and nothing happens, if no block that is out
-  /// starts at the address. Requires: the address lies in one of the map's chunks, of kind
-  /// `region` or `large`.
+  /// Effects: takes a block back. Does nothing if no block that is in use starts at the address.
+  /// Requires: the address lies in one of the map's chunks, of kind `region` or `large`.
+  /// Returns: false if no block that is in use starts at the address.
   bool deallocate(void* block) noexcept;
 
-  /// Returns: the bytes that may be used; 0 if no block that is out starts at the address.
+  /// Returns: the bytes of the block that may be used; 0 if no block that is in use starts at the
+  /// address.
   [[nodiscard]] std::size_t usable_bytes(const void* block) noexcept;
 
-  /// Effects: everything is free, all memory goes back. Requires: nobody else uses it meanwhile.
+  /// Effects: all blocks are free, and all memory goes back to the source. Requires: no other
+  /// thread uses it meanwhile.
   void reset() noexcept;
 
   [[nodiscard]] const counted_mutex& lock() const noexcept { return mutex_; }
   [[nodiscard]] counted_mutex& lock() noexcept { return mutex_; }
 
-  /// A piece of a region; what follows the tag is the block, or for a free piece its node.
+  /// A piece of a region. Behind the tag lies the block or, if the piece is free, its tree node.
   struct piece;
   struct region;
   struct large;
@@ -62,7 +65,7 @@ class best_fit {
   [[nodiscard]] large* live_large(const void* block) const noexcept;
 
   chunk_map* chunks_;
-  counted_mutex mutex_; // guards all that follows
+  counted_mutex mutex_; // guards all members that follow
   piece* root_ = nullptr;
   region* regions_ = nullptr;
   large* large_ = nullptr;

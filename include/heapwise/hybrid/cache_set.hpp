@@ -12,14 +12,14 @@
 
 namespace heapwise::detail::hybrids {
 
-/// Finds the calling thread's cache with one load, makes one for a thread that has none, and keeps
-/// those of threads that ended for the next ones. `Owner::leave(Cache&)` is called when a thread
-/// ends, on that thread; `Owner::lock_for_fork`, `unlock_after_fork` and `enter_child` around a
-/// fork.
+/// Finds the calling thread's cache with one load. Makes a cache for a thread that has none. Keeps
+/// the caches of threads that ended for later threads. When a thread ends, the set calls
+/// `Owner::leave(Cache&)` on that thread. Around a fork, it calls `Owner::lock_for_fork`,
+/// `unlock_after_fork` and `enter_child`.
 ///
-/// Requires: Owner's destructor destroys the set before anything that `leave` uses.
-/// Thread safety: all; construction and destruction by one thread. Lock order: the registry's, the
-/// set's, then those that `leave` takes.
+/// Requires: the destructor of Owner destroys the set before anything that `leave` uses.
+/// Thread safety: all threads at once, but one thread constructs and destroys the set. Lock order:
+/// first the lock of the registry, then the lock of the set, then the locks that `leave` takes.
 template <class Cache, class Owner>
 class cache_set final : public cached_pool {
  public:
@@ -36,21 +36,22 @@ class cache_set final : public cached_pool {
     }
   }
 
-  /// Returns: the calling thread's cache; nullptr if the thread is about to end, or there is no
-  /// memory for one.
+  /// Returns: the calling thread's cache; nullptr if the thread is about to end, or if there is no
+  /// memory for a cache.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE Cache* find() noexcept {
     if (void* const mine = find_cache(); mine != nullptr) [[likely]]
       return &static_cast<seat*>(mine)->cache;
     return find_or_adopt();
   }
 
-  /// Calls body(Cache&) for every cache there is, whether a thread has it or not.
+  /// Effects: calls body(Cache&) for every cache, whether a thread has it or not.
   template <class Body>
   void for_each(const Body& body) const {
     const std::scoped_lock lock{mutex_};
     for_each_seat([&body](seat& each) { body(each.cache); });
   }
-  /// As for_each, without caches that a fork interrupted: their contents cannot be relied upon.
+  /// As for_each, but not for caches that a fork interrupted, because their contents cannot be
+  /// relied on.
   template <class Body>
   void for_each_whole(const Body& body) const {
     const std::scoped_lock lock{mutex_};
@@ -63,7 +64,7 @@ class cache_set final : public cached_pool {
   struct seat {
     Cache cache;
     cache_table* thread = nullptr; ///< guarded by the set's lock
-    bool lost = false;             ///< its thread is one of the process that forked this one
+    bool lost = false;             ///< its thread belongs to the process that forked this one
   };
   struct slab {
     slab* next;
@@ -145,7 +146,7 @@ class cache_set final : public cached_pool {
 
   Owner* owner_;
   chunk_map* memory_;
-  mutable std::mutex mutex_; // guards what follows
+  mutable std::mutex mutex_; // guards the members that follow
   slab* slabs_ = nullptr;
 };
 

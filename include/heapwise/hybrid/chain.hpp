@@ -1,12 +1,12 @@
-// Free blocks of one size, each remembering the next.
+// Free blocks of one size, each with a link to the next one.
 #pragma once
 
 #include <cstddef>
 
 namespace heapwise::detail::hybrids {
 
-/// A last-in-first-out chain through the first word of each free block: the plainest list there is,
-/// as in the allocator that the hybrid follows. Thread safety: none.
+/// A last-in-first-out chain through the first word of each free block. It is the simplest possible
+/// list, as in the allocator that the hybrid follows. Thread safety: none.
 struct block_chain {
   void* head = nullptr;
   void* tail = nullptr;
@@ -19,7 +19,8 @@ struct block_chain {
     ++count;
   }
 
-  /// Effects: takes out up to `wanted` blocks. Returns: how many.
+  /// Effects: takes out up to `wanted` blocks and writes them to `into`. Returns: how many blocks
+  /// it took out.
   std::size_t take(void** into, std::size_t wanted) noexcept {
     std::size_t taken = 0;
     for (; taken < wanted && head != nullptr; ++taken) {
@@ -31,7 +32,7 @@ struct block_chain {
     return taken;
   }
 
-  /// Effects: puts another chain in front. Complexity: O(1).
+  /// Effects: puts the blocks of another chain in front. Complexity: O(1).
   void prepend(const block_chain& other) noexcept {
     if (other.head == nullptr) return;
     *static_cast<void**>(other.tail) = head;

@@ -14,37 +14,39 @@
 
 namespace heapwise::detail::hybrids {
 
-/// Every chunk starts at a multiple of this and is this large (single large blocks: larger), so
-/// that an address names its chunk by its upper bits.
+/// Every chunk starts at a multiple of this number and has this size. A chunk of one large block is
+/// larger. So the upper bits of an address name its chunk.
 inline constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
-/// A chunk is cut into slices, each for blocks of one class. A refill carves a whole slice.
+/// A sliced chunk is cut into slices. Each slice has blocks of one class. A refill carves a whole
+/// slice.
 inline constexpr std::size_t slice_bytes = std::size_t{16} << 10;
 inline constexpr std::size_t slices_per_chunk = chunk_bytes / slice_bytes;
 
-/// What a chunk is for. `sliced` is cut into classes; `region` belongs to the best fit, which has
-/// many blocks in it; `large` holds one block.
+/// The use of a chunk. A `sliced` chunk is cut into slices of the size classes. A `region` belongs
+/// to the best fit, which has many blocks in it. A `large` chunk holds one block.
 enum class chunk_kind : unsigned char { none, sliced, region, large };
 
-/// The head of a sliced chunk, in its slice 0, which holds nothing else.
+/// The head of a sliced chunk. It lies in slice 0, which holds nothing else.
 struct sliced_chunk {
-  sliced_chunk* next = nullptr;       ///< links all of a map; guarded by the map's lock
+  sliced_chunk* next = nullptr;       ///< links all sliced chunks of a map; guarded by its lock
   std::uint32_t number = 0;           ///< its index in a lock-free depot
   std::atomic<std::size_t> carved{1}; ///< slices that were handed out
-  /// The class of each slice plus 1; 0: not carved. Relaxed: the thread that asks for the class of
-  /// a block got the block from the thread that wrote it.
+  /// The class of each slice plus 1; 0 if the slice is not carved. Relaxed: a thread that asks for
+  /// the class of a block got the block from the thread that wrote the class.
   std::array<std::atomic<std::uint8_t>, slices_per_chunk> owner{};
 
-  /// Effects: gives slice `index` to a class and cuts it into blocks.
-  /// Returns: the chain of them, in the order of their addresses. Touches all of the slice.
+  /// Effects: assigns slice `index` to a class and cuts it into blocks. Touches all of the slice.
+  /// Returns: the chain of the blocks, in the order of their addresses.
   [[nodiscard]] block_chain carve(std::size_t index, std::size_t class_index) noexcept;
 };
 
-/// A table of chunks that is read without a lock: open addressing over the chunks' numbers. A word
-/// is a chunk's address and, in the bits that alignment leaves free, its kind.
+/// A table of chunks that is read without a lock. It uses open addressing over the numbers of the
+/// chunks. A word is the address of a chunk and, in the bits that its alignment leaves free, its
+/// kind.
 ///
-/// Thread safety: find and class_of by all at once, lock-free; the rest takes a lock. Complexity:
-/// O(1). Tables that were outgrown are kept to the end, as a reader may still look into them: they
-/// add up to less than the one in use.
+/// Thread safety: all threads may call find and class_of at once, and both are lock-free. All other
+/// functions take a lock. Complexity: O(1). Tables that were outgrown are kept until destruction,
+/// because another thread may still read them. Together they are smaller than the table in use.
 class chunk_map {
  public:
   struct found {
@@ -57,12 +59,13 @@ class chunk_map {
   chunk_map& operator=(const chunk_map&) = delete;
   ~chunk_map();
 
-  /// Returns: the chunk whose first `chunk_bytes` hold the address.
+  /// Returns: the chunk whose first `chunk_bytes` hold the address; kind `none` if there is no such
+  /// chunk.
   [[nodiscard]] found find(const void* address) const noexcept {
     const std::uintptr_t base = base_of(address);
     const table* const now = current_.load(std::memory_order_acquire); // pairs with `grow`
     for (std::size_t at = place_of(base, now->mask);; at = (at + 1) & now->mask) {
-      // Relaxed: the thread got its block of this chunk through a lock or a list, which orders this
+      // Relaxed: the thread got its block of this chunk through a lock or a list. That orders this
       // load after the store in `put`.
       const std::uintptr_t word = now->words[at].load(std::memory_order_relaxed);
       if ((word & ~kind_mask) == base && word > kind_mask) {
@@ -72,8 +75,9 @@ class chunk_map {
     }
   }
 
-  /// Returns: the class whose block starts at the address; `best_fit` for a chunk that is not
-  /// sliced; `none` for an address that is not a block's first byte.
+  /// Returns: the class whose block starts at the address; `best_fit` if the chunk of the address
+  /// is not sliced; `none` if the address is in no chunk, or is in a sliced chunk but is not the
+  /// first byte of a block.
   [[nodiscard]] std::size_t class_of(const void* address) const noexcept {
     const found in = find(address);
     if (in.kind != chunk_kind::sliced) {
@@ -87,27 +91,30 @@ class chunk_map {
     return first_byte ? owner - 1 : routing::none;
   }
 
-  /// Returns: an empty sliced chunk, or nullptr. It stays with the map.
+  /// Returns: an empty sliced chunk, or nullptr if there is no memory. The map keeps the chunk
+  /// until destruction.
   [[nodiscard]] sliced_chunk* take_sliced() noexcept;
 
-  /// Returns: `size_bytes` of memory of the best fit, aligned to chunk_bytes, or nullptr.
+  /// Returns: `size_bytes` of memory for the best fit, aligned to chunk_bytes; nullptr if there is
+  /// none.
   [[nodiscard]] void* take(chunk_kind kind, std::size_t size_bytes) noexcept;
-  /// Effects: gives back what `take` returned, with the same size.
+  /// Effects: gives back memory that `take` returned with the same size.
   void give_back(void* base, std::size_t size_bytes) noexcept;
 
-  /// Memory outside of chunks: the source behind the map's lock, so that it need not be safe for
-  /// several threads itself. Returns: as block_source::allocate.
+  /// Effects: obtains memory outside of chunks. The source is called behind the lock of the map, so
+  /// it need not be thread-safe. Returns: as block_source::allocate.
   [[nodiscard]] void* obtain(std::size_t size_bytes, std::size_t alignment) noexcept;
   void release(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept;
 
-  /// Effects: all sliced chunks are empty again, and kept. Requires: nobody else uses the map.
+  /// Effects: all sliced chunks are empty again. They are kept. Requires: no other thread uses the
+  /// map.
   void reset() noexcept;
 
   /// The lock that guards everything except the tables. No other lock of the allocator is taken
   /// while it is held, except around a fork.
   [[nodiscard]] std::mutex& lock() noexcept { return mutex_; }
 
-  /// Bytes obtained from the source and not given back.
+  /// Returns: the bytes that were obtained from the source and not given back.
   [[nodiscard]] std::size_t reserved_bytes() const noexcept {
     return reserved_.load(std::memory_order_relaxed);
   }
@@ -145,10 +152,10 @@ class chunk_map {
   std::array<std::atomic<std::uintptr_t>, first_size> first_words_{};
   table first_;
 
-  alignas(cache_line_bytes) std::mutex mutex_; // guards all that follows, and writes to tables
+  alignas(cache_line_bytes) std::mutex mutex_; // guards the members below, and writes to tables
   std::size_t used_ = 0;                       ///< words of the current table that are not 0
   sliced_chunk* chunks_ = nullptr;
-  sliced_chunk* spare_ = nullptr; ///< those of `chunks_` from here on are empty
+  sliced_chunk* spare_ = nullptr; ///< the chunks of `chunks_` from here on are empty
 };
 
 /// Cuts slices off chunks, one after the other. Thread safety: none.

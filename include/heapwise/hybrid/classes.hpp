@@ -1,4 +1,4 @@
-// Which way a request goes: the research allocator's table of sizes.
+// The strategy and the size class of a request: the research allocator's table of sizes.
 #pragma once
 
 #include <algorithm>
@@ -8,32 +8,32 @@
 
 namespace heapwise {
 
-/// How a block is looked for. A strategy that cannot serve a size hands it to the next one: `fixed`
-/// above 256 bytes to `segregated`, that above 4096 bytes to `best_fit`. `automatic` is `fixed`
-/// that says so.
+/// The strategy that serves a request. If a strategy cannot serve a size, the next one does:
+/// `segregated` serves sizes above 256 bytes for `fixed`, and `best_fit` serves sizes above 4096
+/// bytes for `segregated`. `automatic` chooses as `fixed` does.
 enum class strategy : unsigned char { automatic, fixed, segregated, best_fit };
 
 } // namespace heapwise
 
 namespace heapwise::detail::hybrids::routing {
 
-/// Slabs of three sizes, then segregated lists of eight. A slab and a list of the same size are
-/// two classes, with blocks of their own.
+/// Slabs of three sizes, then segregated lists of eight sizes. A slab and a list of the same size
+/// are two classes, and each has its own blocks.
 inline constexpr std::array<std::size_t, 11> block_bytes = {32,  128, 256,  32,   64,  128,
                                                             256, 512, 1024, 2048, 4096};
 inline constexpr std::size_t slab_count = 3;
 inline constexpr std::size_t class_count = block_bytes.size();
-/// The "class" of a request that no class serves.
+/// The "class" of a request that is served by no class.
 inline constexpr std::size_t best_fit = class_count;
-/// No block at all.
+/// The "class" of an address that is not a block.
 inline constexpr std::size_t none = class_count + 1;
 
 inline constexpr std::size_t largest_slab_bytes = 256;
 inline constexpr std::size_t smallest_list_bytes = 32;
 inline constexpr std::size_t largest_list_bytes = 4096;
 
-/// Returns: the class for a request, or `best_fit`. Blocks of a class are aligned to their size, so
-/// that an alignment is one more size that the block must have.
+/// Returns: the class for a request, or `best_fit`. Blocks of a class are aligned to their size. So
+/// a block must be at least as large as the requested alignment.
 /// Requires: alignment is a power of two.
 [[nodiscard]] constexpr std::size_t class_of(std::size_t size, std::size_t alignment,
                                              strategy how) noexcept {

@@ -1,4 +1,4 @@
-// A lock that knows how often somebody had to wait for it.
+// A lock that counts how often a thread had to wait for it.
 #pragma once
 
 #include <atomic>
@@ -9,13 +9,13 @@
 
 namespace heapwise::detail::hybrids {
 
-/// A number that one thread at a time writes (its owner, or the holder of a lock) and any thread
-/// reads, perhaps a moment late.
+/// A number that one thread at a time writes (its owner, or the holder of a lock). Any thread may
+/// read it, and may get a value that is a moment old.
 class guarded_count {
  public:
   void add_one() noexcept { add(1); }
   void add(std::size_t count) noexcept {
-    // Relaxed, and no read-modify-write: there is no other writer.
+    // Relaxed, and not a read-modify-write, because there is no other writer.
     number_.store(read() + count, std::memory_order_relaxed);
   }
   [[nodiscard]] std::size_t read() const noexcept {
@@ -26,8 +26,8 @@ class guarded_count {
   std::atomic<std::size_t> number_{0};
 };
 
-/// std::mutex with two numbers, on a cache line of its own: counting costs the thread that holds
-/// the lock two plain additions. Good for std::scoped_lock.
+/// A std::mutex with two counters, on a cache line of its own. To count, the thread that holds the
+/// lock does two plain additions. It can be used with std::scoped_lock.
 class alignas(cache_line_bytes) counted_mutex {
  public:
   void lock() noexcept {
@@ -39,7 +39,7 @@ class alignas(cache_line_bytes) counted_mutex {
   }
   void unlock() noexcept { mutex_.unlock(); }
 
-  /// Times that it was taken, and those of them that had to wait.
+  /// Returns: how often the lock was taken, and how often a thread had to wait for it.
   [[nodiscard]] std::size_t taken() const noexcept { return taken_.read(); }
   [[nodiscard]] std::size_t waited() const noexcept { return waited_.read(); }
 

@@ -1,4 +1,4 @@
-// Chunks by number, so that a block's place fits in 32 bits.
+// Chunks with numbers, so that the place of a block fits in 32 bits.
 #pragma once
 
 #include <array>
@@ -12,10 +12,12 @@
 
 namespace heapwise::detail::hybrids {
 
-/// An index is a chunk's number and a place in it, in units of the smallest block. 0 names none: a
-/// chunk's head lies there. The numbers lie in segments that double, so that none ever moves.
+/// An index consists of the number of a chunk and a place in the chunk, in units of the smallest
+/// block. Index 0 is not a block, because the head of a chunk lies there. The table of numbers
+/// consists of segments, each twice as large as the one before, so that no entry ever moves.
 ///
-/// Thread safety: address_of by all at once, lock-free; enter by one at a time.
+/// Thread safety: all threads may call address_of at once, and it is lock-free. One thread at a
+/// time may call enter.
 class numbered_chunks {
  public:
   explicit numbered_chunks(chunk_map& chunks) noexcept : chunks_{&chunks} {}
@@ -27,7 +29,8 @@ class numbered_chunks {
     }
   }
 
-  /// Effects: gives the chunk the next number. Returns: false if there is no memory or no number.
+  /// Effects: gives the chunk the next number. Returns: false if there is no memory, or if all
+  /// numbers are used.
   [[nodiscard]] bool enter(sliced_chunk& chunk) noexcept {
     const std::uint32_t number = count_.load(std::memory_order_relaxed);
     if (number == most_chunks) return false;
@@ -40,7 +43,7 @@ class numbered_chunks {
     return true;
   }
 
-  /// Returns: the address of an index; nullptr for a number that is not an index.
+  /// Returns: the address that belongs to an index; nullptr if the number is not an index.
   [[nodiscard]] void* address_of(std::uint64_t index) const noexcept {
     const std::uint64_t number = index >> place_bits;
     if (number >= count_.load(std::memory_order_acquire)) return nullptr;
@@ -51,7 +54,7 @@ class numbered_chunks {
     return reinterpret_cast<std::byte*>(chunk) + (index & (places - 1)) * unit_bytes;
   }
 
-  /// Requires: the block lies in a chunk that was entered. Returns: its index, never 0.
+  /// Requires: the block lies in a chunk that was entered. Returns: its index, which is never 0.
   [[nodiscard]] static std::uint64_t index_of(const void* block) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     const std::uintptr_t offset = address & (chunk_bytes - 1);
@@ -60,7 +63,7 @@ class numbered_chunks {
     return std::uint64_t{chunk->number} << place_bits | offset / unit_bytes;
   }
 
-  /// Requires: nobody else uses it. Effects: no chunk has a number.
+  /// Requires: no other thread uses it. Effects: no chunk has a number.
   void reset() noexcept { count_.store(0, std::memory_order_relaxed); }
 
  private:
@@ -88,7 +91,7 @@ class numbered_chunks {
   }
 
   chunk_map* chunks_;
-  // Written before the count that lets others look.
+  // Written before the count, which lets other threads read it.
   std::array<place*, 32 - place_bits> segments_{};
   std::atomic<std::uint32_t> count_{0};
 };

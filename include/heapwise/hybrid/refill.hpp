@@ -1,4 +1,4 @@
-// What a refill strategy of the hybrid allocator is, and what it tells of itself.
+// The requirements on a refill strategy of the hybrid allocator, and the counts that it reports.
 #pragma once
 
 #include <algorithm>
@@ -9,24 +9,26 @@
 
 namespace heapwise {
 
-/// How much memory `reserved` prepares beforehand. Other refill strategies ignore it.
+/// How much memory the refill strategy `reserved` prepares. Other refill strategies ignore these
+/// options.
 struct hybrid_options {
-  /// Slices of 16 KiB that `reserved` carves for each class beforehand, and keeps carved.
+  /// How many slices of 16 KiB `reserved` carves beforehand for each class, and keeps in reserve.
   std::size_t reserve_slices = 4;
-  /// `reserved` carves the later ones on a thread of its own; else nobody does, and each class has
-  /// what it was given at construction.
+  /// If true, `reserved` carves later slices on a thread of its own. If false, no thread carves
+  /// them beforehand, and each class has the reserve that it got at construction.
   bool background = true;
 };
 
-/// How often threads met. Of all classes together; grows for ever. Thread safety: a plain value.
+/// How often threads met at a lock or a list, for all classes together. The counts never decrease.
+/// Thread safety: a plain value.
 struct refill_counts {
-  std::size_t locks_taken = 0;   ///< of lists, and of what is carved from
-  std::size_t busiest_lock = 0;  ///< of them, those of the one lock that was taken most
-  std::size_t list_waits = 0;    ///< a list's lock was somebody else's
-  std::size_t carve_waits = 0;   ///< the lock of what is carved from was, where that is another one
-  std::size_t retries = 0;       ///< a compare-and-swap came too late
+  std::size_t locks_taken = 0;   ///< locks of lists, and of the chunks that are carved
+  std::size_t busiest_lock = 0;  ///< how many of them were the lock that was taken most often
+  std::size_t list_waits = 0;    ///< how often a thread had to wait for the lock of a list
+  std::size_t carve_waits = 0;   ///< how often a thread had to wait for a separate lock to carve
+  std::size_t retries = 0;       ///< how often a compare-and-swap failed, because it came too late
   std::size_t refills = 0;       ///< slices that were carved while an allocation waited for them
-  std::size_t refills_ahead = 0; ///< slices that were carved before anybody asked
+  std::size_t refills_ahead = 0; ///< slices that were carved before a thread needed them
 
   /// Effects: adds a lock that was taken this many times.
   void add_lock(std::size_t times) noexcept {
@@ -35,13 +37,14 @@ struct refill_counts {
   }
 };
 
-/// A tag whose nested `depot` holds the free blocks of all classes, for all threads at once. `take`
-/// returns how many blocks it could give, less than wanted only if there is no more memory or some
-/// others have just been taken, and 0 only if there is no memory; `give` takes blocks of a class
-/// back; `reset` forgets all blocks and resets the chunks, while nobody else is there.
-/// `lock` and `unlock` take and release all its locks, around a fork; a strategy with a thread of
-/// its own has `enter_child` besides, which forgets that thread. `list_cache_blocks`: how many
-/// blocks of each list a thread may keep for itself.
+/// A tag whose nested `depot` holds the free blocks of all classes, for all threads at once.
+/// - `take` returns how many blocks it took out. It is fewer than wanted only if there is no more
+///   memory, or if other threads have just taken some. It is 0 only if there is no memory.
+/// - `give` takes blocks of a class back.
+/// - `reset` forgets all blocks and resets the chunks. No other thread uses the depot meanwhile.
+/// - `lock` and `unlock` take and release all its locks, around a fork.
+/// - A strategy with a thread of its own also has `enter_child`, which forgets that thread.
+/// - `list_cache_blocks` is how many blocks of each list a thread may keep for itself.
 template <class Refill>
 concept refill_strategy = requires(
     typename Refill::depot& depot, const typename Refill::depot& constant, std::size_t number,

@@ -1,4 +1,4 @@
-// What a thread allocated in its open scopes.
+// The blocks that a thread allocated in its open scopes.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 
 namespace heapwise::detail::hybrids {
 
-/// The blocks of one thread's scopes, oldest first, and where each of them stands, so that a block
-/// that is freed by hand is struck out at once. Places that were struck out are used again when
-/// the log is full. Thread safety: none. Complexity: O(1) on average for each block.
+/// The blocks of one thread's scopes, oldest first, and the place of each of them. So a block that
+/// the program frees before its scope ends is struck out at once. When the log is full, places that
+/// were struck out are used again. Thread safety: none. Complexity: O(1) on average for each block.
 class scope_log {
  public:
   scope_log() noexcept = default;
   scope_log(const scope_log&) = delete;
   scope_log& operator=(const scope_log&) = delete;
 
-  /// True if a scope is open.
+  /// Returns: true if a scope is open.
   [[nodiscard]] bool open() const noexcept { return depth_ != 0; }
   [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
 
@@ -29,15 +29,16 @@ class scope_log {
   /// Effects: strikes a block out. Returns: false if it is in no open scope.
   bool strike(const void* block) noexcept;
 
-  /// Requires: a scope is open. Effects: takes a block out of the innermost one.
-  /// Returns: nullptr if it has none: then it is closed.
+  /// Effects: takes a block out of the innermost scope. If the scope has none, closes it.
+  /// Requires: a scope is open.
+  /// Returns: the block; nullptr if the scope had none.
   [[nodiscard]] void* take() noexcept;
 
-  /// Effects: closes all scopes, forgets their blocks, gives the memory back.
+  /// Effects: closes all scopes, forgets their blocks, and gives the memory back.
   void clear(chunk_map& memory) noexcept;
 
  private:
-  /// An entry without a block is where a scope begins, or was struck out.
+  /// An entry without a block is the beginning of a scope, or was struck out.
   struct entry {
     void* block;
     bool begins;

@@ -11,17 +11,17 @@
 
 namespace heapwise {
 
-/// Counts of the calls that one strategy served. They never decrease. Times are sums over calls,
-/// and 0 unless `timed`.
+/// Counts of the calls that one strategy served. They never decrease. The times are sums over all
+/// calls, and are 0 unless the timing policy is `timed`.
 struct strategy_statistics {
-  std::size_t allocations = 0;     ///< that got a block
-  std::size_t deallocations = 0;   ///< with those at the ends of scopes, without those of resets
-  std::size_t requested_bytes = 0; ///< by the allocations
+  std::size_t allocations = 0;     ///< allocations that got a block
+  std::size_t deallocations = 0;   ///< also at the ends of scopes, but not by resets
+  std::size_t requested_bytes = 0; ///< bytes that these allocations requested
   std::uint64_t allocate_ns = 0;
   std::uint64_t deallocate_ns = 0;
 };
 
-/// What a hybrid allocator counted so far, over all its threads.
+/// The counts of a hybrid allocator so far, over all its threads.
 struct hybrid_statistics {
   strategy_statistics fixed{};
   strategy_statistics segregated{};
@@ -29,9 +29,9 @@ struct hybrid_statistics {
   refill_counts refill{};
   std::size_t best_fit_locks_taken = 0;
   std::size_t best_fit_waits = 0;
-  std::size_t cache_refills = 0;  ///< batches that caches took
-  std::size_t cache_flushes = 0;  ///< batches that caches gave
-  std::size_t reserved_bytes = 0; ///< that it has from the source now
+  std::size_t cache_refills = 0;  ///< batches that caches took from the depot
+  std::size_t cache_flushes = 0;  ///< batches that caches gave to the depot
+  std::size_t reserved_bytes = 0; ///< bytes that it has from the source now
 };
 
 /// Timing policy: no clock is read, and no code is generated for it.
@@ -44,7 +44,7 @@ struct untimed {
   };
 };
 
-/// Timing policy: every call is timed, which takes two readings of the clock, about 50 ns.
+/// Timing policy: every call is timed. That takes two readings of the clock, about 50 ns.
 struct timed {
   static constexpr bool enabled = true;
   /// Starts when it is constructed.
@@ -63,7 +63,7 @@ struct timed {
 
 namespace detail::hybrids {
 
-/// One thread's numbers: written by it alone, read by anybody.
+/// The counts of one thread. Only this thread writes them, and any thread may read them.
 class tally {
  public:
   template <class Timing>

@@ -12,18 +12,20 @@
 
 namespace heapwise::detail::hybrids {
 
-/// Free blocks by class, as arrays; open scopes; counts. Used by its thread only.
+/// The free blocks of one thread (an array for each class), its open scopes, and its counts. Only
+/// its thread uses it.
 template <std::size_t ListCacheBlocks>
 class alignas(cache_line_bytes) thread_cache {
  public:
-  /// Returns: how many blocks of a class may be kept. For the slabs they are those of the report
-  /// AllocatorBench: 64, 32 and 32.
+  /// Returns: how many blocks of a class the cache may keep. For the slabs these are the numbers of
+  /// the report AllocatorBench: 64, 32 and 32.
   [[nodiscard]] static constexpr std::size_t capacity(std::size_t class_index) noexcept {
     constexpr std::array<std::size_t, routing::slab_count> slabs = {64, 32, 32};
     return class_index < routing::slab_count ? slabs[class_index] : ListCacheBlocks;
   }
 
-  /// Returns: a block of a class that has a cache; nullptr if neither cache nor depot has one.
+  /// Returns: a block of a class that has a cache; nullptr if neither the cache nor the depot has
+  /// one.
   template <class Depot>
   HEAPWISE_ALWAYS_INLINE void* pop(std::size_t class_index, Depot& depot) noexcept {
     std::size_t& count = counts_[class_index];
@@ -35,8 +37,8 @@ class alignas(cache_line_bytes) thread_cache {
     return first(class_index)[--count];
   }
 
-  /// Effects: keeps a block of a class that has a cache. If the cache is full, the half of it that
-  /// was freed first goes to the depot before.
+  /// Effects: keeps a block of a class that has a cache. If the cache is full, it gives the half
+  /// that was freed first to the depot, and then keeps the block.
   template <class Depot>
   HEAPWISE_ALWAYS_INLINE void push(std::size_t class_index, void* block, Depot& depot) noexcept {
     std::size_t& count = counts_[class_index];
@@ -54,7 +56,7 @@ class alignas(cache_line_bytes) thread_cache {
     forget();
   }
 
-  /// Effects: drops all blocks, and gives them to nobody.
+  /// Effects: drops all blocks without giving them to the depot.
   void forget() noexcept { counts_ = {}; }
 
   scope_log log;
