@@ -41,7 +41,7 @@ struct silent {};
 /// middle of an operation, by the thread that caused the event, and under the pool's lock if the
 /// pool has one. So they must not use the pool.
 ///
-/// Thread safety: as the pool, without further synchronization. The counters are atomic if the
+/// Thread safety: as the pool. No further synchronization is needed. The counters are atomic if the
 /// policy is thread-safe, and plain numbers otherwise. Several threads may notify the observer of a
 /// thread-safe pool at once. `live` and `peak` are exact: a block is added to `live` after it was
 /// taken, and is subtracted before it is given back. So `peak` never exceeds the capacity. There is
