@@ -115,7 +115,7 @@ class pool {
   HEAPWISE_ALWAYS_INLINE bool deallocate_claimed(void* block) noexcept { return core_.push(block); }
 
   /// Only for policies with a cache for each thread. Returns: the calling thread's local_pool.
-  /// Throws: std::bad_alloc if there is no memory for a cache.
+  /// Throws: std::bad_alloc if there is no memory for a cache, or if the thread is about to end.
   [[nodiscard]] local_pool<pool> local()
     requires requires(core& shared) { shared.local(); }
   {
@@ -123,9 +123,9 @@ class pool {
   }
 
   /// Effects: allocates a block for each element of `blocks`. If the pool is exhausted before, only
-  /// the first elements are written. One lock (locked), or one search for the thread's cache,
-  /// serves all blocks.
-  /// Returns: how many elements were written. Complexity: O(blocks.size()).
+  /// the first elements get blocks, and the others have unspecified values. One lock (locked), or
+  /// one search for the thread's cache, serves all blocks.
+  /// Returns: how many elements got blocks. Complexity: O(blocks.size()).
   [[nodiscard]] std::size_t try_allocate_many(std::span<void*> blocks) noexcept {
     if constexpr (requires { core_.pop_many(blocks.data(), blocks.size()); }) {
       return core_.pop_many(blocks.data(), blocks.size());

@@ -93,7 +93,7 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   /// Returns: the calling thread's handle. Throws: std::bad_alloc if there is no memory for a
-  /// cache.
+  /// cache, or if the thread is about to end.
   [[nodiscard]] handle local() {
     cache* const mine = find_or_adopt();
     if (mine == nullptr) detail::throw_bad_alloc();
