@@ -14,8 +14,8 @@
 
 namespace heapwise::detail::hybrids {
 
-/// Every chunk starts at a multiple of this number and has this size. A chunk of one large block has
-/// the size of that block. So the upper bits of an address name its chunk.
+/// Every chunk starts at a multiple of this number and has this size. A chunk of one large block
+/// has the size of that block. So the upper bits of an address name its chunk.
 inline constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 /// A sliced chunk is cut into slices. Each slice has blocks of one class. A refill carves a whole
 /// slice.
@@ -45,8 +45,9 @@ struct sliced_chunk {
 /// kind.
 ///
 /// Thread safety: all threads may call find, class_of and reserved_bytes at once, and these are
-/// lock-free. All other functions take a lock. Complexity: O(1). Tables that were outgrown are kept until destruction,
-/// because another thread may still read them. Together they are smaller than the table in use.
+/// lock-free. All other functions take a lock. Complexity: O(1). Tables that were outgrown are kept
+/// until destruction, because another thread may still read them. Together they are smaller than
+/// the table in use.
 class chunk_map {
  public:
   struct found {
