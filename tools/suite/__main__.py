@@ -19,12 +19,17 @@ from suite.tally import Tally
 
 ALL, LONG = "--all", "--long"
 
+FOREIGN = ("PYTHONPATH", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+"""Variables that no test may inherit. What make is told, as `make -s test`, would also look like a
+change, and everything would run again."""
+
 
 def main() -> int:
     root = Path.cwd()
     results = root / "build" / "test"
     results.mkdir(parents=True, exist_ok=True)
-    os.environ.pop("PYTHONPATH", None)
+    for name in FOREIGN:
+        os.environ.pop(name, None)
     options = {word for word in sys.argv[1:] if word in (ALL, LONG)}
     names = tuple(word for word in sys.argv[1:] if word not in options)
     choice = long_parts if LONG in options else all_parts

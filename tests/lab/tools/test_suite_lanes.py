@@ -113,6 +113,22 @@ def test_an_interruption_ends_what_is_about_to_start(tmp_path: Path) -> None:
     assert not too_late.exists()
 
 
+def test_no_part_inherits_what_make_was_told(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "check_layers.py").write_text("import os; print(sorted(os.environ))")
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "suite", "layers of C++"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "tools"), "MAKEFLAGS": "s", "MFLAGS": "-s",
+                          "MAKELEVEL": "1"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = (tmp_path / "build" / "test" / "layers-of-C++.log").read_text()
+    assert "'PATH'" in names
+    assert not [name for name in ("PYTHONPATH", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+                if f"'{name}'" in names]
+
+
 def test_the_output_of_each_part_stays_together(tmp_path: Path) -> None:
     """The real suite, in a folder where the programs of two parts are missing, one of each lane."""
     done = subprocess.run(
