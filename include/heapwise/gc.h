@@ -173,13 +173,13 @@ void* heapwise_gc_malloc_atomic_uncollectable(size_t size);
 int heapwise_gc_keep(void* block);
 void heapwise_gc_stop_keeping(void* block);
 
-/* Returns: `block` itself if `size` is at most its size and more than half of it, unless the option
- * `debug` is set. Else a block of the same kind with room for `size` bytes. It begins with the
- * bytes of `block`, as many as both blocks have. New bytes are as heapwise_gc_malloc or
- * heapwise_gc_malloc_atomic leaves them. Then `block` is freed. Its finalizer, its weak references
- * and its calls of heapwise_gc_keep go over to the new block. If `block` is NULL: as
- * heapwise_gc_malloc. If there is no memory, `block` is unchanged. An address that is not a block
- * ends the process with a line on standard error. */
+/* Returns: `block` itself if `size` is at most heapwise_gc_usable_size(block) and more than half of
+ * that, unless the option `debug` is set. Else a block of the same kind with room for `size` bytes.
+ * It begins with the bytes of `block`, as many as both blocks have. New bytes are as
+ * heapwise_gc_malloc or heapwise_gc_malloc_atomic leaves them. Then `block` is freed. Its
+ * finalizer, its weak references and its calls of heapwise_gc_keep go over to the new block. If
+ * `block` is NULL: as heapwise_gc_malloc. If there is no memory, `block` is unchanged. An address
+ * that is not a block ends the process with a line on standard error. */
 void* heapwise_gc_realloc(void* block, size_t size);
 
 /* Effects: frees the block at once. Its finalizer is not called, and weak references to it become

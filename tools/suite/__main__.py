@@ -20,8 +20,8 @@ from suite.tally import Tally
 ALL, LONG = "--all", "--long"
 
 FOREIGN = ("PYTHONPATH", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")
-"""Variables that no test may inherit. What make is told, as `make -s test`, would also look like a
-change, and everything would run again."""
+"""Variables that no test may inherit. make passes its own options on in some of them, so `make -s
+test` after `make test` would look like a change and run every part again."""
 
 
 def main() -> int:

@@ -15,7 +15,8 @@ MOSTLY_WAITING = 2 * PROCESSORS
 """Processes for tests that mostly wait: for naps, servers, other machines, ends of time."""
 
 HALF = max(1, PROCESSORS // 2)
-"""Processes for tests beside those of the other lane, which wait now and then."""
+"""Processes of a part of the second lane. The part beside it uses all processors, but waits now and
+then."""
 
 USUAL = "not slow and not long"
 """The tests that pytest chooses for `make test`."""
@@ -86,7 +87,7 @@ def pytest(
     results: Path,
     *folders: str,
     timeout_s: float = MOST_S,
-    processes: int = PROCESSORS,
+    processes: int | None = None,
     marks: str = USUAL,
     by_file: bool = False,
     unrelated: tuple[str, ...] = (),
@@ -96,13 +97,15 @@ def pytest(
     """A part that pytest runs in this number of processes beside its own, if it is more than one,
     with ``environment`` added.
 
+    processes: by default as many as a part of this lane has.
     marks: an expression of pytest, which tests are run.
     by_file: all tests of a file run in one process, which makes what they share once.
     unrelated, lane: as a part has them.
     """
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
-    beside = processes if processes > 1 else 0
+    count = processes or processes_of(lane)
+    beside = count if count > 1 else 0
     distribution = "loadfile" if by_file else "worksteal"
     command += ["--numprocesses", str(beside), "--dist", distribution, "-m", marks, *folders]
     added = {"HEAPWISE_NATIVE": str(installed_native())} | environment
@@ -132,6 +135,11 @@ NOT_UNDER_TSAN = (
 )
 
 
+def processes_of(lane: Lane) -> int:
+    """Returns: how many processes a part of this lane has, if it does not say so itself."""
+    return HALF if lane is Lane.BESIDE else PROCESSORS
+
+
 def build_of(
     preset: str,
     *targets: str,
@@ -144,7 +152,7 @@ def build_of(
     prefix: stands before the names of the parts. options: further ones of CMake.
     """
     build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
-    build += ["-j", str(HALF)] if lane is Lane.BESIDE else []
+    build += ["-j", str(processes_of(lane))] if lane is Lane.BESIDE else []
     configure = ["cmake", "--preset", preset, *options]
     return [
         Part(f"{prefix}{preset} configure", configure, prepares=True, lane=lane),
@@ -172,7 +180,7 @@ def of_preset(
     targets = [*(f"{label}_tests" for label in labels), *also]
     # ctest reads only what is there: the file of an earlier run must not pass for this one's.
     run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels)]
-    run += ["--parallel", str(HALF if lane is Lane.BESIDE else PROCESSORS)]
+    run += ["--parallel", str(processes_of(lane))]
     run += ["--exclude-regex", without] if without else []
     return [
         *build_of(preset, *targets, lane=lane, prefix=prefix, options=options),
@@ -202,7 +210,7 @@ def all_parts(root: Path, results: Path) -> list[Part]:
     return [
         *of_preset("dev", results, "unit", "contract", "stress"),
         *of_python(root, results),
-        # Early, since it waits most: the second lane has something to do meanwhile.
+        # Early, because these tests wait most: the second lane has work meanwhile.
         pytest("e2e", results, "tests/e2e", processes=MOSTLY_WAITING),
         # `dev` has every test. The others have those that show something else there.
         *of_preset("tsan", results, "stress", "unit_gc", without=NOT_UNDER_TSAN),
@@ -218,17 +226,14 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         # Each process would build the site again.
         pytest("site", results, "tests/site", processes=1, lane=Lane.BESIDE),
         Part("docs", [sys.executable, "tools/check_docs.py"], lane=Lane.BESIDE),
-        pytest("headers", results, "tests/headers", processes=HALF, lane=Lane.BESIDE),
+        pytest("headers", results, "tests/headers", lane=Lane.BESIDE),
         pytest(
             "conformance",
             results,
             *("tests/conformance", "tests/attack"),
-            processes=HALF,
             lane=Lane.BESIDE,
         ),
-        pytest(
-            "golden", results, "tests/golden", processes=HALF, by_file=True, lane=Lane.BESIDE
-        ),
+        pytest("golden", results, "tests/golden", by_file=True, lane=Lane.BESIDE),
         *of_preset("asan", results, "unit", "contract", lane=Lane.BESIDE),
     ]
 

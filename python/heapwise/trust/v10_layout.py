@@ -1,4 +1,4 @@
-"""Did each process have another memory layout?
+"""Did each process have a different memory layout?
 
 The addresses of a program and its blocks can change its speed by more than an allocator does.
 With address randomisation, and an environment of a different size for each process, each process

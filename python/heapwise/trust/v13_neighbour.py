@@ -2,8 +2,8 @@
 
 For each process Heapwise records the time that the hypervisor took, the time spent waiting for a
 processor, involuntary switches, and the time for which a limit of the control group stopped
-processes. A sample with more than 2 % of stolen time is discarded and counted. If threads of a
-parallel program wait for each other, that does not count.
+processes. A sample with more than 2 % of stolen time is discarded and counted. The waiting of a
+parallel program does not count, because its own threads may cause it.
 If it warns: something else is running, or the limit of the container is too low. Stop it, raise the
 limit, or trust only large differences.
 """

@@ -2,8 +2,8 @@
 
 Counters show why something is faster. The counters of the kernel (page faults, context switches,
 migrations) are available everywhere. Those of the processor are missing in many virtual machines.
-If more counters are used than the processor has, it counts each of them for a part of the time, and
-the value is an estimate.
+If more counters are used than the processor has, the kernel counts each of them for a part of the
+time, and the value is an estimate.
 If it warns: the named counters are estimates. Time and memory are not affected.
 """
 

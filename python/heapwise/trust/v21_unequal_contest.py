@@ -2,7 +2,7 @@
 
 If one allocator is tuned and others have their default settings, the comparison is not fair. The
 same holds for a heap that is compiled into the program, so it is never ranked with libraries.
-If it warns: compare the named rows with the others with care.
+If it warns: do not compare the named rows with the others.
 """
 
 from __future__ import annotations
