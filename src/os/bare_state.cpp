@@ -17,10 +17,14 @@ void bare_state::work() noexcept {
   }
 }
 
-void bare_state::waits_for(mutex& lock) noexcept {
-  awaited_.store(&lock, std::memory_order_relaxed); // the next store publishes it
-  set(waiting);
+#if HEAPWISE_BARE_THREADS
+void bare_state::wait_for(mutex& lock, std::atomic<std::uint32_t>& word,
+                          std::uint32_t expected) noexcept {
+  awaited_.store(&lock, std::memory_order_relaxed); // the store of `waiting` publishes it
+  wait_at(place_, reinterpret_cast<std::uint32_t&>(state_), waiting,
+          reinterpret_cast<std::uint32_t&>(word), expected);
 }
+#endif
 
 bool bare_state::is_still() const noexcept {
   const std::uint32_t now = state();

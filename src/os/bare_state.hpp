@@ -6,8 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include <ucontext.h>
-
+#include "os/bare_machine.hpp"
 #include "os/mutex.hpp"
 
 namespace heapwise::os {
@@ -21,9 +20,17 @@ class bare_state {
   /// Effects: the thread works. Returns once no pause is asked for.
   void work() noexcept;
 
-  /// Effects: the thread waits for a lock, and touches nothing until `goes_on`.
-  void waits_for(mutex& lock) noexcept;
+  /// Effects: the thread works again after it waited.
   void goes_on() noexcept { set(working); }
+
+#if HEAPWISE_BARE_THREADS
+  /// Effects: the thread waits for a lock as long as `word`, which is the lock's, is `expected`; it
+  /// touches nothing that is shared until `goes_on`. It may return early.
+  void wait_for(mutex& lock, std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
+
+  /// Effects: the calling thread goes on from where the thread waits that it is a copy of.
+  [[noreturn]] void go_on() const noexcept { go_on_at(place_); }
+#endif
 
   /// Returns: whether the thread does nothing until the calling thread lets it.
   /// Requires: a pause is asked for, no other bare thread works, and the calling thread is the only
@@ -38,10 +45,6 @@ class bare_state {
 
   /// Effects: `own` finds this for the threads whose stacks lie between the two addresses.
   void set_stack(const void* begin, const void* end) noexcept;
-
-  /// Where the thread goes on waiting in a forked child. Written by `getcontext` in the frame that
-  /// waits.
-  ucontext_t& where() noexcept { return where_; }
 
   /// Returns: that of the calling thread; nullptr if it is not a bare thread.
   [[nodiscard]] static bare_state* own() noexcept;
@@ -60,7 +63,9 @@ class bare_state {
   std::atomic<mutex*> awaited_{nullptr};
   std::atomic<std::uintptr_t> stack_begin_{0};
   std::atomic<std::uintptr_t> stack_end_{0};
-  ucontext_t where_{};
+#if HEAPWISE_BARE_THREADS
+  waiting_place place_{}; // a forked child lets a thread go on from here
+#endif
 };
 
 /// How many bare threads there can be: one that was told to end may still be there when the next

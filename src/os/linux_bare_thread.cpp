@@ -8,68 +8,84 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/single_threaded.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
-#include <unistd.h>
 
+#include "os/bare_machine.hpp"
 #include "os/bare_state.hpp"
-#include "os/errno_keeper.hpp"
 #include "os/os.hpp"
-
-// A sanitizer's runtime has to know every thread. Elsewhere it is not known what the C library
-// expects at the thread pointer.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HEAPWISE_BARE_THREADS 0
-#elif defined(__x86_64__) || defined(__aarch64__)
-#define HEAPWISE_BARE_THREADS 1
-#else
-#define HEAPWISE_BARE_THREADS 0
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#undef HEAPWISE_BARE_THREADS
-#define HEAPWISE_BARE_THREADS 0
-#endif
-#endif
-
-// The C library's `clone` under the name that nobody takes: the thread sanitizer, in a program that
-// was built with it, takes every call of `clone` for a fork.
-extern "C" int __clone(int (*body)(void*), void* stack_end, int flags, void* argument, ...);
+#include "os/system_call.hpp"
 
 namespace heapwise::os {
 
 namespace {
 
-/// Which processors bare threads may use: room for as many as the kernel can be built for.
+/// The processors that a thread may use: room for as many as the kernel can be built for.
 struct processors {
   unsigned long bits[8192 / CHAR_BIT / sizeof(unsigned long)];
-  long bytes; // 0: not known
+  long bytes; // not above 0: not known
+
+  /// Effects: asks for those of a thread of this process; 0 is the calling one.
+  void ask(long thread) noexcept {
+    bytes = system_call(SYS_sched_getaffinity, thread, sizeof bits, bits).value();
+  }
+  [[nodiscard]] bool operator==(const processors& other) const noexcept {
+    if (bytes != other.bytes) return false;
+    for (std::size_t each = 0; each * sizeof bits[0] < static_cast<std::size_t>(bytes); ++each) {
+      if (bits[each] != other.bits[each]) return false;
+    }
+    return true;
+  }
 };
 constinit processors usual{};
 
-/// Undoes what a thread inherits from the one that happened to start it.
+// To system calls: the calling thread. The first thread of a process has the number of the process.
+constexpr long itself = 0;
+
+/// Returns: whether a thread comes before all that run normally.
+bool is_real_time(long thread) noexcept {
+  const long policy = system_call(SYS_sched_getscheduler, thread).value();
+  return policy >= 0 && ((policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO ||
+                         (policy & ~SCHED_RESET_ON_FORK) == SCHED_RR);
+}
+
+/// Returns: whether the process may be ended because it makes a system call.
+bool has_filter() noexcept { return system_call(SYS_prctl, PR_GET_SECCOMP).value() != 0; }
+
+/// Effects: the calling thread runs at normal priority. It keeps another one where somebody started
+/// the process with it and with a filter, which may forbid to change it.
+void take_normal_priority(long first) noexcept {
+  if (!is_real_time(itself) || (is_real_time(first) && has_filter())) return;
+  const sched_param normal{};
+  system_call(SYS_sched_setscheduler, itself, SCHED_OTHER, &normal);
+}
+
+/// Effects: the calling thread runs on the processors of the first thread, as they are now: they
+/// are those that `taskset` shows and changes.
+void take_processors(long first) noexcept {
+  processors wanted;
+  processors own;
+  wanted.ask(first);
+  own.ask(itself);
+  if (wanted.bytes <= 0 || own == wanted) return;
+  system_call(SYS_sched_setaffinity, itself, wanted.bytes, wanted.bits);
+}
+
+/// Effects: undoes what a thread inherits from the one that happened to start it. A filter of
+/// system calls may end the process for a change, so the system is asked first: mostly there is
+/// nothing to be changed.
 void settle() noexcept {
-  ::prctl(PR_SET_NAME, "heapwise-purge");
-  const long policy = ::syscall(SYS_sched_getscheduler, 0);
-  if (policy >= 0 && ((policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO ||
-                      (policy & ~SCHED_RESET_ON_FORK) == SCHED_RR)) {
-    const sched_param normal{};
-    ::syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &normal);
-  }
-  if (usual.bytes > 0) ::syscall(SYS_sched_setaffinity, 0, usual.bytes, usual.bits);
+  // It gives a name. Filters that allow threads allow it.
+  system_call(SYS_prctl, PR_SET_NAME, "heapwise-purge");
+  const long first = system_call(SYS_getpid).value();
+  take_normal_priority(first);
+  take_processors(first);
 }
 
 } // namespace
 
-void remember_processors() noexcept {
-  const errno_keeper keep;
-  usual.bytes = ::syscall(SYS_sched_getaffinity, 0, sizeof usual.bits, usual.bits);
-}
+void remember_processors() noexcept { usual.ask(0); }
 
 std::size_t processor_count() noexcept {
   std::size_t count = 0;
@@ -80,8 +96,9 @@ std::size_t processor_count() noexcept {
 }
 
 std::size_t processor() noexcept {
-  const errno_keeper keep;
+  const int saved = errno;
   const int number = ::sched_getcpu(); // reads what the kernel wrote for the thread (rseq)
+  errno = saved;
   return number < 0 ? 0 : static_cast<std::size_t>(number);
 }
 
@@ -164,17 +181,17 @@ int run_bare(void* body) {
 /// Effects: a thread that calls `body` starts, with its stack below `stack_end`. Returns: whether
 /// the system allowed it. Requires: the place is ours.
 bool clone_at(place& chosen, std::byte* stack_end, int (*body)(void*), void* argument) noexcept {
-  // As for any other thread: filters of system calls know these, and so does qemu.
-  constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-                        CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
-  // The new thread inherits the mask. The library's own function would leave out two signals.
   constexpr std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
-  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-  const int thread_id = ::__clone(body, stack_end, flags, argument, &chosen.thread,
-                                  chosen.thread_pointer, &chosen.thread);
-  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
-  return thread_id > 0;
+  // The new thread inherits the mask.
+  system_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+  const answer started = start_thread_at({.body = body,
+                                          .argument = argument,
+                                          .stack_end = stack_end,
+                                          .thread_pointer = chosen.thread_pointer,
+                                          .number = reinterpret_cast<pid_t*>(&chosen.thread)});
+  system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
+  return started.succeeded();
 }
 
 /// Requires: the place is ours.
@@ -199,10 +216,7 @@ bool is_still(const place& asked) noexcept {
   return thread == 0 || thread == starting || state_of(asked).is_still();
 }
 
-int go_on_waiting(void* state) {
-  ::setcontext(&static_cast<bare_state*>(state)->where());
-  return 1; // not reached
-}
+int go_on_waiting(void* state) { static_cast<const bare_state*>(state)->go_on(); }
 
 /// Effects: in a forked child, the thread that waited with its stack at the place is there again.
 bool resume_at(place& chosen) noexcept {
@@ -214,7 +228,6 @@ bool resume_at(place& chosen) noexcept {
 } // namespace
 
 bool start_bare_thread(void (*body)(), const void* variable) noexcept {
-  const errno_keeper keep;
   extent variables;
   variables.include(&errno);
   variables.include(variable);
@@ -285,7 +298,6 @@ void end_pause() noexcept {
 }
 
 bool resume_bare_thread() noexcept {
-  const errno_keeper keep;
   bool resumed = false;
   for (place& each : places) {
     const pid_t thread = each.thread.load(std::memory_order_relaxed);

@@ -47,6 +47,10 @@ class mutex {
 
   void lock_slowly() noexcept;
 
+  /// Effects: locks it, or the thread that unlocks it has to wake another one: there may be more
+  /// than one that waits. Returns: whether it is locked by the calling thread.
+  [[nodiscard]] bool lock_or_await() noexcept;
+
   std::atomic<std::uint32_t> state_{unlocked};
 };
 

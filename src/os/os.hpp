@@ -145,9 +145,10 @@ void at_thread_exit(void* argument) noexcept;
 [[nodiscard]] bool start_thread(void (*body)()) noexcept;
 
 /// Effects: starts a thread of which the C library knows nothing; it ends when `body` returns. It
-/// takes no signals and keeps no process alive. It runs at normal priority, on the processors that
-/// `remember_processors` found. Takes no lock of the C library and allocates nothing through it, so
-/// `free` may call it.
+/// takes no signals and keeps no process alive. It runs at normal priority (at that of the first
+/// thread in a real-time process with a filter of system calls), on the processors that the first
+/// thread may use at that moment. Takes no lock of the C library and allocates nothing through it,
+/// so `free` may call it.
 /// Requires: `body` needs no thread-local variable but errno and `variable`, which may have any
 /// value when `body` begins. It calls nothing that needs a thread of the C library.
 /// Errors: false if the system refuses, or if two such threads are there; a later call may succeed.
@@ -181,7 +182,7 @@ void forget_bare_threads() noexcept;
 /// Returns: whether there is a bare thread. It may be about to end.
 [[nodiscard]] bool has_bare_thread() noexcept;
 
-/// Effects: later bare threads may run on the processors that the calling thread may use now.
+/// Effects: `processor_count` counts the processors that the calling thread may use now.
 void remember_processors() noexcept;
 
 /// Returns: how many processors `remember_processors` found; 0 if it could not find out.

@@ -234,28 +234,55 @@ TEST_CASE("a pause wakes a bare thread whose lock was unlocked by a call that wa
   CHECK(how.exit_code == 0);
 }
 
+/// Effects: the calling thread may run on the last of the processors that it may use now, and alone
+/// there if it is allowed to.
+void pin_and_hurry() {
+  cpu_set_t allowed;
+  EXPECT(::sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  int last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(static_cast<unsigned>(last), &allowed)) --last;
+  CPU_ZERO(&allowed);
+  CPU_SET(static_cast<unsigned>(last), &allowed);
+  EXPECT(::sched_setaffinity(0, sizeof allowed, &allowed) == 0);
+  const sched_param urgent{.sched_priority = 1};
+  ::sched_setscheduler(0, SCHED_FIFO, &urgent); // may be refused
+}
+
+/// Effects: ends the process unless the bare thread runs as the first thread may, normally.
+void expect_processors_of_the_first_thread(int number) {
+  cpu_set_t its;
+  cpu_set_t wanted;
+  EXPECT(::sched_getaffinity(number, sizeof its, &its) == 0);
+  EXPECT(::sched_getaffinity(::getpid(), sizeof wanted, &wanted) == 0);
+  EXPECT(CPU_EQUAL(&its, &wanted));
+  EXPECT(::sched_getscheduler(number) == SCHED_OTHER);
+}
+
 TEST_CASE("it inherits neither priority nor processors, blocks signals and says what it is") {
   if (by_the_c_library()) return;
   const contract::ending how = contract::in_child([] {
-    os::remember_processors();
-    cpu_set_t before;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<unsigned>(::sched_getcpu()), &one);
-    EXPECT(::sched_getaffinity(0, sizeof before, &before) == 0);
-    EXPECT(::sched_setaffinity(0, sizeof one, &one) == 0);
-    const sched_param urgent{.sched_priority = 1};
-    ::sched_setscheduler(0, SCHED_FIFO, &urgent); // may be refused
-    EXPECT(start());
+    std::thread starter{[] {
+      pin_and_hurry();
+      EXPECT(start());
+    }};
+    starter.join();
     while (running.load() != 1) ::sched_yield();
     const std::string task = other_task();
-    const int number = std::stoi(task);
-    cpu_set_t its;
-    EXPECT(::sched_getaffinity(number, sizeof its, &its) == 0);
-    EXPECT(CPU_EQUAL(&its, &before));
-    EXPECT(::sched_getscheduler(number) == SCHED_OTHER);
+    expect_processors_of_the_first_thread(std::stoi(task));
     EXPECT(line_of_status(task, "Name") == "heapwise-purge");
     EXPECT(line_of_status(task, "SigBlk") == "fffffffffffbfeff"); // but SIGKILL and SIGSTOP
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("it inherits neither priority nor processors that the first thread no longer has") {
+  if (by_the_c_library()) return;
+  const contract::ending how = contract::in_child([] {
+    os::remember_processors();
+    pin_and_hurry();
+    EXPECT(start());
+    while (running.load() != 1) ::sched_yield();
+    expect_processors_of_the_first_thread(std::stoi(other_task()));
   });
   CHECK(how.exit_code == 0);
 }
