@@ -27,6 +27,7 @@
 #include "heap/tags.hpp"
 #include "options/text.hpp"
 #include "os/mutex.hpp"
+#include "os/open_files.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -77,28 +78,37 @@ void unlock_all() {
 
 // A signal handler may fork while its own thread is in malloc and holds a lock. If that is the only
 // thread of the C library, parent and child both have it, and both go on to unlock. Then the clock
-// is all that a fork has to wait for.
+// is all that a fork has to wait for. With more threads, the C library waits for the lock of its
+// open files after this handler. The thread that holds that lock may wait for one that needs the
+// heap, so it is taken first (glibc bug 19431).
 void before_fork() {
   const bool pauses = os::has_one_library_thread();
   if (pauses) {
     os::pause_bare_threads();
   } else {
+    os::lock_open_files();
     lock_all();
   }
   paused_for_fork = pauses;
 }
 
-void after_fork() {
+void in_parent() {
   if (paused_for_fork) {
     os::end_pause();
   } else {
     unlock_all();
+    os::unlock_open_files();
   }
 }
 
 void in_child() {
   const bool paused = paused_for_fork;
-  after_fork();
+  if (paused) {
+    os::end_pause();
+  } else {
+    unlock_all();
+    os::free_open_files();
+  }
   forget_clock(paused);
 }
 
@@ -107,7 +117,7 @@ void watch_forks() noexcept {
   // Relaxed: at_fork has a lock of its own. Set before the call, which may come back here.
   static constinit std::atomic<bool> watched{false};
   if (watched.exchange(true, std::memory_order_relaxed)) return;
-  os::at_fork(before_fork, after_fork, in_child);
+  os::at_fork(before_fork, in_parent, in_child);
 }
 
 void say_no_memory() noexcept {

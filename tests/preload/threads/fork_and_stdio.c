@@ -1,16 +1,17 @@
-/* Forks while another thread either reads lines, for which stdio allocates with a file's lock held,
-   or flushes all files, for which it holds the lock of their list. Both at once may hang under every
-   malloc with handlers of fork (docs/how-it-works.md). */
+/* Forks while other threads read lines, for which stdio allocates with a file's lock held, or flush
+   all files, for which it holds the lock of their list, or do both (glibc bug 19431). */
 #include <sys/wait.h>
 
 #include "program.h"
+
+enum { readers = 3, forks_beside_one = 300, forks_beside_both = 15 };
 
 static atomic_int stop;
 
 static void* read_lines(void* unused) {
   FILE* const file = tmpfile();
   REQUIRE(file != NULL);
-  for (int length = 10; length < 20000; length *= 2) {
+  for (int length = 10; length < 100000; length *= 2) {
     for (int i = 0; i < length; ++i) fputc('x', file);
     fputc('\n', file);
   }
@@ -18,7 +19,8 @@ static void* read_lines(void* unused) {
     rewind(file);
     char* line = NULL;
     size_t room = 0;
-    while (getline(&line, &room, file) >= 0) {}
+    while (getline(&line, &room, file) >= 0) {
+    }
     free(line);
   }
   fclose(file);
@@ -26,15 +28,25 @@ static void* read_lines(void* unused) {
 }
 
 static void* flush_all(void* unused) {
-  while (!atomic_load(&stop)) REQUIRE(fflush(NULL) == 0);
+  while (!atomic_load(&stop)) {
+    REQUIRE(fflush(NULL) == 0);
+    usleep(3000); /* else no other thread gets the lock of the list for long */
+  }
   return unused;
 }
 
 int main(int count, char** words) {
   REQUIRE(count == 2);
-  pthread_t thread;
-  start_thread(&thread, strcmp(words[1], "read") == 0 ? read_lines : flush_all, NULL);
-  for (int i = 0; i < 300; ++i) {
+  const int reads = strcmp(words[1], "flush") != 0;
+  const int flushes = strcmp(words[1], "read") != 0;
+  pthread_t threads[readers + 1];
+  int started = 0;
+  for (int i = 0; reads && i < (flushes ? readers : 1); ++i) {
+    start_thread(&threads[started++], read_lines, NULL);
+  }
+  if (flushes) start_thread(&threads[started++], flush_all, NULL);
+  alarm(60);
+  for (int i = 0; i < (reads && flushes ? forks_beside_both : forks_beside_one); ++i) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -47,7 +59,7 @@ int main(int count, char** words) {
     REQUIRE(status == 0);
   }
   atomic_store(&stop, 1);
-  pthread_join(thread, NULL);
+  while (started > 0) pthread_join(threads[--started], NULL);
   puts("done");
   return 0;
 }

@@ -56,7 +56,7 @@ def test_handlers_of_a_library_that_is_loaded_early_may_allocate(heap: Any, comp
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
-@pytest.mark.parametrize("beside", ["read", "flush"])
+@pytest.mark.parametrize("beside", ["read", "flush", "both"])
 def test_fork_beside_stdio(heap: Any, compiled: Any, beside: str) -> None:
     done = heap.run(compiled(HERE / "fork_and_stdio.c"), beside, timeout_s=120)
     assert (done.status, done.out) == (0, b"done\n"), done.err
