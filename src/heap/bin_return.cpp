@@ -8,6 +8,7 @@
 #include "heap/bin_change.hpp"
 #include "heap/bins.hpp"
 #include "heap/block_runs.hpp"
+#include "heap/guarded_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/mixed.hpp"
 #include "heap/space.hpp"
@@ -151,7 +152,12 @@ void bin::put_back_alone(std::byte* block, size_class class_index) noexcept {
     if (take_back({&run, 1}, ongoing, class_index) == 0) return;
   }
   span* const home = the_space.find_span(block);
-  if (home == nullptr) return invalid_free(block, invalid::foreign);
+  if (home == nullptr) {
+    if constexpr (chosen_profile::samples_guards) {
+      if (the_guards.release(block)) return; // one of malloc that was freed with its size
+    }
+    return invalid_free(block, invalid::foreign);
+  }
   // Acquire: as in take_back.
   const slice_use use = home->use.load(std::memory_order_acquire);
   if (use == slice_use::mixed) return the_mixed_spans.put_back(one);

@@ -55,16 +55,10 @@ inline constexpr std::uint8_t freed = 0xff;
   return (the_facts.canary_secret ^ reinterpret_cast<std::uintptr_t>(block)) & all_but_first;
 }
 
-/// Effects: reports a fault of these profiles, which ends the program.
-[[noreturn]] HEAPWISE_COLD inline void report(const void* address, invalid why) noexcept {
-  invalid_free(address, why);
-  std::abort();
-}
-
 /// Effects: reports an address at which no block in use begins.
 [[noreturn]] HEAPWISE_COLD inline void report_state(const void* address,
                                                     std::uint8_t state) noexcept {
-  report(address, state == freed ? invalid::freed_before : invalid::inside_block);
+  end_by_fault(address, state == freed ? invalid::freed_before : invalid::inside_block);
 }
 
 /// Effects: a block in use gets its tag and its canary, where the profile has them. Returns: the
@@ -99,9 +93,9 @@ inline constexpr std::uint8_t freed = 0xff;
     const std::uint8_t seen = state.load(std::memory_order_relaxed);
     if (seen == freed) [[likely]] {
       if (!zeros::is_zero(block, class_table[class_index].bytes)) [[unlikely]]
-        report(block, invalid::written_when_free);
+        end_by_fault(block, invalid::written_when_free);
     } else if (seen != 0) {
-      report(block, invalid::freed_before);
+      end_by_fault(block, invalid::freed_before);
     }
   }
   state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
@@ -136,7 +130,7 @@ HEAPWISE_ALWAYS_INLINE void free(const std::byte* address, size_class class_inde
     const std::uint64_t canary = canary_of(block);
     if (std::memcmp(address + usable_bytes_of(class_index), &canary, sizeof canary) != 0)
         [[unlikely]]
-      report(block, invalid::overrun);
+      end_by_fault(block, invalid::overrun);
   }
 }
 

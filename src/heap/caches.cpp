@@ -96,6 +96,28 @@ void release_uncached(void* block, size_class class_index) noexcept {
   put_back(&one, 1, class_index);
 }
 
+namespace {
+
+/// Returns: a block of a span of the class, or nullptr. Requires: the stack has no block.
+HEAPWISE_ALWAYS_INLINE void* refill_stack(size_class class_index) noexcept {
+  heap_cache* const cache = own_cache();
+  if (cache == nullptr || !have_stack(*cache, class_index)) return allocate_uncached(class_index);
+  if (cache->tops[class_index][-1] == nullptr && !fill(*cache, class_index))
+    return allocate_uncached(class_index);
+  return take(class_index);
+}
+
+} // namespace
+
+void* sample_or_refill(std::size_t wanted) noexcept {
+  const auto class_index = static_cast<size_class>(wanted);
+  if constexpr (chosen_profile::samples_guards) {
+    if (void* const sampled = the_guards.sample(class_index)) [[unlikely]]
+      return sampled;
+  }
+  return refill_stack(class_index);
+}
+
 inline namespace layout_3 {
 
 void* refill(std::size_t wanted) noexcept {
@@ -103,15 +125,7 @@ void* refill(std::size_t wanted) noexcept {
   if constexpr (chosen_profile::keeps_states) {
     return take_for_inlined(class_index);
   } else {
-    if constexpr (chosen_profile::samples_guards) {
-      if (void* const sampled = the_guards.sample(class_index)) [[unlikely]]
-        return sampled;
-    }
-    heap_cache* const cache = own_cache();
-    if (cache == nullptr || !have_stack(*cache, class_index)) return allocate_uncached(class_index);
-    if (cache->tops[class_index][-1] == nullptr && !fill(*cache, class_index))
-      return allocate_uncached(class_index);
-    return take(class_index);
+    return refill_stack(class_index);
   }
 }
 

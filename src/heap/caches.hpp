@@ -37,6 +37,11 @@ extern __thread heap_cache* hidden_cache;
 /// ended as far as the heap is concerned, and without memory.
 [[nodiscard]] heap_cache* own_cache() noexcept;
 
+/// Returns: as `refill`, or a block in a guarded page if it is the turn of this one. For callers
+/// whose blocks come back by a path that looks at the address: those that programs have inlined do
+/// not.
+[[nodiscard]] void* sample_or_refill(std::size_t class_index) noexcept;
+
 /// Returns: a block of the class straight from its bin, or nullptr.
 [[nodiscard]] void* allocate_uncached(size_class class_index) noexcept;
 

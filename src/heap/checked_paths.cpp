@@ -177,7 +177,10 @@ void* take_for_inlined(size_class class_index) noexcept {
 void expect_block(const void* address) noexcept {
   const void* const block = without_tag(address);
   if (block == nullptr || is_small_block(block, the_facts.map.class_at(block))) return;
-  if (the_guards.holds(block)) return the_guards.expect_block(block);
+  if (the_guards.holds(block)) {
+    if (const auto fault = the_guards.fault_of(block)) end_by_fault(block, *fault);
+    return;
+  }
   const found what = look_up(block);
   if (what.use == slice_use::owned)
     static_cast<void>(is_small_block(block, what.record->class_index));
@@ -192,7 +195,7 @@ void expect_new_of(const void* address, std::size_t size_bytes, std::size_t alig
   const bool fits = size_bytes <= max_small_bytes && whole <= max_small_bytes &&
                     alignment <= max_small_bytes &&
                     aligned_class_of(whole, std::max(alignment, granule_bytes)) == class_index;
-  if (!fits) invalid_free(block, invalid::wrong_size);
+  if (!fits) end_by_fault(block, invalid::wrong_size);
 }
 
 void expect_size(const void* address, std::size_t size_bytes) noexcept {
@@ -204,7 +207,7 @@ void expect_size(const void* address, std::size_t size_bytes) noexcept {
   // A block that `realloc` made smaller, or one with a large alignment, may be much larger than its
   // request was.
   const bool fits = size_bytes <= bytes;
-  if (!fits) invalid_free(block, invalid::wrong_size);
+  if (!fits) end_by_fault(block, invalid::wrong_size);
 }
 
 bool start_checking() noexcept {

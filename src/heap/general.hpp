@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "heap/caches.hpp"
 #include "heap/checked_paths.hpp"
 #include "heap/profile.hpp"
 #include "heap/sealed_facts.hpp"
@@ -19,7 +20,7 @@ HEAPWISE_ALWAYS_INLINE void* take_small(size_class class_index) noexcept {
   if constexpr (chosen_profile::keeps_states) {
     return take_of_class(class_index);
   } else {
-    return take(class_index);
+    return take_or(class_index, sample_or_refill);
   }
 }
 

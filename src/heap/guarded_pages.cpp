@@ -119,16 +119,19 @@ std::size_t guarded_pages::bytes_of(const void* address) const noexcept {
   return is_live && address == begin_around(address) ? block.bytes : 0;
 }
 
-void guarded_pages::expect_block(const void* address) noexcept {
-  if (bytes_of(address) != 0) return;
+std::optional<invalid> guarded_pages::fault_of(const void* address) const noexcept {
+  if (bytes_of(address) != 0) return {};
   const guarded_block& block = blocks_[slot_of(address)];
   const bool freed = block.state.load(std::memory_order_acquire) == guarded_block::freed;
-  invalid_free(address, freed ? invalid::freed_before : invalid::inside_block);
+  return freed ? invalid::freed_before : invalid::inside_block;
 }
 
 bool guarded_pages::release(std::byte* address) noexcept {
   if (!holds(address)) return false;
-  expect_block(address);
+  if (const auto fault = fault_of(address)) {
+    invalid_free(address, *fault);
+    return true;
+  }
   const std::size_t slot = slot_of(address);
   guarded_block& block = blocks_[slot];
   std::uint8_t expected = guarded_block::live;

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "heap/invalid.hpp"
 #include "heap/sealed_facts.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
@@ -68,8 +70,9 @@ class guarded_pages {
   /// Returns: whether the address was in the pages.
   [[nodiscard]] bool release(std::byte* block) noexcept;
 
-  /// Effects: reports an address in the pages that is not the first byte of a block in use.
-  void expect_block(const void* block) noexcept;
+  /// Returns: what is wrong with an address in the pages that is not the first byte of a block in
+  /// use. Requires: holds(address).
+  [[nodiscard]] std::optional<invalid> fault_of(const void* address) const noexcept;
 
   /// Returns: the usable bytes of the block; 0 if it is not a block in use. Requires: holds(block).
   [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;

@@ -46,4 +46,9 @@ void invalid_free(const void* address, invalid why) noexcept {
   if (!may_go_on || the_options.invalid_free == when_invalid::abort) std::abort();
 }
 
+void end_by_fault(const void* address, invalid why) noexcept {
+  invalid_free(address, why);
+  std::abort();
+}
+
 } // namespace heapwise::detail

@@ -27,4 +27,8 @@ enum class invalid : std::uint8_t {
 /// Requires: no lock is held.
 void invalid_free(const void* address, invalid why) noexcept;
 
+/// Effects: the same in a profile that checks every call, where it always ends the process.
+/// Requires: such a profile, and that no lock is held.
+[[noreturn]] void end_by_fault(const void* address, invalid why) noexcept;
+
 } // namespace heapwise::detail

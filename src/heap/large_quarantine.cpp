@@ -138,7 +138,7 @@ void hold_back_large(span& freed) noexcept {
 
 void expect_unwritten(const span& waited) noexcept {
   std::byte* const begin = the_space.begin_of(waited);
-  if (!zeros::is_zero(begin, waited.bytes)) invalid_free(begin, invalid::written_when_free);
+  if (!zeros::is_zero(begin, waited.bytes)) end_by_fault(begin, invalid::written_when_free);
 }
 
 void discard_behind(span& block, std::size_t kept) noexcept {

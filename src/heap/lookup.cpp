@@ -38,7 +38,9 @@ measured measure(const void* block) noexcept {
   }
   if constexpr (chosen_profile::samples_guards) {
     if (the_guards.holds(block)) {
-      return {.bytes = the_guards.bytes_of(block), .what = {}, .owner = the_guards.owner_of(block)};
+      const found what{.why = the_guards.fault_of(block).value_or(invalid::foreign)};
+      return {
+          .bytes = the_guards.bytes_of(block), .what = what, .owner = the_guards.owner_of(block)};
     }
   }
   const found what = look_up(block);

@@ -134,7 +134,7 @@ void* owned_blocks::allocate_of_class(size_class class_index) noexcept {
     if (block == nullptr && end_quarantine(class_index)) is_sound = pop(class_index, block);
   }
   hold.unlock(); // as in release
-  if (!is_sound) invalid_free(block, invalid::written_when_free);
+  if (!is_sound) end_by_fault(block, invalid::written_when_free);
   if (block != nullptr) owned_links::use(block, class_index);
   return block;
 }

@@ -65,7 +65,7 @@ inline void use(std::byte* block, size_class class_index) noexcept {
     std::atomic<std::uint8_t>& state = the_space.granule_class(block);
     if (chosen_profile::clears && state.load(std::memory_order_relaxed) == block_states::freed &&
         !zeros::is_zero(block, class_table[class_index].bytes)) {
-      invalid_free(block, invalid::written_when_free);
+      end_by_fault(block, invalid::written_when_free);
     }
     state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
     note_allocated(block);

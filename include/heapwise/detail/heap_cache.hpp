@@ -91,21 +91,29 @@ extern __thread heap_cache* current_cache HEAPWISE_OWN_EXPORT
 extern thread_local heap_cache* current_cache;
 #endif
 
-/// The slow paths. Errors: `refill` returns nullptr when there is no memory.
+/// The slow paths. Errors: `refill` returns nullptr when there is no memory. Where programs find a
+/// cache, its block is of a span of the class: `give_hot` does not look at the address.
 [[nodiscard]] HEAPWISE_OWN_EXPORT void* refill(std::size_t class_index) noexcept;
 HEAPWISE_OWN_EXPORT void release_slowly(void* block) noexcept;
 
 } // namespace layout_3
 
-/// Returns: a block of the class, or nullptr.
-HEAPWISE_ALWAYS_INLINE void* take(std::size_t class_index) noexcept {
+/// Returns: a block of the class from the stack; if that is empty, what `slowly(class_index)`
+/// returns.
+template <class Slowly>
+HEAPWISE_ALWAYS_INLINE void* take_or(std::size_t class_index, Slowly slowly) noexcept {
   heap_cache& cache = *current_cache;
   std::byte** const top = cache.tops[class_index] - 1;
   if (std::byte* const block = *top; block != nullptr) [[likely]] {
     cache.tops[class_index] = top;
     return block;
   }
-  return refill(class_index);
+  return slowly(class_index);
+}
+
+/// Returns: a block of the class, or nullptr.
+HEAPWISE_ALWAYS_INLINE void* take(std::size_t class_index) noexcept {
+  return take_or(class_index, refill);
 }
 
 /// Returns: the value. The compiler does not know that it is the same. So it does not compute an

@@ -2,6 +2,7 @@
 // which profile will serve it.
 //
 //   inlined legal    uses all bytes of blocks of many sizes and alignments
+//   inlined lists    frees many blocks in each way that heap.hpp has, and one that it has not
 //   inlined twice    frees a block twice
 //   inlined sized    the same, where the program says how large the block is
 //   inlined inside   frees an address inside of a block
@@ -10,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <list>
 #include <new>
 #include <string_view>
 
@@ -47,6 +50,33 @@ int use_legally() {
   return 0;
 }
 
+/// Allocates many blocks, then frees them: more than a thread keeps for itself.
+template <class Allocate, class Release>
+void fill_and_empty(Allocate allocate, Release release) {
+  static char* blocks[20'000];
+  for (int round = 0; round < 3; ++round) {
+    for (char*& each : blocks) each = static_cast<char*>(std::memset(allocate(), 1, bytes));
+    for (char* each : blocks) release(each);
+  }
+}
+
+int use_in_lists() {
+  constexpr std::align_val_t alignment{64};
+  const auto allocated = [] { return heapwise::allocate(bytes); };
+  const auto by_size = [](char* block) { heapwise::deallocate(block, bytes); };
+  fill_and_empty(allocated, by_size);
+  fill_and_empty(allocated, [](char* block) { heapwise::deallocate(block); });
+  fill_and_empty(allocated, [](char* block) { std::free(block); });
+  fill_and_empty([] { return heapwise::allocate(bytes, alignment); },
+                 [](char* block) { heapwise::deallocate(block, bytes, alignment); });
+  // Not allowed. It is right as long as no profile checks it.
+  fill_and_empty([] { return std::malloc(bytes); }, by_size);
+  std::list<int, heapwise::heap_allocator<int>> numbers(100'000, 1);
+  numbers.clear();
+  std::puts("done");
+  return 0;
+}
+
 void go_on() {
   for (int i = 0; i < 100'000; ++i) heapwise::deallocate(seen(heapwise::allocate(bytes)), bytes);
 }
@@ -57,6 +87,7 @@ int main(int count, char** words) {
   if (count != 2) return 2;
   const std::string_view fault = words[1];
   if (fault == "legal") return use_legally();
+  if (fault == "lists") return use_in_lists();
   char* const block = seen(heapwise::allocate(bytes));
   std::printf("%p\n", static_cast<void*>(block));
   std::fflush(stdout);

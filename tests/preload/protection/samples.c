@@ -23,12 +23,25 @@ int main(int count, char** words) {
   char* volatile block = sampled;
   const size_t usable = malloc_usable_size(block);
   if (((uintptr_t)block + usable) % 4096 != 0) return 4; /* not a sample */
+  memset(block, 7, usable);
   if (strcmp(words[1], "behind") == 0) {
     block[usable] = 'x';
+  } else if (strcmp(words[1], "inside") == 0) {
+    free(block + 16);
+  } else if (strcmp(words[1], "realloc") == 0) {
+    if (realloc(block + 16, bytes) != NULL) return 5;
+  } else if (strcmp(words[1], "size") == 0) {
+    if (malloc_usable_size(block + 16) != 0) return 5;
   } else {
     free(block);
     if (strcmp(words[1], "freed") == 0) block[8] = 'x';
     if (strcmp(words[1], "twice") == 0) free(block);
+    return 0;
   }
+  /* If the heap goes on, the block is as it was. */
+  for (size_t at = 0; at < usable; ++at)
+    if (block[at] != 7) return 6;
+  block[0] = 8;
+  free(block);
   return 0;
 }

@@ -90,13 +90,14 @@ def test_a_delete_with_another_size_is_reported(
     assert json.loads(report.read_text())["kind"] == "wrong-size"
 
 
-def with_inlined_paths(profile: Any, compiled: Any, use: str, report: Path) -> Any:
+def with_inlined_paths(profile: Any, compiled: Any, use: str, report: Path,
+                       guard_every: str = "0") -> Any:
     """Runs the program that was built for the default profile's library with this profile."""
     built_for = profile.native / "libheapwise-malloc.so"
     program = compiled(INLINED, f"-I{ROOT}/include", str(built_for),
                        f"-Wl,-rpath,{profile.native}")
     return profile.run(program, use, HEAPWISE_MALLOC_REPORT=str(report),
-                       HEAPWISE_MALLOC_GUARD_EVERY="0")
+                       HEAPWISE_MALLOC_GUARD_EVERY=guard_every)
 
 
 @pytest.mark.parametrize(("use", "kind", "needs"), [
@@ -123,6 +124,32 @@ def test_legal_use_of_inlined_fast_paths_raises_no_alarm(
 ) -> None:
     done = with_inlined_paths(profile, compiled, "legal", tmp_path / "report")
     assert (done.status, done.out, done.err) == (0, b"done\n", "")
+
+
+@pytest.mark.parametrize("guard_every", ["1", "16", "1000"])
+@pytest.mark.parametrize("name", ["fast", "default", "guarded", "hardened"])
+def test_sampled_blocks_go_home_on_every_way(
+    profile_named: Any, compiled: Any, tmp_path: Path, name: str, guard_every: str
+) -> None:
+    """Some ways home do not look at the address of a block."""
+    done = with_inlined_paths(profile_named(name), compiled, "lists", tmp_path / "report",
+                              guard_every)
+    assert (done.status, done.out, done.err) == (0, b"done\n", "")
+
+
+@pytest.mark.parametrize("action", ["warn", "ignore"])
+@pytest.mark.parametrize("kind", ["inside", "twice", "realloc", "size"])
+def test_a_wrong_call_leaves_a_sampled_block_alone(
+    profile_named: Any, compiled: Any, kind: str, action: str
+) -> None:
+    """In the profile that may go on. A fault is reported once."""
+    done = profile_named("default").run(compiled(SAMPLES), kind, HEAPWISE_MALLOC_GUARD_EVERY="1",
+                                        HEAPWISE_MALLOC_INVALID_FREE=action)
+    assert done.status == 0, done
+    reason = "it was freed before" if kind == "twice" else "inside of a block"
+    lines = done.err.splitlines()
+    assert len(lines) == (action == "warn")
+    assert all(reason in line for line in lines)
 
 
 def test_legal_calls_are_not_reported(profile: Any, compiled: Any) -> None:
