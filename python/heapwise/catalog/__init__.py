@@ -17,7 +17,7 @@ from heapwise.catalog.experiments import (
     describe,
     find_experiments,
 )
-from heapwise.catalog.git import git, repository_of, revision_of
+from heapwise.catalog.git import git, refuses, repository_of, revision_of
 from heapwise.catalog.native import (
     COUNTER,
     DRAIN,
@@ -116,6 +116,7 @@ __all__ = [
     "read_record",
     "read_tree_record",
     "read_trees",
+    "refuses",
     "repository_of",
     "revision_of",
     "subject_specs",

@@ -1,17 +1,23 @@
 """What git says of the user's repository. Without git, or a repository, there is no answer.
 
-git itself refuses a repository of another user (``safe.directory``), whose settings could make it
-run that user's programs. Versions before 2.35.2 did not, so the owner is looked at here as well.
+git itself refuses a repository of another user, whose settings could make it run that user's
+programs, unless ``safe.directory`` allows it. That rule is git's and the user's, so it is believed.
+Versions before 2.35.2 do not have it. With them the owner of the repository is looked at here.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from heapwise.model import Revision
+
+OWNER_IS_CHECKED_SINCE = (2, 35, 2)
+"""The first version of git that refuses a repository of another user (CVE-2022-24765)."""
 
 TIMEOUT_S = 5.0
 """A status that takes longer is not worth waiting for: then the sources count as dirty."""
@@ -44,11 +50,27 @@ def repository_of(folder: Path) -> Path | None:
             mark = (place / ".git").lstat()
         except OSError:
             continue
-        if mark.st_uid not in _us():
+        if mark.st_uid not in _us() and version() < OWNER_IS_CHECKED_SINCE:
             return None
         top = git(folder, "rev-parse", "--show-toplevel")
         return Path(top) if top else None
     return None
+
+
+def refuses(folder: Path) -> bool:
+    """Whether git knows a repository around ``folder``, and does not use it because it is another
+    user's."""
+    for place in (folder, *folder.parents):
+        if os.path.lexists(place / ".git"):
+            return repository_of(folder) is None
+    return False
+
+
+@cache
+def version() -> tuple[int, ...]:
+    """``(2, 39, 5)``; () without git."""
+    said = git(Path("/"), "--version") or ""
+    return tuple(map(int, re.findall(r"\d+", said)[:3]))
 
 
 def revision_of(folders: Sequence[Path]) -> Revision | None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapwise.catalog import git, repository_of
+from heapwise.catalog import git, refuses, repository_of
 from heapwise.errors import Problem
 
 CHECKOUT_S = 600.0
@@ -33,6 +33,11 @@ class Checkout:
         user, and for a program outside of it."""
         here = Path.cwd().resolve()
         top = repository_of(here)
+        if top is None and refuses(here):
+            raise Problem("E003", f"git does not use the repository around {here}",
+                          why="It belongs to another user, or it is damaged.",
+                          do="git status there says why; if you trust that user, git config "
+                          f"--global --add safe.directory {here}")
         if top is None:
             raise Problem("E003", f"{here} is in no git repository of yours",
                           do="cd to the repository of the program")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from heapwise.catalog import git, repository_of, revision_of
+from heapwise.catalog import git, refuses, repository_of, revision_of
 
 
 @pytest.fixture
@@ -71,3 +72,31 @@ def test_a_repository_of_another_user_is_not_read(
     assert revision_of([repository]) is None
     monkeypatch.setenv("SUDO_UID", "12345")
     assert revision_of([repository]) is not None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_repository_that_safe_directory_allows_is_read(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container, where root works on the checkout of the runner's user."""
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    for path in (repository, repository / ".git"):
+        os.chown(path, 12345, 12345)
+    assert refuses(repository / "build")
+    (tmp_path / "config").write_text("[safe]\n\tdirectory = *\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    assert repository_of(repository / "build") == repository
+    assert not refuses(repository / "build")
+    assert not refuses(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_an_old_git_does_not_look_at_the_owner_so_it_is_looked_at_here(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    (tmp_path / "config").write_text("[safe]\n\tdirectory = *\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    os.chown(repository / ".git", 12345, 12345)
+    monkeypatch.setattr(sys.modules["heapwise.catalog.git"], "version", lambda: (2, 30, 2))
+    assert revision_of([repository]) is None
