@@ -145,17 +145,19 @@ def gate(
                       do="heapwise gate --base-commit main --build-command make --new ./app ...")
     console = Console(quiet, json)
     with ExitStack() as stack:
-        before = base or ""
+        before, after, places = base or "", new, {}
         if base_commit is not None and build_command is not None:
             console.say(f"Building     {base_commit} and the working tree: {build_command}")
-            before = str(stack.enter_context(
-                built_commit(base_commit, build_command, Path(new), os.environ)))
+            trees = stack.enter_context(
+                built_commit(base_commit, build_command, Path(new), os.environ))
+            before, after = map(str, trees.programs)
+            places = {BASE: trees.base, NEW: trees.head}
         request = GateRequest(CompareRequest(
             builds=[
                 Build(name, [_path(program), *(arguments or [])], prepare=before_each,
                       setup=before_all, cleanup=after_all)
                 for name, program, before_each, before_all, after_all in zip(
-                    (BASE, NEW), (before, new), for_each("prepare", prepare, 2),
+                    (BASE, NEW), (before, after), for_each("prepare", prepare, 2),
                     for_each("setup", setup, 2), for_each("cleanup", cleanup, 2), strict=True)],
             time_s=parse_duration(time, "--time"), warm_up=warmup, input_path=input,
             timeout_s=parse_timeout(timeout), seed=seed,
@@ -163,7 +165,7 @@ def gate(
             allow_background=allow_background, output_files=output_file or [], check=check or "",
             any_exit=ignore_failure, ignored_exits=parse_exits(ignore_exit),
             fresh_folder=fresh_dir, show_output=show_output,
-        ), limits, strict)
+        ), limits, strict, places)
         return _decide(request, export or [], store, console, dry_run=dry_run,
                        measure_identical=measure_identical)
 

@@ -52,7 +52,7 @@ from heapwise.model.facts import (
     WorkCheck,
 )
 from heapwise.model.fate import ATTACKS, Fate
-from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict
+from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict, Place
 from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import (
     EnvironmentMarks,
@@ -146,6 +146,7 @@ __all__ = [
     "Parameter",
     "Peer",
     "Picture",
+    "Place",
     "Plan",
     "PlanOptions",
     "Planted",

@@ -12,6 +12,18 @@ from heapwise.model.facts import Number
 GateVerdict = Literal["regressed", "fine", "cannot tell"]
 
 
+class Place(msgspec.Struct, frozen=True):
+    """Where the files of a build lie, and the path at which they are run.
+
+    root: a folder or a file. stands: the path that ``root`` has while a process of the build runs.
+    mounted: it has that path in the process's own mount namespace alone; else it is renamed.
+    """
+
+    root: str
+    stands: str
+    mounted: bool = False
+
+
 class GateOptions(msgspec.Struct, frozen=True):
     """What was asked for. limits: metric -> how much more is allowed, 0.03 is 3 %."""
 
@@ -21,6 +33,12 @@ class GateOptions(msgspec.Struct, frozen=True):
 
     by_processor: bool = False
     """The processor counts instructions in each timed process; else callgrind does, in others."""
+
+    places: dict[str, Place] = {}
+    """Build -> its place. One that is missing is run where it lies."""
+
+    uneven: str = ""
+    """Why the builds are not run at one path, or at paths of equal length; "" if they are."""
 
 
 @dataclass(frozen=True)

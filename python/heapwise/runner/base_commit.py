@@ -1,52 +1,81 @@
-"""The base of a gate: the program as an earlier commit has it, beside the working tree's."""
+"""The builds of a gate: the program as an earlier commit has it, and as the working tree has it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.errors import Problem
+from heapwise.model import Place
 from heapwise.runner.checkout import Checkout, cache
+from heapwise.runner.place import standing
+
+BASE, HEAD, STANDS = "base", "head", "tree"
 
 LAST_LINES = 20
 """Of a build that failed."""
 
 
+@dataclass(frozen=True)
+class TwoTrees:
+    """program: its place in either tree, ``base`` and ``head``."""
+
+    base: Place
+    head: Place
+    program: Path
+
+    @property
+    def programs(self) -> tuple[Path, Path]:
+        """The base's and the new one."""
+        return Path(self.base.root) / self.program, Path(self.head.root) / self.program
+
+
 @contextmanager
 def built_commit(
     revision: str, command: str, program: Path, environment: Mapping[str, str]
-) -> Iterator[Path]:
-    """The program at ``revision``, in a worktree that is gone when this is left.
+) -> Iterator[TwoTrees]:
+    """The program at ``revision`` and with the user's changes, in worktrees that are gone when this
+    is left.
 
     program: as the working tree has it. The command runs in both trees, from the folder that
-    corresponds to the current one: only then are both builds of one kind. Problems: those of
-    ``Checkout``, E057 failed build.
+    corresponds to the current one, and both have one path while it runs: only then are both builds
+    of one kind. Problems: those of ``Checkout``, E057 failed build.
     """
     checkout = Checkout.of(program, command)
     commit = checkout.commit(revision)
     trees = cache() / "commits"
     _remove_left(checkout, trees)
-    tree = trees / f"{commit[:12]}-{os.getpid()}"
-    log = trees / f"{tree.name}.log"
+    folder = trees / f"{commit[:12]}-{os.getpid()}"
+    base, head = (Place(str(folder / name), str(folder / STANDS)) for name in (BASE, HEAD))
     try:
-        checkout.check_out(commit, tree)
-        _build(checkout, checkout.repository, log, environment)
-        yield _build(checkout, tree, log, environment)
+        checkout.check_out(commit, Path(base.root))
+        checkout.copy_working_tree(Path(head.root))
+        for place in (head, base):
+            _build(checkout, place, folder / "log", environment)
+        yield TwoTrees(base, head, checkout.program)
     finally:
-        checkout.forget(tree)
-        with suppress(OSError):
-            log.unlink()
+        checkout.forget(folder)
 
 
-def _build(checkout: Checkout, tree: Path, log: Path, environment: Mapping[str, str]) -> Path:
+def _build(checkout: Checkout, place: Place, log: Path, environment: Mapping[str, str]) -> None:
     """Problem E057, with the last lines of what the command printed."""
-    program = checkout.build(tree, log, environment)
-    if program is None:
+    with standing(place):
+        tree = Path(place.stands)
+        built = checkout.build(tree, log, environment)
+        has_submodules = (tree / ".gitmodules").exists()
+    if built is None:
         last = "\n".join(log.read_text(errors="replace").splitlines()[-LAST_LINES:])
-        raise Problem("E057", f"--build-command failed in {tree / checkout.inside}:\n{last}\n")
-    return program
+        which = "the base" if Path(place.root).name == BASE else "the working tree"
+        what = f"--build-command failed in {tree / checkout.inside}, a copy of {which}:\n{last}\n"
+        if not has_submodules:
+            raise Problem("E057", what)
+        raise Problem("E057", what, why="The repository has submodules (.gitmodules). A git "
+                      "worktree does not have their files.",
+                      do=f"--build-command 'git submodule update --init --recursive && "
+                      f"{checkout.build_command}'")
 
 
 def _remove_left(checkout: Checkout, trees: Path) -> None:

@@ -71,6 +71,24 @@ class Checkout:
             raise Problem("E056", f"git worktree cannot check {commit[:10]} out into {tree}",
                           do=f"git worktree add --detach {tree} {commit[:10]}")
 
+    def copy_working_tree(self, tree: Path) -> None:
+        """The user's commit with all changes, those that are not committed included. Files that git
+        ignores are not there: the build command makes them, as in any other tree. Problem E056."""
+        self.check_out("HEAD", tree)
+        changed = self._names("diff", "--name-only", "HEAD")
+        new = self._names("ls-files", "--others", "--exclude-standard")
+        try:
+            for name in (*changed, *new):
+                _copy(self.repository / name, tree / name)
+        except OSError as error:
+            raise Problem("E056", f"a change of the working tree cannot be copied to {tree}: "
+                          f"{error}") from error
+
+    def _names(self, *words: str) -> list[str]:
+        """Of files, as git lists them."""
+        said = git(self.repository, *words, "-z", timeout_s=CHECKOUT_S) or ""
+        return [name for name in said.split("\0") if name]
+
     def build(self, tree: Path, log: Path, environment: Mapping[str, str]) -> Path | None:
         """The program that the build command made; None if it failed. log: what it printed."""
         with log.open("wb") as output:
@@ -99,6 +117,18 @@ class Checkout:
         """Git forgets worktrees whose folder is gone."""
         shutil.rmtree(tree, ignore_errors=True)
         git(self.repository, "worktree", "prune")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """With its times and its mode. A file that is gone is gone in the copy; a submodule stays as it
+    is in a worktree: empty."""
+    if target.is_symlink() or target.is_file():
+        target.unlink()
+    if source.is_symlink() or source.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
+    elif source.is_dir() and not target.exists():
+        shutil.copytree(source, target, symlinks=True)
 
 
 def cache() -> Path:

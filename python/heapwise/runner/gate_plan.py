@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
 from heapwise.errors import Problem
 from heapwise.evidence.judged_limits import COUNTED, TIMED
 from heapwise.machine import read_machine
-from heapwise.model import Experiment, GateOptions, Quantity
+from heapwise.model import Experiment, GateOptions, Place, Quantity
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.stats.limits import ALL_LOOKS, FIRST_LOOK
 
@@ -31,6 +31,8 @@ class GateRequest:
     compare: CompareRequest
     limits: Mapping[str, float]
     strict: bool = False
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """Build -> where it is run, if that is not where it lies."""
 
 
 def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepared:
@@ -41,7 +43,8 @@ def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepar
              if metric in TIMED and (metric not in COUNTED or by_processor)]
     options = structs.replace(prepared.plan.options, time_given=True,
                               most_rounds=MOST_ROUNDS, gate=GateOptions(
-                                  dict(request.limits), request.strict, by_processor))
+                                  dict(request.limits), request.strict, by_processor,
+                                  dict(request.places)))
     plan = replace(prepared.plan, options=options, precision=0.0, min_rounds=FIRST_LOOK)
     if not timed:
         plan = replace(plan, min_rounds=1, max_rounds=1, warm_up_rounds=0)

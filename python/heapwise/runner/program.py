@@ -167,6 +167,7 @@ class ProgramExecutor:
                     ignores_exits=options.any_exit,
                     ignored_exits=frozenset([0, *options.ignored_exits]
                                             if options.ignored_exits else [])),
+                place=options.gate.places.get(subject.build) if options.gate else None,
             )
         return self._programs[key]
 

@@ -17,6 +17,7 @@ from heapwise.model import (
     LauncherFacts,
     MemoryCurve,
     Peer,
+    Place,
     Process,
     ProcessFacts,
     Quantity,
@@ -26,6 +27,7 @@ from heapwise.model import (
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.executor import Sink, now
 from heapwise.runner.launch import Launch, Outcome, launch, tail
+from heapwise.runner.place import standing, words_at
 from heapwise.runner.process_status import Reference, judge
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
@@ -68,6 +70,9 @@ class WholeProgram:
     system: str = ""
     longest_s: float = LONGEST_S
     reference: Reference = field(default_factory=Reference)
+    place: Place | None = None
+    """None: it is run where it lies."""
+
     slowest_baseline_s: float = 0.0
 
     def __post_init__(self) -> None:
@@ -149,10 +154,12 @@ class WholeProgram:
         environment = of_child(
             peer, self.environment, self._libraries(peer, watcher), padding(self.seed, number))
         what = Launch(
-            command or self.command, environment, timeout_s or self._timeout_s, self.input_path,
-            self.working_directory, self.cpus, keeps_output, MOMENTS if watcher == PROBE else 0,
+            words_at(self.place, command or self.command), environment,
+            timeout_s or self._timeout_s, self.input_path, self.working_directory, self.cpus,
+            keeps_output, MOMENTS if watcher == PROBE else 0,
         )
-        return launch(what, self.folder, stop)
+        with standing(self.place):
+            return launch(what, self.folder, stop)
 
     def _libraries(self, peer: Peer | None, watcher: str) -> Iterable[str]:
         """The counter forwards to the allocator behind it; the probe must not stand before one."""

@@ -1,0 +1,40 @@
+"""Where a build stands while it runs: all builds of an exact comparison at one and the same path.
+
+A program that looks where it lies (argv[0], /proc/self/exe, the folder of a script) allocates other
+numbers of bytes at other paths. So its path may not differ between two sides that are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from heapwise.model import Place
+
+
+@contextmanager
+def standing(place: Place | None) -> Iterator[None]:
+    """Its tree has the path ``stands`` until this is left. Processes of one gate run one after the
+    other, so one path can serve all builds."""
+    if place is None or place.mounted:
+        yield
+        return
+    Path(place.root).rename(place.stands)
+    try:
+        yield
+    finally:
+        Path(place.stands).rename(place.root)
+
+
+def words_at(place: Place | None, command: Sequence[str]) -> list[str]:
+    """The command with the path at which each file of the tree is found while it runs."""
+    if place is None:
+        return list(command)
+    return [_moved(word, place) for word in command]
+
+
+def _moved(word: str, place: Place) -> str:
+    if word == place.root or word.startswith(f"{place.root}/"):
+        return place.stands + word[len(place.root):]
+    return word

@@ -1,0 +1,69 @@
+"""Exact counts of a gate do not depend on where the two builds lie."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("built_native")
+
+SOURCE = Path(__file__).resolve().parents[1] / "data" / "path_reader.c"
+SCRIPT = """#!/usr/bin/python3
+import json, os
+print(len(os.path.abspath(__file__)) > 0)
+"""
+LIMITS = ("--limit", "allocations=0", "--limit", "allocated_bytes=0")
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
+                   cwd=folder, capture_output=True, check=True)
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Path:
+    """A repository that is deeper than the folder in which a base is built."""
+    folder = tmp_path / "home/runner/work/a-service-with-a-name/a-service-with-a-name"
+    folder.mkdir(parents=True)
+    git(folder, "init", "--quiet", "-b", "main")
+    (folder / ".gitignore").write_text("app\n")
+    shutil.copy(SOURCE, folder / "main.c")
+    (folder / "tool.py").write_text(SCRIPT)
+    (folder / "tool.py").chmod(0o755)
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "first")
+    return folder
+
+
+def rows(heapwise: Any, folder: Path, program: str, command: str) -> list[dict[str, Any]]:
+    done = heapwise("gate", "--base-commit", "HEAD", "--build-command", command, "--new", program,
+                    *LIMITS, "--json", cwd=folder,
+                    env={"XDG_CACHE_HOME": str(folder.parents[5] / "cache")})
+    assert done.stdout, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)["gate"]["rows"]
+    return found
+
+
+@pytest.mark.parametrize(("program", "command"), [
+    ("app", "cc -O1 -o app main.c"), ("tool.py", "true")])
+def test_an_unchanged_program_of_a_commit_that_reads_its_path_is_fine(
+    heapwise: Any, deep: Path, program: str, command: str
+) -> None:
+    (deep / "notes.txt").write_text("something changed, but not the program\n")
+    for row in rows(heapwise, deep, program, command):
+        assert (row["verdict"], row["new"] - row["base"]) == ("fine", 0), row["sentence"]
+
+
+def test_one_allocation_more_is_not_hidden_by_the_depth_of_the_base(
+    heapwise: Any, deep: Path
+) -> None:
+    source = (deep / "main.c").read_text()
+    (deep / "main.c").write_text(source.replace("#define EXTRA 0", "#define EXTRA 1"))
+    first = rows(heapwise, deep, "app", "cc -O1 -o app main.c")[0]
+    assert (first["verdict"], first["new"] - first["base"]) == ("regressed", 1)
+    assert not (deep / "app").exists()  # the user's tree is left alone
