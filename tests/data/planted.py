@@ -144,10 +144,13 @@ def machine_drifts(subject: str, round_: int, value: float) -> float:
 
 
 def few_calls(stored: StoredRun) -> StoredRun:
-    rare = Calls(malloc=1000, free=1000)
+    return with_calls(stored, Calls(malloc=1000, free=1000), bytes_requested=100_000)
+
+
+def with_calls(stored: StoredRun, calls: Calls, **facts: Any) -> StoredRun:
+    """What the counting processes found."""
     return replace(stored, processes=[
-        changed(p, calls=rare) if p.facts.counting else p
-        for p in stored.processes])
+        changed(p, calls=calls, **facts) if p.facts.counting else p for p in stored.processes])
 
 
 def counted(stored: StoredRun, seen: int) -> StoredRun:

@@ -63,8 +63,6 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     if len({r.subject for r in usable}) < 2:
         return f"Only {usable[0].subject} was measured to the end: nothing to compare it with."
     fastest, smallest = winner_of(evidence, quick), winner_of(evidence, small)
-    if evidence.hardly_allocates:
-        quick, fastest = [], None
     others = [r.subject for r in quick if not r.baseline]
     if evidence.compares_builds and len(others) <= NAMED:
         parts = [_against(name, base, quick, small) for name in others]
@@ -100,9 +98,9 @@ def _best(evidence: Evidence, quick: list[Row], small: list[Row], fastest: Winne
 
 def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Winner | None,
              base: str) -> str:
-    if evidence.hardly_allocates:
-        return "Cannot tell which is fastest: the program hardly allocates."
     if winner is None:
+        if _explained_by_few_calls(evidence, quick):
+            return "Cannot tell which is fastest: the program hardly allocates."
         return _no_winner(evidence, quick, base, FASTER)
     gain = change(winner.ratio, "more", "less")
     words = f"Fastest: {winner.subject}, {gain} time than {base}"
@@ -110,7 +108,15 @@ def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Win
     if level:
         words += f" (level with {' and '.join(level)})"
     cost = next((r for r in small if r.subject == winner.subject), None)
-    return f"{words}{_price(cost, 'memory')}."
+    other = (" The program hardly allocates, so look for another cause (V3)."
+             if evidence.hardly_allocates(winner.row.cell.setup) else "")
+    return f"{words}{_price(cost, 'memory')}.{other}"
+
+
+def _explained_by_few_calls(evidence: Evidence, quick: list[Row]) -> bool:
+    """Only where no difference was measured: a model does not deny one."""
+    return bool(quick) and evidence.hardly_allocates(quick[0].cell.setup) and not any(
+        row.verdict in ("better", "worse") for row in quick)
 
 
 def _smallest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Winner | None,

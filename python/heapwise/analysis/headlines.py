@@ -31,13 +31,11 @@ all."""
 def headlines(evidence: Evidence) -> list[str]:
     """For each cell of a pool experiment that times operations, for the heaps, and for the trees.
 
-    None for smoke runs and comparisons, except for what cannot be told of a program.
+    None for smoke runs and comparisons.
     """
     found: list[str] = []
     if evidence.stored.run.plan.smoke:
         return found
-    if evidence.hardly_allocates:
-        return ["Cannot tell which allocator is fastest: the program hardly allocates (V3)."]
     for experiment in evidence.stored.run.experiments:
         if experiment.id not in SCENARIOS:
             continue

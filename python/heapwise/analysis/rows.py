@@ -14,7 +14,6 @@ from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Se
 from heapwise.stats.center import location_interval
 from heapwise.stats.summary import summarise
 from heapwise.wording.names import spaced
-from heapwise.wording.numbers import TIME_UNITS
 
 CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
 
@@ -22,7 +21,6 @@ FIGURES = ("min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio
            "ratio_high")
 NOTHING: dict[str, Any] = dict.fromkeys(FIGURES)
 LOST = "no sample was kept: V12, V13 and V26 say how many were discarded, and why"
-HARDLY_ALLOCATES = "cannot tell: the program hardly allocates (V3)"
 NOT_FINISHED = ("crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused")
 
 
@@ -134,9 +132,6 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         notes.append(f"{' and '.join(slowed)} slowed down on purpose: never ranked")
     if status != "ok" or slowed:
         word = "cannot tell"
-    if evidence.hardly_allocates and quantity.unit in TIME_UNITS and word in ("better", "worse"):
-        word = "cannot tell"
-        notes.append(HARDLY_ALLOCATES)
     if ratio is not None:
         nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
     return nothing | {"verdict": word, "note": "; ".join(n for n in notes if n)}

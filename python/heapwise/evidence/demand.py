@@ -14,37 +14,66 @@ from heapwise.store import StoredRun
 PAIR_COST_S = 20e-9
 """What glibc takes for a malloc and its free in a program that uses the blocks: a round figure."""
 
+FAULT_COST_S = 0.5e-6
+"""What the kernel takes to map a page and to clear it: a round figure, too. An allocator that keeps
+the pages of freed blocks saves it."""
+
 SHARE_NEEDED = 0.01
 """Below an estimated 1 % of the time, even an allocator that costs nothing is lost in the noise."""
 
 SAME_CALLS, FEW_CALLS = 0.01, 10
 """Counts that differ by less than 1 %, or by a few calls of a runtime's start, are equal work."""
 
+UNSEEN = 2
+"""So many times as many frees as allocations: most allocations did not reach the counter."""
+
 
 @dataclass(frozen=True)
 class Demand:
-    """seconds: of a process without the counter, the longer of wall and processor time.
+    """seconds: processor time of a process without the counter; its wall time if that is not known.
     peak_live: most bytes that were allocated at once in one process; None if unknown.
+    pages: that blocks can have made the kernel map, under the allocator with the most page faults.
+    frees: calls of free.
     """
 
     requests: int
     bytes_requested: int | None
     seconds: float | None
     peak_live: int | None = None
+    pages: float = 0.0
+    frees: int = 0
 
     @property
     def per_second(self) -> float | None:
         return self.requests / self.seconds if self.seconds else None
 
     @property
-    def share(self) -> float | None:
-        """About how much of the time malloc and free take; with threads, of each thread's."""
-        return self.requests * PAIR_COST_S / self.seconds if self.seconds else None
+    def calls_share(self) -> float | None:
+        """About how much of the time malloc and free take."""
+        return self._share(self.requests * PAIR_COST_S)
+
+    @property
+    def pages_share(self) -> float | None:
+        """About how much of the time the kernel takes to map the pages of blocks."""
+        return self._share(self.pages * FAULT_COST_S)
+
+    def _share(self, cost_s: float) -> float | None:
+        return min(1.0, cost_s / self.seconds) if self.seconds else None
 
     @property
     def is_too_small(self) -> bool:
-        """Whether the program allocates too little for its allocator to change its speed."""
-        return self.share is not None and self.share < SHARE_NEEDED
+        """Whether calls and pages together explain that no allocator changes the speed. It explains
+        a difference that was not found, and is never a reason to deny one that was measured."""
+        calls, pages = self.calls_share, self.pages_share
+        if calls is None or pages is None or self.missed_most:
+            return False
+        return calls + pages < SHARE_NEEDED
+
+    @property
+    def missed_most(self) -> bool:
+        """Whether blocks were freed whose allocation did not reach the counter: a library that is
+        opened with RTLD_DEEPBIND calls the malloc of the C library."""
+        return self.frees > UNSEEN * max(self.requests, FEW_CALLS)
 
 
 def counted_processes(stored: StoredRun, setup: Setup | None = None) -> dict[str, Process]:
@@ -56,25 +85,52 @@ def counted_processes(stored: StoredRun, setup: Setup | None = None) -> dict[str
     return {p.subject: p for p in found if p.setup == wanted}
 
 
-def counted_facts(stored: StoredRun, labels: Sequence[str]) -> ProcessFacts | None:
+def counted_facts(stored: StoredRun, labels: Sequence[str],
+                  setup: Setup | None = None) -> ProcessFacts | None:
     """``labels``: the baseline and its control. None if neither was counted."""
-    counted = counted_processes(stored)
+    counted = counted_processes(stored, setup)
     return next((counted[name].facts for name in labels if name in counted), None)
 
 
-def demand_of(stored: StoredRun, labels: Sequence[str]) -> Demand | None:
-    """See ``counted_facts``."""
-    facts = counted_facts(stored, labels)
+def demands_of(stored: StoredRun, labels: Sequence[str]) -> dict[Setup, Demand]:
+    """Setup -> what the program asks of malloc there; only setups in which it was counted.
+
+    labels: as ``counted_facts`` has them.
+    """
+    setups = dict.fromkeys(p.setup for p in stored.processes if p.facts.counting)
+    found = {setup: _demand(stored, labels, setup) for setup in setups}
+    return {setup: demand for setup, demand in found.items() if demand is not None}
+
+
+def _demand(stored: StoredRun, labels: Sequence[str], setup: Setup) -> Demand | None:
+    facts = counted_facts(stored, labels, setup)
     if facts is None or facts.calls is None:
         return None
-    seconds = _seconds(stored, labels) or facts.plain_wall_s or facts.counted_wall_s
-    return Demand(facts.calls.requests, facts.bytes_requested, seconds, facts.peak_live_bytes)
+    timed = [p for p in measured(stored) if p.setup == setup]
+    times = [p.facts.cpu_s or p.facts.wall_s for p in timed if p.subject in labels]
+    seconds = _middle(times) or facts.plain_wall_s or facts.counted_wall_s
+    return Demand(facts.calls.requests, facts.bytes_requested, seconds, facts.peak_live_bytes,
+                  _pages(stored, timed, labels, facts.bytes_requested), facts.calls.free)
 
 
-def _seconds(stored: StoredRun, labels: Sequence[str]) -> float | None:
-    found = [max(p.facts.wall_s, p.facts.cpu_s or 0.0) for p in measured(stored)
-             if p.subject in labels and p.facts.wall_s]
-    return float(np.median(found)) if found else None
+def _pages(stored: StoredRun, timed: Sequence[Process], labels: Sequence[str],
+           bytes_requested: int | None) -> float:
+    """Pages that the program had no blocks for were mapped for something else."""
+    plan = stored.run.plan
+    build = plan.build_of(labels[0]).name if labels else ""
+    faults: dict[str, list[int | None]] = {}
+    for process in timed:
+        if plan.build_of(process.subject).name == build:
+            faults.setdefault(process.subject, []).append(process.facts.minor_faults)
+    page = stored.run.machine.page_bytes or 4096
+    most = [middle for found in faults.values() if (middle := _middle(found)) is not None]
+    asked = [] if bytes_requested is None else [bytes_requested / page]
+    return min([max(most), *asked] if most else asked, default=0.0)
+
+
+def _middle(found: Sequence[float | None]) -> float | None:
+    known = [value for value in found if value]
+    return float(np.median(known)) if known else None
 
 
 @dataclass(frozen=True)

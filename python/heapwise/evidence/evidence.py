@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from heapwise.evidence.claims import Claim, claims
-from heapwise.evidence.demand import Counts, Demand, counts_of, demand_of
+from heapwise.evidence.demand import Counts, Demand, counts_of, demands_of
 from heapwise.evidence.kept import Candidate, Sieve, candidates, planted, sieve, timed
 from heapwise.evidence.series import (
     Pairs,
@@ -225,23 +225,27 @@ class Evidence:
         return found
 
     @cached_property
-    def demand(self) -> Demand | None:
-        """What the program of a comparison asks of malloc; None if that was not counted."""
+    def demands(self) -> dict[Setup, Demand]:
+        """Setup -> what the program of a comparison asks of malloc, where that was counted."""
         if self.stored.run.plan.kind != "compare":
-            return None
-        return demand_of(self.stored, self.labels)
+            return {}
+        return demands_of(self.stored, self.labels)
+
+    @cached_property
+    def demand(self) -> Demand | None:
+        """Of the first setup that was counted."""
+        return next(iter(self.demands.values()), None)
 
     @cached_property
     def labels(self) -> list[str]:
         """The baselines, then their controls."""
         return [*self.baselines.values(), *self.controls.values()]
 
-    @cached_property
-    def hardly_allocates(self) -> bool:
-        """Then no allocator is called faster than another, however clear their times are. Several
-        builds can differ in everything."""
-        return (self.demand is not None and self.demand.is_too_small
-                and not self.compares_builds)
+    def hardly_allocates(self, setup: Setup) -> bool:
+        """Whether that explains why no allocator was found to be faster there. Several builds can
+        differ in everything."""
+        demand = self.demands.get(setup)
+        return demand is not None and demand.is_too_small and not self.compares_builds
 
     @cached_property
     def counts(self) -> Counts | None:

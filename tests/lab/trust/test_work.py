@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 from msgspec import structs
-from planted import compare, counted_under, verdict_of
-from synthetic import Script, compare_run
+from planted import compare, counted_under, few_calls, verdict_of, with_calls, with_facts
+from synthetic import MIB, Script, compare_run
 
+from heapwise.analysis import analyse
+from heapwise.evidence import Evidence
 from heapwise.model import (
+    Calls,
     Process,
 )
 
@@ -54,3 +57,60 @@ def test_the_dose_is_of_the_processes_that_were_measured() -> None:
     found = verdict_of(replace(stored, processes=[first, *stored.processes[1:]]), "V3")
     assert found.verdict == "pass"
     assert found.figures["seconds"] < 3
+
+
+def test_a_model_does_not_deny_what_was_measured() -> None:
+    """mimalloc is 10 % faster in each round, however few calls were counted."""
+    evidence = Evidence(few_calls(compare()))
+    rows = {row.subject: row for row in analyse(evidence).rows if row.quantity == "wall_time"}
+    assert rows["mimalloc"].verdict == "better"
+    assert rows["scudo"].verdict == "worse"
+    assert "Fastest: mimalloc" in analyse(evidence).advice
+    found = verdict_of(few_calls(compare()), "V3")
+    assert found.verdict == "warn"
+    assert "What was measured stands" in found.detail
+
+
+def test_few_calls_explain_that_nothing_was_found() -> None:
+    alike = dict.fromkeys(Script().time, 1.0)
+    stored = few_calls(compare_run(Script(time=alike)))
+    assert "the program hardly allocates" in analyse(Evidence(stored)).advice
+    assert "too little for the allocator" in verdict_of(stored, "V3").detail
+
+
+def test_a_few_large_blocks_are_not_few() -> None:
+    """Twelve blocks of 48 MiB, each of their pages written once."""
+    counted = with_calls(compare(), Calls(malloc=13, free=13), bytes_requested=12 * 48 * MIB)
+    stored = with_facts(counted, lambda p: {
+        "minor_faults": 147_528 if p.subject == "glibc" else 12_389})
+    found = verdict_of(stored, "V3")
+    assert found.verdict == "pass"
+    assert found.figures["share_of_pages"] > 0.02
+
+
+@pytest.mark.parametrize("load", [1, 20])
+def test_a_busy_machine_does_not_make_the_share_of_malloc_smaller(load: int) -> None:
+    """Waiting for a processor is in the wall time, and not in the processor time."""
+    slow = with_facts(with_calls(compare(), Calls(malloc=2_000_000, free=2_000_000)), lambda p: {
+        "wall_s": (p.facts.wall_s or 0) * load})
+    found = verdict_of(slow, "V3")
+    assert found.verdict == "pass"
+    assert found.figures["share_of_time"] == pytest.approx(0.017, abs=0.002)
+
+
+def test_the_dose_of_each_setting_is_its_own() -> None:
+    """The calls of one setting over the time of another would be a share of nothing."""
+    stored = compare()
+    small, large = ({"n": value} for value in (1, 1000))
+    both = [replace(p, parameters=cell) for p in few_calls(stored).processes for cell in (small,)]
+    both += [replace(p, parameters=large, number=p.number + 1000) for p in stored.processes]
+    demands = Evidence(replace(stored, processes=both)).demands
+    assert [demand.is_too_small for demand in demands.values()] == [True, False]
+
+
+def test_blocks_that_the_counter_did_not_see_are_not_too_few() -> None:
+    """A library that is opened with RTLD_DEEPBIND allocates by the C library, and its blocks are
+    freed by all."""
+    found = verdict_of(with_calls(compare(), Calls(malloc=8, free=200_001)), "V3")
+    assert found.verdict == "unavailable"
+    assert "200,001 blocks were freed and only 8 allocations were counted" in found.detail

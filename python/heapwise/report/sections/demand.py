@@ -1,4 +1,4 @@
-"""What the program asks of malloc: the sizes of its requests, and how many there are a second."""
+"""What the program asks of malloc: the sizes of its requests, and how often it asks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def _facts(demand: Demand) -> list[tuple[str, str]]:
     asked = demand.bytes_requested
     found = [("Requests", f"{demand.requests:,}")]
     if demand.per_second:
-        found.append(("Requests a second", f"{_round(demand.per_second):,}"))
+        rate = f"{_round(demand.per_second):,}"
+        found.append(("Requests for each second of processor time", rate))
     if asked:
         found.append(("Asked for in all", show(asked, "bytes")))
         found.append(("Mean request", show(asked / demand.requests, "bytes")))
