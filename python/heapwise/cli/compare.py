@@ -241,6 +241,7 @@ def compare(
         allow_background=allow_background, output_files=output_file or [], check=check or "",
         least_rounds=min_rounds, most_rounds=max_rounds or 0, any_exit=ignore_failure,
         ignored_exits=parse_exits(ignore_exit), fresh_folder=fresh_dir, show_output=show_output,
+        sets_up=not (dry_run or serve or recipe),
     )
     if serve or recipe:
         return serve_form.measure_server(

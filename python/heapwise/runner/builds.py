@@ -29,11 +29,15 @@ class Examined:
 
 def examine_builds(builds: Sequence[Build], parameters: Parameters, *, replaces_malloc: bool,
                    force: bool) -> list[Examined]:
-    """Problems: E003 for names that do not tell the builds apart, and for placeholders and
-    parameters that do not fit; E010 and E02x of the programs."""
+    """Problems E010 and E02x of the programs."""
+    return [_examined(build, parameters, replaces_malloc, force) for build in builds]
+
+
+def demand_builds(builds: Sequence[Build], parameters: Parameters) -> None:
+    """Problem E003 for names that do not tell the builds apart, and for placeholders and parameters
+    that do not fit."""
     _demand_names(builds)
     _demand_parameters(builds, parameters)
-    return [_examined(build, parameters, replaces_malloc, force) for build in builds]
 
 
 def parameters_of(values: Parameters) -> list[Parameter]:
@@ -42,12 +46,16 @@ def parameters_of(values: Parameters) -> list[Parameter]:
                       changes_work=True) for name, chosen in values.items()]
 
 
+def cells_of(parameters: Parameters) -> list[dict[str, Setting]]:
+    """The values of all parameters, crossed; [{}] without any."""
+    return [dict(zip(parameters, values, strict=True))
+            for values in itertools.product(*parameters.values())]
+
+
 def _examined(
     build: Build, parameters: Parameters, replaces_malloc: bool, force: bool
 ) -> Examined:
-    cells = [dict(zip(parameters, values, strict=True))
-             for values in itertools.product(*parameters.values())]
-    programs = dict.fromkeys(build.started(cell)[0] for cell in cells)
+    programs = dict.fromkeys(build.started(cell)[0] for cell in cells_of(parameters))
     found = [preflight(name, force=force) if replaces_malloc else look(name) for name in programs]
     typed = build.as_typed or list(build.command)
     if len(programs) > 1:

@@ -21,11 +21,13 @@ from heapwise.model import (
     Subject,
     name_with_peer,
 )
-from heapwise.runner.builds import Examined, examine_builds
+from heapwise.runner.builds import Examined, demand_builds, examine_builds
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.preflight import Preflight
 from heapwise.runner.program import EXPERIMENT_ID, experiment_of
+from heapwise.runner.setups import set_up_early
 from heapwise.runner.steps import control_of
+from heapwise.runner.whole_program import LONGEST_S
 from heapwise.stats.holm import rounds_needed
 
 DEFAULT_TIME_S = 180.0
@@ -75,6 +77,8 @@ class CompareRequest:
     ignored_exits: Sequence[int] = ()
     fresh_folder: bool = False
     show_output: bool = False
+    sets_up: bool = False
+    """Run the commands of --setup before the programs are looked at, which they may make."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,28 @@ class Prepared:
     examined: list[Examined] = field(default_factory=list)
     """The builds of a comparison."""
 
+    is_set_up: bool = False
+    """Whether the commands of --setup have run."""
+
 
 def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> Prepared:
-    """Problems: E010, E02x of the programs; E003 of the builds and their parameters; E002, E003,
-    E053 of the allocators."""
+    """Problems: E010, E02x of the programs; E003 of the builds and their parameters; E034 of the
+    commands of --setup; E002, E003, E053 of the allocators."""
     builds = request.builds or [Build("", list(request.command))]
+    demand_builds(builds, request.parameters)
+    if not (request.sets_up and any(build.setup for build in builds)):
+        return _prepare(request, builds, environment)
+    left, _ = cleaned(environment, peer_prefixes(), keep=request.keep_environment)
+    clean_up = set_up_early(builds, request.parameters, left, request.timeout_s or LONGEST_S)
+    try:
+        return replace(_prepare(request, builds, environment), is_set_up=True)
+    except BaseException:
+        clean_up()
+        raise
+
+
+def _prepare(request: CompareRequest, builds: Sequence[Build],
+             environment: Mapping[str, str]) -> Prepared:
     several = len(builds) > 1
     replaces = not several or bool(request.allocators or request.adhoc)
     found = examine_builds(builds, request.parameters, replaces_malloc=replaces,

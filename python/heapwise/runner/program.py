@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,13 +20,14 @@ from heapwise.model import (
     SubjectSpec,
     filled,
 )
-from heapwise.runner.builds import Parameters, parameters_of
+from heapwise.runner.builds import Parameters, cells_of, parameters_of
 from heapwise.runner.commands import Commands
 from heapwise.runner.counting_runs import CountingRuns
 from heapwise.runner.executor import Sink
 from heapwise.runner.launch import Outcome
 from heapwise.runner.process_status import Reference
 from heapwise.runner.scratch import ScratchFolder
+from heapwise.runner.setups import set_up
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.whole_program import LONGEST_S, WholeProgram
@@ -87,6 +87,9 @@ class ProgramExecutor:
     shown: Callable[[Step, Outcome], None] | None = None
     """Gets the output of each process."""
 
+    is_set_up: bool = False
+    """Whether the commands of --setup have run."""
+
     _programs: dict[tuple[str, Settings], WholeProgram] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -108,10 +111,10 @@ class ProgramExecutor:
                 self._program(subject, process.parameters).resume_from(process, subject.peer)
 
     def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
-        """Problem E034 if a command of --setup fails."""
+        """Problem E034 of the commands of --setup."""
         self._counting.begin(stop, record, next_number)
-        for commands in self._every_commands():
-            commands.setup(stop)
+        if not self.is_set_up:
+            set_up(self._every_commands(), stop)
 
     def finish(self) -> list[str]:
         """Runs the commands of --cleanup; what went wrong with them, in words."""
@@ -172,9 +175,8 @@ class ProgramExecutor:
         return self._programs[key]
 
     def _every_commands(self) -> list[Commands]:
-        names, values = self.plan.parameters.keys(), self.plan.parameters.values()
-        return [self._commands(build.name, dict(zip(names, cell, strict=True)))
-                for build in self.plan.builds for cell in itertools.product(*values)]
+        return [self._commands(build.name, cell)
+                for build in self.plan.builds for cell in cells_of(self.plan.parameters)]
 
     def _commands(self, build: str, cell: Mapping[str, Setting]) -> Commands:
         return Commands(self.plan.build_named(build), cell, self.environment,

@@ -55,7 +55,8 @@ def start(
         preflight=prepared.checks,
         missing_peers=prepared.missing, revision=revision_of(_sources(plan)),
     )
-    executor = _executor(prepared.plan, prepared.environment, prepared.experiments, watcher)
+    executor = _executor(prepared.plan, prepared.environment, prepared.experiments, watcher,
+                         is_set_up=prepared.is_set_up)
     return Campaign(run, RunWriter.create(store_path, run), executor, watcher, files)
 
 
@@ -149,10 +150,11 @@ def _with_options(plan: Plan, **changes: Any) -> Plan:
 
 
 def _executor(
-    plan: Plan, environment: Mapping[str, str], experiments: list[Experiment], watcher: Watcher
+    plan: Plan, environment: Mapping[str, str], experiments: list[Experiment], watcher: Watcher,
+    *, is_set_up: bool = False,
 ) -> Executor:
     if plan.kind == "compare":
-        executor = ProgramExecutor(plan, dict(environment))
+        executor = ProgramExecutor(plan, dict(environment), is_set_up=is_set_up)
         if plan.options.show_output and isinstance(watcher, ShowsOutput):
             executor.shown = watcher.printed
         return executor

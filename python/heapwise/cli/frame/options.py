@@ -102,7 +102,8 @@ PrepareOption = Annotated[
 SetupOption = Annotated[
     list[str] | None,
     typer.Option("--setup", "-s", metavar="COMMAND",
-                 help="Run this once before the first round."),
+                 help="Run this once for each command, and for each value in it, "
+                 "before the first round."),
 ]
 CleanupOption = Annotated[
     list[str] | None,
