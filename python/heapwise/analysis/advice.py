@@ -17,6 +17,7 @@ from heapwise.analysis.tree_headlines import (
 )
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
+from heapwise.evidence.endings import other_ending
 from heapwise.model import ATTACKS, Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.numbers import change, significant, times
@@ -57,11 +58,14 @@ def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
 
 
 def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
-    quick = _of(usable, "wall_time")
-    small = _of(usable, "peak_memory")
     base = next((r.subject for r in usable if r.baseline), "the baseline")
     if len({r.subject for r in usable}) < 2:
         return f"Only {usable[0].subject} was measured to the end: nothing to compare it with."
+    apart = _that_ended_otherwise(evidence, usable, base)
+    alike = [row for row in usable if row.subject not in apart]
+    quick, small = _of(alike, "wall_time"), _of(alike, "peak_memory")
+    if len({r.subject for r in alike}) < 2:
+        return _not_compared(apart)
     fastest, smallest = winner_of(evidence, quick), winner_of(evidence, small)
     others = [r.subject for r in quick if not r.baseline]
     if evidence.compares_builds and len(others) <= NAMED:
@@ -71,7 +75,19 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     lost = sorted({r.subject for r in rows if r.status not in ("ok", "interrupted", "discarded")})
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
+    parts.append(_not_compared(apart))
     return " ".join(part for part in parts if part)
+
+
+def _that_ended_otherwise(evidence: Evidence, rows: list[Row], base: str) -> dict[str, str]:
+    """Subject -> with which exit code it ended, and with which the baseline."""
+    found = {row.subject: other_ending(evidence, row.cell.setup, row.subject, base) for row in rows}
+    return {subject: words for subject, words in found.items() if words}
+
+
+def _not_compared(apart: dict[str, str]) -> str:
+    each = "; ".join(f"{subject} {words}" for subject, words in apart.items())
+    return f"Not compared, as a program that fails may do less work: {each}." if each else ""
 
 
 def _against(name: str, base: str, quick: list[Row], small: list[Row]) -> str:

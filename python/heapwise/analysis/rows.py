@@ -9,6 +9,7 @@ from typing import Any
 from heapwise.analysis.published_figures import published_value
 from heapwise.analysis.verdict import doubt, judge
 from heapwise.evidence import Evidence
+from heapwise.evidence.endings import other_ending
 from heapwise.evidence.series import baseline_of
 from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings
 from heapwise.stats.center import location_interval
@@ -130,7 +131,9 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
     slowed = [name for name in (subject, base) if evidence.planted(cell, name)]
     if slowed:
         notes.append(f"{' and '.join(slowed)} slowed down on purpose: never ranked")
-    if status != "ok" or slowed:
+    if ended := other_ending(evidence, cell.setup, subject, base):
+        notes.append(f"{ended}: it may do other work")
+    if status != "ok" or slowed or ended:
         word = "cannot tell"
     if ratio is not None:
         nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}

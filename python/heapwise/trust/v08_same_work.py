@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from heapwise.evidence import Evidence
+from heapwise.evidence.endings import different_codes
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, PlanOptions, Process, Setup, Verdict
 from heapwise.store import StoredRun
@@ -70,6 +71,9 @@ def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
         also = "; of programs exit code, output, files and checks" if of_programs else ""
         return "pass", ("Exit code and the experiment's own count agree in all "
                         f"{counted(len(processes), 'process', 'processes')}{also}.")
+    if codes := different_codes(evidence):
+        return "warn", (f"The programs ended with different exit codes: {listed(codes)}. The codes "
+                        "are allowed, but a program that fails may do less work.")
     if late := _late(processes):
         return "warn", late
     if unequal := _unequal_counts(evidence):

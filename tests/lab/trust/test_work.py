@@ -6,15 +6,25 @@ from dataclasses import replace
 
 import pytest
 from msgspec import structs
-from planted import compare, counted_under, few_calls, verdict_of, with_calls, with_facts
+from planted import (
+    compare,
+    counted_under,
+    few_calls,
+    verdict_of,
+    with_calls,
+    with_facts,
+    with_plan,
+)
 from synthetic import MIB, Script, compare_run
 
 from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
 from heapwise.model import (
     Calls,
+    PlanOptions,
     Process,
 )
+from heapwise.store import StoredRun
 
 
 def test_the_right_output_is_the_baselines_and_not_that_of_most() -> None:
@@ -114,3 +124,38 @@ def test_blocks_that_the_counter_did_not_see_are_not_too_few() -> None:
     found = verdict_of(with_calls(compare(), Calls(malloc=8, free=200_001)), "V3")
     assert found.verdict == "unavailable"
     assert "200,001 blocks were freed and only 8 allocations were counted" in found.detail
+
+
+def ended_with(codes: dict[str, int]) -> StoredRun:
+    """Each of them is allowed."""
+    return with_plan(with_facts(compare(), lambda p: {"exit_code": codes.get(p.subject, 0)}),
+                     options=PlanOptions(any_exit=True))
+
+
+def test_a_program_that_fails_is_not_faster() -> None:
+    stored = ended_with({"mimalloc": 3})
+    found = verdict_of(stored, "V8")
+    assert found.verdict == "warn"
+    assert "mimalloc 3 (14 of 14)" in found.detail
+    assert "glibc 0 (14 of 14)" in found.detail
+    result = analyse(Evidence(stored))
+    assert {row.verdict for row in result.rows if row.subject == "mimalloc"} == {"cannot tell"}
+    assert any("ended with 3, and glibc with 0" in row.note for row in result.rows)
+    assert "Fastest: jemalloc" in result.advice
+    assert "mimalloc ended with 3" in result.advice
+
+
+def test_programs_that_all_end_with_an_allowed_code_agree() -> None:
+    stored = ended_with(dict.fromkeys(Script().time, 1))
+    assert verdict_of(stored, "V8").verdict == "pass"
+    assert "Fastest: mimalloc" in analyse(Evidence(stored)).advice
+
+
+def test_a_code_now_and_then_is_said_and_compared() -> None:
+    stored = with_plan(with_facts(compare(), lambda p: {
+        "exit_code": int(p.subject == "mimalloc" and p.round == 3)}),
+        options=PlanOptions(ignored_exits=[1]))
+    found = verdict_of(stored, "V8")
+    assert found.verdict == "warn"
+    assert "mimalloc 0 (13 of 14) and 1 (1 of 14)" in found.detail
+    assert "Fastest: mimalloc" in analyse(Evidence(stored)).advice
