@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +40,41 @@ def test_force_takes_any_exit_code_if_it_is_always_the_same(heapwise: Any, tmp_p
     done = heapwise("compare", "--force", "--runs", "1", "--allocators", "jemalloc,glibc", "--",
                     "/bin/sh", "-c", "exit 4")
     assert done.returncode == 0, done.stderr
+
+
+NEEDS = 'test {n} = 200 && { echo too much >&2; exit 3; }; echo {n}'
+
+
+def test_a_value_of_a_sweep_that_fails_leaves_the_others(heapwise: Any) -> None:
+    done = heapwise("compare", "--runs", "1", "--warmup", "0", "--json", "-L", "n", "10,200",
+                    "-n", "one", "-n", "two", "--shell", NEEDS, f"{NEEDS} #")
+    result = json.loads(done.stdout)
+    status = {(r["parameters"]["n"], r["subject"]): r["status"] for r in result["rows"]}
+    assert status[10, "one"] == status[10, "two"] == "ok"
+    assert status[200, "one"] == status[200, "two"] == "failed"
+    assert "n=200: Cannot tell: one failed" in result["advice"]
+    v8 = next(c for c in result["trust"]["checks"] if c["id"] == "V8")
+    assert v8["verdict"] == "warn"
+
+
+def test_a_sweep_that_fails_everywhere_ends_and_says_where(heapwise: Any) -> None:
+    done = heapwise("compare", "--runs", "1", "-L", "n", "1,2", "--shell", "exit {n}",
+                    "exit {n} #")
+    assert done.returncode == 3
+    said = " ".join(done.stderr.split())
+    assert "E030" in said
+    assert "with n=1" in said or "with n=2" in said
+
+
+def test_a_baseline_that_fails_now_and_then_is_counted(heapwise: Any, tmp_path: Path) -> None:
+    """A program that fails in its ninth process, whichever label that has."""
+    (tmp_path / "flaky").write_text(
+        "#!/bin/sh\necho >> count; test $(wc -l < count) = 9 && exit 7; echo same\n")
+    (tmp_path / "flaky").chmod(0o755)
+    done = heapwise("compare", "--runs", "4", "--warmup", "0", "--json", "-n", "a", "-n", "b",
+                    "./flaky", "echo same")
+    result = json.loads(done.stdout)
+    rows = {r["subject"]: r for r in result["rows"] if r["parameters"]["quantity"] == "wall_time"}
+    assert rows["b"]["verdict"] == "cannot tell"
+    assert "a failed 1 of" in rows["b"]["note"]
+    assert rows["b"]["median"] > 0

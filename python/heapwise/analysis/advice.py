@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from heapwise.analysis.lead import lead
-from heapwise.analysis.rows import ranked
+from heapwise.analysis.rows import outcome, ranked
 from heapwise.analysis.standing import alone, are_many_questions, standings
 from heapwise.analysis.tree_headlines import (
     GROUPS,
@@ -34,7 +34,7 @@ def advise(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
         failed = next(check for check in trust.checks if check.verdict == "fail")
         return f"No advice: the figures are not trustworthy. {failed.id}: {failed.detail}"
     usable = list(ranked(evidence, rows))
-    if not usable:
+    if not any(row.n for row in rows):
         return "No advice: nothing was measured to the end."
     if evidence.stored.run.plan.kind == "compare":
         return _cells(evidence, rows, usable)
@@ -48,7 +48,7 @@ def _more_time(evidence: Evidence) -> str:
 
 def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     """A sentence for each cell: cells are different work."""
-    cells = list(dict.fromkeys(row.parameters for row in usable))
+    cells = list(dict.fromkeys(row.parameters for row in rows))
     found = {cell: _compare(evidence, [r for r in rows if r.parameters == cell],
                             [r for r in usable if r.parameters == cell]) for cell in cells}
     said = " ".join(f"{cell}: {words}" if len(cells) > 1 else words
@@ -59,8 +59,8 @@ def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
 
 def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     base = next((r.subject for r in usable if r.baseline), "the baseline")
-    if len({r.subject for r in usable}) < 2:
-        return f"Only {usable[0].subject} was measured to the end: nothing to compare it with."
+    if failed := _failed(evidence, rows, usable):
+        return failed
     apart = _that_ended_otherwise(evidence, usable, base)
     alike = [row for row in usable if row.subject not in apart]
     quick, small = _of(alike, "wall_time"), _of(alike, "peak_memory")
@@ -77,6 +77,23 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
         parts.append(f"Without figures: {', '.join(lost)}.")
     parts.append(_not_compared(apart))
     return " ".join(part for part in parts if part)
+
+
+def _failed(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
+    """Why nothing can be compared, if the baseline or all others did not end well each time."""
+    names = list(dict.fromkeys(row.subject for row in usable))
+    known = any(row.baseline for row in usable)
+    if known and len(names) > 1:
+        return ""
+    troubles = {row.subject: row.cell.setup for row in rows
+                if row.status not in ("ok", "interrupted", "discarded")
+                and (known or row.baseline)}
+    if troubles:
+        each = "; ".join(f"{subject} {outcome(evidence.tried[setup][subject])[1]}"
+                         for subject, setup in troubles.items())
+        return f"Cannot tell: {each}."
+    only = f"Only {names[0]}" if names else "Nothing"
+    return f"{only} was measured to the end: nothing to compare it with."
 
 
 def _that_ended_otherwise(evidence: Evidence, rows: list[Row], base: str) -> dict[str, str]:

@@ -133,11 +133,22 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         notes.append(f"{' and '.join(slowed)} slowed down on purpose: never ranked")
     if ended := other_ending(evidence, cell.setup, subject, base):
         notes.append(f"{ended}: it may do other work")
-    if status != "ok" or slowed or ended:
+    if trouble := _trouble_of_baseline(evidence, cell, base):
+        notes.append(trouble)
+    if status != "ok" or slowed or ended or trouble:
         word = "cannot tell"
     if ratio is not None:
         nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
     return nothing | {"verdict": word, "note": "; ".join(n for n in notes if n)}
+
+
+def _trouble_of_baseline(evidence: Evidence, cell: Cell, base: str) -> str:
+    """How often the baseline failed in the setup, in words. Its other processes may be of another
+    kind, as the slow ones of a program with a time limit fail."""
+    tried = evidence.tried.get(cell.setup, {})
+    labels = [name for name in (base, evidence.controls.get(cell.experiment, "")) if name in tried]
+    status, words = outcome([process for name in labels for process in tried[name]])
+    return f"{base} {words}" if status in NOT_FINISHED else ""
 
 
 def outcome(processes: list[Process]) -> tuple[str, str]:

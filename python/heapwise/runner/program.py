@@ -92,6 +92,9 @@ class ProgramExecutor:
 
     _programs: dict[tuple[str, Settings], WholeProgram] = field(default_factory=dict)
 
+    _failed: set[tuple[str, Settings]] = field(default_factory=set)
+    """Builds at settings in which a process failed before any had done its work."""
+
     def __post_init__(self) -> None:
         self._folder = ScratchFolder()
         self._labels = {s.name: s for s in self.plan.subjects}
@@ -129,7 +132,9 @@ class ProgramExecutor:
             shown=self.shown)
 
     def after(self, process: Process) -> None:
-        """Problems E030 and E031 if the baseline fails, or a build that has never done its work."""
+        """Problems E031 and E040 of the baseline, and E030 if a build does not do its work in any
+        setting. One that has done it before, or does it in another setting, is only a row that
+        failed."""
         subject = self._labels[process.subject]
         known = self._program(subject, process.parameters).reference.known
         if process.status == "ok":
@@ -148,9 +153,17 @@ class ProgramExecutor:
                 "repeatable, or --ignore-output if the difference is harmless",
             )
         elif process.status != "wrong_allocator":
-            raise self._failure(process)
+            if not known and self._fails_everywhere(process, subject):
+                raise self._failure(process)
         else:
             raise Problem("E040", f"{self._started(process)}: {process.reason}")
+
+    def _fails_everywhere(self, process: Process, subject: Subject) -> bool:
+        """Whether the build failed in each of its settings, and did its work in none."""
+        self._failed.add((subject.build, Settings.of(process.parameters)))
+        return all((subject.build, Settings.of(cell)) in self._failed
+                   and not self._program(subject, cell).reference.known
+                   for cell in cells_of(self.plan.parameters))
 
     def _program(self, subject: Subject, cell: Mapping[str, Setting]) -> WholeProgram:
         """Of a build at the settings of a cell; made when it is first asked for."""
@@ -184,10 +197,12 @@ class ProgramExecutor:
                         self.plan.timeout_s or LONGEST_S)
 
     def _started(self, process: Process) -> str:
-        """The program of a process, by its name and where it is."""
+        """The program of a process, by its name, where it is, and the settings."""
         build = self.plan.build_of(process.subject)
         program = build.started(process.parameters)[0]
-        return f"{build.name} ({program})" if build.name else program
+        cell = " ".join(f"{name}={value}" for name, value in process.parameters.items())
+        words = f"{build.name} ({program})" if build.name else program
+        return f"{words} with {cell}" if cell else words
 
     def _failure(self, process: Process) -> Problem:
         words = (process.facts.stderr_tail or "").strip()
