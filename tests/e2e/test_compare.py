@@ -174,23 +174,53 @@ def test_allocators_of_the_environment_are_left_out_and_said(
     heapwise: Any, tmp_path: Path
 ) -> None:
     """V20."""
-    env = {"MALLOC_ARENA_MAX": "1", "MIMALLOC_VERBOSE": "0", "LD_LIBRARY_PATH": "/nowhere",
+    env = {"MALLOC_ARENA_MAX": "1", "MIMALLOC_VERBOSE": "0", "LD_BIND_NOT": "1",
            "MY_TOKEN": "hush"}
     done = compare(heapwise, "--runs", "1", "--", "/bin/sh", "-c",
                    'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"', env=env)
-    assert "left out: LD_LIBRARY_PATH, MALLOC_ARENA_MAX, MIMALLOC_VERBOSE" in done.stdout
+    assert "left out: LD_BIND_NOT, MALLOC_ARENA_MAX, MIMALLOC_VERBOSE" in done.stdout
     stored = stored_run(tmp_path)
-    assert not {"MALLOC_ARENA_MAX", "LD_LIBRARY_PATH"} & set(stored.run.plan.environment)
+    assert not {"MALLOC_ARENA_MAX", "LD_BIND_NOT"} & set(stored.run.plan.environment)
     assert "hush" not in (stored.path / "run.json").read_text()
     hashes = {p.facts.output_hash for p in stored.processes if not p.facts.counting}
     done = compare(heapwise, "--runs", "1", "--keep-env", "--json", "--", "/bin/sh", "-c",
-                   'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"', env=env | {"LD_LIBRARY_PATH": ""})
+                   'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"', env=env | {"LD_BIND_NOT": ""})
     kept = stored_run(tmp_path)
     assert kept.run.plan.environment["MALLOC_ARENA_MAX"] == "1"
     assert {p.facts.output_hash for p in kept.processes
             if not p.facts.counting} != hashes
     checks = {c["id"]: c["verdict"] for c in json.loads(done.stdout)["trust"]["checks"]}
     assert checks["V20"] == "warn"
+
+
+def test_libraries_of_the_program_are_found_where_its_user_put_them(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    """Both by a path of the environment alone, and before an older library of the program's own."""
+    for name, value in (("old", 1), ("new", 2)):
+        (tmp_path / name).mkdir()
+        source = tmp_path / f"{name}.c"
+        source.write_text(f"int version(void) {{ return {value}; }}\n")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", f"{name}/libwork.so", source], check=True,
+                       cwd=tmp_path)
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\nint version(void);\n'
+        'int main(void) { char* p = __builtin_malloc(9); printf("%d\\n", version() + !p); }\n')
+    subprocess.run(["gcc", "-o", "main", "main.c", "-Lold", "-lwork",
+                    "-Wl,--enable-new-dtags,-rpath,$ORIGIN/old"], check=True, cwd=tmp_path)
+    done = compare(heapwise, "--runs", "1", "--json", "--", str(tmp_path / "main"),
+                   env={"LD_LIBRARY_PATH": str(tmp_path / "new")})
+    assert done.returncode in (0, 4), done.stderr
+    checks = {c["id"]: c for c in json.loads(done.stdout)["trust"]["checks"]}
+    assert f"looked for libraries in {tmp_path / 'new'} first" in checks["V20"]["detail"]
+    assert f"{tmp_path / 'new'} first (LD_LIBRARY_PATH)" in done.stderr + done.stdout
+    printed = {p.facts.output_hash for p in stored_run(tmp_path).processes
+               if not p.facts.counting}
+    (tmp_path / "two").write_text("#!/bin/sh\necho 2\n")
+    (tmp_path / "two").chmod(0o755)
+    compare(heapwise, "--runs", "1", "--", str(tmp_path / "two"))
+    assert printed == {p.facts.output_hash for p in stored_run(tmp_path).processes
+                       if not p.facts.counting}
 
 
 def test_every_process_has_its_own_padding(heapwise: Any, tmp_path: Path) -> None:

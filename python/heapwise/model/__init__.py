@@ -55,6 +55,7 @@ from heapwise.model.fate import ATTACKS, Fate
 from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict, Place
 from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import (
+    LIBRARY_PATH,
     EnvironmentMarks,
     FileState,
     FleetOrigin,
@@ -99,6 +100,7 @@ from heapwise.model.subject_name import SubjectName, control_name, name_with_pee
 __all__ = [
     "ATTACKS",
     "EXPERIMENT_ID",
+    "LIBRARY_PATH",
     "PROCESSOR_TIME",
     "PROGRAM",
     "ROUND",

@@ -8,6 +8,10 @@ from heapwise.model.cell import Setting
 from heapwise.model.facts import Count
 from heapwise.model.gate import GateOptions
 
+LIBRARY_PATH = "LD_LIBRARY_PATH"
+"""The variable of the loader that processes keep: without it a program may not start, or start with
+other libraries than those that its user means."""
+
 
 class FileState(msgspec.Struct, frozen=True):
     """What a file is known by. ``sha256`` is "" for one that may be executed but not read: then

@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Iterable, Mapping
 
-from heapwise.model import Peer
+from heapwise.model import LIBRARY_PATH, Peer
 
 LOADER = ("LD_",)
 OURS = ("HEAPWISE_",)
@@ -36,9 +36,11 @@ def cleaned(
 ) -> tuple[dict[str, str], list[str]]:
     """(what the children get, names that were left out).
 
-    tuning: starts of the variables that tune what is measured. keep: leaves the user's own in.
+    tuning: starts of the variables that tune what is measured. keep: leaves the user's own in. Of
+    the loader's variables only the path of libraries stays.
     """
-    tuners = {name for name in environment if name.startswith((*LOADER, *tuning))}
+    tuners = {name for name in environment
+              if name.startswith((*LOADER, *tuning)) and name != LIBRARY_PATH}
     ours = {name for name in environment if name.startswith(OURS)} - tuners
     out = set() if keep else tuners
     left = {

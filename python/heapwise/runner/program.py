@@ -210,7 +210,9 @@ class ProgramExecutor:
         subject, code = self._labels[process.subject], process.facts.exit_code
         how = " under the baseline" if subject.baseline or subject.control else ""
         what = f"{self._started(process)} failed{how}: {process.reason}{said}"
-        if process.status != "failed" or not code:
-            return Problem("E030", what)
-        return Problem("E030", what, do="make it work first without heapwise; if it ends with "
-                       f"{code} by design: --ignore-exit {code}")
+        ways = ["make it work first without heapwise"]
+        if removed := self.plan.options.removed_environment:
+            ways.append(f"if it needs {listed(removed)}, which it did not get: --keep-env")
+        if process.status == "failed" and code:
+            ways.append(f"if it ends with {code} by design: --ignore-exit {code}")
+        return Problem("E030", what, do="; ".join(ways) if len(ways) > 1 else "")

@@ -11,7 +11,7 @@ If it warns: leave out --keep-env to compare default settings.
 from __future__ import annotations
 
 from heapwise.evidence import Evidence
-from heapwise.model import Check, Plan
+from heapwise.model import LIBRARY_PATH, Check, Plan
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V20", "No tuning leaked in"
@@ -32,7 +32,8 @@ def check(evidence: Evidence) -> Check:
     prefixes = set(PREFIXES)
     for subject in stored.run.plan.subjects:
         prefixes.update(subject.peer.environment_prefixes if subject.peer else [])
-    leaked = sorted(n for n in environment if n.startswith(tuple(p for p in prefixes if p)))
+    leaked = sorted(n for n in environment if n != LIBRARY_PATH
+                    and n.startswith(tuple(p for p in prefixes if p)))
     declared = {s.name: dict(s.peer.environment) for s in stored.run.plan.subjects
                 if s.peer and s.peer.environment and not s.control}
     figures = {"variables": len(environment), "leaked": leaked, "declared": declared}
@@ -44,8 +45,10 @@ def check(evidence: Evidence) -> Check:
         values = [f"{name}={environment[name]}" for name in leaked]
         return Check(ID, TITLE, "warn", f"Kept from your environment: {listed(values)}. The rows "
                      "are not default against default.", figures)
+    libraries = environment.get(LIBRARY_PATH)
+    found = f"; the loader looked for libraries in {libraries} first" if libraries else ""
     return Check(ID, TITLE, "pass", f"The processes got {counted(len(environment), 'variable')} of "
-                 f"yours, none an allocator's or the loader's{_declared(declared)}.", figures)
+                 f"yours, none of which tunes an allocator{_declared(declared)}{found}.", figures)
 
 
 def _of_the_engine(plan: Plan) -> list[str]:

@@ -145,14 +145,16 @@ def test_malloc_becomes_one_subject_per_peer() -> None:
 
 
 USERS = {"PATH": "/bin", "MALLOC_ARENA_MAX": "1", "MIMALLOC_X": "1", "LD_PRELOAD": "/x.so",
-         "LDAP": "no", "HEAPWISE_STORE": "/s", "GITHUB_TOKEN": "secret"}
+         "LD_LIBRARY_PATH": "/lib", "LD_AUDIT": "/y.so", "LDAP": "no",
+         "HEAPWISE_STORE": "/s", "GITHUB_TOKEN": "secret"}
 
 
 def test_the_environment_is_cleaned() -> None:
     """V20."""
     left, removed = environment.cleaned(USERS, ["MALLOC_", "MIMALLOC_"])
-    assert left == {"PATH": "/bin", "LDAP": "no", "GITHUB_TOKEN": "secret"}
-    assert removed == ["LD_PRELOAD", "MALLOC_ARENA_MAX", "MIMALLOC_X"]
+    assert left == {"PATH": "/bin", "LDAP": "no", "GITHUB_TOKEN": "secret",
+                    "LD_LIBRARY_PATH": "/lib"}
+    assert removed == ["LD_AUDIT", "LD_PRELOAD", "MALLOC_ARENA_MAX", "MIMALLOC_X"]
     kept, nothing = environment.cleaned(USERS, ["MALLOC_", "MIMALLOC_"], keep=True)
     assert nothing == []
     assert kept["MALLOC_ARENA_MAX"] == "1"

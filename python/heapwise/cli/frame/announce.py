@@ -8,7 +8,7 @@ from typing import Any
 
 from heapwise.cli.frame.console import Console, labelled
 from heapwise.machine import read_machine
-from heapwise.model import Experiment, Machine, Plan, SubjectName
+from heapwise.model import LIBRARY_PATH, Experiment, Machine, Plan, SubjectName
 from heapwise.runner import Prepared, cells, subjects_of
 from heapwise.store import usual_costs
 from heapwise.wording.durations import cost, show_duration, show_limit
@@ -48,6 +48,8 @@ def announce(prepared: Prepared, console: Console, known: KnownCosts | None = No
     if prepared.removed:
         names = ", ".join(prepared.removed)
         console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
+    if path := prepared.environment.get(LIBRARY_PATH):
+        console.say(f"Libraries    looked for in {path} first ({LIBRARY_PATH})")
     console.say(labelled("Plan         ", plan_line(prepared, known)))
 
 
