@@ -46,16 +46,16 @@ def set_up_early(builds: Sequence[Build], parameters: Parameters, environment: d
 
 def set_up(every: Iterable[Commands], stop: StopSwitch) -> None:
     """Problem E034 if a command fails, or if one changes what another one made."""
-    made: dict[str, tuple[Commands, States]] = {}
+    by_text: dict[str, tuple[Commands, States]] = {}
     for commands in every:
         if stop.requested:
             return
         commands.setup(stop)
         if commands.build.setup:
-            made[filled(commands.build.setup, commands.cell)] = commands, _files_of(commands)
-    if len(made) < 2:
+            by_text[filled(commands.build.setup, commands.cell)] = commands, _files_of(commands)
+    if len(by_text) < 2:
         return
-    for commands, states in made.values():
+    for commands, states in by_text.values():
         now = _files_of(commands)
         for path, state in states.items():
             if path not in now or now[path].sha256 != state.sha256:

@@ -151,7 +151,7 @@ def test_programs_that_all_end_with_an_allowed_code_agree() -> None:
     assert "Fastest: mimalloc" in analyse(Evidence(stored)).advice
 
 
-def test_a_code_now_and_then_is_said_and_compared() -> None:
+def test_a_code_now_and_then_is_reported_and_compared() -> None:
     stored = with_plan(with_facts(compare(), lambda p: {
         "exit_code": int(p.subject == "mimalloc" and p.round == 3)}),
         options=PlanOptions(ignored_exits=[1]))
