@@ -22,6 +22,8 @@ TIMEOUT_S = 60
 PARTS = (
     "os/linux.cpp",
     "os/linux_bare_thread.cpp",
+    "os/linux_process.cpp",
+    "os/linux_waiting.cpp",
     "os/bare_state.cpp",
     "os/mutex.cpp",
     "pool/block_source.cpp",

@@ -1,5 +1,7 @@
 #include "heap/caches.hpp"
 
+#include <atomic>
+
 #include "heap/bins.hpp"
 #include "heap/cache_stacks.hpp"
 #include "heap/checked_paths.hpp"
@@ -26,7 +28,7 @@ namespace {
 constinit const heap_cache no_later_cache = cache_without_stacks();
 
 /// Without it, caches of threads that end are lost.
-constinit bool ends_are_told = false;
+constinit std::atomic<bool> ends_are_told{false};
 
 /// The cache of a thread that ends is there for the next one.
 void abandon(void* abandoned) {
@@ -41,7 +43,14 @@ inline namespace layout_3 {
 __thread heap_cache* current_cache = stand_in(no_cache);
 } // namespace layout_3
 
-void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
+void watch_thread_exits() noexcept {
+  // Relaxed: the second of two threads need not wait. What it allocates before the first one is
+  // done is not passed on at its end.
+  static constinit std::atomic<bool> asked{false};
+  if (asked.exchange(true, std::memory_order_relaxed)) return;
+  // Release: pairs with take_cache, for the key.
+  if (os::set_thread_exit(abandon)) ends_are_told.store(true, std::memory_order_release);
+}
 
 void use_no_cache() noexcept {
   current_cache = stand_in(no_cache);
@@ -58,7 +67,7 @@ HEAPWISE_NOINLINE heap_cache* take_cache() noexcept {
   heap_cache* const adopted = adopt_cache();
   if (adopted == nullptr) return nullptr;
   cache_in_use() = adopted; // first: arranging the end of the thread allocates
-  if (ends_are_told) os::at_thread_exit(adopted);
+  if (ends_are_told.load(std::memory_order_acquire)) os::at_thread_exit(adopted);
   return adopted;
 }
 

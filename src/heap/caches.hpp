@@ -48,7 +48,8 @@ extern __thread heap_cache* hidden_cache;
 /// Effects: gives a free block of the class straight to its span.
 void release_uncached(void* block, size_class class_index) noexcept;
 
-/// Effects: from now on the caches of threads that end are passed on. Called once, at the start.
+/// Effects: from now on the caches of threads that end are passed on, if the system has room for
+/// that. Later calls do nothing.
 void watch_thread_exits() noexcept;
 
 /// Effects: in a thread whose thread-local storage has no values yet: gives it the one that stands

@@ -37,6 +37,12 @@ namespace {
 // Read by every thread, on a line of its own: what is written often may lie beside it otherwise.
 alignas(cache_line_bytes) constinit std::atomic<bool> started{false};
 constinit os::mutex starting;
+
+// The thread that holds `starting` while it starts the heap; nullptr if none does. A library may
+// have put a function of its own in the place of one that the start calls, and may allocate there:
+// then the thread comes back to here.
+constinit std::atomic<const void*> starter{nullptr};
+
 constinit bool said_no_memory = false;
 constinit bool has_options = false; // written with `starting` locked
 constinit bool is_prepared = false; // as that: `prepare` was called, and options are not read again
@@ -176,7 +182,7 @@ bool start_locked() noexcept {
   if constexpr (chosen_profile::keeps_states) start_call_sites();
   os::remember_processors();
   if (has_options) choose_shards();
-  watch_thread_exits();
+  watch_thread_exits(); // unless `prepare` was called before
   if (has_options || is_prepared) is_sealed = seal_facts();
   // Release: pairs with the acquire in heap_has_started. The space and the options are set.
   started.store(true, std::memory_order_release);
@@ -192,11 +198,17 @@ bool heap_has_started() noexcept {
 
 bool start_heap() noexcept {
   if (heap_has_started()) return true;
+  const void* const own = __builtin_thread_pointer();
+  // Relaxed: a thread sees what it has written itself, and no other thread writes its address.
+  if (starter.load(std::memory_order_relaxed) == own) return false;
   watch_forks();
   {
     const std::lock_guard hold{starting};
     if (started.load(std::memory_order_relaxed)) return true;
-    if (!start_locked()) return false;
+    starter.store(own, std::memory_order_relaxed);
+    const bool succeeded = start_locked();
+    starter.store(nullptr, std::memory_order_relaxed);
+    if (!succeeded) return false;
   }
   follow_options();
   return true;
@@ -227,6 +239,8 @@ void prepare(int /*count*/, char** /*words*/, char** environment) noexcept {
   // The handlers that are registered first are called last before a fork: those of other libraries
   // may allocate.
   watch_forks();
+  // A program may take all keys of threads before its first malloc.
+  watch_thread_exits();
   // Blocks, the ends of threads and the purging thread need the code.
   os::keep_loaded();
   read_late_options();

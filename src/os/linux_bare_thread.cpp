@@ -17,9 +17,21 @@
 #include "os/os.hpp"
 #include "os/system_call.hpp"
 
+// There since glibc 2.35.
+extern "C" {
+[[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
+[[gnu::weak]] extern const unsigned int __rseq_size;
+}
+
 namespace heapwise::os {
 
 namespace {
+
+/// As `struct rseq` of the kernel begins.
+struct rseq_begin {
+  std::uint32_t cpu_id_start;
+  std::uint32_t cpu_id;
+};
 
 /// The processors that a thread may use: room for as many as the kernel can be built for.
 struct processors {
@@ -96,10 +108,15 @@ std::size_t processor_count() noexcept {
 }
 
 std::size_t processor() noexcept {
-  const int saved = errno;
-  const int number = ::sched_getcpu(); // reads what the kernel wrote for the thread (rseq)
-  errno = saved;
-  return number < 0 ? 0 : static_cast<std::size_t>(number);
+  // The kernel writes it for each thread for which the C library asked (rseq).
+  if (&__rseq_size != nullptr && __rseq_size >= sizeof(rseq_begin)) {
+    const auto* const thread = static_cast<const std::byte*>(__builtin_thread_pointer());
+    const auto* const own = reinterpret_cast<const rseq_begin*>(thread + __rseq_offset);
+    const auto number = static_cast<std::int32_t>(__atomic_load_n(&own->cpu_id, __ATOMIC_RELAXED));
+    if (number >= 0) return static_cast<std::size_t>(number);
+  }
+  unsigned number = 0;
+  return system_call(SYS_getcpu, &number, nullptr, nullptr).succeeded() ? number : 0;
 }
 
 #if HEAPWISE_BARE_THREADS

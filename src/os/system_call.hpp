@@ -50,7 +50,7 @@ constexpr long word(std::nullptr_t) noexcept { return 0; }
 inline long word(const volatile void* address) noexcept { return reinterpret_cast<long>(address); }
 
 template <typename Number>
-  requires std::is_integral_v<Number>
+  requires(std::is_integral_v<Number> || std::is_enum_v<Number>)
 constexpr long word(Number number) noexcept {
   return static_cast<long>(number);
 }

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(__file__).with_name("hidden_memory.cpp")
 # The library itself is compiled without: what it marks, it marks for its user.
 LIBRARY = [ROOT / "src" / "arena" / "arena.cpp", ROOT / "src" / "os" / "linux.cpp",
+           ROOT / "src" / "os" / "linux_process.cpp", ROOT / "src" / "os" / "linux_waiting.cpp",
            ROOT / "src" / "os" / "bare_state.cpp",
            *sorted((ROOT / "src" / "pool").glob("c[ah]*.cpp")),
            ROOT / "src" / "pool" / "block_source.cpp", ROOT / "src" / "pool" / "failure.cpp"]

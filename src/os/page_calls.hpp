@@ -1,0 +1,47 @@
+// The two system calls that the runtime of a sanitizer has to see, if the program has one: it keeps
+// what it knows of each address.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+
+#include <sys/mman.h>
+#include <sys/types.h>
+
+#include "os/system_call.hpp"
+
+extern "C" {
+// Only the runtimes of sanitizers have these; the names are reserved for them.
+[[gnu::weak]] void* __interceptor_mmap(void* wish, std::size_t size_bytes, int protection,
+                                       int flags, int file, off_t begin);
+[[gnu::weak]] int __interceptor_munmap(void* memory, std::size_t size_bytes);
+}
+
+namespace heapwise::os {
+
+/// Effects: maps private pages, as `mmap` does. Returns: where, or the error.
+inline answer map_pages(void* wish, std::size_t size_bytes, int protection, int flags) noexcept {
+  constexpr int no_file = -1;
+  if (__interceptor_mmap == nullptr) [[likely]] {
+    return system_call(SYS_mmap, wish, size_bytes, protection, flags | MAP_ANONYMOUS, no_file, 0);
+  }
+  const int saved = errno;
+  void* const memory =
+      __interceptor_mmap(wish, size_bytes, protection, flags | MAP_ANONYMOUS, no_file, 0);
+  const answer answered{memory == MAP_FAILED ? -errno : reinterpret_cast<long>(memory)};
+  errno = saved;
+  return answered;
+}
+
+/// Effects: as `munmap`.
+inline answer unmap_pages(void* memory, std::size_t size_bytes) noexcept {
+  if (__interceptor_munmap == nullptr) [[likely]] {
+    return system_call(SYS_munmap, memory, size_bytes);
+  }
+  const int saved = errno;
+  const answer answered{__interceptor_munmap(memory, size_bytes) == 0 ? 0 : -errno};
+  errno = saved;
+  return answered;
+}
+
+} // namespace heapwise::os
