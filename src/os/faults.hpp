@@ -45,7 +45,10 @@ struct code_range {
 
 /// Effects: from the first call on, `action` is called with the address of each access that is not
 /// allowed. If it returns, the handler that the program had is in place again, and the access
-/// happens once more. A handler that the program installs later replaces it.
+/// happens once more. A handler that the program installs later replaces it. A SIGSEGV that a
+/// process sent does not call `action`, and has the effect that it has without it: the handler that
+/// the program had is in place again, and gets the signal. Does nothing if the program ignores
+/// SIGSEGV.
 void watch_faults(void (*action)(const void* address)) noexcept;
 
 /// What keeps a process from pages of its own.

@@ -50,9 +50,29 @@ bool has_data_limit() noexcept {
 void (*fault_action)(const void*) = nullptr;
 struct sigaction before_ours;
 
-void handle_fault(int, siginfo_t* what, void*) {
-  fault_action(what->si_addr);
+/// Returns: whether the signal comes again by itself once its handler has returned: the access that
+/// it tells of is repeated. Nothing repeats what a process sent (a code of 0 or less), nor an
+/// access by a wrong tag of which the processor told late.
+bool comes_again(const siginfo_t& told) noexcept {
+  constexpr int told_late = 8; // SEGV_MTEAERR
+  return told.si_code > 0 && told.si_code != told_late;
+}
+
+/// Effects: the calling thread gets the signal once more, as it was sent, when no handler of it
+/// runs any longer.
+void send_again(int signal, siginfo_t& told) noexcept {
+  const long process = ::syscall(SYS_getpid);
+  const long thread = ::syscall(SYS_gettid);
+  if (::syscall(SYS_rt_tgsigqueueinfo, process, thread, signal, &told) != 0) {
+    ::syscall(SYS_tgkill, process, thread, signal);
+  }
+}
+
+void handle_fault(int signal, siginfo_t* told, void*) {
+  const errno_keeper keep;
+  if (comes_again(*told)) fault_action(told->si_addr);
   ::sigaction(SIGSEGV, &before_ours, nullptr);
+  if (!comes_again(*told)) send_again(signal, *told);
 }
 
 } // namespace
@@ -88,9 +108,11 @@ void watch_faults(void (*action)(const void* address)) noexcept {
   const errno_keeper keep;
   fault_action = action;
   ::sigaction(SIGSEGV, nullptr, &before_ours);
+  if (before_ours.sa_handler == SIG_IGN) return;
   struct sigaction ours{};
   ours.sa_sigaction = handle_fault;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  // A signal that was sent interrupts a call as it would have done without this handler.
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (before_ours.sa_flags & SA_RESTART);
   ::sigemptyset(&ours.sa_mask);
   ::sigaction(SIGSEGV, &ours, nullptr);
 }

@@ -198,3 +198,9 @@ def test_the_stacks_of_a_sampled_block_reach_the_program(
     for call in ("allocated", "freed"):
         stack = found[call]["stack"]
         assert any(int(begin, 16) < int(address, 16) <= end for address in stack), found
+
+
+def test_a_signal_that_was_sent_ends_the_program(profile: Any) -> None:
+    """Nobody accessed anything: there is nothing to report, and nothing that happens again."""
+    done = profile.run("sh", "-c", "kill -SEGV $$; echo survived")
+    assert (done.status, done.out, done.err) == (-signal.SIGSEGV, b"", "")

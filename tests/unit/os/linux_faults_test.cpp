@@ -1,12 +1,15 @@
 #include "os/faults.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "contract/child.hpp"
 #include "os/os.hpp"
@@ -74,6 +77,123 @@ TEST_CASE("pages that may not be given back later are not hidden by protection")
     if (os::hide(memory, page) != os::hidden_by::nothing) std::_Exit(1);
   });
   CHECK(ended.exit_code == 0);
+}
+
+// A SIGSEGV that a process sent has the effect that it has without the heap.
+
+using sender = void (*)();
+
+void by_kill() { ::kill(::getpid(), SIGSEGV); }
+void by_raise() { std::raise(SIGSEGV); }
+void by_queue() { ::sigqueue(::getpid(), SIGSEGV, {.sival_int = 42}); }
+
+void by_another_process() {
+  const pid_t target = ::getpid();
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ::kill(target, SIGSEGV);
+    ::_exit(0);
+  }
+  ::waitpid(other, nullptr, 0);
+}
+
+constexpr sender senders[]{by_kill, by_raise, by_queue, by_another_process};
+
+void expect(bool condition, int code) {
+  if (!condition) std::_Exit(code);
+}
+
+/// An action for faults where none is to be seen.
+void see_fault(const void* /*address*/) { std::_Exit(99); }
+
+TEST_CASE("a SIGSEGV that was sent ends a process as it does without the watch") {
+  for (const sender send : senders) {
+    const contract::ending how = contract::in_child([&] {
+      os::watch_faults(see_fault);
+      send();
+    });
+    CHECK(how.signal == SIGSEGV);
+  }
+}
+
+volatile sig_atomic_t calls = 0;
+siginfo_t last_told;
+
+void count_call(int, siginfo_t* told, void*) {
+  calls = calls + 1;
+  last_told = *told;
+}
+
+void handle_by_count() {
+  struct sigaction own{};
+  own.sa_sigaction = count_call;
+  own.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGSEGV, &own, nullptr);
+}
+
+TEST_CASE("a handler that the program had gets each SIGSEGV that was sent once, as it was sent") {
+  const contract::ending how = contract::in_child([] {
+    handle_by_count();
+    os::watch_faults(see_fault);
+    for (int turn = 0; turn < 2; ++turn) {
+      calls = 0;
+      by_queue();
+      expect(calls == 1, 1);
+      expect(last_told.si_code == SI_QUEUE && last_told.si_value.sival_int == 42, 2);
+      by_kill();
+      expect(calls == 2, 3);
+      expect(last_told.si_code == SI_USER && last_told.si_pid == ::getpid(), 4);
+      by_raise();
+      expect(calls == 3 && last_told.si_code == SI_TKILL, 5);
+      by_another_process();
+      expect(calls == 4 && last_told.si_pid != ::getpid(), 6);
+    }
+  });
+  CHECK(how.signal == 0);
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("a SIGSEGV that was sent while it is blocked comes once it is not") {
+  const contract::ending how = contract::in_child([] {
+    handle_by_count();
+    os::watch_faults(see_fault);
+    sigset_t blocked;
+    ::sigemptyset(&blocked);
+    ::sigaddset(&blocked, SIGSEGV);
+    ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+    by_queue();
+    expect(calls == 0, 1);
+    ::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
+    expect(calls == 1 && last_told.si_code == SI_QUEUE, 2);
+  });
+  CHECK(how.signal == 0);
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("a program that ignores SIGSEGV still does") {
+  const contract::ending how = contract::in_child([] {
+    std::signal(SIGSEGV, SIG_IGN);
+    os::watch_faults(see_fault);
+    for (const sender send : senders) send();
+    std::_Exit(7);
+  });
+  CHECK(how.exit_code == 7);
+}
+
+TEST_CASE("an access that is not allowed calls the action and ends the process") {
+  for (const bool blocked : {false, true}) {
+    const contract::ending how = contract::in_child([&] {
+      os::watch_faults([](const void*) { ::write(STDERR_FILENO, "seen", 4); });
+      sigset_t all;
+      ::sigfillset(&all);
+      if (blocked) ::sigprocmask(SIG_BLOCK, &all, nullptr);
+      void* const page = os::reserve(os::page_bytes(), os::page_bytes());
+      *static_cast<volatile std::byte*>(page) = std::byte{1};
+    });
+    CHECK(how.signal == SIGSEGV);
+    // The system does not call a handler of a signal that is blocked.
+    CHECK(how.error == (blocked ? "" : "seen"));
+  }
 }
 
 } // namespace
