@@ -1,19 +1,25 @@
-// Huge pages for the heap's memory, if its user asks for them (docs/decisions/0140).
+// Which pages the system takes for the heap's slices, huge or small ones, and how the heap gives
+// them back (docs/decisions/0140 and 0235).
+//
+// Where the system has huge pages, a thread of its own (khugepaged) makes a huge page whole again
+// if a single one of its small pages is in use. So what the heap gives back of a huge page would
+// come back by itself. Before the heap gives back less than whole huge pages for the first time, it
+// tells the system to leave all of its slices in small pages.
 #pragma once
 
 #include <cstddef>
 
-#include "heap/options.hpp"
-#include "os/placement.hpp"
-
 namespace heapwise::detail {
 
-/// Effects: with the option HUGE_PAGES, asks the system for huge pages in memory that was mapped
-/// just now. Without it does nothing. Memory with the request and memory without it are two
-/// mappings to the system, so all of the heap's slices have it, or none has. The system may refuse:
-/// nothing depends on it.
-inline void want_huge_pages(std::byte* begin, std::size_t bytes) noexcept {
-  if (the_options.huge_pages) os::prefer_huge_pages(begin, bytes);
-}
+/// Effects: memory of slices that was mapped just now gets the pages that the option HUGE_PAGES
+/// asks for, or small ones if the heap has left the huge ones. Memory that was advised differently
+/// is two mappings to the system, so all slices are advised alike. The system may refuse: nothing
+/// depends on it. Requires: nobody else uses the memory.
+void choose_pages(std::byte* begin, std::size_t bytes) noexcept;
+
+/// Effects: as os::purge, for memory of slices. Before less than whole huge pages go back for the
+/// first time, the heap leaves the huge ones, unless the option says `always`. Thread safety: all.
+/// The lock of the space must not be held.
+bool purge_slices(void* memory, std::size_t bytes) noexcept;
 
 } // namespace heapwise::detail

@@ -8,6 +8,7 @@
 
 #include "heap/call_sites.hpp"
 #include "heap/expects.hpp"
+#include "heap/huge_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_guard.hpp"
 #include "heap/large_quarantine.hpp"
@@ -191,7 +192,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   new_span->touched_bytes = new_span->bytes;
   new_span->shard.store(static_cast<std::uint8_t>(shard), std::memory_order_relaxed);
   if (!clean && room_slices >= worth_purging_slices) {
-    os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
+    purge_slices(begin + slices * slice_bytes, room_slices * slice_bytes);
   }
   if (was_stocked && zeroed) {
     // The space does not know that it was written to.

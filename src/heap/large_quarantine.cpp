@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 
+#include "heap/huge_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_blocks.hpp"
 #include "heap/large_guard.hpp"
@@ -39,7 +40,7 @@ void overwrite(span& freed) noexcept {
 /// Effects: all bytes of a freed block are 0. Pages that the block got fresh are given back: to
 /// clear those that it never touched would make them resident.
 void clear(span& freed) noexcept {
-  if (freed.is_fresh && os::purge(the_space.begin_of(freed), freed.slices * slice_bytes)) return;
+  if (freed.is_fresh && purge_slices(the_space.begin_of(freed), freed.slices * slice_bytes)) return;
   freed.is_fresh = false;
   overwrite(freed);
 }
@@ -116,7 +117,7 @@ void purge_if_seen(span& held) noexcept {
   if (held.touched == touched) {
     held.touched = untouched;
   } else if (zeros::is_zero(the_space.begin_of(held), held.bytes)) {
-    held.is_fresh = os::purge(the_space.begin_of(held), held.slices * slice_bytes);
+    held.is_fresh = purge_slices(the_space.begin_of(held), held.slices * slice_bytes);
   }
 }
 
@@ -145,7 +146,7 @@ void discard_behind(span& block, std::size_t kept) noexcept {
   if (block.touched_bytes <= kept) return;
   std::byte* const tail = the_space.begin_of(block) + kept;
   const std::size_t bytes = block.touched_bytes - kept;
-  if (!os::purge(tail, bytes)) std::memset(tail, 0, bytes);
+  if (!purge_slices(tail, bytes)) std::memset(tail, 0, bytes);
 }
 
 void release_held_large() noexcept {

@@ -1,6 +1,7 @@
 #include "heap/options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string_view>
 
@@ -34,6 +35,14 @@ bool read_out_of_memory(string_view value, options& into) noexcept {
   return true;
 }
 
+bool read_huge_pages(string_view value, options& into) noexcept {
+  constexpr std::array<string_view, 4> names{"never", "0", "1", "always"}; // by huge_pages
+  const auto found = std::ranges::find(names, value);
+  if (found == names.end()) return false;
+  into.huge_pages = static_cast<huge_pages>(found - names.begin());
+  return true;
+}
+
 /// The value is copied: the program may change its environment.
 bool read_report(string_view value, options& into) noexcept {
   if (value.empty() || value.size() >= sizeof into.report) return false;
@@ -63,8 +72,8 @@ constexpr option<options> known[] = {
      .has_old_name = false},
     {.name = "REPORT", .read = read_report, .allowed = "a path of a file", .has_old_name = false},
     {.name = "HUGE_PAGES",
-     .read = read_switch<&options::huge_pages>,
-     .allowed = "0 or 1",
+     .read = read_huge_pages,
+     .allowed = "never, 0, 1 or always",
      .has_old_name = false},
     {.name = "GUARD_EVERY",
      .read = read_number<&options::guard_every, 0U, longest_delay>,

@@ -11,6 +11,14 @@ namespace heapwise::detail {
 
 enum class when_invalid : std::uint8_t { abort, warn, ignore };
 
+/// What is asked of the system; the values from `asked` on ask for huge pages.
+enum class huge_pages : std::uint8_t {
+  never,         // small pages from the start
+  by_the_system, // nothing, until memory goes back for the first time; then small pages
+  asked,         // huge pages until then
+  always,        // huge pages, even if the system fills up what went back
+};
+
 /// The defaults, until the environment says otherwise. docs/how-to/use-the-heap.md describes them.
 struct alignas(seal_alignment) options {
   bool stats = false; // HEAPWISE_MALLOC_STATS, and so on
@@ -21,7 +29,7 @@ struct alignas(seal_alignment) options {
   std::size_t limit_bytes = static_cast<std::size_t>(-1);
   std::uint32_t shards = 0; // 0: as the processors need
   char report[256] = {};    // the file for reports of faults; empty: none
-  bool huge_pages = false;  // ask the system for them
+  detail::huge_pages huge_pages = detail::huge_pages::by_the_system;
   // On average, one refill of this many takes its block from the guarded pages; 0: none does.
   std::uint32_t guard_every = chosen_profile::keeps_states ? 64 : 0;
   bool call_sites = false; // keep the calls that allocate and free each block

@@ -10,6 +10,7 @@
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
 #include "heap/guarded_pages.hpp"
+#include "heap/huge_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_blocks.hpp"
 #include "heap/large_quarantine.hpp"
@@ -75,7 +76,7 @@ span* take_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
 [[maybe_unused]] void discard(span& empty) noexcept {
   std::byte* const begin = the_space.begin_of(empty);
   const std::size_t bytes = empty.slices * slice_bytes;
-  if (!os::purge(begin, bytes)) std::memset(begin, 0, bytes - span_guard_bytes);
+  if (!purge_slices(begin, bytes)) std::memset(begin, 0, bytes - span_guard_bytes);
 }
 
 /// Effects: a span that is in no list any more goes back to the space; one block alone waits in the

@@ -39,7 +39,7 @@ std::size_t first_mapping(const std::byte* begin, std::size_t bytes) noexcept {
 mended map_again(std::byte* begin, std::size_t bytes) noexcept {
   switch (os::map_at(begin, bytes)) {
     case os::placed::here:
-      want_huge_pages(begin, bytes);
+      choose_pages(begin, bytes);
       return mended::fresh;
     case os::placed::occupied:
       return mended::as_was;
@@ -49,7 +49,8 @@ mended map_again(std::byte* begin, std::size_t bytes) noexcept {
   // A process that has as many mappings as it may have is refused another one, also where something
   // is mapped.
   if (os::is_mapped(begin, bytes)) return mended::as_was;
-  os::purge(begin, bytes); // a part may be mapped; it stays out of use, so it must not be resident
+  purge_slices(begin,
+               bytes); // a part may be mapped; it stays out of use, so it must not be resident
   return mended::lost;
 }
 
@@ -104,7 +105,7 @@ relocated relocate(span& source_span, std::byte* source, span& target_span,
   if (outcome.target_lost) {
     move_back(source, target, outcome.bytes);
     // Room behind the contents is still mapped. It stays out of use, so it must not be resident.
-    os::purge(target + outcome.bytes, target_span.slices * slice_bytes - outcome.bytes);
+    purge_slices(target + outcome.bytes, target_span.slices * slice_bytes - outcome.bytes);
     return relocated::target_lost;
   }
   target_span.pieces = outcome.pieces;
@@ -116,11 +117,11 @@ relocated relocate(span& source_span, std::byte* source, span& target_span,
   // What was moved has left a hole. Pieces of earlier moves went with it: what comes there now is
   // one mapping with its neighbours.
   if (os::map_at(source, outcome.bytes) != os::placed::here) {
-    if (outcome.bytes < bytes) os::purge(source + outcome.bytes, bytes - outcome.bytes);
+    if (outcome.bytes < bytes) purge_slices(source + outcome.bytes, bytes - outcome.bytes);
     forget_pieces(source_span);
     return relocated::source_lost;
   }
-  want_huge_pages(source, outcome.bytes);
+  choose_pages(source, outcome.bytes);
   if (outcome.bytes < bytes) return relocated::copied;
   forget_pieces(source_span);
   return relocated::moved;
@@ -128,7 +129,7 @@ relocated relocate(span& source_span, std::byte* source, span& target_span,
 
 mended mend(std::byte* begin, std::size_t bytes) noexcept {
   if (!os::renew(begin, bytes)) return map_again(begin, bytes);
-  want_huge_pages(begin, bytes);
+  choose_pages(begin, bytes);
   return mended::fresh;
 }
 

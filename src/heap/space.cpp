@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heap/expects.hpp"
+#include "heap/huge_pages.hpp"
 #include "heap/options.hpp"
 #include "heap/profile.hpp"
 #include "os/os.hpp"
@@ -142,7 +143,7 @@ void space::zero(const span& taken, std::size_t bytes) noexcept {
   for (slice_index at = index_of(taken); at < end;) {
     const std::size_t count = next_dirty_run(at, end);
     const std::size_t length = count * slice_bytes;
-    if (length < worth_purging_bytes || !os::purge(address_of(at), length)) {
+    if (length < worth_purging_bytes || !purge_slices(address_of(at), length)) {
       std::memset(address_of(at), 0, length);
     }
     at += count;

@@ -150,7 +150,7 @@ bool space::commit_to(slice_index end) noexcept {
     const os::placed answer = slices_.grow_to(wanted * slice_bytes);
     if (answer == os::placed::occupied && pass_over(wanted)) return true;
     if (answer != os::placed::here) continue;
-    want_huge_pages(address_of(committed), (wanted - committed) * slice_bytes);
+    choose_pages(address_of(committed), (wanted - committed) * slice_bytes);
     // Release: pairs with the acquire in `record`. The tables were mapped before.
     committed_slices_.store(wanted, std::memory_order_release);
     return true;
@@ -189,7 +189,7 @@ bool space::pass_over(slice_index end) noexcept {
     const os::placed answer = slices_.grow_to((at + 1) * slice_bytes);
     if (answer == os::placed::refused) break;
     if (answer == os::placed::here) {
-      want_huge_pages(address_of(at), slice_bytes);
+      choose_pages(address_of(at), slice_bytes);
       continue;
     }
     slices_.skip(slice_bytes);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "heap/huge_pages.hpp"
 #include "heap/page_returns.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -50,7 +51,7 @@ space::purged_slices space::purge_one_by_one(slice_index first, std::size_t coun
   std::size_t low = 0;
   std::size_t high = count;
   const auto give_back = [&](std::size_t at, int& refusals) {
-    is_clean[at] = os::purge(address_of(first + at), slice_bytes);
+    is_clean[at] = purge_slices(address_of(first + at), slice_bytes);
     refusals = is_clean[at] ? 0 : refusals + 1;
     if (is_clean[at]) the_page_returns.forget_refusals();
   };

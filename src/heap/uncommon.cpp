@@ -9,6 +9,7 @@
 #include "heap/checked_paths.hpp"
 #include "heap/general.hpp"
 #include "heap/guarded_pages.hpp"
+#include "heap/huge_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_blocks.hpp"
 #include "heap/large_guard.hpp"
@@ -54,7 +55,7 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   // The room need not be resident.
   const std::size_t unused_bytes = block.touched_bytes - bytes;
   if (unused_bytes >= worth_purging_slices * slice_bytes &&
-      os::purge(begin + bytes, unused_bytes)) {
+      purge_slices(begin + bytes, unused_bytes)) {
     block.touched_bytes = bytes;
   }
   return begin;

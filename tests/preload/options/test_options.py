@@ -103,15 +103,35 @@ def test_a_new_name_wins_over_the_old_one_without_a_line(heap: Any, compiled: An
     assert "heapwise: " not in done.err
 
 
-@pytest.mark.parametrize("wanted", [0, 1])
-def test_huge_pages_are_asked_for_on_request_and_for_all_of_the_heap(
-    heap: Any, compiled: Any, wanted: int
-) -> None:
-    done = heap.run(compiled(Path(__file__).parent / "huge_pages.c"),
-                    HEAPWISE_MALLOC_HUGE_PAGES=str(wanted))
+WAYS_TO_GIVE_BACK = ["spans", "blocks", "cleared", "shorter"]
+
+
+def pages_asked_for(heap: Any, compiled: Any, way: str, option: str) -> set[str]:
+    """What the heap asked for all of its memory after it gave some back in this way."""
+    done = heap.run(compiled(Path(__file__).parent / "huge_pages.c"), way,
+                    HEAPWISE_MALLOC_HUGE_PAGES=option, HEAPWISE_MALLOC_PURGE_THREAD="0")
     assert (done.status, done.err) == (0, "")
-    said = done.out.decode().split()
-    if "-1" in said:
+    said = [word for word in done.out.decode().split() if len(word) == 2]
+    if "??" in said:
         pytest.skip("the system does not say what was asked of it (CONFIG_PROC_PAGE_MONITOR)")
-    answers = [word for word in said if word.isdigit()]
-    assert answers == [str(wanted)] * 7
+    assert len(said) == 9
+    return set(said)
+
+
+@pytest.mark.parametrize(("option", "flag"), [
+    ("never", "nh"), ("0", "--"), ("1", "hg"), ("always", "hg")])
+def test_huge_pages_are_asked_for_on_request_and_for_all_of_the_heap(
+    heap: Any, compiled: Any, option: str, flag: str
+) -> None:
+    assert pages_asked_for(heap, compiled, "none", option) == {flag}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_GIVE_BACK)
+@pytest.mark.parametrize("option", ["0", "1", "always"])
+def test_memory_that_went_back_is_not_filled_up_with_huge_pages(
+    heap: Any, compiled: Any, way: str, option: str
+) -> None:
+    """From the first pages on that go back, all of the heap is in small pages, unless the user
+    wants huge ones always."""
+    asked = pages_asked_for(heap, compiled, way, option)
+    assert asked == ({"hg"} if option == "always" else {"nh"})

@@ -38,7 +38,8 @@ bool is_taken(const char* name, const std::string& value, const Check& is_as_wan
 bool are_defaults(const options& now) {
   return !now.stats && now.invalid_free == when_invalid::abort && now.purge_thread &&
          now.purge_delay_ms == 500 && !now.abort_without_memory &&
-         now.limit_bytes == static_cast<std::size_t>(-1) && now.shards == 0 && !now.huge_pages;
+         now.limit_bytes == static_cast<std::size_t>(-1) && now.shards == 0 &&
+         now.huge_pages == huge_pages::by_the_system;
 }
 
 /// Whether the value is refused with this line, and changes nothing.
@@ -80,8 +81,12 @@ TEST_CASE("every value that there is") {
       is_taken("HEAPWISE_MALLOC_SHARDS", "1", [](const options& now) { return now.shards == 1; }));
   CHECK(is_taken("HEAPWISE_MALLOC_SHARDS", "32",
                  [](const options& now) { return now.shards == 32; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_HUGE_PAGES", "never",
+                 [](const options& now) { return now.huge_pages == huge_pages::never; }));
   CHECK(is_taken("HEAPWISE_MALLOC_HUGE_PAGES", "1",
-                 [](const options& now) { return now.huge_pages; }));
+                 [](const options& now) { return now.huge_pages == huge_pages::asked; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_HUGE_PAGES", "always",
+                 [](const options& now) { return now.huge_pages == huge_pages::always; }));
   CHECK(is_taken("HEAPWISE_MALLOC_HUGE_PAGES", "0", are_defaults));
 }
 
@@ -89,7 +94,8 @@ TEST_CASE("values that there are not are refused, each with a line that says whi
   for (const char* value : {"", "2", "yes", "10", " 1"}) {
     CHECK(is_refused("STATS", value, "no such value; it is ignored. Next: 0 or 1"));
     CHECK(is_refused("PURGE_THREAD", value, "no such value; it is ignored. Next: 0 or 1"));
-    CHECK(is_refused("HUGE_PAGES", value, "no such value; it is ignored. Next: 0 or 1"));
+    CHECK(is_refused("HUGE_PAGES", value,
+                     "no such value; it is ignored. Next: never, 0, 1 or always"));
   }
   for (const char* value : {"", "Abort", "aborts", "0"}) {
     CHECK(is_refused("INVALID_FREE", value,
