@@ -77,38 +77,39 @@ inline bool defines(const symbol_tables& tables, std::uint32_t index, const char
 }
 
 /// The lookup of the GNU hash section, without its Bloom filter (this is not a hot path).
-inline bool in_gnu_hash(const symbol_tables& tables, const char* name) noexcept {
+inline const ElfW(Sym) * in_gnu_hash(const symbol_tables& tables, const char* name) noexcept {
   const std::uint32_t buckets = tables.gnu_hash[0];
   const std::uint32_t first = tables.gnu_hash[1];
   const std::uint32_t bloom_words = tables.gnu_hash[2] * (sizeof(std::size_t) / 4);
   const std::uint32_t* bucket = tables.gnu_hash + 4 + bloom_words;
   const std::uint32_t* chain = bucket + buckets;
-  if (buckets == 0) return false;
+  if (buckets == 0) return nullptr;
   std::uint32_t hash = 5381;
   for (const char* at = name; *at != '\0'; ++at) {
     hash = hash * 33 + static_cast<unsigned char>(*at);
   }
   for (std::uint32_t i = bucket[hash % buckets]; i >= first; ++i) {
     const std::uint32_t entry = chain[i - first];
-    if ((entry | 1U) == (hash | 1U) && defines(tables, i, name)) return true;
-    if ((entry & 1U) != 0) return false;
+    if ((entry | 1U) == (hash | 1U) && defines(tables, i, name)) return &tables.symbols[i];
+    if ((entry & 1U) != 0) return nullptr;
   }
-  return false;
+  return nullptr;
 }
 
-inline bool in_sysv_hash(const symbol_tables& tables, const char* name) noexcept {
+inline const ElfW(Sym) * in_sysv_hash(const symbol_tables& tables, const char* name) noexcept {
   const std::uint32_t count = tables.sysv_hash[1];
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (defines(tables, i, name)) return true;
+    if (defines(tables, i, name)) return &tables.symbols[i];
   }
-  return false;
+  return nullptr;
 }
 
-inline bool object_defines(const dl_phdr_info& object, const char* name) noexcept {
+/// The definition of `name` in the object; null if it has none.
+inline const ElfW(Sym) * definition_in(const dl_phdr_info& object, const char* name) noexcept {
   const symbol_tables tables = tables_of(object);
-  if (tables.symbols == nullptr || tables.names == nullptr) return false;
+  if (tables.symbols == nullptr || tables.names == nullptr) return nullptr;
   if (tables.gnu_hash != nullptr) return in_gnu_hash(tables, name);
-  return tables.sysv_hash != nullptr && in_sysv_hash(tables, name);
+  return tables.sysv_hash != nullptr ? in_sysv_hash(tables, name) : nullptr;
 }
 
 inline void write_hex(const unsigned char* bytes, std::size_t count, char* text) noexcept {
@@ -161,7 +162,7 @@ struct search {
 
 inline int visit_object(dl_phdr_info* object, std::size_t, void* argument) noexcept {
   const auto& wanted = *static_cast<search*>(argument);
-  if (!object_defines(*object, wanted.name)) return 0;
+  if (definition_in(*object, wanted.name) == nullptr) return 0;
   describe_object(*object, *wanted.into);
   return 1;
 }

@@ -15,7 +15,7 @@ constinit sampled_blocks sampled;
 __attribute__((tls_model("initial-exec"))) thread_local constinit thread_sampler sampler;
 
 bool thread_sampler::take() noexcept {
-  const bool records = writer.records();
+  const bool records = writer.records(frame_here());
   if (!recorded.has_memory()) {
     // The loader calls malloc before the C library knows its environment. Later, there is no drain.
     until_ = environ == nullptr ? 0 : INT64_MAX;
@@ -38,7 +38,7 @@ bool thread_sampler::take() noexcept {
 void write_sample(event_kind kind, const void* block, std::size_t size, const void* site,
                   unsigned alignment_log) noexcept {
   const std::uint64_t stamp = stamp_now();
-  const thread_writer::inner_calls inner{writer};
+  const thread_writer::own_work own{writer};
   if (!sampled.insert(reinterpret_cast<std::uintptr_t>(block))) {
     recorded.process().events_missed.fetch_add(1, std::memory_order_relaxed);
     return;

@@ -26,8 +26,9 @@ namespace heapwise::bench {
          !writer.looks_closer() && writer.write_plain(kind, block, 0, stamp_now(), site);
 }
 
-inline void write_free(event_kind kind, void* block, const void* site) noexcept {
-  if (block == nullptr || !writer.records()) return;
+inline void write_free(event_kind kind, void* block, const void* site,
+                       const call_frame* frame) noexcept {
+  if (block == nullptr || !writer.records(frame)) return;
   const std::uint64_t pages = counted_pages(block);
   writer.write_end(kind, block, pages, stamp_now(), site);
 }

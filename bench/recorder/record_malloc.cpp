@@ -25,11 +25,12 @@ unsigned log_of(std::size_t alignment) noexcept {
 
 template <class Allocate>
 [[gnu::noinline]] void* call_slowly(event_kind kind, std::size_t size, const void* site,
-                                    unsigned alignment_log, Allocate allocate) {
-  if (!writer.records()) return allocate();
+                                    unsigned alignment_log, const call_frame* frame,
+                                    Allocate allocate) {
+  if (!writer.records(frame)) return allocate();
   void* block = nullptr;
   {
-    const thread_writer::inner_calls inner{writer};
+    const thread_writer::outer_call outer{writer, frame};
     block = allocate();
   }
   return writer.write_block(kind, block, size, site, alignment_log);
@@ -40,25 +41,28 @@ template <class Allocate>
 [[gnu::always_inline]] inline void* recorded_call(event_kind kind, std::size_t size,
                                                   const void* site, unsigned alignment_log,
                                                   Allocate allocate) {
-  if (writer.is_in_another_call()) {
+  if (writer.is_in_another_call(frame_here())) {
     void* block = allocate();
     // The C++ function around this call may throw, and then does not end it.
-    if (block == nullptr) writer.leave_inner_calls();
+    if (block == nullptr) writer.leave_outer_call();
     return block;
   }
-  if (!writer.is_ready()) [[unlikely]]
-    return call_slowly(kind, size, site, alignment_log, allocate);
+  if (!writer.is_ready()) [[unlikely]] {
+    void* const slow = call_slowly(kind, size, site, alignment_log, frame_here(), allocate);
+    keep_frame();
+    return slow;
+  }
   void* block = nullptr;
   {
-    const thread_writer::inner_calls inner{writer};
+    const thread_writer::outer_call outer{writer, frame_here()};
     block = allocate();
   }
   return writer.write_made(kind, block, size, site, alignment_log);
 }
 
-[[gnu::noinline]] void free_slowly(void* block, const void* site) {
+[[gnu::noinline]] void free_slowly(void* block, const void* site, const call_frame* frame) {
   if (early.owns(block)) return;
-  write_free(event_kind::free, block, site);
+  write_free(event_kind::free, block, site, frame);
   if (auto* next = next_free.get(); next != nullptr) next(block);
 }
 
@@ -89,10 +93,12 @@ void free(void* block) {
   auto* const next = next_free.known();
   if (next != nullptr && write_plain_free(event_kind::free, block, site)) [[likely]]
     return next(block);
-  free_slowly(block, site);
+  free_slowly(block, site, frame_here());
+  keep_frame();
 }
 
-static void* record_realloc(void* block, std::size_t size, const void* site) {
+[[gnu::always_inline]] static inline void* record_realloc(void* block, std::size_t size,
+                                                          const void* site) {
   if (early.owns(block)) {
     void* new_block = move_out_of_early(block, size);
     session::mark(new_block); // it may be of the same memory
@@ -103,12 +109,12 @@ static void* record_realloc(void* block, std::size_t size, const void* site) {
   if (block == nullptr) {
     return recorded_call(event_kind::malloc, size, site, 0, [=] { return next(block, size); });
   }
-  if (!writer.records()) return next(block, size);
+  if (!writer.records(frame_here())) return next(block, size);
   const std::uint64_t pages = counted_pages(block);
   const std::uint64_t before = stamp_now();
   void* resized = nullptr;
   {
-    const thread_writer::inner_calls inner{writer};
+    const thread_writer::outer_call outer{writer, frame_here()};
     resized = next(block, size);
   }
   if (resized != nullptr) {
@@ -185,7 +191,7 @@ std::size_t malloc_usable_size(void* block) {
   auto* next = next_usable_size.get();
   if (next == nullptr) return 0;
   const std::size_t size = next(block);
-  if (block != nullptr && writer.records()) {
+  if (block != nullptr && writer.records(frame_here())) {
     writer.write_end(event_kind::usable_size, block, 0, stamp_now(), __builtin_return_address(0));
   }
   return size;

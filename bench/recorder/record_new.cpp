@@ -1,62 +1,74 @@
 // C++'s operator new and delete, recorded and forwarded.
 //
 // Some allocators bring their own, others leave libstdc++'s, which calls malloc: that inner call is
-// not an event. Defined by their mangled names (Itanium C++ ABI) and compiled without exceptions:
-// bad_alloc passes through these frames.
+// not an event. Defined by their mangled names (Itanium C++ ABI). Compiled without
+// exceptions: bad_alloc passes through these frames, see thread_writer::outer_call.
 #include <cstddef>
+#include <type_traits>
 
-#include "probe/next.hpp"
+#include "probe/next_operator.hpp"
 #include "recorder/calls.hpp"
 
 using namespace heapwise::bench;
 
 namespace {
 
-template <class Function, class... Arguments>
-[[gnu::noinline]] void* new_slowly(Function* function, event_kind kind, const void* site,
-                                   unsigned alignment_log, std::size_t size,
-                                   Arguments... arguments) {
-  if (!writer.records()) return function(size, arguments...);
+template <class... Arguments>
+[[gnu::noinline]] void* new_slowly(next_operator& next, event_kind kind, const void* site,
+                                   unsigned alignment_log, const call_frame* frame,
+                                   std::size_t size, Arguments... arguments) {
+  constexpr bool throws = !(std::is_same_v<Arguments, const void*> || ...);
+  const std::size_t alignment = std::size_t{1} << alignment_log;
+  const operator_source source = next.source_for(site);
+  if (!writer.records(frame)) return call_new(source, alignment, throws, size, arguments...);
   void* block = nullptr;
   {
-    const thread_writer::inner_calls inner{writer};
-    block = function(size, arguments...);
+    const thread_writer::outer_call outer{writer, frame};
+    block = call_new(source, alignment, throws, size, arguments...);
   }
   return writer.write_block(kind, block, size, site, alignment_log);
 }
 
-template <class Function, class... Arguments>
-[[gnu::always_inline]] inline void* recorded_new(next_function<Function>& next, event_kind kind,
+template <class... Arguments>
+[[gnu::always_inline]] inline void* recorded_new(next_operator& next, event_kind kind,
                                                  const void* site, unsigned alignment_log,
                                                  std::size_t size, Arguments... arguments) {
-  auto* function = next.get();
-  if (!writer.is_ready()) [[unlikely]]
-    return new_slowly(function, kind, site, alignment_log, size, arguments...);
+  auto* const function = next.known<void*(std::size_t, Arguments...)>();
+  if (function == nullptr || !writer.is_ready()) [[unlikely]] {
+    void* const slow =
+        new_slowly(next, kind, site, alignment_log, frame_here(), size, arguments...);
+    keep_frame();
+    return slow;
+  }
   void* block = nullptr;
   {
-    const thread_writer::inner_calls inner{writer};
+    const thread_writer::outer_call outer{writer, frame_here()};
     block = function(size, arguments...);
   }
   return writer.write_made(kind, block, size, site, alignment_log);
 }
 
-template <class Function, class... Arguments>
-[[gnu::noinline]] void delete_slowly(Function* function, event_kind kind, const void* site,
-                                     void* block, Arguments... arguments) {
-  if (block == nullptr || !writer.records()) return function(block, arguments...);
-  write_free(kind, block, site);
-  const thread_writer::inner_calls inner{writer};
-  function(block, arguments...);
+template <class... Arguments>
+[[gnu::noinline]] void delete_slowly(next_operator& next, event_kind kind, const void* site,
+                                     const call_frame* frame, void* block, Arguments... arguments) {
+  if (block == nullptr) return;
+  const operator_source source = next.source_of(block);
+  if (!writer.records(frame)) return call_delete(source, block, arguments...);
+  write_free(kind, block, site, frame);
+  const thread_writer::outer_call outer{writer, frame};
+  call_delete(source, block, arguments...);
 }
 
-template <class Function, class... Arguments>
-[[gnu::always_inline]] inline void recorded_delete(next_function<Function>& next, event_kind kind,
+template <class... Arguments>
+[[gnu::always_inline]] inline void recorded_delete(next_operator& next, event_kind kind,
                                                    const void* site, void* block,
                                                    Arguments... arguments) {
-  auto* function = next.get();
-  if (!write_plain_free(kind, block, site)) [[unlikely]]
-    return delete_slowly(function, kind, site, block, arguments...);
-  const thread_writer::inner_calls inner{writer};
+  auto* const function = next.known<void(void*, Arguments...)>();
+  if (function == nullptr || !write_plain_free(kind, block, site)) [[unlikely]] {
+    delete_slowly(next, kind, site, frame_here(), block, arguments...);
+    return keep_frame();
+  }
+  const thread_writer::outer_call outer{writer, frame_here()};
   function(block, arguments...);
 }
 
@@ -71,45 +83,45 @@ extern "C" {
 
 #define HEAPWISE_RECORD_NEW(name, kind)                                                \
   void* name(std::size_t size) {                                                       \
-    static constinit next_function<void*(std::size_t)> next{#name};                    \
+    static constinit next_operator next{#name};                                        \
     return recorded_new(next, event_kind::kind, __builtin_return_address(0), 0, size); \
   }
 
 #define HEAPWISE_RECORD_NEW_NOTHROW(name, kind)                                             \
   void* name(std::size_t size, const void* tag) {                                           \
-    static constinit next_function<void*(std::size_t, const void*)> next{#name};            \
+    static constinit next_operator next{#name};                                             \
     return recorded_new(next, event_kind::kind, __builtin_return_address(0), 0, size, tag); \
   }
 
 #define HEAPWISE_RECORD_NEW_ALIGNED(name, kind)                                                 \
   void* name(std::size_t size, std::size_t alignment) {                                         \
-    static constinit next_function<void*(std::size_t, std::size_t)> next{#name};                \
+    static constinit next_operator next{#name};                                                 \
     return recorded_new(next, event_kind::kind, __builtin_return_address(0), log_of(alignment), \
                         size, alignment);                                                       \
   }
 
 #define HEAPWISE_RECORD_NEW_ALIGNED_NOTHROW(name, kind)                                         \
   void* name(std::size_t size, std::size_t alignment, const void* tag) {                        \
-    static constinit next_function<void*(std::size_t, std::size_t, const void*)> next{#name};   \
+    static constinit next_operator next{#name};                                                 \
     return recorded_new(next, event_kind::kind, __builtin_return_address(0), log_of(alignment), \
                         size, alignment, tag);                                                  \
   }
 
 #define HEAPWISE_RECORD_DELETE(name, kind)                                       \
   void name(void* block) {                                                       \
-    static constinit next_function<void(void*)> next{#name};                     \
+    static constinit next_operator next{#name};                                  \
     recorded_delete(next, event_kind::kind, __builtin_return_address(0), block); \
   }
 
 #define HEAPWISE_RECORD_DELETE_WITH(name, kind, Argument)                                  \
   void name(void* block, Argument argument) {                                              \
-    static constinit next_function<void(void*, Argument)> next{#name};                     \
+    static constinit next_operator next{#name};                                            \
     recorded_delete(next, event_kind::kind, __builtin_return_address(0), block, argument); \
   }
 
 #define HEAPWISE_RECORD_DELETE_WITH_TWO(name, kind, First, Second)                              \
   void name(void* block, First first, Second second) {                                          \
-    static constinit next_function<void(void*, First, Second)> next{#name};                     \
+    static constinit next_operator next{#name};                                                 \
     recorded_delete(next, event_kind::kind, __builtin_return_address(0), block, first, second); \
   }
 
@@ -129,6 +141,10 @@ HEAPWISE_RECORD_DELETE_WITH(_ZdlPvRKSt9nothrow_t, scalar_delete, const void*)
 HEAPWISE_RECORD_DELETE_WITH(_ZdaPvRKSt9nothrow_t, array_delete, const void*)
 HEAPWISE_RECORD_DELETE_WITH(_ZdlPvSt11align_val_t, scalar_delete, std::size_t)
 HEAPWISE_RECORD_DELETE_WITH(_ZdaPvSt11align_val_t, array_delete, std::size_t)
+HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdlPvSt11align_val_tRKSt9nothrow_t, scalar_delete, std::size_t,
+                                const void*)
+HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdaPvSt11align_val_tRKSt9nothrow_t, array_delete, std::size_t,
+                                const void*)
 HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdlPvmSt11align_val_t, scalar_delete, std::size_t, std::size_t)
 HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdaPvmSt11align_val_t, array_delete, std::size_t, std::size_t)
 }

@@ -33,10 +33,23 @@ void make_key() { has_key = pthread_key_create(&end_key, call_at_end) == 0; }
 
 } // namespace
 
+/// A call that is part of another one stands below it, not far away, on the same stack.
+bool thread_writer::outer_call_goes_on(const call_frame* frame) noexcept {
+  constexpr std::uintptr_t most_bytes = 8192;
+  if (outer_ == &recorder_itself) return true;
+  const auto here = reinterpret_cast<std::uintptr_t>(frame);
+  const auto outer = reinterpret_cast<std::uintptr_t>(outer_);
+  if (here < outer && outer - here < most_bytes && outer_->return_address == outer_return_) {
+    return true;
+  }
+  outer_ = nullptr;
+  return false;
+}
+
 bool thread_writer::attach() noexcept {
   if (refused_) return false;
   const int saved_errno = errno;
-  inner_ = true;
+  const own_work own{*this};
   void* places = recorded.take_slot(slot_);
   refused_ = places == nullptr;
   if (!refused_) {
@@ -58,7 +71,6 @@ bool thread_writer::attach() noexcept {
     }
     write_call(event_kind::thread_begin, nullptr, 0, stamp_now(), nullptr);
   }
-  inner_ = false;
   errno = saved_errno;
   return !refused_;
 }
@@ -110,14 +122,15 @@ void* thread_writer::write_block(event_kind kind, void* block, std::size_t size,
 
 void thread_writer::write_stack(const void* site) noexcept {
   until_stack_ = recorded.memory().stack_every;
-  inner_ = true;
-  recorded.note_modules();
   stack_trace stack;
-  if (until_stack_ != 0) {
-    stack = recorded.memory().frame_pointers != 0 ? stack_by_frame_pointers(address_of(site))
-                                                  : stack_from(address_of(site));
+  {
+    const own_work own{*this};
+    recorded.note_modules();
+    if (until_stack_ != 0) {
+      stack = recorded.memory().frame_pointers != 0 ? stack_by_frame_pointers(address_of(site))
+                                                    : stack_from(address_of(site));
+    }
   }
-  inner_ = false;
   write_stack(stack);
 }
 

@@ -9,32 +9,69 @@
 
 namespace heapwise::bench {
 
+/// What the ABIs of x86-64 and AArch64 have where a frame pointer points to.
+struct call_frame {
+  const call_frame* caller;
+  std::uint64_t return_address;
+};
+
+/// Of the function in whose place it stands.
+[[nodiscard, gnu::always_inline]] inline const call_frame* frame_here() noexcept {
+  return static_cast<const call_frame*>(__builtin_frame_address(0));
+}
+
+/// Behind a call that was given the frame: the frame stays until the call has returned.
+[[gnu::always_inline]] inline void keep_frame() noexcept { asm volatile(""); }
+
 class thread_writer {
  public:
-  /// While it lives, calls of this thread are part of another call and are not recorded.
-  class inner_calls {
+  /// While it lives, calls of this thread are parts of a call that the allocator serves, and are
+  /// not recorded.
+  ///
+  /// An exception of the allocator passes through the frames of this library and ends nothing here:
+  /// a cleanup would need functions of the C++ runtime that throws, and there may be several. So a
+  /// call has also ended if its return address does not stand in its frame any more.
+  class outer_call {
    public:
-    explicit inner_calls(thread_writer& writer) noexcept : writer_{writer} {
-      writer_.inner_ = true;
+    /// `frame` is that of the function which the program has called.
+    [[gnu::always_inline]] outer_call(thread_writer& writer, const call_frame* frame) noexcept
+        : writer_{writer} {
+      writer_.outer_ = frame;
+      writer_.outer_return_ = frame->return_address;
     }
-    ~inner_calls() { writer_.inner_ = false; }
-    inner_calls(const inner_calls&) = delete;
-    inner_calls& operator=(const inner_calls&) = delete;
+    [[gnu::always_inline]] ~outer_call() { writer_.outer_ = nullptr; }
+    outer_call(const outer_call&) = delete;
+    outer_call& operator=(const outer_call&) = delete;
 
    private:
     thread_writer& writer_;
   };
 
-  /// Whether the call that the thread is making now has to be written down.
-  [[nodiscard]] bool records() noexcept {
-    if (inner_) return false;
+  /// While it lives, the thread works for the recorder, and its calls are not the program's.
+  class own_work {
+   public:
+    explicit own_work(thread_writer& writer) noexcept : writer_{writer} {
+      writer_.outer_ = &recorder_itself;
+    }
+    ~own_work() { writer_.outer_ = nullptr; }
+    own_work(const own_work&) = delete;
+    own_work& operator=(const own_work&) = delete;
+
+   private:
+    thread_writer& writer_;
+  };
+
+  /// Whether the call that the thread is making now has to be written down. `frame` is that of the
+  /// function which was called.
+  [[nodiscard]] bool records(const call_frame* frame) noexcept {
+    if (is_in_another_call(frame)) return false;
     if (!recorded.records()) return false;
     return ring_ != nullptr || attach();
   }
 
   /// Whether that is so, and nothing has to be prepared. Nearly always the same as records().
   [[nodiscard, gnu::always_inline]] bool is_ready() const noexcept {
-    return *here_ != 0 && !inner_ && recorded.is_on();
+    return *here_ != 0 && outer_ == nullptr && recorded.is_on();
   }
 
   /// Whether there is a place to write to, even while no calls are recorded.
@@ -53,10 +90,12 @@ class thread_writer {
     refused_ = false;
   }
 
-  [[nodiscard]] bool is_in_another_call() const noexcept { return inner_; }
+  [[nodiscard]] bool is_in_another_call(const call_frame* frame) noexcept {
+    return outer_ != nullptr && outer_call_goes_on(frame);
+  }
 
   /// A call that returned no block ends what it was part of: an exception may follow.
-  void leave_inner_calls() noexcept { inner_ = false; }
+  void leave_outer_call() noexcept { outer_ = nullptr; }
 
   /// Of a call that made this block; returns it. Null: of a call that failed.
   void* write_block(event_kind kind, void* block, std::size_t size, const void* site,
@@ -163,6 +202,7 @@ class thread_writer {
     slot_->written.store(written_, std::memory_order_release);
   }
 
+  bool outer_call_goes_on(const call_frame* frame) noexcept;
   bool attach() noexcept;
   bool find_room() noexcept;
   bool wait_for_room() noexcept;
@@ -172,6 +212,7 @@ class thread_writer {
   static void end_of_thread(void* writer) noexcept;
 
   static constexpr std::uint32_t nowhere = 0;
+  static constexpr call_frame recorder_itself{nullptr, 0};
 
   /// Points to 0 as long as there is no ring, and in a forked child.
   const std::uint32_t* here_ = &nowhere;
@@ -181,8 +222,9 @@ class thread_writer {
   std::uint64_t written_ = 0;
   std::uint64_t limit_ = 0; ///< when this many are written, find_room() is to be called
   std::uint64_t last_stamp_ = 0;
+  const call_frame* outer_ = nullptr; ///< of the call that the allocator serves
+  std::uint64_t outer_return_ = 0;    ///< where that call returns to
   std::uint32_t until_stack_ = 0;
-  bool inner_ = false;
   bool refused_ = false;
 };
 

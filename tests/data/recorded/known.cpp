@@ -60,6 +60,14 @@ void every_call() {
   free(block);
 }
 
+/// Each call stands deeper than the one before, with room that nobody writes to between them.
+[[gnu::noinline]] void descend(int levels) {
+  volatile char room[64];
+  room[0] = 0;
+  free(malloc(1235));
+  if (levels > 1) descend(levels - 1);
+}
+
 void* churn(void* argument) {
   for (long i = 0; i < reinterpret_cast<long>(argument); ++i) free(malloc(24 + i % 7));
   return nullptr;
@@ -259,6 +267,15 @@ int main(int argc, char** argv) {
       (void)block;
     } catch (const std::bad_alloc&) {
       free(malloc(1234));
+    }
+    for (int i = 0; i < 10; ++i) {
+      try {
+        void* volatile block = ::operator new[](~std::size_t{0} / 4);
+        (void)block;
+      } catch (const std::bad_alloc&) {
+        descend(20);
+      }
+      ::operator delete(::operator new(1236));
     }
   }
   if (what == "mixed") mixed(count);

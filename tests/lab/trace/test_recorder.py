@@ -217,9 +217,25 @@ def test_real_programs_are_recorded_whole(name: str, record: Record) -> None:
         assert read_contents(opened).events == summary.events
 
 
-def test_calls_after_an_exception_are_recorded(known: Path, record: Record) -> None:
+HEAPS = ("", "libheapwise-malloc.so", "libheapwise-malloc-fast.so", "libheapwise-malloc-guarded.so",
+         "libheapwise-malloc-hardened.so", "libjemalloc.so.2",
+         "libtcmalloc_minimal.so.4")
+
+
+@pytest.mark.parametrize("heap", HEAPS)
+def test_calls_after_an_exception_are_recorded(
+        heap: str, known: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Allocators with operators of their own throw out of them, past the recorder."""
+    if heap:
+        found_heap = native_part(heap) if "heapwise" in heap else next(
+            Path("/usr/lib").glob(f"*/{heap}*"), None)
+        if found_heap is None:
+            pytest.skip(f"{heap} is not installed")
+        monkeypatch.setenv("LD_PRELOAD", str(found_heap))
     found = sizes(record(known, "throw"))
     assert found[Kind.MALLOC, 1234] == 1
+    assert found[Kind.MALLOC, 1235] == 10 * 20
+    assert found[Kind.SCALAR_NEW, 1236] == 10
 
 
 def test_a_refused_call_makes_and_ends_no_block(known: Path, record: Record) -> None:

@@ -1,0 +1,118 @@
+// The operators new and delete of C++ behind a preloaded library that forwards to them.
+//
+// If the program, what it was linked with, or another preloaded library has them, RTLD_NEXT finds
+// them, and all calls go there. A program in C has none. It may load a plug-in in C++ by dlopen,
+// with a C++ runtime in a scope that only the plug-in sees (RTLD_LOCAL, the default). The calls of
+// the plug-in reach the preloaded library all the same, because the global scope is searched first.
+// They then go where they would go without it: to the operators of the plug-in that calls, if it
+// defines some itself, else to those of a C++ runtime that is loaded. If there is neither, they are
+// served by malloc, as the standard defines.
+//
+// All of these but the plug-in's own take their blocks from malloc, so it does not matter which of
+// them ends a block. The blocks of a plug-in's own operators are remembered, and go back to it.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "probe/next_malloc.hpp"
+#include "probe/plugin_blocks.hpp"
+
+namespace heapwise::bench {
+
+/// A loaded object that defines operators for itself.
+struct plugin {
+  std::atomic<std::uintptr_t> base{0}; ///< where it is loaded; 0: the entry is free
+  plugin_blocks blocks;                ///< that its operators new have made and nobody has ended
+};
+
+/// Which arguments of the call a function takes.
+enum class operator_arguments : std::uint8_t { all, block, block_and_last };
+
+/// What serves a call of an operator. function: null if malloc or free does. owner: null if the
+/// function is not of a plug-in.
+struct operator_source {
+  void* function = nullptr;
+  plugin* owner = nullptr;
+  operator_arguments takes = operator_arguments::all;
+};
+
+class next_operator {
+ public:
+  /// `name` as the Itanium C++ ABI mangles it.
+  constexpr explicit next_operator(const char* name) noexcept : name_{name} {}
+
+  /// That of the global scope. Null before the first call, and if the global scope has none.
+  template <class Function>
+  [[nodiscard, gnu::always_inline]] Function* known() const noexcept {
+    // No order: the pointer is all that is published, and it never changes.
+    return std::bit_cast<Function*>(global_.load(std::memory_order_relaxed));
+  }
+
+  /// For an operator new that is called by the function that `site` returns to.
+  [[nodiscard]] operator_source source_for(const void* site) noexcept;
+
+  /// For an operator delete.
+  [[nodiscard]] operator_source source_of(const void* block) noexcept;
+
+ private:
+  [[nodiscard]] void* global() noexcept;
+  [[nodiscard]] void* of_runtime() noexcept;
+
+  const char* name_;
+  std::atomic<void*> global_{nullptr};
+  std::atomic<void*> of_runtime_{nullptr}; ///< of a C++ runtime that is loaded, for good
+};
+
+/// A block of malloc. If there is no memory, it calls the new handler and throws as operator new
+/// does; ends the process if there is no C++ runtime that can throw.
+[[nodiscard]] void* new_by_malloc(std::size_t size, std::size_t alignment, bool throws);
+
+/// Ends a block that a plug-in has just made.
+void take_back(plugin& owner, void* block, std::size_t alignment) noexcept;
+
+/// Calls operator new. `alignment` is that of malloc if the operator has none. `source` is apart:
+/// to find it may allocate and free, and these are not parts of the call.
+template <class... Arguments>
+[[gnu::noinline]] void* call_new(const operator_source& source, std::size_t alignment, bool throws,
+                                 std::size_t size, Arguments... arguments) {
+  using function = void*(std::size_t, Arguments...);
+  if (source.function == nullptr) return new_by_malloc(size, alignment, throws);
+  void* const block = std::bit_cast<function*>(source.function)(size, arguments...);
+  if (source.owner == nullptr || block == nullptr || source.owner->blocks.insert(block)) {
+    return block;
+  }
+  take_back(*source.owner, block, alignment);
+  return new_by_malloc(size, alignment, throws);
+}
+
+/// The alignment, which is the last argument of the operators that `takes` has this for.
+template <class... Arguments>
+[[nodiscard]] constexpr std::size_t last_of(Arguments... arguments) noexcept {
+  std::size_t last = 0;
+  if constexpr ((std::is_same_v<Arguments, std::size_t> && ...)) ((last = arguments), ...);
+  return last;
+}
+
+/// Calls operator delete. Requires that the block is not null.
+template <class... Arguments>
+[[gnu::noinline]] void call_delete(const operator_source& source, void* block,
+                                   Arguments... arguments) {
+  if (early.owns(block)) return;
+  if (source.function == nullptr) {
+    if (auto* const free = next_free.get(); free != nullptr) free(block);
+  } else if (source.takes == operator_arguments::all) {
+    std::bit_cast<void (*)(void*, Arguments...)>(source.function)(block, arguments...);
+  } else if (source.takes == operator_arguments::block) {
+    std::bit_cast<void (*)(void*)>(source.function)(block);
+  } else {
+    std::bit_cast<void (*)(void*, std::size_t)>(source.function)(block, last_of(arguments...));
+  }
+}
+
+} // namespace heapwise::bench
