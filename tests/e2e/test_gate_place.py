@@ -67,3 +67,32 @@ def test_one_allocation_more_is_not_hidden_by_the_depth_of_the_base(
     first = rows(heapwise, deep, "app", "cc -O1 -o app main.c")[0]
     assert (first["verdict"], first["new"] - first["base"]) == ("regressed", 1)
     assert not (deep / "app").exists()  # the user's tree is left alone
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("b/app", "new-build/deeper/app"), ("one", "another-one"), ("old/app", "new/app")])
+def test_two_files_that_read_their_path_differ_in_what_was_changed_alone(
+    heapwise: Any, tmp_path: Path, old: str, new: str
+) -> None:
+    for name, extra in ((old, 0), (new, 1)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-O1", f"-DEXTRA={extra}", "-o", name, str(SOURCE)], cwd=tmp_path,
+                       check=True)
+    done = heapwise("gate", "--base", old, "--new", new, *LIMITS, "--json")
+    first = json.loads(done.stdout)["gate"]["rows"][0]
+    assert (first["verdict"], first["exact"]) == ("regressed", True), first["sentence"]
+    assert first["new"] - first["base"] == 1
+
+
+def test_counts_at_paths_of_unequal_length_are_not_called_exact(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    """The clones would lie in the folder that is cloned."""
+    for name in ("one", "another"):
+        subprocess.run(["cc", "-O1", "-o", name, str(SOURCE)], cwd=tmp_path, check=True)
+    done = heapwise("gate", "--base", "one", "--new", "another", *LIMITS, "--json", "--strict",
+                    env={"XDG_CACHE_HOME": str(tmp_path)})
+    assert done.returncode == 4, done.stderr
+    for row in json.loads(done.stdout)["gate"]["rows"]:
+        assert (row["verdict"], row["exact"]) == ("cannot tell", False)
+        assert "paths of equal length" in row["sentence"]

@@ -34,7 +34,7 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     if gate is None:
         return None
     base, new = sides(evidence)
-    rows = [_Wording(one, base, new, _objection(trust, one.decision.verdict)).row()
+    rows = [_Wording(one, base, new, _objection(trust, one.decision.verdict), gate.uneven).row()
             for one in judge_limits(evidence, ended=True)]
     verdict = _worst(rows)
     return GateResult(base, new, verdict, exit_code(rows, strict=gate.strict), rows,
@@ -75,12 +75,14 @@ def _worst(rows: list[GateRow]) -> GateVerdict:
 
 @dataclass(frozen=True)
 class _Wording:
-    """One metric, in words. objection: a check of trust that failed, "" without one."""
+    """One metric, in words. objection: a check of trust that failed, "" without one. uneven: why
+    the builds were counted at paths of unequal length, "" if they were not."""
 
     judged: Judged
     base: str
     new: str
     objection: str
+    uneven: str
 
     def row(self) -> GateRow:
         one, decision = self.judged, self.judged.decision
@@ -133,6 +135,11 @@ class _Wording:
             without = self.base if len(base) < COUNTS else self.new
             return f"{self._name} cannot be told: they were not counted twice in {without}"
         before, after = (round(median(counts)) for counts in (base, new))
+        if self.uneven:
+            return (f"{self._name} cannot be told: {after:,} instead of {before:,}, but the paths "
+                    f"of {self.base} and {self.new} have unequal lengths, and a count can depend "
+                    f"on that; {self.uneven}. Put them at paths of equal length, for example "
+                    "base/app and head/app")
         if self.judged.decision.verdict == "cannot tell":
             return f"{self._name} cannot be told: {self._uneven(base, new)}, {self._limit}"
         if before == after and self._is_exact:
@@ -153,7 +160,8 @@ class _Wording:
     @property
     def _is_exact(self) -> bool:
         """Every run of a build counted the same."""
-        return self.judged.counts is not None and all(len({*c}) == 1 for c in self.judged.counts)
+        return (self.judged.counts is not None and not self.uneven
+                and all(len({*c}) == 1 for c in self.judged.counts))
 
     def _difference(self, ratio: PairedRatio) -> str:
         more, less = ("slower", "faster") if self.judged.metric == "time" else ("more", "less")

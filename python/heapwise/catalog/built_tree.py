@@ -79,9 +79,11 @@ def _link(path: Path, root: Path) -> bytes:
 
 
 def _loaded(path: Path, own: bytes) -> bytes:
-    """A hash of each loaded segment; empty for a file that is not a whole ELF program or library. The
-    header of the file says where its tables are, and a note may say who built it: neither is part
-    of what runs."""
+    """A hash of each loaded segment; empty for a file that is not a whole ELF program or library.
+
+    The header of the file says where its tables are, and a note may say who built it: neither is
+    part of what runs.
+    """
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 

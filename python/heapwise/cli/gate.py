@@ -46,6 +46,7 @@ from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
+    from heapwise.model import Place
     from heapwise.runner import GateRequest
 
 BASE, NEW = "base", "new"
@@ -132,7 +133,7 @@ def gate(
         return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
                                 stall=fleet_stall, dry_run=dry_run)
     from heapwise.cli.frame.gated import demand_exports
-    from heapwise.model import Build
+    from heapwise.model import Build, Place
     from heapwise.runner import CompareRequest, GateRequest, built_commit
 
     limits = parse_limits(limit or [])
@@ -145,13 +146,13 @@ def gate(
                       do="heapwise gate --base-commit main --build-command make --new ./app ...")
     console = Console(quiet, json)
     with ExitStack() as stack:
-        before, after, places = base or "", new, {}
+        before, after, places = base or "", new, list[Place]()
         if base_commit is not None and build_command is not None:
             console.say(f"Building     {base_commit} and the working tree: {build_command}")
             trees = stack.enter_context(
                 built_commit(base_commit, build_command, Path(new), os.environ))
-            before, after = map(str, trees.programs)
-            places = {BASE: trees.base, NEW: trees.head}
+            places = [trees.base, trees.head]
+            before, after = (place.program for place in places)
         request = GateRequest(CompareRequest(
             builds=[
                 Build(name, [_path(program), *(arguments or [])], prepare=before_each,
@@ -165,8 +166,8 @@ def gate(
             allow_background=allow_background, output_files=output_file or [], check=check or "",
             any_exit=ignore_failure, ignored_exits=parse_exits(ignore_exit),
             fresh_folder=fresh_dir, show_output=show_output,
-        ), limits, strict, places)
-        return _decide(request, export or [], store, console, dry_run=dry_run,
+        ), limits, strict)
+        return _decide(request, places, export or [], store, console, dry_run=dry_run,
                        measure_identical=measure_identical)
 
 
@@ -175,13 +176,13 @@ def _path(program: str) -> str:
     return f"./{program}" if "/" not in program and Path(program).is_file() else program
 
 
-def _decide(request: GateRequest, export: list[Path], store: str | None, console: Console, *,
-            dry_run: bool, measure_identical: bool) -> int:
+def _decide(request: GateRequest, places: list[Place], export: list[Path], store: str | None,
+            console: Console, *, dry_run: bool, measure_identical: bool) -> int:
     from heapwise.analysis.gate import identical_result
     from heapwise.catalog.same_build import same_build
     from heapwise.cli.compare import measure
     from heapwise.cli.frame.gated import announce_gate, export_gate, show_gate
-    from heapwise.runner import prepare_gate
+    from heapwise.runner import common_place, placed, prepare_gate
 
     prepared = prepare_gate(request, os.environ)
     announce_gate(prepared, console)
@@ -197,7 +198,11 @@ def _decide(request: GateRequest, export: list[Path], store: str | None, console
         if console.as_json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console, exports=export)
+    if places:
+        return measure(placed(prepared, places, ""), store, console, exports=export)
+    with common_place(old, new) as common:
+        return measure(placed(prepared, common.places, common.uneven), store, console,
+                       exports=export)
 
 
 def parse_limits(words: list[str]) -> dict[str, float]:

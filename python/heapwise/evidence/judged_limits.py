@@ -105,7 +105,9 @@ def _counted(evidence: Evidence, metric: str, limit: float) -> Judged:
     base, new = sides(evidence)
     own = {base, *evidence.controls.values()}
     counts = (_counts(evidence, own, metric), _counts(evidence, {new}, metric))
-    verdict = decide_counts(*counts, limit)
+    gate = evidence.stored.run.plan.options.gate
+    uneven = gate is not None and bool(gate.uneven)
+    verdict = "cannot tell" if uneven else decide_counts(*counts, limit)
     unit: Literal["bytes", "count"] = "bytes" if metric == "allocated_bytes" else "count"
     middles = [float(np.median(each)) if each else None for each in counts]
     return Judged(metric, limit, unit, Decision(verdict, None, None, None), middles[0], middles[1],

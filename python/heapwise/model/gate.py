@@ -15,13 +15,14 @@ GateVerdict = Literal["regressed", "fine", "cannot tell"]
 class Place(msgspec.Struct, frozen=True):
     """Where the files of a build lie, and the path at which they are run.
 
-    root: a folder or a file. stands: the path that ``root`` has while a process of the build runs.
-    mounted: it has that path in the process's own mount namespace alone; else it is renamed.
+    program: as the command has it. root: a folder or a file, which has the path ``stands`` while a
+    process of the build runs. at: the program's path then.
     """
 
+    program: str
     root: str
     stands: str
-    mounted: bool = False
+    at: str
 
 
 class GateOptions(msgspec.Struct, frozen=True):

@@ -6,9 +6,10 @@ from heapwise.runner.bisection import Bisection, BisectionResult, Interrupted
 from heapwise.runner.builds import Examined
 from heapwise.runner.campaign import Campaign
 from heapwise.runner.checkout import Checkout
+from heapwise.runner.common_places import common_place
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
-from heapwise.runner.gate_plan import GateRequest, prepare_gate
+from heapwise.runner.gate_plan import GateRequest, placed, prepare_gate
 from heapwise.runner.launch import Outcome
 from heapwise.runner.preflight import preflight
 from heapwise.runner.program import experiment_of
@@ -26,7 +27,7 @@ __all__ = [
     "LONGEST_S", "Bisection", "BisectionResult", "Campaign", "Checkout", "CompareRequest",
     "Examined", "GateRequest", "Interrupted", "Outcome", "Prepared", "Progress",
     "RunRequest", "ServerRequest", "Step", "Suspects", "Watcher", "Worktrees", "built_commit",
-    "cells", "changes_of", "control_of", "experiment_of", "preflight",
+    "cells", "changes_of", "common_place", "control_of", "experiment_of", "placed", "preflight",
     "prepare_compare", "prepare_gate", "prepare_reproduction", "prepare_run", "prepare_server",
     "resolve", "resume", "row_trouble", "start", "subjects_of", "watch_memory", "worktrees",
 ]

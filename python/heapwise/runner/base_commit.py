@@ -21,16 +21,10 @@ LAST_LINES = 20
 
 @dataclass(frozen=True)
 class TwoTrees:
-    """program: its place in either tree, ``base`` and ``head``."""
+    """The base's and the new build's."""
 
     base: Place
     head: Place
-    program: Path
-
-    @property
-    def programs(self) -> tuple[Path, Path]:
-        """The base's and the new one."""
-        return Path(self.base.root) / self.program, Path(self.head.root) / self.program
 
 
 @contextmanager
@@ -49,15 +43,20 @@ def built_commit(
     trees = cache() / "commits"
     _remove_left(checkout, trees)
     folder = trees / f"{commit[:12]}-{os.getpid()}"
-    base, head = (Place(str(folder / name), str(folder / STANDS)) for name in (BASE, HEAD))
+    base, head = (_place(folder, name, checkout.program) for name in (BASE, HEAD))
     try:
         checkout.check_out(commit, Path(base.root))
         checkout.copy_working_tree(Path(head.root))
         for place in (head, base):
             _build(checkout, place, folder / "log", environment)
-        yield TwoTrees(base, head, checkout.program)
+        yield TwoTrees(base, head)
     finally:
         checkout.forget(folder)
+
+
+def _place(folder: Path, name: str, program: Path) -> Place:
+    root, stands = folder / name, folder / STANDS
+    return Place(str(root / program), str(root), str(stands), str(stands / program))
 
 
 def _build(checkout: Checkout, place: Place, log: Path, environment: Mapping[str, str]) -> None:

@@ -80,7 +80,8 @@ class CountingRuns:
     def _confirm(self, measured: Process) -> None:
         """What seems to have grown beyond its limit is counted again: it may be chance."""
         gate, names = self.plan.options.gate, [s.name for s in self.plan.subjects if not s.control]
-        if gate is None or len({name for _, name in self._counted}) < len(self.plan.subjects):
+        done = {name for _, name in self._counted}
+        if gate is None or gate.uneven or len(done) < len(self.plan.subjects):
             return
         base, new = (self._counts.get(name, []) for name in names)
         metrics = [metric for metric in gate.limits if metric in COUNTED]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from msgspec import structs
 
@@ -31,8 +31,6 @@ class GateRequest:
     compare: CompareRequest
     limits: Mapping[str, float]
     strict: bool = False
-    places: Mapping[str, Place] = field(default_factory=dict)
-    """Build -> where it is run, if that is not where it lies."""
 
 
 def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepared:
@@ -43,14 +41,24 @@ def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepar
              if metric in TIMED and (metric not in COUNTED or by_processor)]
     options = structs.replace(prepared.plan.options, time_given=True,
                               most_rounds=MOST_ROUNDS, gate=GateOptions(
-                                  dict(request.limits), request.strict, by_processor,
-                                  dict(request.places)))
+                                  dict(request.limits), request.strict, by_processor))
     plan = replace(prepared.plan, options=options, precision=0.0, min_rounds=FIRST_LOOK)
     if not timed:
         plan = replace(plan, min_rounds=1, max_rounds=1, warm_up_rounds=0)
     [experiment] = prepared.experiments
     return replace(prepared, plan=plan,
                    experiments=[_counting(experiment) if by_processor else experiment])
+
+
+def placed(prepared: Prepared, places: Sequence[Place], uneven: str) -> Prepared:
+    """The gate with the places of the base and of the new build; without any, both are run where
+    they lie. uneven: why their paths have unequal lengths all the same."""
+    options = prepared.plan.options
+    assert options.gate is not None
+    named = dict(zip((build.name for build in prepared.plan.builds), places, strict=False))
+    gate = structs.replace(options.gate, places=named, uneven=uneven)
+    return replace(prepared, plan=replace(prepared.plan,
+                                          options=structs.replace(options, gate=gate)))
 
 
 def _instructions(request: GateRequest) -> bool:

@@ -15,9 +15,9 @@ from heapwise.model import Place
 
 @contextmanager
 def standing(place: Place | None) -> Iterator[None]:
-    """Its tree has the path ``stands`` until this is left. Processes of one gate run one after the
+    """``root`` has the path ``stands`` until this is left. Processes of one gate run one after the
     other, so one path can serve all builds."""
-    if place is None or place.mounted:
+    if place is None:
         yield
         return
     Path(place.root).rename(place.stands)
@@ -28,13 +28,8 @@ def standing(place: Place | None) -> Iterator[None]:
 
 
 def words_at(place: Place | None, command: Sequence[str]) -> list[str]:
-    """The command with the path at which each file of the tree is found while it runs."""
+    """The command with the path of the program while it stands. Other words name files of the user,
+    which stay where they are."""
     if place is None:
         return list(command)
-    return [_moved(word, place) for word in command]
-
-
-def _moved(word: str, place: Place) -> str:
-    if word == place.root or word.startswith(f"{place.root}/"):
-        return place.stands + word[len(place.root):]
-    return word
+    return [place.at if word == place.program else word for word in command]

@@ -77,6 +77,10 @@ def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) 
         raise Problem("E003", "the run cannot go on: names in it are not UTF-8",
                       why="The store holds text, so those names cannot be restored from it.",
                       do="begin a new run")
+    if lost := _lost_place(plan):
+        raise Problem("E003", f"the gate cannot go on: {lost} is gone",
+                      why="It held the builds at one path, so that their counts are comparable.",
+                      do="begin a new gate")
     environment = from_store(plan.environment, os.environ)
     store = writer.folder.parent.parent
     if writer.folder.parent.name == RUNS:
@@ -92,6 +96,12 @@ def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) 
     stored = read_run(store, str(writer.folder))
     executor.resume_from(stored.processes)
     return Campaign(run, writer, executor, watcher, files, stored)
+
+
+def _lost_place(plan: Plan) -> str:
+    """The first of the places of a gate that is gone; "" if all are there."""
+    places = plan.options.gate.places.values() if plan.options.gate else ()
+    return next((place.root for place in places if not Path(place.root).exists()), "")
 
 
 def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
