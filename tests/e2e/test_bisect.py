@@ -55,16 +55,70 @@ def test_ends_that_do_not_differ_are_not_told_apart(tmp_path: Path) -> None:
     assert "Cannot tell which of 3 commits it is: the two ends do not differ" in done.stdout
 
 
-def test_commits_with_the_same_program_need_no_measurement(tmp_path: Path) -> None:
+def test_commits_with_the_same_files_need_no_measurement_but_both_ends_do(tmp_path: Path) -> None:
     repository = tmp_path / "r"
     hashes = planted(repository, 2, 1, 40, iterations=1_000_000)
     for number in range(5):
-        (repository / "README").write_text(f"{number}\n")
-        git(repository, "add", ".")
-        git(repository, "commit", "-qm", f"words {number}")
+        git(repository, "commit", "-qm", f"nothing {number}", "--allow-empty")
     done = bisect(repository, "--good", hashes[0], "--time", "2s", "--json")
-    assert document(done)["found"] == hashes[1]
-    assert len(list((tmp_path / "cache").glob("heapwise/bisect/*/store/runs/*"))) == 1
+    assert document(done)["found"] == hashes[1], done.stdout
+    # The ends, and the commit against its parent.
+    assert len(list((tmp_path / "cache").glob("heapwise/bisect/*/store/runs/*"))) == 2
+
+
+def test_ends_with_the_same_files_are_not_measured_and_nothing_is_accused(tmp_path: Path) -> None:
+    hashes = planted(tmp_path / "r", 1, 0, 0, iterations=1_000)
+    git(tmp_path / "r", "commit", "-qm", "nothing", "--allow-empty")
+    done = bisect(tmp_path / "r", "--good", hashes[0])
+    assert done.returncode == 4, done.stderr
+    assert "all files of the two ends are equal" in done.stdout
+
+
+HOST = """
+#include <dlfcn.h>
+int main(void) {
+  void *library = dlopen("$ORIGIN/work.so", RTLD_NOW);
+  void (*work)(void) = library ? (void (*)(void))dlsym(library, "work") : 0;
+  if (!work) return 1;
+  work();
+  return 0;
+}
+"""
+PLUGIN = "void work(void) {{ for (volatile long i = 0; i < {work}; ++i) {{ }} }}\n"
+SCRIPT = "#!/usr/bin/python3\nimport work\nwork.work()\n"
+
+
+@pytest.mark.parametrize("kind", ["plug-in", pytest.param("script", marks=pytest.mark.long)])
+def test_a_change_beside_the_program_is_found_and_no_innocent_commit_accused(
+    tmp_path: Path, kind: str
+) -> None:
+    """The file of the program is the same in all commits."""
+    repository = tmp_path / "r"
+    repository.mkdir()
+    git(repository, "init", "-q")
+    hashes = []
+    for number in range(4):
+        work = 40_000_000 if number >= 1 else 20_000_000
+        (repository / "app.c").write_text(HOST)
+        (repository / "app.py").write_text(SCRIPT)
+        (repository / "app.py").chmod(0o755)
+        (repository / "work.c").write_text(PLUGIN.format(work=work))
+        (repository / "work.py").write_text(
+            f"def work():\n    for _ in range({work // 10}):\n        pass\n")
+        (repository / "notes.txt").write_text(f"{number}\n")
+        git(repository, "add", ".")
+        git(repository, "commit", "-qm", f"commit {number}")
+        hashes.append(git(repository, "rev-parse", "HEAD"))
+    build = "cc -O1 -shared -fPIC -o work.so work.c && cc -o app app.c" if kind == "plug-in" \
+        else "true"
+    done = bisect(repository, "--good", hashes[0], "--time", "2s", "--json", build=build,
+                  program="./app" if kind == "plug-in" else "./app.py")
+    found = document(done)
+    assert found["found"] in (hashes[1], None), done.stdout
+    if found["found"] is None:  # the machine was too busy: the range must hold the culprit
+        assert hashes[1] in found["between"][1:]
+    else:
+        assert found["ratio"]["low"] > 1
 
 
 def test_a_good_end_that_does_not_build_is_an_error(tmp_path: Path) -> None:

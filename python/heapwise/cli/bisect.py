@@ -82,6 +82,7 @@ def bisect(
     """
     from heapwise.cli.frame import progress
     from heapwise.runner import (
+        STATE_FILE,
         Bisection,
         Checkout,
         CompareRequest,
@@ -98,7 +99,7 @@ def bisect(
     trees = worktrees(Checkout.of(Path(program[0]), build_command), quantity, *program)
     commits = trees.commits(good, bad)
     if fresh:
-        (trees.folder / "bisect.json").unlink(missing_ok=True)
+        (trees.folder / STATE_FILE).unlink(missing_ok=True)
     request = CompareRequest(
         input_path=input, ignore_output=True, allow_background=True,
         timeout_s=parse_timeout(timeout), cpus=parse_cpus(cpus), keep_environment=keep_env,
@@ -160,12 +161,14 @@ def _show(outcome: BisectionResult, search: Bisection, console: Console, metric:
 
 
 def _ratio_words(outcome: BisectionResult) -> str:
-    from heapwise.wording.numbers import percent
-    from heapwise.wording.ratios import percent_ends
+    from heapwise.wording.numbers import percent, signed
+    from heapwise.wording.ratios import percent_ends, signed_ends
 
     ratio = outcome.ratio
     if ratio is None or ratio.low is None or ratio.high is None:
         return ""
+    if ratio.low <= 1 <= ratio.high:
+        return f"{signed(ratio.ratio)} (95 % CI {signed_ends(ratio.low, ratio.high)})"
     word = "more" if ratio.ratio > 1 else "less"
     return (f"{percent(abs(ratio.ratio - 1))} {word} "
             f"(95 % CI {percent_ends(ratio.low, ratio.high)})")

@@ -2,7 +2,7 @@
 
 from heapwise.runner.attached import watch_memory
 from heapwise.runner.base_commit import built_commit
-from heapwise.runner.bisection import Bisection, BisectionResult, Interrupted
+from heapwise.runner.bisection import STATE_FILE, Bisection, BisectionResult, Interrupted
 from heapwise.runner.builds import Examined
 from heapwise.runner.campaign import Campaign
 from heapwise.runner.checkout import Checkout
@@ -24,8 +24,8 @@ from heapwise.runner.whole_program import LONGEST_S
 from heapwise.runner.worktrees import Worktrees, worktrees
 
 __all__ = [
-    "LONGEST_S", "Bisection", "BisectionResult", "Campaign", "Checkout", "CompareRequest",
-    "Examined", "GateRequest", "Interrupted", "Outcome", "Prepared", "Progress",
+    "LONGEST_S", "STATE_FILE", "Bisection", "BisectionResult", "Campaign", "Checkout",
+    "CompareRequest", "Examined", "GateRequest", "Interrupted", "Outcome", "Prepared", "Progress",
     "RunRequest", "ServerRequest", "Step", "Suspects", "Watcher", "Worktrees", "built_commit",
     "cells", "changes_of", "common_place", "control_of", "experiment_of", "placed", "preflight",
     "prepare_compare", "prepare_gate", "prepare_reproduction", "prepare_run", "prepare_server",

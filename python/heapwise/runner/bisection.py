@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 from collections.abc import Callable, Sequence
@@ -21,12 +20,13 @@ from heapwise.runner.start import resume, start
 from heapwise.runner.suspects import Suspects, SuspectState, side_of
 from heapwise.runner.watcher import Watcher
 from heapwise.runner.worktrees import Worktrees
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.paired import STRICT_CONFIDENCE, PairedRatio
 from heapwise.store import read_run
 from heapwise.store.writer import write_atomically
 from heapwise.wording.lists import counted
 
-STATE_FILE = "bisect.json"
+STATE_FILE = "learned.json"
+NOT_APART = "the two ends do not differ by more than the noise"
 TRIAL_S = 3600.0
 
 FINEST, COARSEST = 0.002, 0.01
@@ -35,6 +35,13 @@ FINEST, COARSEST = 0.002, 0.01
 
 LONGER = 4
 """A stage may last this many times as long if it has not decided."""
+
+LOOKS = 3
+"""How often a stage is judged at most: at its time, and at twice and ``LONGER`` times as much."""
+
+LOOK_CONFIDENCE = 1 - (1 - STRICT_CONFIDENCE) / LOOKS
+"""Of the interval at each look, so that all looks of a stage err together as rarely as one strict
+interval (Bonferroni). Else looking again until something differs would find a difference."""
 
 
 class Ending(Watcher, Protocol):
@@ -95,10 +102,14 @@ class Bisection:
                 raise Problem("E030", f"{self.trees.title(end)} cannot be built, or its program "
                               "fails", why="Both ends are needed to know what to look for.",
                               do=f"read {self.trees.log(end)}")
+        if self._is_same(commits[0], commits[-1]):
+            return self._unknown("all files of the two ends are equal")
         while chosen := self._buildable():
             self._tell(chosen)
             if not self._stage(chosen):
-                return self._unknown("the two ends do not differ by more than the noise")
+                return self._unknown(NOT_APART)
+        if self.learned.whole is None and not self._stage([]):
+            return self._unknown(NOT_APART)
         return self._confirm()
 
     def _stage(self, chosen: list[str]) -> bool:
@@ -122,13 +133,13 @@ class Bisection:
         whole, found = self._whole(evidence), dict[str, SuspectState]()
         for commit in chosen:
             ratio = self._ratio(evidence, commit, self.suspects.commits[0])
-            found[commit] = side_of(ratio.strict, whole.ratio) if (
-                whole is not None and ratio is not None and ratio.strict is not None
-            ) else "cannot tell"
+            ends = ratio and ratio.ends(LOOK_CONFIDENCE)
+            found[commit] = side_of(ends, whole.ratio) if whole and ends else "cannot tell"
         return found
 
     def _confirm(self) -> BisectionResult:
-        """The commit against the one before it, on fresh rounds."""
+        """The commit against the one before it, on fresh rounds. It is the culprit if the step has
+        the direction of the whole change, and more than half of its size."""
         low, high = self.suspects.ends
         before, after = self.suspects.commits[low], self.suspects.commits[high]
         if high - low > 1:
@@ -142,12 +153,23 @@ class Bisection:
             return ratio is not None and self._differs(found, ratio)
 
         evidence = self._measured([before, after], differs)
-        ratio, whole = self._ratio(evidence, after, before), self.learned.whole
-        if ratio is None or not differs(evidence):
-            return self._unknown("on fresh rounds it does not differ from its parent", ratio)
-        if whole is not None and (ratio.ratio > 1) != (whole > 1):
-            return self._unknown("on fresh rounds it differs in the other direction", ratio)
+        ratio = self._ratio(evidence, after, before)
+        if why := self._doubt(ratio, differs(evidence)):
+            return self._unknown(why, ratio)
         return BisectionResult(after, self.suspects.commits[low:high + 1], "", ratio)
+
+    def _doubt(self, step: PairedRatio | None, differs: bool) -> str:
+        """Why the last step is not the change that was looked for; "" if it is."""
+        whole = self.learned.whole
+        if step is None or not differs or whole is None:
+            return "on fresh rounds it does not differ from its parent"
+        if (step.ratio > 1) != (whole > 1):
+            return "on fresh rounds it differs in the other direction"
+        ends = step.ends(LOOK_CONFIDENCE)
+        if ends is None or side_of(ends, whole) != "like bad":
+            return ("on fresh rounds it is not clear that it makes more than half of the "
+                    "difference between the ends")
+        return ""
 
     def _unknown(self, why: str, ratio: PairedRatio | None = None) -> BisectionResult:
         low, high = self.suspects.ends
@@ -171,7 +193,7 @@ class Bisection:
         low, high = self.suspects.ends
         # The nearest first: where nothing was changed, neighbours are alike.
         for place, state in ((low, "like good"), (high, "like bad")):
-            if self._hash(self.suspects.commits[place]) == self._hash(commit):
+            if self._is_same(self.suspects.commits[place], commit):
                 self._note(commit, "like good" if state == "like good" else "like bad")
                 return True
         return False
@@ -193,9 +215,13 @@ class Bisection:
         allowed = code in (0, *self.request.ignored_exits)
         return program if allowed or self.request.any_exit else None
 
-    def _hash(self, commit: str) -> str:
-        program = self.trees.built(commit)
-        return hashlib.sha256(program.read_bytes()).hexdigest() if program else commit
+    def _is_same(self, one: str, other: str) -> bool:
+        """Whether all files of both trees are equal, which needs no measurement. A program can load
+        or read any of them."""
+        for commit in (one, other):
+            self.trees.built(commit)
+        digest = self.trees.digest(one)
+        return bool(digest) and digest == self.trees.digest(other)
 
     def _measured(self, commits: Sequence[str], enough: Callable[[Evidence], bool]) -> Evidence:
         """One plan in which the rounds of all of them are interleaved. It goes on, up to
@@ -238,13 +264,14 @@ class Bisection:
         return evidence.ratio((cell, _name(above)), (cell, _name(below)))[0]
 
     def _differs(self, evidence: Evidence, ratio: PairedRatio) -> bool:
-        """As a verdict has it: the strict interval excludes 1, and the ratio is beyond the noise
+        """As a verdict has it: the interval of a look excludes 1, and the ratio is beyond the noise
         floor."""
-        if ratio.strict is None:
+        ends = ratio.ends(LOOK_CONFIDENCE)
+        if ends is None:
             return False
         floor = max((floor for cell, floor in evidence.floors.items()
                      if cell.quantity == self.metric), default=0.0)
-        return (not ratio.strict[0] <= 1 <= ratio.strict[1]
+        return (not ends[0] <= 1 <= ends[1]
                 and max(ratio.ratio, 1 / ratio.ratio) - 1 > floor)
 
     def _note(self, commit: str, state: SuspectState) -> None:

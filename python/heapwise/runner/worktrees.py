@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.catalog import git
+from heapwise.catalog.built_tree import tree_digest
 from heapwise.errors import Problem
 from heapwise.runner.checkout import Checkout, cache
 
@@ -45,11 +46,19 @@ class Worktrees:
         tree, mark = self.folder / commit, self.folder / f"{commit}.state"
         program = tree / self.checkout.program
         if mark.exists() and (mark.read_text() == FAILED or program.is_file()):
-            return program if mark.read_text() == BUILT else None
+            return None if mark.read_text() == FAILED else program
         self.checkout.check_out(commit, tree)
         found = self.checkout.build(tree, self.log(commit), os.environ)
-        mark.write_text(BUILT if found else FAILED)
+        # Taken now: a program may write into its tree when it runs.
+        mark.write_text(f"{BUILT} {tree_digest(tree)}" if found else FAILED)
         return found
+
+    def digest(self, commit: str) -> str:
+        """Of all files of its tree, as the build left them; "" if that is not known."""
+        try:
+            return (self.folder / f"{commit}.state").read_text().removeprefix(BUILT).strip()
+        except OSError:
+            return ""
 
     def log(self, commit: str) -> Path:
         """What its build printed."""
