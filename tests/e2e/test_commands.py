@@ -72,6 +72,10 @@ def test_the_forms_of_a_command_line(
     (("--build", "true"), "not of the form name=COMMAND"),
     (("ls | wc", "true"), "which only a shell understands"),
     (("echo $HOME", "true"), "which only a shell understands"),
+    (('echo "$HOME"', "true"), "which only a shell understands"),
+    (("echo ~/x", "true"), "contains ~/x, which only a shell understands"),
+    (("echo /bin/s*", "true"), "contains /bin/s*, which only a shell understands"),
+    (("-L", "n", "'x y,2", "echo {n}", "true"), "No closing quotation"),
     (("true", "300"), "each word is a command line of its own"),
     (("true", "--wat"), "heapwise compare -- true --wat"),
     (("-n", "a", "true", "false"), "1 names for 2 commands"),
@@ -88,6 +92,56 @@ def test_an_unclear_command_is_an_error_with_a_way_out(
     done = heapwise("compare", "--dry-run", *words)
     assert done.returncode == 2
     assert part in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("word", ["echo 'a*'", "echo zz*zz", "echo a\\\\*", "echo '$HOME'"])
+def test_what_a_shell_would_leave_as_it_is_is_no_error(heapwise: Any, word: str) -> None:
+    assert heapwise("compare", "--dry-run", word, "true").returncode == 0
+
+
+def test_variables_before_a_program_are_its_own(heapwise: Any, tmp_path: Path, script: Any) -> None:
+    """As in a shell; also those that tune an allocator, and would not be inherited."""
+    show = script("show", 'echo "$MALLOC_ARENA_MAX/$OTHER/$#"')
+    done = heapwise("compare", "-r", "1", "-w", "0", "--ignore-output", "-L", "n", "1,2",
+                    f"MALLOC_ARENA_MAX={{n}} OTHER='a b' {show} x", f"MALLOC_ARENA_MAX=1 {show}",
+                    "--show-output")
+    assert done.returncode in (0, 4), done.stderr
+    said = done.stdout + done.stderr
+    for line in ("1/a b/1", "2/a b/1", "1//0"):
+        assert line in said
+    plan = stored_run(tmp_path).run.plan
+    assert plan.builds[0].environment == {"MALLOC_ARENA_MAX": "{n}", "OTHER": "a b"}
+    assert dry(heapwise, "--", "A=1", show)["builds"][0]["environment"] == {"A": "1"}
+    assert [b["name"] for b in dry(heapwise, f"A=1 {show}", f"A=2 {show}")["builds"]] == [
+        "A=1 show", "A=2 show"]
+
+
+def test_the_way_out_of_a_mistake_works_as_it_is_shown(heapwise: Any) -> None:
+    """A command line is not quoted again as one word after --."""
+    done = heapwise("compare", "--dry-run", "LC_ALL=C no-such-program x", "true")
+    assert done.returncode == 2
+    assert "-- 'LC_ALL" not in done.stderr
+    assert "there is no program no-such-program" in " ".join(done.stderr.split())
+
+
+def test_a_value_with_spaces_is_several_words_of_a_line(heapwise: Any, tmp_path: Path) -> None:
+    done = heapwise("compare", "-r", "1", "-w", "0", "--ignore-output", "-L", "f", "-l -a,'x y'",
+                    "printf %s/ --{f}=1", "printf %s/ {f}", "--show-output")
+    assert done.returncode in (0, 4), done.stderr
+    said = done.stdout + done.stderr
+    for line in ("---l/-a=1/", "-l/-a/", "x y/", "--x y=1/"):
+        assert line in said
+    one_word = heapwise("compare", "-r", "1", "-w", "0", "-L", "f", "a b,c", "--ignore-output",
+                        "--show-output", "--allocators", "glibc,heapwise", "--", "printf", "%s/",
+                        "{f}")
+    assert "a b/" in one_word.stdout + one_word.stderr
+
+
+def test_a_placeholder_that_is_misspelt_is_named(heapwise: Any) -> None:
+    done = heapwise("compare", "--dry-run", "-L", "threads", "1,2", "echo {thread}",
+                    "echo {threads}")
+    assert "{thread} stays as it is" in done.stdout
+    assert "did you mean threads?" in done.stdout
 
 
 def test_hyperfines_short_options_mean_the_same(heapwise: Any) -> None:

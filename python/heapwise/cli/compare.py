@@ -305,8 +305,9 @@ def own_options(context: typer.Context, tail: Sequence[str]) -> list[str]:
 
 
 def _explained(problem: Problem, commands: list[str]) -> Problem:
-    """If a word before -- is not a program, the user may have meant the arguments of one."""
-    if problem.id != "E010" or len(commands) < 2:
+    """If a word before -- is not a program, the user may have meant the arguments of one. A command
+    with a space is a command line in any case."""
+    if problem.id != "E010" or len(commands) < 2 or any(" " in word for word in commands):
         return problem
     return Problem("E010", problem.what, why="Without -- each word is a command line of its own.",
                    do=f"for one program with its arguments: heapwise compare -- "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,24 +44,56 @@ class Build:
     cleanup: str = ""
     """The same once, after the last process."""
 
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables that the command sets for its program, as ``NAME=value program`` does in a shell.
+    The values may hold placeholders."""
+
+    splits_values: bool = False
+    """Whether a value with spaces stands for several words: the command was one line of text."""
+
     @property
     def program(self) -> str:
         return self.command[0]
 
     @property
+    def program_typed(self) -> str:
+        """The program as it was typed, without the variables before it."""
+        return [*self.as_typed, *self.command][len(self.environment) if self.as_typed else 0]
+
+    @property
     def placeholders(self) -> set[str]:
         """In its command, ``{round}`` included if it is there."""
-        return {name for word in self.command for name in PLACEHOLDER.findall(word)}
+        words = [*self.command, *self.environment.values()]
+        return {name for word in words for name in PLACEHOLDER.findall(word)}
 
     def started(self, values: Mapping[str, Setting]) -> list[str]:
-        """The command with these values in the place of their placeholders."""
-        return [filled(word, values) for word in self.command]
+        """The command with these values in the place of their placeholders. ValueError for a value
+        with a quote that does not end, if values are split."""
+        if not self.splits_values:
+            return [filled(word, values) for word in self.command]
+        return [part for word in self.command for part in _split(word, values)]
+
+    def variables(self, values: Mapping[str, Setting]) -> dict[str, str]:
+        """``environment`` with these values in the place of their placeholders."""
+        return {name: filled(value, values) for name, value in self.environment.items()}
 
 
 def filled(text: str, values: Mapping[str, Setting]) -> str:
     """Placeholders without a value stay."""
     return PLACEHOLDER.sub(
         lambda found: str(values[found[1]]) if found[1] in values else found[0], text)
+
+
+def _split(word: str, values: Mapping[str, Setting]) -> list[str]:
+    """One word, or several if a value in it has spaces outside quotes, as in a shell."""
+    if not any(" " in str(values.get(name, "")) for name in PLACEHOLDER.findall(word)):
+        return [filled(word, values)]
+    text, end = "", 0
+    for found in PLACEHOLDER.finditer(word):
+        value = str(values[found[1]]) if found[1] in values else shlex.quote(found[0])
+        text += shlex.quote(word[end:found.start()]) + value if word[end:found.start()] else value
+        end = found.end()
+    return shlex.split(text + (shlex.quote(word[end:]) if word[end:] else ""))
 
 
 def telling_names(commands: Sequence[Sequence[str]]) -> list[str]:

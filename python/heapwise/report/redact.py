@@ -75,8 +75,10 @@ def _without_words(build: Build) -> Build:
     def hidden(words: list[str]) -> list[str]:
         return [*words[:1], *[HIDDEN] * (len(words) - 1)]
 
+    typed = hidden(build.as_typed) if not build.environment else [HIDDEN] * len(build.as_typed)
     return replace(
-        build, command=hidden(build.command), as_typed=hidden(build.as_typed),
+        build, command=hidden(build.command), as_typed=typed,
+        environment=dict.fromkeys(build.environment, HIDDEN),
         prepare=build.prepare and HIDDEN, setup=build.setup and HIDDEN,
         cleanup=build.cleanup and HIDDEN)
 

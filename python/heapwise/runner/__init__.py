@@ -3,7 +3,7 @@
 from heapwise.runner.attached import watch_memory
 from heapwise.runner.base_commit import built_commit
 from heapwise.runner.bisection import STATE_FILE, Bisection, BisectionResult, Interrupted
-from heapwise.runner.builds import Examined
+from heapwise.runner.builds import Examined, unknown_placeholders
 from heapwise.runner.campaign import Campaign
 from heapwise.runner.checkout import Checkout
 from heapwise.runner.common_places import common_place
@@ -29,5 +29,6 @@ __all__ = [
     "RunRequest", "ServerRequest", "Step", "Suspects", "Watcher", "Worktrees", "built_commit",
     "cells", "changes_of", "common_place", "control_of", "experiment_of", "placed", "preflight",
     "prepare_compare", "prepare_gate", "prepare_reproduction", "prepare_run", "prepare_server",
-    "resolve", "resume", "row_trouble", "start", "subjects_of", "watch_memory", "worktrees",
+    "resolve", "resume", "row_trouble", "start", "subjects_of", "unknown_placeholders",
+    "watch_memory", "worktrees",
 ]

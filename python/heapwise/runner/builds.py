@@ -38,6 +38,21 @@ def demand_builds(builds: Sequence[Build], parameters: Parameters) -> None:
     that do not fit."""
     _demand_names(builds)
     _demand_parameters(builds, parameters)
+    for build in builds:
+        for cell in cells_of(parameters):
+            try:
+                build.started(cell)
+            except ValueError as error:
+                words = " ".join(f"{name}={value}" for name, value in cell.items())
+                raise Problem("E003", f"--parameter {words}: {error}",
+                              do="quote it as for a shell") from error
+
+
+def unknown_placeholders(build: Build, parameters: Parameters) -> list[str]:
+    """Those that stay as they are, if there are parameters at all. They may be a word of the
+    program's own language."""
+    known = {ROUND, *parameters}
+    return sorted(build.placeholders - known) if parameters else []
 
 
 def parameters_of(values: Parameters) -> list[Parameter]:
@@ -96,7 +111,8 @@ def _demand_names(builds: Sequence[Build]) -> None:
 
 
 def _demand_parameters(builds: Sequence[Build], parameters: Parameters) -> None:
-    texts = [text for b in builds for text in (*b.command, b.prepare, b.setup, b.cleanup)]
+    texts = [text for b in builds for text in (
+        *b.command, *b.environment.values(), b.prepare, b.setup, b.cleanup)]
     for name, values in parameters.items():
         if name == ROUND:
             raise Problem("E003", "--parameter round: {round} is the number of the round already",

@@ -175,8 +175,9 @@ class ProgramExecutor:
             work = Work([filled(name, cell) for name in options.output_files],
                         filled(options.check, cell), self.environment, place, self._folder.path,
                         is_fresh=options.fresh_folder)
+            build = plan.build_named(subject.build)
             self._programs[key] = WholeProgram(
-                plan.build_named(subject.build).started(cell), self.environment, plan.seed,
+                build.started(cell), self.environment | build.variables(cell), plan.seed,
                 self._folder.path, work, plan.input_path, place, options.cpus, plan.timeout_s,
                 reference=Reference(
                     ignore_output=options.ignore_output, any_exit=options.force,

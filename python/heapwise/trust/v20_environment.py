@@ -45,6 +45,8 @@ def check(evidence: Evidence) -> Check:
         values = [f"{name}={environment[name]}" for name in leaked]
         return Check(ID, TITLE, "warn", f"Kept from your environment: {listed(values)}. The rows "
                      "are not default against default.", figures)
+    declared |= {build.name or build.program: build.environment
+                 for build in stored.run.plan.builds if build.environment}
     libraries = environment.get(LIBRARY_PATH)
     found = f"; the loader looked for libraries in {libraries} first" if libraries else ""
     return Check(ID, TITLE, "pass", f"The processes got {counted(len(environment), 'variable')} of "
@@ -65,4 +67,4 @@ def _of_the_engine(plan: Plan) -> list[str]:
 def _declared(variables: dict[str, dict[str, str]]) -> str:
     words = [f"{name} gets {variable}={value}" for name, its in variables.items()
              for variable, value in its.items()]
-    return f"; by its declaration {listed(words)}" if words else ""
+    return f"; by its declaration or command {listed(words)}" if words else ""

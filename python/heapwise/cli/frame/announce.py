@@ -9,11 +9,12 @@ from typing import Any
 from heapwise.cli.frame.console import Console, labelled
 from heapwise.machine import read_machine
 from heapwise.model import LIBRARY_PATH, Experiment, Machine, Plan, SubjectName
-from heapwise.runner import Prepared, cells, subjects_of
+from heapwise.runner import Prepared, cells, subjects_of, unknown_placeholders
 from heapwise.store import usual_costs
 from heapwise.wording.durations import cost, show_duration, show_limit
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
+from heapwise.wording.suggest import did_you_mean
 
 SECONDS_PER_REPEAT = 0.025
 """For the estimate of what nobody ran before, here or where the usual costs were written down."""
@@ -41,8 +42,12 @@ def announce(prepared: Prepared, console: Console, known: KnownCosts | None = No
     """The lines Checking, Allocators, Machine and Plan. known: see ``estimate_s``."""
     for one in prepared.examined:
         name = f"{one.build.name}: " if one.build.name else ""
-        command = shlex.join(one.build.as_typed) if one.build.name else one.build.as_typed[0]
+        command = shlex.join(one.build.as_typed) if one.build.name else one.build.program_typed
         console.say(f"Checking     {name}{command} ... {one.found.sentence}")
+        for placeholder in unknown_placeholders(one.build, prepared.plan.parameters):
+            hint = did_you_mean(placeholder, prepared.plan.parameters)
+            console.say(f"Note         {{{placeholder}}} stays as it is: there is no parameter of "
+                        f"this name{hint}")
     allocators(prepared, console)
     console.say(f"Machine      {machine_line(read_machine())}")
     if prepared.removed:

@@ -9,7 +9,6 @@ Words after ``--`` are never looked at. Every word before it is an option or a c
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
+from heapwise.cli.frame.shell_words import split_assignments, split_words
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ TAIL = "heapwise.tail"
 """Under this key the context has the words after ``--``; None if there is no ``--``."""
 
 SHELL = "/bin/sh"
-ONLY_A_SHELL = re.compile(r"[|&;<>`]|\$[\w({]")
 LIST_OPTIONS = ("-L", "--parameter-list")
 
 
@@ -105,8 +104,13 @@ class CommandWords:
         columns = zip(names, commands, typed, for_each("prepare", self.prepare, len(commands)),
                     for_each("setup", self.setup, len(commands)),
                     for_each("cleanup", self.cleanup, len(commands)), strict=True)
-        return [Build(name, command, words, prepare=prepare, setup=setup, cleanup=cleanup)
-                for name, command, words, prepare, setup, cleanup in columns]
+        found = []
+        for name, command, words, prepare, setup, cleanup in columns:
+            environment, started = split_assignments(command)
+            found.append(Build(
+                name, started, words, prepare=prepare, setup=setup, cleanup=cleanup,
+                environment=environment, splits_values=bool(self.words and not self.shell)))
+        return found
 
     def _commands(self) -> tuple[list[list[str]], list[list[str]], list[str]]:
         """Commands as started, as typed, and the names that --build gave them."""
@@ -147,18 +151,7 @@ class CommandWords:
 
     def _split(self, text: str) -> list[str]:
         """As a shell would. Problem E003 for a command that needs a shell."""
-        try:
-            words = shlex.split(text)
-        except ValueError as error:
-            raise Problem("E003", f"{text}: {error}", do="quote it as for a shell") from error
-        if not words:
-            raise Problem("E003", "a command is empty", why="Nothing was started.",
-                          do="heapwise compare 'CMD 1' 'CMD 2'")
-        if not self.shell and (operator := _operator(text)):
-            raise Problem("E003", f"'{text}' contains {operator}, which only a shell understands",
-                          why="Commands are started without a shell, so that its own start is not "
-                          "measured.", do="heapwise compare --shell ..., or quote the character")
-        return words
+        return split_words(text, by_shell=self.shell)
 
 
 def for_each(option: str, values: Sequence[str] | None, number: int) -> list[str]:
@@ -169,29 +162,6 @@ def for_each(option: str, values: Sequence[str] | None, number: int) -> list[str
         raise Problem("E003", f"{len(words)} times --{option} for {number} commands",
                       do=f"give --{option} once for all commands, or once for each")
     return (words or [""]) * number if len(words) < 2 else words
-
-
-def _operator(text: str) -> str:
-    """The first thing outside quotes that only a shell can do; "" without one."""
-    found = ONLY_A_SHELL.search(_unquoted(text))
-    return found.group() if found else ""
-
-
-def _unquoted(text: str) -> str:
-    """The text without what is in quotes or behind a backslash."""
-    found, quote, escaped = [], "", False
-    for letter in text:
-        if escaped:
-            escaped = False
-        elif letter == "\\" and quote != "'":
-            escaped = True
-        elif quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        else:
-            found.append(letter)
-    return "".join(found)
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, list[Setting]]:
