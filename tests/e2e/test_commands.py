@@ -95,7 +95,7 @@ def test_an_unclear_command_is_an_error_with_a_way_out(
 
 
 @pytest.mark.parametrize("word", ["echo 'a*'", "echo zz*zz", "echo a\\\\*", "echo '$HOME'"])
-def test_what_a_shell_would_leave_as_it_is_is_no_error(heapwise: Any, word: str) -> None:
+def test_a_word_that_a_shell_would_not_change_is_taken(heapwise: Any, word: str) -> None:
     assert heapwise("compare", "--dry-run", word, "true").returncode == 0
 
 
