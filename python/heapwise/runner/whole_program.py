@@ -178,14 +178,14 @@ class WholeProgram:
 def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dict[str, float]:
     """The quantities that the launcher sees, of those that an experiment declares."""
     seen = {
-        "wall_time": facts.wall_s, "cpu_time": facts.cpu_s, "peak_memory": facts.peak_rss_bytes,
+        "wall_time": facts.wall_s, "cpu_time": facts.cpu_s, "peak_memory": peak_memory(facts),
         "wall": facts.wall_s, "user": facts.user_s, "system": facts.system_s,
         "user_time": facts.user_s, "system_time": facts.system_s, "cpu": facts.cpu_s,
         "peak_resident": facts.peak_rss_bytes,
         "minor_faults": facts.minor_faults, "major_faults": facts.major_faults,
         "voluntary_switches": facts.voluntary_switches,
         "involuntary_switches": facts.involuntary_switches,
-        **memory_values(facts.memory), **group_values(facts.group),
+        **memory_values(facts.memory, facts.peak_rss_bytes), **group_values(facts.group),
         "instructions": next((c.value for c in facts.counters or [] if c.name == "instructions"),
                              None),
     }
@@ -193,12 +193,24 @@ def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dic
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-def memory_values(curve: MemoryCurve | None) -> dict[str, float]:
+def peak_memory(facts: LauncherFacts) -> int | None:
+    """Bytes that the program had resident at once, at least: the kernel's mark of its largest
+    process, or what all processes had at a look at which there were several."""
+    mark, curve = facts.peak_rss_bytes, facts.memory
+    if curve is None or max(curve.processes, default=0) < 2:
+        return mark
+    return max(mark or 0, curve.peak_kib * KIB)
+
+
+def memory_values(curve: MemoryCurve | None, mark: int | None) -> dict[str, float]:
     """Bytes, of the whole tree. Empty with fewer than ``ENOUGH`` looks: a program that runs for
-    less than about a second has none of these quantities."""
+    less than about a second has none of these quantities.
+
+    mark: the kernel's, of the largest process, which the tree had at least.
+    """
     if curve is None or curve.looks < ENOUGH:
         return {}
-    return {"tree_peak": curve.peak_kib * KIB, "mean_memory": curve.mean_kib * KIB,
+    return {"tree_peak": max(curve.peak_kib * KIB, mark or 0), "mean_memory": curve.mean_kib * KIB,
             "end_memory": curve.last_kib * KIB}
 
 

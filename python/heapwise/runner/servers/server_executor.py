@@ -426,7 +426,7 @@ def _values(process: Process, quantities: set[str]) -> dict[str, float]:
         "ready_time": load.ready_s,
         "peak_memory": facts.peak_rss_bytes,
         "cpu_per_request": facts.cpu_s / _answered(load) * 1e9 if facts.cpu_s else None,
-        **latency_values(load), **memory_values(facts.memory),
+        **latency_values(load), **memory_values(facts.memory, facts.peak_rss_bytes),
         **group_values(facts.group), **_phases(facts.memory, load),
     }
     return {name: float(value) for name, value in found.items()
