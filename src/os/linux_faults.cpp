@@ -5,13 +5,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "os/errno_keeper.hpp"
 #include "os/faults.hpp"
 #include "os/os.hpp"
+#include "os/system_call.hpp"
 
 namespace heapwise::os {
 
@@ -21,8 +20,9 @@ namespace {
 bool read_frame(std::uintptr_t address, frame& into) noexcept {
   iovec to{.iov_base = &into, .iov_len = sizeof into};
   iovec from{.iov_base = reinterpret_cast<void*>(address), .iov_len = sizeof into};
-  const long read = ::syscall(SYS_process_vm_readv, ::syscall(SYS_getpid), &to, 1L, &from, 1L, 0L);
-  return read == static_cast<long>(sizeof into);
+  const long process = system_call(SYS_getpid).value();
+  return system_call(SYS_process_vm_readv, process, &to, 1, &from, 1, 0).value() ==
+         static_cast<long>(sizeof into);
 }
 
 // <sys/mman.h> of the C library may be older than the kernel.
@@ -33,18 +33,20 @@ constinit bool has_marks = false;
 constinit bool protects = true;
 
 bool mark(void* memory, std::size_t size_bytes) noexcept {
-  return ::madvise(memory, size_bytes, install_marks) == 0;
+  return system_call(SYS_madvise, memory, size_bytes, install_marks).succeeded();
 }
 
 /// Returns: whether the page has a mark. An emulator (qemu's user mode) may say yes to all advice.
 bool is_marked(void* page) noexcept {
   constexpr int read_now = 22; // MADV_POPULATE_READ
-  return ::madvise(page, page_bytes(), read_now) != 0;
+  return !system_call(SYS_madvise, page, page_bytes(), read_now).succeeded();
 }
 
 bool has_data_limit() noexcept {
+  constexpr long itself = 0;
   rlimit limit{};
-  return ::getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return system_call(SYS_prlimit64, itself, RLIMIT_DATA, nullptr, &limit).succeeded() &&
+         limit.rlim_cur != RLIM_INFINITY;
 }
 
 void (*fault_action)(const void*) = nullptr;
@@ -79,7 +81,6 @@ void handle_fault(int signal, siginfo_t* told, void*) {
 
 stack_trace trace_stack() noexcept {
   constexpr std::uintptr_t most_of_a_frame = std::uintptr_t{1} << 20;
-  const errno_keeper keep;
   stack_trace trace;
   auto at = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   frame read{};
@@ -94,8 +95,7 @@ stack_trace trace_stack() noexcept {
 }
 
 std::uint64_t thread_number() noexcept {
-  const errno_keeper keep;
-  return static_cast<std::uint64_t>(::syscall(SYS_gettid));
+  return static_cast<std::uint64_t>(system_call(SYS_gettid).value());
 }
 
 void watch_faults(void (*action)(const void* address)) noexcept {
@@ -118,7 +118,6 @@ void watch_faults(void (*action)(const void* address)) noexcept {
 }
 
 void prepare_hiding() noexcept {
-  const errno_keeper keep;
   protects = !has_data_limit();
   void* const page = map(page_bytes(), page_bytes());
   if (page == nullptr) return;
@@ -127,53 +126,50 @@ void prepare_hiding() noexcept {
 }
 
 hidden_by hide(void* memory, std::size_t size_bytes) noexcept {
-  const errno_keeper keep;
   if (has_marks && mark(memory, size_bytes)) return hidden_by::mark;
   return hide_by_protection(memory, size_bytes);
 }
 
 hidden_by hide_by_protection(void* memory, std::size_t size_bytes) noexcept {
-  const errno_keeper keep;
-  ::madvise(memory, size_bytes, MADV_DONTNEED);
-  if (protects && ::mprotect(memory, size_bytes, PROT_NONE) == 0) return hidden_by::protection;
-  return hidden_by::nothing;
+  system_call(SYS_madvise, memory, size_bytes, MADV_DONTNEED);
+  const bool is_hidden =
+      protects && system_call(SYS_mprotect, memory, size_bytes, PROT_NONE).succeeded();
+  return is_hidden ? hidden_by::protection : hidden_by::nothing;
 }
 
 bool reveal(void* memory, std::size_t size_bytes, hidden_by how) noexcept {
-  const errno_keeper keep;
-  if (how == hidden_by::mark) return ::madvise(memory, size_bytes, remove_marks) == 0;
+  if (how == hidden_by::mark) {
+    return system_call(SYS_madvise, memory, size_bytes, remove_marks).succeeded();
+  }
   return how == hidden_by::nothing || commit(memory, size_bytes);
 }
 
 sealing seal(void* memory, std::size_t size_bytes) noexcept {
-  const errno_keeper keep;
   const bool is_whole = (reinterpret_cast<std::uintptr_t>(memory) | size_bytes) % page_bytes() == 0;
   if (!is_whole) return sealing::no_room;
-  if (::mprotect(memory, size_bytes, PROT_READ) == 0) return sealing::done;
-  return errno == ENOMEM ? sealing::no_room : sealing::refused;
+  const answer sealed = system_call(SYS_mprotect, memory, size_bytes, PROT_READ);
+  if (sealed.succeeded()) return sealing::done;
+  return sealed.error() == ENOMEM ? sealing::no_room : sealing::refused;
 }
 
 appended_file::appended_file(const char* path) noexcept {
-  const errno_keeper keep;
   constexpr long owner_only = 0600;
-  descriptor_ = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path,
-                                           O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-                                           owner_only));
+  constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  descriptor_ =
+      static_cast<int>(system_call(SYS_openat, AT_FDCWD, path, flags, owner_only).value());
 }
 
 appended_file::~appended_file() {
-  const errno_keeper keep;
-  if (descriptor_ >= 0) ::syscall(SYS_close, descriptor_);
+  if (descriptor_ >= 0) system_call(SYS_close, descriptor_);
 }
 
 void appended_file::write(const char* text, std::size_t length) const noexcept {
-  const errno_keeper keep;
   while (length > 0) {
-    const long written = ::syscall(SYS_write, descriptor_, text, length);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text += written;
-    length -= static_cast<std::size_t>(written);
+    const answer written = system_call(SYS_write, descriptor_, text, length);
+    if (written.error() == EINTR) continue;
+    if (written.value() <= 0) return;
+    text += written.value();
+    length -= static_cast<std::size_t>(written.value());
   }
 }
 
