@@ -37,9 +37,9 @@ bool read_out_of_memory(string_view value, options& into) noexcept {
 
 bool read_huge_pages(string_view value, options& into) noexcept {
   constexpr std::array<string_view, 4> names{"never", "0", "1", "always"}; // by huge_pages
-  const auto found = std::ranges::find(names, value);
-  if (found == names.end()) return false;
-  into.huge_pages = static_cast<huge_pages>(found - names.begin());
+  const auto* const name = std::ranges::find(names, value);
+  if (name == names.end()) return false;
+  into.huge_pages = static_cast<huge_pages>(name - names.begin());
   return true;
 }
 

@@ -21,17 +21,17 @@ static const char* asked(const void* address) {
   static char line[4096];
   FILE* const maps = fopen("/proc/self/smaps", "r");
   int is_around = 0;
-  const char* found = "??";
+  const char* flag = "??";
   while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
     unsigned long begin, end;
     if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
       is_around = begin <= (uintptr_t)address && (uintptr_t)address < end;
     } else if (is_around && strncmp(line, "VmFlags:", 8) == 0) {
-      found = strstr(line, " hg") != NULL ? "hg" : strstr(line, " nh") != NULL ? "nh" : "--";
+      flag = strstr(line, " hg") != NULL ? "hg" : strstr(line, " nh") != NULL ? "nh" : "--";
     }
   }
   if (maps != NULL) fclose(maps);
-  return found;
+  return flag;
 }
 
 static char* small[small_blocks];
