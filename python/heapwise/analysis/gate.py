@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from statistics import median
 
+from heapwise.analysis.rare_words import rare_share, rare_words, unseen
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import Judged, judge_limits, sides
 from heapwise.model import GateResult, GateRow, GateVerdict, Trust
 from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
 from heapwise.stats.paired import PairedRatio
+from heapwise.stats.rare_runs import RareRuns
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import change, compared, percent
 from heapwise.wording.ratios import percent_ends, signed_ends
@@ -99,7 +101,8 @@ class _Wording:
             verdict=verdict, sentence=f"{self._sentence()}.", base=one.base, new=one.new,
             change=shift, low=low, high=high, noise=decision.floor, rounds=found.n if found else 0,
             confirmed=verdict == "regressed" and timed,
-            too_noisy=timed and (bool(self.objection) or decision.reason == "noise"))
+            too_noisy=timed and (bool(self.objection) or decision.reason == "noise"),
+            rare=rare_share(decision.rare))
 
     def _sentence(self) -> str:
         if self.judged.counts is not None:
@@ -108,11 +111,22 @@ class _Wording:
         if self.objection:
             return f"{self._name} cannot be told: {self.objection}"
         if decision.verdict == "fine" and decision.change is not None:
-            return (f"{self._name} {self._are} fine: {_ends(decision.change)}, {self._limit}")
+            return (f"{self._name} {self._are} fine: {_ends(decision.change)}, {self._limit}"
+                    f"{unseen(decision.rare)}")
+        if decision.reason == "rare runs" and decision.rare is not None:
+            return self._rarely(decision, decision.rare)
         if decision.verdict == "regressed" and decision.change is not None:
             return (f"{self._name} regressed: {self._difference(decision.change)}, {self._limit}; "
                     f"confirmed in {counted(decision.change.n, 'fresh round')}")
         return self._untold(decision)
+
+    def _rarely(self, decision: Decision, rare: RareRuns) -> str:
+        typical = f"the typical run {_ends(decision.change)}" if decision.change else ""
+        found = f"{rare_words(rare, self.new, self.base)}; {typical}, {self._limit}"
+        if decision.verdict == "regressed":
+            return (f"{self._name} regressed in rare runs: {found}; confirmed in "
+                    f"{counted(decision.fresh or 0, 'fresh round')}")
+        return f"{self._name} cannot be told yet: {found}"
 
     def _untold(self, decision: Decision) -> str:
         found = f"{_ends(decision.change)}, " if decision.change else ""

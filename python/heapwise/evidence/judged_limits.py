@@ -10,8 +10,8 @@ import numpy as np
 
 from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.series import Pairs
-from heapwise.model import Cell, Process, ProcessFacts
-from heapwise.stats.limits import Decision, decide, decide_counts
+from heapwise.model import Process, ProcessFacts
+from heapwise.stats.limits import Decision, RunsOfBoth, decide, decide_counts
 
 TIMED = {"time": "wall_time", "cpu_time": "cpu_time", "peak_memory": "peak_memory",
          "instructions": "instructions"}
@@ -86,14 +86,12 @@ def _timed(evidence: Evidence, metric: str, limit: float, metrics: int, ended: b
     change = evidence.pairs((cell, new), (cell, base))
     decision = NONE
     if change.has_ratio:
-        decision = decide(_logs(change), _control_logs(evidence, cell), limit, metrics,
-                          ended=ended)
+        pairs = evidence.control_pairs.get(cell)
+        decision = decide(
+            _logs(change), _logs(pairs) if pairs else [], limit, metrics, ended=ended,
+            runs=RunsOfBoth(change.above, *((pairs.above, pairs.below) if pairs
+                                            else (change.below, []))))
     return Judged(metric, limit, unit, decision, row[base].middle, row[new].middle)
-
-
-def _control_logs(evidence: Evidence, cell: Cell) -> list[float]:
-    pairs = evidence.control_pairs.get(cell)
-    return _logs(pairs) if pairs else []
 
 
 def _logs(pairs: Pairs) -> list[float]:

@@ -52,7 +52,7 @@ from heapwise.model.facts import (
     WorkCheck,
 )
 from heapwise.model.fate import ATTACKS, Fate
-from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict, Place
+from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict, Place, RareShare
 from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import (
     LIBRARY_PATH,
@@ -165,6 +165,7 @@ __all__ = [
     "PublishedTable",
     "Quantity",
     "Quiet",
+    "RareShare",
     "Replay",
     "Reproduction",
     "Result",

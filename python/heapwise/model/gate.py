@@ -43,6 +43,22 @@ class GateOptions(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
+class RareShare:
+    """Runs far beyond the typical one: ``new_count`` of ``new_runs`` of the new build, which need
+    ``size`` times as much, and ``base_count`` of ``base_runs`` of the base. low, high: 95 %
+    interval of the new build's share. p_value: of Fisher's one-sided test that it has more."""
+
+    new_count: int
+    new_runs: int
+    base_count: int
+    base_runs: int
+    size: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True)
 class GateRow:
     """One metric of the new build against the base.
 
@@ -68,6 +84,9 @@ class GateRow:
     confirmed: bool = False
     too_noisy: bool = False
     """The base differs from itself by more than the limit: this machine cannot tell."""
+
+    rare: RareShare | None = None
+    """None if no run of either build is far beyond the typical one, or if they were not judged."""
 
 
 @dataclass(frozen=True)

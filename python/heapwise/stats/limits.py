@@ -25,6 +25,7 @@ import numpy as np
 from heapwise.stats.arrays import Floats
 from heapwise.stats.dependence import dependence
 from heapwise.stats.paired import PairedRatio, ratio_of_logs
+from heapwise.stats.rare_runs import RareRuns
 from heapwise.stats.student import LEAST
 
 FALSE_FAILURES = 0.001
@@ -50,7 +51,7 @@ than one in 1,000 would be called regressed."""
 ALL_LOOKS = [round(FIRST_LOOK * GROWTH**number) for number in range(MOST_LOOKS - 1)]
 
 LimitVerdict = Literal["regressed", "fine", "cannot tell"]
-Reason = Literal["", "noise", "too few rounds", "not confirmed", "near the limit"]
+Reason = Literal["", "noise", "too few rounds", "not confirmed", "near the limit", "rare runs"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class Decision:
     else of all. fresh: how many rounds came after the suspicion; None: nothing was suspected.
     floor: the A/A noise floor, None if it is not known. reason: why it cannot be told. next_look:
     after how many rounds in all the next look is due, None after the last look; before, nothing
-    changes.
+    changes. rare: the runs far beyond the typical one, if they were judged; of the fresh rounds if
+    the metric regressed by them.
     """
 
     verdict: LimitVerdict
@@ -70,6 +72,22 @@ class Decision:
     floor: float | None
     reason: Reason = ""
     next_look: int | None = FIRST_LOOK
+    rare: RareRuns | None = None
+
+
+@dataclass(frozen=True)
+class RunsOfBoth:
+    """new, base: the numbers of each round. control: those of the second label of the base."""
+
+    new: Sequence[float]
+    base: Sequence[float]
+    control: Sequence[float] = ()
+
+    def since(self, round: int) -> RunsOfBoth:
+        return RunsOfBoth(self.new[round:], self.base[round:], self.control[round:])
+
+    def until(self, round: int) -> RunsOfBoth:
+        return RunsOfBoth(self.new[:round], self.base[:round], self.control[:round])
 
 
 def suspect_level(metrics: int) -> float:
@@ -89,19 +107,31 @@ def next_look(rounds: int) -> int | None:
 
 def decide(
     change: Sequence[float], control: Sequence[float], limit: float, metrics: int = 1, *,
-    ended: bool = False,
+    ended: bool = False, runs: RunsOfBoth | None = None,
 ) -> Decision:
     """change: shape (n,), log ratios new over base, one for each round in the order of time.
     control: shape (m,), those of the base over itself. limit: 0.03 allows 3 % more. ended: no
-    round will follow, so a last look is taken at all of them.
+    round will follow, so a last look is taken at all of them. runs: the numbers themselves, if the
+    rare runs are to be judged beside the typical one (``rare_limits``).
 
     regressed: the first stage suspects, all of the interval of the fresh rounds lies beyond the
     limit, and the change exceeds the limit by more than the noise floor. fine: all of the interval
-    lies within the limit, and so does the noise floor.
+    lies within the limit, and so does the noise floor. Either may also come of the rare runs.
     """
+    level = suspect_level(metrics if runs is None else 2 * metrics)
+    typical = _decide_typical(change, control, limit, level, ended=ended)
+    if runs is None:
+        return typical
+    from heapwise.stats.rare_limits import with_rare_runs
+
+    return with_rare_runs(typical, runs, limit, level, ended=ended)
+
+
+def _decide_typical(change: Sequence[float], control: Sequence[float], limit: float, level: float,
+                    *, ended: bool) -> Decision:
     logs, top = np.asarray(change, dtype=np.float64), 1 + limit
     floor = _floor(np.asarray(control, dtype=np.float64))
-    suspected = _first_beyond(logs, top, suspect_level(metrics))
+    suspected = _first_beyond(logs, top, level)
     fresh = None if suspected is None else logs[suspected:]
     judged = logs if fresh is None else fresh
     found = _latest(judged, top, CONFIRM if fresh is not None else None, ended)
