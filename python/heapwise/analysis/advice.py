@@ -18,6 +18,7 @@ from heapwise.analysis.tree_headlines import (
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.endings import other_ending
+from heapwise.evidence.fixed_time import fixed_time
 from heapwise.model import ATTACKS, Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.numbers import change, significant, times
@@ -76,6 +77,8 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
     parts.append(_not_compared(apart))
+    if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
+        parts.append(f"It may run for a fixed time (V8): {why}.")
     return " ".join(part for part in parts if part)
 
 

@@ -10,11 +10,13 @@ from heapwise.analysis.published_figures import published_value
 from heapwise.analysis.verdict import doubt, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.endings import other_ending
+from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.series import baseline_of
 from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings
 from heapwise.stats.center import location_interval
 from heapwise.stats.summary import summarise
 from heapwise.wording.names import spaced
+from heapwise.wording.numbers import TIME_UNITS
 
 CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
 
@@ -137,6 +139,10 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         notes.append(trouble)
     if status != "ok" or slowed or ended or trouble:
         word = "cannot tell"
+    if word == "no difference" and quantity.unit in TIME_UNITS and (
+            why := fixed_time(evidence, cell.setup)):
+        word = "cannot tell"
+        notes.append(f"it may run for a fixed time: {why}")
     if ratio is not None:
         nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
     return nothing | {"verdict": word, "note": "; ".join(n for n in notes if n)}

@@ -159,3 +159,30 @@ def test_a_code_now_and_then_is_reported_and_compared() -> None:
     assert found.verdict == "warn"
     assert "mimalloc 0 (13 of 14) and 1 (1 of 14)" in found.detail
     assert "Fastest: mimalloc" in analyse(Evidence(stored)).advice
+
+
+def alike(again: int, other: int = 0) -> StoredRun:
+    """All are equally fast. again: calls that were counted of the baseline's second label."""
+    stored = compare_run(Script(time=dict.fromkeys(Script().time, 1.0)))
+    found = counted_under(stored, "glibc-control", again)
+    return counted_under(found, "jemalloc", other) if other else found
+
+
+def test_equal_times_of_a_program_with_a_timer_are_not_equal_speeds() -> None:
+    """It made 43 % more calls in the same time, under the same allocator."""
+    stored = alike(28_600_000)
+    found = verdict_of(stored, "V8")
+    assert found.verdict == "warn"
+    assert "may run for a fixed time" in found.detail
+    assert "two counts of the calls of glibc differ by 43.0 %" in found.detail
+    rows = [row for row in analyse(Evidence(stored)).rows if row.quantity == "wall_time"]
+    assert {row.verdict for row in rows if not row.baseline} == {"cannot tell"}
+    assert any("two counts" in row.note for row in rows)
+
+
+def test_equal_times_and_equal_counts_are_no_difference() -> None:
+    stored = alike(20_100_000)
+    assert verdict_of(stored, "V8").verdict == "pass"
+    rows = {row.subject: row for row in analyse(Evidence(stored)).rows
+            if row.quantity == "wall_time"}
+    assert rows["jemalloc"].verdict == "no difference"
