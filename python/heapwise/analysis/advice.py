@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from heapwise.analysis.lead import lead
 from heapwise.analysis.rows import outcome, ranked
+from heapwise.analysis.second_mode import rare_words
 from heapwise.analysis.standing import alone, are_many_questions, standings
 from heapwise.analysis.tree_headlines import (
     GROUPS,
@@ -21,6 +22,7 @@ from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.model import ATTACKS, Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import change, significant, times
 from heapwise.wording.ratios import interval, relation
 
@@ -77,6 +79,9 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
     parts.append(_not_compared(apart))
+    parts += [f"{row.subject}: {words}, in {quantity_name(row.quantity)}."
+              for row in [*quick, *small]
+              if (words := rare_words(evidence, row.cell, row.subject, base))]
     if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
         parts.append(f"It may run for a fixed time (V8): {why}.")
     return " ".join(part for part in parts if part)

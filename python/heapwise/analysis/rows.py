@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from heapwise.analysis.published_figures import published_value
+from heapwise.analysis.second_mode import kinds_words, rare_words
 from heapwise.analysis.verdict import doubt, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.endings import other_ending
@@ -104,7 +105,7 @@ def _row(evidence: Evidence, experiment: Experiment, quantity: Quantity, cell: C
     interval = location_interval(list(series.rounds.values()),
                                  step=evidence.step(cell, subject))
     facts = _comparison(evidence, quantity, cell, subject, base, status)
-    notes = [trouble, facts.pop("note"), interval.note]
+    notes = [trouble, facts.pop("note"), interval.note, kinds_words(series, quantity.unit)]
     return Row(subject, cell, quantity.unit, quantity.better,
                summary.n, summary.min, summary.median, summary.mean, summary.max, summary.stddev,
                interval.low, interval.high, status=status, values=list(series.values),
@@ -139,6 +140,9 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         notes.append(trouble)
     if status != "ok" or slowed or ended or trouble:
         word = "cannot tell"
+    if rare := rare_words(evidence, cell, subject, base):
+        notes.append(rare)
+        word = "cannot tell" if word == "no difference" else word
     if word == "no difference" and quantity.unit in TIME_UNITS and (
             why := fixed_time(evidence, cell.setup)):
         word = "cannot tell"

@@ -86,9 +86,11 @@ class _CellTable:
     def _memory(self) -> list[Line]:
         rows, faults = self._rows("peak_memory"), self._rows("minor_faults")
         scale = scale_of(rows, "bytes")
-        lines = [["", "peak memory", f"vs {self._baseline}", CI, "page faults"]]
-        lines += [[name, *cells_of(rows.get(name), scale), _count(faults.get(name))]
-                  for name in self._subjects]
+        lines = [["", "peak memory", "min to max", f"vs {self._baseline}", CI, "page faults"]]
+        for name in self._subjects:
+            line = [name, *cells_of(rows.get(name), scale), _count(faults.get(name))]
+            line.insert(2, _range(rows.get(name), scale))
+            lines.append(line)
         group = self._rows("group_peak")
         if any(row.median is not None for row in group.values()):
             of_group = scale_of(group, "bytes")
