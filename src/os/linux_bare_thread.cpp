@@ -1,9 +1,7 @@
 // Threads made by clone() alone. pthread_create takes locks of the C library that may be held by
 // the very thread that calls free, and so it cannot be called from there (docs/decisions/0030).
 #include <array>
-#include <bit>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +13,7 @@
 #include "os/bare_machine.hpp"
 #include "os/bare_state.hpp"
 #include "os/os.hpp"
+#include "os/processor_set.hpp"
 #include "os/system_call.hpp"
 
 // There since glibc 2.35.
@@ -33,24 +32,7 @@ struct rseq_begin {
   std::uint32_t cpu_id;
 };
 
-/// The processors that a thread may use: room for as many as the kernel can be built for.
-struct processors {
-  unsigned long bits[8192 / CHAR_BIT / sizeof(unsigned long)];
-  long bytes; // not above 0: not known
-
-  /// Effects: asks for those of a thread of this process; 0 is the calling one.
-  void ask(long thread) noexcept {
-    bytes = system_call(SYS_sched_getaffinity, thread, sizeof bits, bits).value();
-  }
-  [[nodiscard]] bool operator==(const processors& other) const noexcept {
-    if (bytes != other.bytes) return false;
-    for (std::size_t each = 0; each * sizeof bits[0] < static_cast<std::size_t>(bytes); ++each) {
-      if (bits[each] != other.bits[each]) return false;
-    }
-    return true;
-  }
-};
-constinit processors usual{};
+constinit processor_set usual{};
 
 // To system calls: the calling thread. The first thread of a process has the number of the process.
 constexpr long itself = 0;
@@ -76,12 +58,11 @@ void take_normal_priority(long first) noexcept {
 /// Effects: the calling thread runs on the processors of the first thread, as they are now: they
 /// are those that `taskset` shows and changes.
 void take_processors(long first) noexcept {
-  processors wanted;
-  processors own;
+  processor_set wanted;
+  processor_set own;
   wanted.ask(first);
   own.ask(itself);
-  if (wanted.bytes <= 0 || own == wanted) return;
-  system_call(SYS_sched_setaffinity, itself, wanted.bytes, wanted.bits);
+  if (wanted.is_known() && !(own == wanted)) wanted.apply();
 }
 
 /// Effects: undoes what a thread inherits from the one that happened to start it. A filter of
@@ -99,13 +80,7 @@ void settle() noexcept {
 
 void remember_processors() noexcept { usual.ask(0); }
 
-std::size_t processor_count() noexcept {
-  std::size_t count = 0;
-  for (const unsigned long word : usual.bits) {
-    count += static_cast<std::size_t>(std::popcount(word));
-  }
-  return usual.bytes > 0 ? count : 0;
-}
+std::size_t processor_count() noexcept { return usual.count(); }
 
 std::size_t processor() noexcept {
   // The kernel writes it for each thread for which the C library asked (rseq).

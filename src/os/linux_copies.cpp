@@ -10,11 +10,10 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "os/errno_keeper.hpp"
+#include "os/page_calls.hpp"
+#include "os/system_call.hpp"
 
 // Another thread may be inside of the runtime of a sanitizer, whose locks would be held in the copy
 // for ever.
@@ -38,19 +37,19 @@ constexpr std::uint64_t all_signals = ~std::uint64_t{0};
 /// The mask as the kernel has it: `sigset_t` leaves out the signals of the C library.
 std::uint64_t set_signals(std::uint64_t mask) noexcept {
   std::uint64_t before = 0;
-  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
+  system_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
   return before;
 }
 
 [[noreturn]] void end(int status) noexcept {
-  for (;;) ::syscall(SYS_exit_group, status);
+  for (;;) system_call(SYS_exit_group, status);
 }
 
 constinit pid_t the_process = 0; // of a copy: the process that made it
 
 /// In a copy: ends it if the process is gone. A thread of the process has ended, or all have.
 void look_for_the_process(int /*signal*/) noexcept {
-  if (::syscall(SYS_getppid) != the_process) end(1);
+  if (system_call(SYS_getppid).value() != the_process) end(1);
 }
 
 /// Effects: the copy has no open files, without closing those of the process. When memory is short,
@@ -58,94 +57,122 @@ void look_for_the_process(int /*signal*/) noexcept {
 void give_way() noexcept {
 #if defined(SYS_close_range)
   constexpr unsigned unshare = 1U << 1; // CLOSE_RANGE_UNSHARE, which no header of 2020 has
-  if (::syscall(SYS_close_range, 0U, ~0U, unshare) != 0) return;
-  const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
+  if (!system_call(SYS_close_range, 0, ~0U, unshare).succeeded()) return;
+  const answer file =
+      system_call(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (!file.succeeded()) return;
   constexpr std::string_view first_of_all = "1000";
   // Without success, the system chooses.
-  if (::write(file, first_of_all.data(), first_of_all.size()) < 0) return;
+  system_call(SYS_write, file.value(), first_of_all.data(), first_of_all.size());
 #endif
 }
+
+// The C library's function may be intercepted, and a thread that the copy does not have may hold a
+// lock there.
+#if defined(__x86_64__) || defined(__aarch64__)
+
+/// As the system has it.
+struct signal_action {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*end)();
+  std::uint64_t mask;
+};
+
+#if defined(__x86_64__)
+constexpr unsigned long has_end = 0x04000000; // SA_RESTORER
+
+/// What the system returns to from a handler. Debuggers know it by its instructions.
+[[gnu::naked]] void end_of_handler() { asm("mov $15, %rax\n\tsyscall"); }
+#else
+constexpr unsigned long has_end = 0; // the system brings its own
+constexpr void (*end_of_handler)() = nullptr;
+#endif
+
+void handle(int signal, void (*handler)(int)) noexcept {
+  const signal_action action{handler, has_end, end_of_handler, 0};
+  system_call(SYS_rt_sigaction, signal, &action, nullptr, sizeof action.mask);
+}
+
+#else
+
+void handle(int signal, void (*handler)(int)) noexcept {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  ::sigaction(signal, &action, nullptr);
+}
+
+#endif
 
 /// Effects: the copy ends when the process has ended, which would else keep its open files and its
 /// locks of files as long.
 void end_with_the_process() noexcept {
-  constexpr int told_by = SIGTERM; // sent by somebody else, it does nothing
-  struct sigaction action{};
-  action.sa_handler = look_for_the_process;
-  ::sigaction(told_by, &action, nullptr); // of the copy alone
-  ::prctl(PR_SET_PDEATHSIG, told_by);     // at the end of the thread that made it, and of others
+  constexpr int told_by = SIGTERM;       // sent by somebody else, it does nothing
+  handle(told_by, look_for_the_process); // in the copy alone
+  system_call(SYS_prctl, PR_SET_PDEATHSIG,
+              told_by); // at the end of the thread that made it, and of others
   set_signals(all_signals & ~(std::uint64_t{1} << (told_by - 1)));
   look_for_the_process(told_by);
+}
+
+/// Effects: waits until the copy has ended, or, with WNOHANG, asks whether it has. Returns: its
+/// number, 0 if it has not ended, or an error.
+answer await(copy_number copy, int options) noexcept {
+  return system_call(SYS_wait4, copy, nullptr, static_cast<unsigned>(options) | __WCLONE, nullptr);
 }
 
 } // namespace
 
 copy_number copy_process() noexcept {
   if (!HEAPWISE_PROCESS_COPIES) return no_copy;
-  const errno_keeper keep;
   // Before the copy is there: it inherits the mask, and runs no handler of the program.
   const std::uint64_t signals = set_signals(all_signals);
-  the_process = ::getpid();
+  the_process = static_cast<pid_t>(system_call(SYS_getpid).value());
   // No signal at its end: `wait` without __WCLONE passes it over. Open files are shared and not
   // inherited: a reader of a pipe would else wait for the end of the copy, too.
-  const long number = ::syscall(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
-  if (number == 0) {
-    ::syscall(SYS_sched_yield); // the threads of the process stand still: they go first
-    ::prctl(PR_SET_NAME, "heapwise-mark");
+  const answer number = system_call(SYS_clone, CLONE_FILES);
+  if (number.value() == 0) {
+    system_call(SYS_sched_yield); // the threads of the process stand still: they go first
+    system_call(SYS_prctl, PR_SET_NAME, "heapwise-mark");
     give_way();
-    ::prctl(PR_SET_DUMPABLE, 0); // its files in /proc may not be written any more
+    system_call(SYS_prctl, PR_SET_DUMPABLE, 0); // its files in /proc may not be written any more
     end_with_the_process();
     return this_is_the_copy;
   }
   set_signals(signals);
-  return number < 0 ? no_copy : static_cast<copy_number>(number);
+  return number.succeeded() ? static_cast<copy_number>(number.value()) : no_copy;
 }
 
 void end_copy() noexcept { end(0); }
 
 void wait_for_copy(copy_number copy) noexcept {
-  const errno_keeper keep;
-  siginfo_t how{};
-  while (::waitid(P_PID, static_cast<id_t>(copy), &how, WEXITED | static_cast<int>(__WCLONE)) !=
-             0 &&
-         errno == EINTR) {
+  while (await(copy, 0).error() == EINTR) {
   }
 }
 
 bool copy_has_ended(copy_number copy) noexcept {
-  const errno_keeper keep;
-  siginfo_t how{};
-  const int options = WEXITED | WNOHANG | static_cast<int>(__WCLONE);
-  const int status = ::waitid(P_PID, static_cast<id_t>(copy), &how, options);
-  return status == 0 ? how.si_pid != 0 : errno != EINTR;
+  const answer ended = await(copy, WNOHANG);
+  return ended.succeeded() ? ended.value() != 0 : ended.error() != EINTR;
 }
 
 bool copy_ends_soon(copy_number copy) noexcept {
-  const errno_keeper keep;
   constexpr timespec rest{.tv_sec = 0, .tv_nsec = 100'000};
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, nullptr);
+  system_call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &rest, nullptr);
   return copy_has_ended(copy);
 }
 
 void kill_copy(copy_number copy) noexcept {
-  {
-    const errno_keeper keep;
-    ::kill(copy, SIGKILL);
-  }
+  system_call(SYS_kill, copy, SIGKILL);
   wait_for_copy(copy);
 }
 
 void leave_out_of_copies(void* memory, std::size_t size_bytes, bool yes) noexcept {
-  const errno_keeper keep;
-  ::madvise(memory, size_bytes, yes ? MADV_DONTFORK : MADV_DOFORK);
+  system_call(SYS_madvise, memory, size_bytes, yes ? MADV_DONTFORK : MADV_DOFORK);
 }
 
 void* map_shared(std::size_t size_bytes) noexcept {
-  const errno_keeper keep;
-  void* const memory = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+  return map_pages(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE)
+      .address();
 }
 
 } // namespace heapwise::os

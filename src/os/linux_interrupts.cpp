@@ -5,9 +5,7 @@
 #include <cstring>
 
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "os/system_call.hpp"
 #include "os/world.hpp"
 
 namespace heapwise::os {
@@ -76,28 +74,19 @@ namespace {
 
 // Not pthread_kill: it says nothing of a thread that has ended, and may not be called for one that
 // nobody can join any more.
-long send(thread_number thread, int signal) {
-  return ::syscall(SYS_tgkill, ::getpid(), thread, signal);
+int send(thread_number thread, int signal) {
+  return system_call(SYS_tgkill, system_call(SYS_getpid).value(), thread, signal).error();
 }
 
 } // namespace
 
 interruption interrupt(thread_number thread) noexcept {
-  const int saved = errno;
-  interruption result = interruption::sent;
-  if (send(thread, stop_signal) != 0) {
-    result = errno == ESRCH ? interruption::ended : interruption::delayed;
-  }
-  errno = saved;
-  return result;
+  const int error = send(thread, stop_signal);
+  if (error == 0) return interruption::sent;
+  return error == ESRCH ? interruption::ended : interruption::delayed;
 }
 
-bool is_running(thread_number thread) noexcept {
-  const int saved = errno;
-  const bool running = send(thread, 0) == 0 || errno != ESRCH;
-  errno = saved;
-  return running;
-}
+bool is_running(thread_number thread) noexcept { return send(thread, 0) != ESRCH; }
 
 namespace {
 
@@ -110,10 +99,8 @@ constexpr signal_mask faults = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE)
                                bit_of(SIGTRAP) | bit_of(SIGSYS);
 
 signal_mask change_mask(int how, signal_mask signals) noexcept {
-  const int saved = errno;
   signal_mask before = 0;
-  ::syscall(SYS_rt_sigprocmask, how, &signals, &before, sizeof signals);
-  errno = saved;
+  system_call(SYS_rt_sigprocmask, how, &signals, &before, sizeof signals);
   return before;
 }
 

@@ -5,11 +5,10 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "heapwise/detail/config.hpp"
+#include "os/system_call.hpp"
 
 // A program that is linked statically has no dlsym, and needs none.
 #pragma weak dlsym
@@ -39,15 +38,12 @@ const std::byte* address_at(const std::byte* address) noexcept {
 /// Returns: whether it could be read.
 HEAPWISE_READS_ANYTHING bool copy_words(const std::byte* from, std::uintptr_t* into,
                                         std::size_t count) noexcept {
-  const int saved = errno;
   const iovec local{into, count * sizeof *into};
   const iovec remote{const_cast<std::byte*>(from), count * sizeof *into};
-  // syscall() reads whole words: a number that is an int would leave half of one undefined.
-  const long copied = ::syscall(SYS_process_vm_readv, static_cast<long>(::getpid()), &local, 1UL,
-                                &remote, 1UL, 0UL);
-  const bool refused = copied < 0 && errno != EFAULT;
-  errno = saved;
-  if (!refused) return copied == static_cast<long>(count * sizeof *into);
+  const long process = system_call(SYS_getpid).value();
+  const answer copied = system_call(SYS_process_vm_readv, process, &local, 1, &remote, 1, 0);
+  const bool refused = !copied.succeeded() && copied.error() != EFAULT;
+  if (!refused) return copied.value() == static_cast<long>(count * sizeof *into);
   for (std::size_t each = 0; each < count; ++each) into[each] = word_at(from + each * sizeof *into);
   return true;
 }

@@ -10,12 +10,10 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "os/os.hpp"
+#include "os/processor_set.hpp"
+#include "os/system_call.hpp"
 
 // A program that is linked statically need not have dladdr.
 #pragma weak dladdr
@@ -102,7 +100,9 @@ thread_id this_thread() noexcept {
   return static_cast<thread_id>(::pthread_self());
 }
 
-thread_number this_thread_number() noexcept { return ::gettid(); }
+thread_number this_thread_number() noexcept {
+  return static_cast<thread_number>(system_call(SYS_gettid).value());
+}
 
 memory_range own_stack() noexcept {
   const int saved = errno;
@@ -119,10 +119,9 @@ memory_range own_stack() noexcept {
 }
 
 const void* signal_stack_end() noexcept {
-  const int saved = errno;
   stack_t stack{};
-  const bool on_it = ::sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
-  errno = saved;
+  const bool on_it = system_call(SYS_sigaltstack, nullptr, &stack).succeeded() &&
+                     (stack.ss_flags & SS_ONSTACK) != 0;
   return on_it ? static_cast<std::byte*>(stack.ss_sp) + stack.ss_size : nullptr;
 }
 
@@ -150,8 +149,7 @@ class readable_pages {
     // valid one.
     constexpr int no_request = -1;
     constexpr std::size_t set_bytes = 8;
-    return ::syscall(SYS_rt_sigprocmask, no_request, page, nullptr, set_bytes) == 0 ||
-           errno != EFAULT;
+    return system_call(SYS_rt_sigprocmask, no_request, page, nullptr, set_bytes).error() != EFAULT;
   }
 
  private:
@@ -159,8 +157,7 @@ class readable_pages {
 
   [[nodiscard]] bool are_mapped() const noexcept {
     unsigned char resident[most_at_once];
-    return ::mincore(reinterpret_cast<void*>(mapped_), mapped_bytes_, resident) == 0 ||
-           errno != ENOMEM;
+    return system_call(SYS_mincore, mapped_, mapped_bytes_, resident).error() != ENOMEM;
   }
 
   std::uintptr_t mapped_ = 0;
@@ -170,7 +167,6 @@ class readable_pages {
 } // namespace
 
 memory_range readable_tail(memory_range range) noexcept {
-  const int saved = errno;
   readable_pages pages;
   const auto begin = reinterpret_cast<std::uintptr_t>(range.begin);
   auto from = reinterpret_cast<std::uintptr_t>(range.end);
@@ -179,12 +175,10 @@ memory_range readable_tail(memory_range range) noexcept {
     if (!pages.hold(page)) break;
     from = std::max(page, begin);
   }
-  errno = saved;
   return {reinterpret_cast<const void*>(from), range.end};
 }
 
 memory_range readable_head(memory_range range) noexcept {
-  const int saved = errno;
   readable_pages pages;
   const auto end = reinterpret_cast<std::uintptr_t>(range.end);
   auto to = reinterpret_cast<std::uintptr_t>(range.begin);
@@ -193,7 +187,6 @@ memory_range readable_head(memory_range range) noexcept {
     if (!pages.hold(page)) break;
     to = std::min(page + page_bytes(), end);
   }
-  errno = saved;
   return {range.begin, reinterpret_cast<const void*>(to)};
 }
 
@@ -250,25 +243,24 @@ void each_static_range(range_visitor* visit, void* argument) noexcept {
 
 std::uint64_t now_ns() noexcept {
   timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  // Threads stand still that may hold a lock of whoever took the function's place.
+  system_call(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 void sleep(std::uint64_t duration_ns) noexcept {
   constexpr std::uint64_t second_ns = 1'000'000'000;
-  const int saved = errno;
   const timespec duration{.tv_sec = static_cast<std::time_t>(duration_ns / second_ns),
                           .tv_nsec = static_cast<long>(duration_ns % second_ns)};
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &duration, nullptr);
-  errno = saved;
+  system_call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &duration, nullptr);
 }
 
 std::size_t processors() noexcept {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
-  return static_cast<std::size_t>(CPU_COUNT(&allowed));
+  constexpr long itself = 0;
+  processor_set allowed;
+  allowed.ask(itself);
+  return std::max(allowed.count(), std::size_t{1});
 }
 
 code_place place_of(const void* code) noexcept {

@@ -19,7 +19,7 @@ extern "C" {
 
 namespace heapwise::os {
 
-/// Effects: maps private pages, as `mmap` does. Returns: where, or the error.
+/// Effects: maps pages of no file, as `mmap` does. Returns: where, or the error.
 inline answer map_pages(void* wish, std::size_t size_bytes, int protection, int flags) noexcept {
   constexpr int no_file = -1;
   if (__interceptor_mmap == nullptr) [[likely]] {
