@@ -206,8 +206,8 @@ bool renew(void* memory, std::size_t size_bytes) noexcept {
 }
 
 bool is_mapped(const void* memory, std::size_t size_bytes) noexcept {
-  // Changes nothing, and fails only at a hole; madvise would also fail where memory is locked.
-  return system_call(SYS_msync, memory, size_bytes, MS_ASYNC).succeeded();
+  // Changes nothing, and fails only at a hole, also where memory is locked.
+  return system_call(SYS_madvise, memory, size_bytes, MADV_NORMAL).succeeded();
 }
 
 bool is_one_mapping(const void* memory, std::size_t size_bytes) noexcept {

@@ -1,12 +1,15 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/uio.h>
 
+#include "heapwise/detail/config.hpp"
 #include "os/errno_keeper.hpp"
 #include "os/faults.hpp"
 #include "os/os.hpp"
@@ -16,13 +19,20 @@ namespace heapwise::os {
 
 namespace {
 
-/// Returns: whether the frame could be read.
-bool read_frame(std::uintptr_t address, frame& into) noexcept {
-  iovec to{.iov_base = &into, .iov_len = sizeof into};
-  iovec from{.iov_base = reinterpret_cast<void*>(address), .iov_len = sizeof into};
-  const long process = system_call(SYS_getpid).value();
-  return system_call(SYS_process_vm_readv, process, &to, 1, &from, 1, 0).value() ==
-         static_cast<long>(sizeof into);
+/// Returns: whether the word can be read. Filters of system calls allow this call, and not those
+/// that read memory as a debugger does.
+bool is_readable(std::uintptr_t word) noexcept {
+  constexpr timespec at_once{};
+  const int error = system_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, &at_once).error();
+  return error == EAGAIN || error == ETIMEDOUT; // it is not 0, or it is
+}
+
+/// Returns: whether the frame could be read. Requires: it lies in the caller's stack, or behind.
+HEAPWISE_READS_ANYTHING bool read_frame(std::uintptr_t address, frame& into) noexcept {
+  constexpr std::size_t last_word = sizeof into - sizeof(std::uint32_t);
+  if (!is_readable(address) || !is_readable(address + last_word)) return false;
+  into = *reinterpret_cast<const frame*>(address);
+  return true;
 }
 
 // <sys/mman.h> of the C library may be older than the kernel.

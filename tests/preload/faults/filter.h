@@ -12,12 +12,12 @@
 #include "../threads/program.h"
 
 struct filter {
-  struct sock_filter lines[256];
+  struct sock_filter lines[2048];
   unsigned short count;
 };
 
 static inline void add(struct filter* to, struct sock_filter line) {
-  REQUIRE(to->count < 256);
+  REQUIRE(to->count < 2048);
   to->lines[to->count++] = line;
 }
 

@@ -1,10 +1,11 @@
 /* Lives with a system that refuses memory: every call either works or says ENOMEM; nothing that was
  * there is lost; free never minds. argv[1]: small, large or threads. argv[2] "recovers": at the end
- * the system gives memory again, so malloc has to. Prints "done", and how many calls failed. */
+ * the system gives memory again, so malloc has to. "later" ERRNO CALL: after the first malloc the
+ * system refuses the call with this number. Prints "done", and how many calls failed. */
 #include <errno.h>
 #include <malloc.h>
 
-#include "../threads/program.h"
+#include "filter.h"
 
 static atomic_int refused;
 
@@ -104,8 +105,17 @@ static void threads(void) {
   }
 }
 
+static void refuse_later(const char* error, const char* call) {
+  static struct filter filter;
+  free(malloc(100));
+  answer_to(&filter, atol(call), SECCOMP_RET_ERRNO | (uint32_t)atoi(error));
+  answer(&filter, SECCOMP_RET_ALLOW);
+  install(&filter);
+}
+
 int main(int argc, char** argv) {
   REQUIRE(argc >= 2);
+  if (argc == 5 && strcmp(argv[2], "later") == 0) refuse_later(argv[3], argv[4]);
   static struct kept all[most];
   alarm(120);
   for (int round = 0; round < 2; ++round) {
