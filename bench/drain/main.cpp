@@ -45,6 +45,9 @@ void handle_signals() {
   note.sa_handler = note_signal;
   sigaction(SIGTERM, &note, nullptr);
   sigaction(SIGINT, &note, nullptr);
+  struct sigaction before{};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &note, nullptr); // nohup stays so
 }
 
 /// From now on the end of a child ends a wait. After the program was started, which keeps its own
@@ -76,16 +79,16 @@ void wait_for_tick(const tick_length& tick) {
     sleep_ns(static_cast<long>(enough_ns - age));
 }
 
-/// Of SIGTERM the program is told; the terminal sends SIGINT to it itself. If it has ended, either
-/// signal ends the recording of its children.
+/// Of SIGTERM and SIGHUP the program is told; the terminal sends SIGINT to it itself. If it has
+/// ended, each of them ends the recording of its children.
 void obey_signal(pid_t program, bool has_ended, recording& all) {
   const int wanted = wanted_signal;
   if (wanted == 0) return;
   wanted_signal = 0;
   if (has_ended) {
     all.stop();
-  } else if (wanted == SIGTERM) {
-    kill(program, SIGTERM);
+  } else if (wanted != SIGINT) {
+    kill(program, wanted);
   }
 }
 
@@ -193,6 +196,8 @@ int record(const recording_options& asked) {
   if (all.error() != 0) return not_written(asked.trace, all.error());
   const std::uint64_t start = stamp_now();
   if (asked.follows) prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // If the command that waits for this process is killed, the program is to end, too.
+  if (!asked.result.empty()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   int reason = 0;
   const pid_t program = start_program(asked, shared, reason);
   if (program < 0 || reason != 0) {
@@ -207,7 +212,10 @@ int record(const recording_options& asked) {
   wake_by_signals(shared.memory().alarm);
   handle_ends();
   follow(program, context, pausing, all);
-  if (!asked.result.empty()) std::ofstream{asked.result} << all.result_json() << '\n';
+  if (!asked.result.empty()) {
+    std::ofstream{asked.result} << all.result_json() << '\n';
+    return all.error() == 0 ? 0 : exit_not_written; // who asked for the result says why
+  }
   return all.error() == 0 ? 0 : not_written(all.failed_path(), all.error());
 }
 

@@ -47,6 +47,9 @@ void process_trace::finish(recording_end end) {
   if (texts_ != nullptr) {
     modules = modules_json(texts_->maps, tables_->sites);
     commands_ = commands_json(texts_->images);
+    texts_->images.visit([&](const image_log::image& each) { program_ = each.program; });
+    other_.decide(texts_->images, texts_->next);
+    end.other_program = other_.json();
     rings::unmap_texts(std::exchange(texts_, nullptr));
   }
   summary_ = [this, end]() mutable {
@@ -61,12 +64,16 @@ void process_trace::finish(recording_end end) {
 }
 
 std::string process_trace::result_json() const {
-  std::string buffer(file_.path().size() * 6 + commands_.size() + 1024, '\0');
+  const std::string other = other_.json();
+  std::string buffer(
+      (file_.path().size() + program_.size()) * 6 + commands_.size() + other.size() + 1024, '\0');
   json_line line{buffer.data(), buffer.size()};
   line.open('{').key("trace").value(is_kept_ ? std::string_view{file_.path()} : "");
   line.field("pid", process_.id).field("parent", process_.parent);
   line.field("events", totals_.events).field("kept_events", file_.kept_events());
   line.field("blocks", totals_.blocks).field("bytes", file_.bytes());
+  line.field("asked_bytes", totals_.bytes);
+  line.key("program").value(program_).key("other_program").members(other);
   line.key("commands").members(commands_).close('}');
   return std::string{line.text()};
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "drain/other_program.hpp"
 #include "drain/process_end.hpp"
 #include "drain/resolver.hpp"
 #include "drain/rings.hpp"
@@ -31,6 +32,12 @@ class process_trace {
   /// Of the process that has the entry of this number. Requires that its texts can be mapped, else
   /// nothing is kept of it. `start` is a stamp.
   void begin(unsigned number, const process_identity& process, std::uint64_t start);
+
+  /// Looks which program the process is now.
+  void look_at_program() {
+    const process_entry& entry = context_.all.memory().processes[number_];
+    other_.look(process_.id, entry.images.load(std::memory_order_acquire));
+  }
 
   /// Takes what is in the rings of the process, up to this stamp. Returns how many calls.
   std::uint64_t drain(std::uint64_t horizon);
@@ -67,6 +74,8 @@ class process_trace {
   std::unique_ptr<resolver> resolver_;
   recording_totals totals_;
   std::string commands_ = "[]";
+  std::string program_; ///< the path of the last one that was recorded
+  other_program other_;
   std::function<std::string()> summary_;
 };
 

@@ -9,9 +9,23 @@
 #include <cstdlib>
 #include <string>
 
+#include "line/handed_file.hpp"
+
 namespace heapwise::bench {
 
 namespace {
+
+/// The program and all that it starts inherit the memory, under a number beyond those that scripts
+/// name and that programs are given.
+void hand_over(int file) {
+  constexpr int first_descriptor = 200;
+  const handed_file handed = handed_file::of(fcntl(file, F_DUPFD, first_descriptor));
+  unsetenv(record_file_variable);
+  if (handed.descriptor < 0) return; // the limit of the process is lower
+  char text[handed_file::text_bytes];
+  handed.write(text);
+  setenv(record_file_variable, text, 1);
+}
 
 /// In the child: its entry, its environment, its signals, and exec. Returns if that fails.
 void become_program(const recording_options& asked, rings& all, pid_t parent) {
@@ -27,6 +41,7 @@ void become_program(const recording_options& asked, rings& all, pid_t parent) {
   first.is_ready.store(true, std::memory_order_release);
   setenv("LD_PRELOAD", preload.c_str(), 1);
   setenv(record_variable, path.c_str(), 1);
+  hand_over(all.file());
   for (const int each : {SIGINT, SIGQUIT, SIGTERM, SIGXFSZ}) signal(each, SIG_DFL);
   execvp(asked.program[0], asked.program);
 }

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "line/json_line.hpp"
 #include "trace/stamp.hpp"
 
 namespace heapwise::bench {
@@ -98,7 +100,10 @@ void recording::reclaim(std::uint64_t now) {
     if (owner == nullptr) return false;
     return has_ended(*owner) || (thread != 0 && thread_is_gone(owner->process().id, thread));
   });
-  for (process_trace* each : live_) each->give_up_waiting(now - ticks(patience_ns));
+  for (process_trace* each : live_) {
+    each->give_up_waiting(now - ticks(patience_ns));
+    each->look_at_program();
+  }
 }
 
 recording_end recording::end_of(const process_trace& ended) const {
@@ -116,6 +121,7 @@ recording_end recording::end_of(const process_trace& ended) const {
   if (ended.process().is_first) {
     end.status = status_;
     end.other_processes = memory.other_processes.load();
+    end.forked_processes = memory.forked_processes.load();
   }
   return end;
 }
@@ -178,6 +184,16 @@ const std::string& recording::failed_path() const noexcept {
   return (failed != traces_.end() ? *failed : traces_.front())->file().path();
 }
 
+/// A process that posix_spawn started may have loaded the recorder before it was noted.
+bool recording::had_recorder(pid_t process) const {
+  const shared_memory& memory = context_.all.memory();
+  return std::ranges::any_of(traces_,
+                             [&](const auto& each) { return each->process().id == process; }) ||
+         std::ranges::any_of(memory.refused, [&](const auto& each) {
+           return each.load(std::memory_order_relaxed) == process;
+         });
+}
+
 std::string recording::result_json() const {
   std::string result = traces_.front()->summary();
   result.back() = ',';
@@ -185,7 +201,25 @@ std::string recording::result_json() const {
   for (std::size_t i = 0; i < traces_.size(); ++i) {
     result += (i != 0 ? "," : "") + traces_[i]->result_json();
   }
-  return result + "]}";
+  result += "],\"children_without\":[";
+  bool is_first = true;
+  for (const exec_note& each : context_.all.memory().started) {
+    const std::int32_t process = each.process.load(std::memory_order_acquire);
+    if (process == 0 || had_recorder(process)) continue;
+    result += (is_first ? "" : ",") + other_program_json(each);
+    is_first = false;
+  }
+  return result + "],\"not_written\":" + failure_json() + "}";
+}
+
+/// null, or the trace that could not be written, and why.
+std::string recording::failure_json() const {
+  if (error() == 0) return "null";
+  std::string buffer(failed_path().size() * 6 + 512, '\0');
+  json_line line{buffer.data(), buffer.size()};
+  line.open('{').key("path").value(failed_path());
+  line.key("reason").value(std::strerror(error())).close('}');
+  return std::string{line.text()};
 }
 
 } // namespace heapwise::bench

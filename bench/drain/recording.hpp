@@ -55,6 +55,8 @@ class recording {
   void reclaim(std::uint64_t now);
   void finish(process_trace& ended);
   [[nodiscard]] bool has_ended(const process_trace& each) const;
+  [[nodiscard]] std::string failure_json() const;
+  [[nodiscard]] bool had_recorder(pid_t process) const;
   [[nodiscard]] recording_end end_of(const process_trace& ended) const;
   [[nodiscard]] std::uint64_t ticks(double nanoseconds) const noexcept;
 

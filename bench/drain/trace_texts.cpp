@@ -11,7 +11,7 @@ namespace heapwise::bench {
 
 namespace {
 
-constexpr std::size_t most_commands_bytes = 6000; ///< of the JSON: a summary has 8 KiB in a file
+constexpr std::size_t most_commands_bytes = 4500; ///< of the JSON: a summary has 8 KiB in a file
 
 void add_arguments(json_line& line, std::string_view arguments) {
   line.open('[');
@@ -69,7 +69,7 @@ std::string modules_json(const maps_text& maps, const call_sites& sites) {
 
 std::string summary_json(const recording_totals& totals, const recording_end& end,
                          const std::string& commands) {
-  std::string buffer(8192 + commands.size(), '\0');
+  std::string buffer(8192 + commands.size() + end.other_program.size(), '\0');
   json_line line{buffer.data(), buffer.size()};
   line.open('{');
   line.field("events", totals.events).field("kept_events", end.kept_events);
@@ -83,7 +83,9 @@ std::string summary_json(const recording_totals& totals, const recording_end& en
   line.field("late_events", totals.late_events);
   line.field("threads", end.threads);
   line.field("threads_missed", end.threads_missed).field("events_missed", end.events_missed);
-  line.field("other_processes", end.other_processes).field("images", end.images);
+  line.field("other_processes", end.other_processes);
+  line.field("forked_processes", end.forked_processes).field("images", end.images);
+  line.key("other_program").members(end.other_program);
   line.field("pauses", end.pauses).field("paused_s", end.paused_s);
   line.field("ns_a_unit", end.ns_a_unit).field("wall_s", end.wall_s);
   line.key("exit_code");

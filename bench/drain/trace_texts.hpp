@@ -28,7 +28,9 @@ struct recording_end {
   std::uint64_t threads_missed = 0;
   std::uint64_t events_missed = 0;
   std::uint64_t other_processes = 0;
+  std::uint64_t forked_processes = 0;
   std::uint32_t images = 0;
+  std::string other_program = "null"; ///< JSON, of other_program
   std::uint64_t pauses = 0;
   double paused_s = 0;
   double ns_a_unit = 0;

@@ -104,7 +104,8 @@ void trace_writer::begin_window() {
   skipped_events_ = 0;
 }
 
-/// Returns false, and writes nothing, if the budget has no room. Taking may have shrunk this file.
+/// Returns false if the budget has no room, and writes nothing then, or if the disk has none.
+/// Taking may have shrunk this file.
 bool trace_writer::append(frame_header about, const std::vector<unsigned char>& raw,
                           frame_place& place) {
   const std::span<const unsigned char> stored = compressor_.compressed(raw);
@@ -114,7 +115,7 @@ bool trace_writer::append(frame_header about, const std::vector<unsigned char>& 
   about.window = windows_.back().number;
   about.raw_bytes = static_cast<std::uint32_t>(raw.size());
   place = put(about, stored);
-  return true;
+  return ok(); // what could not be written is not kept
 }
 
 /// Writes a frame that the budget has room for.
@@ -298,6 +299,8 @@ std::uint64_t trace_writer::kept_events() const noexcept {
 
 void trace_writer::finish(const std::string& modules, std::function<std::string()> summary) {
   if (!open_again()) return;
+  // A full disk may have room for the end: the frame that it had no room for is cut off.
+  const int refused = std::exchange(error_, 0);
   // A window that was begun and got no event says nothing.
   std::erase_if(windows_,
                 [](const window& each) { return each.number != 0 && each.events() == 0; });
@@ -311,6 +314,7 @@ void trace_writer::finish(const std::string& modules, std::function<std::string(
   modules_frames_ = texts_.size();
   summary_ = std::move(summary);
   write_end();
+  if (refused != 0) error_ = refused;
 }
 
 /// Summary, index and trailer, whose room was charged from the begin on. Closes the file.

@@ -52,7 +52,8 @@ class trace_writer final : public budgeted_file {
   [[nodiscard]] std::size_t windows() const noexcept { return windows_.size(); }
 
   /// Writes modules (left out if the budget has no room for them), summary, index and trailer, and
-  /// closes the file. `summary` is called again if the file shrinks later: less was kept then.
+  /// closes the file. After a failure, too: then the file holds what came before it, and ok() stays
+  /// false. `summary` is called again if the file shrinks later: less was kept then.
   void finish(const std::string& modules, std::function<std::string()> summary);
 
   bool shrink() override;

@@ -2,37 +2,20 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 
 #include "line/json_line.hpp"
+#include "probe/preload_fate.hpp"
 #include "probe/report_file.hpp"
 
 namespace heapwise::bench {
 namespace {
 
 constexpr std::size_t line_bytes = 1024; // on the stack of the program
-char preload_here[4 * PATH_MAX];
+constinit preloaded_here preload;
 
-/// Returns: the value of `name`; nullptr if `environment` does not have it.
-const char* find(char* const* environment, std::string_view name) noexcept {
-  if (environment == nullptr) return nullptr;
-  for (; *environment != nullptr; ++environment) {
-    const char* entry = *environment;
-    if (std::strncmp(entry, name.data(), name.size()) == 0 && entry[name.size()] == '=') {
-      return entry + name.size() + 1;
-    }
-  }
-  return nullptr;
-}
-
-/// What becomes of the libraries that are preloaded here. "silent": they are preloaded, but the
-/// probe there does not know where to report.
 const char* fate_of_preload(char* const* environment) noexcept {
-  const char* there = find(environment, "LD_PRELOAD");
-  if (there == nullptr || there[0] == '\0') return "dropped";
-  if (std::strstr(there, preload_here) == nullptr) return "changed";
-  return find(environment, probe_variables.path) != nullptr ? "kept" : "silent";
+  return name_of(preload.fate_in(environment, probe_variables.path));
 }
 
 bool write_line(char (&buffer)[line_bytes], pid_t pid, const char* event, const char* target,
@@ -56,10 +39,7 @@ void append(pid_t pid, const char* event, const char* target, const char* fate) 
 } // namespace
 
 void remember_preload() noexcept {
-  const char* preload = std::getenv("LD_PRELOAD");
-  if (preload == nullptr || std::strlen(preload) >= sizeof preload_here) return;
-  std::strcpy(preload_here, preload);
-  report.remember(probe_variables);
+  if (preload.remember()) report.remember(probe_variables);
 }
 
 void report_exec(const char* target, char* const* environment) noexcept {

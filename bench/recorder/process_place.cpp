@@ -99,6 +99,7 @@ process_place take_process(shared_memory& memory, bool is_forked) noexcept {
   }
   taken.texts->images.clear();
   taken.texts->maps.clear();
+  taken.texts->next.process.store(0, std::memory_order_relaxed);
   entry.parent.store(getppid(), std::memory_order_relaxed);
   entry.start_time.store(start_time_of(own_stat), std::memory_order_relaxed);
   entry.first_stamp.store(stamp_now(), std::memory_order_relaxed);

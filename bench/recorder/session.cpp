@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "line/handed_file.hpp"
 #include "recorder/caller_rule.hpp"
 #include "recorder/writer.hpp"
 
@@ -35,6 +36,15 @@ std::uint32_t* page_of_this_process() noexcept {
   return static_cast<std::uint32_t*>(page);
 }
 
+/// Returns a new descriptor of the memory of the drain, or -1.
+int open_memory(const char* path, const char* handed) noexcept {
+  const int file = ::open(path, O_RDWR | O_CLOEXEC);
+  if (file >= 0 || handed == nullptr) return file;
+  const handed_file inherited = handed_file::parse(handed);
+  if (inherited.descriptor < 0 || handed_file::of(inherited.descriptor) != inherited) return -1;
+  return fcntl(inherited.descriptor, F_DUPFD_CLOEXEC, 0);
+}
+
 } // namespace
 
 bool session::begin() noexcept {
@@ -44,7 +54,7 @@ bool session::begin() noexcept {
   if (!beginning_.compare_exchange_strong(expected, 1, std::memory_order_acquire)) return false;
   const int saved_errno = errno;
   const char* path = std::getenv(record_variable);
-  const bool has_drain = path != nullptr && open(path);
+  const bool has_drain = path != nullptr && open(path, std::getenv(record_file_variable));
   std::uint32_t* here = &off;
   if (has_drain) {
     if (std::uint32_t* page = page_of_this_process(); page != nullptr) {
@@ -62,8 +72,12 @@ bool session::begin() noexcept {
 /// its parent is replaced, but the slots that are mapped, which are those of all processes.
 bool session::begin_in_child() noexcept {
   std::uint32_t* const page = in_this_process_;
-  if (page == &off || !memory_->follows) return false;
+  if (page == &off) return false;
   in_this_process_ = &off;
+  if (!memory_->follows) {
+    memory_->forked_processes.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
   const int saved_errno = errno;
   const process_texts* const parent = process_.texts;
   const process_place taken = take_process(*memory_, true);
@@ -82,8 +96,8 @@ bool session::begin_in_child() noexcept {
   return taken.entry != nullptr && records();
 }
 
-bool session::open(const char* path) noexcept {
-  const int file = ::open(path, O_RDWR | O_CLOEXEC);
+bool session::open(const char* path, const char* handed) noexcept {
+  const int file = open_memory(path, handed);
   if (file < 0) return false;
   void* control = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   slots_begin_ = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
@@ -96,7 +110,9 @@ bool session::open(const char* path) noexcept {
   process_ = find_process(*memory_);
   if (process_.entry == nullptr && memory_->follows) process_ = take_process(*memory_, false);
   if (process_.entry == nullptr) {
-    memory_->other_processes.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t before = memory_->other_processes.fetch_add(1, std::memory_order_relaxed);
+    memory_->refused[before % most_started].store(getpid(), std::memory_order_relaxed);
+    forget_note_of(getpid());
     return false;
   }
   begin_image();
@@ -113,9 +129,38 @@ void session::begin_image() noexcept {
     each.state.compare_exchange_strong(live, slot_state::ended, std::memory_order_release);
   }
   process_.texts->maps.loaded.store(0, std::memory_order_relaxed);
+  forget_note_of(getpid());
   note_image(*process_.texts);
   image_.store(process_.entry->images.fetch_add(1, std::memory_order_relaxed) + 1,
                std::memory_order_relaxed);
+}
+
+exec_note* session::note_for(std::int32_t process) noexcept {
+  if (memory_ == nullptr) return nullptr;
+  process_entry* const own = process_.entry;
+  if (own != nullptr && own->id.load(std::memory_order_relaxed) == process) {
+    process_.texts->next.process.store(process, std::memory_order_relaxed);
+    return &process_.texts->next;
+  }
+  for (exec_note& each : memory_->started) {
+    std::int32_t none = 0;
+    if (each.process.compare_exchange_strong(none, process, std::memory_order_relaxed)) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+void session::forget_note_of(std::int32_t process) noexcept {
+  if (memory_ == nullptr) return;
+  std::int32_t own = process;
+  if (process_.entry != nullptr) {
+    process_.texts->next.process.compare_exchange_strong(own, 0, std::memory_order_relaxed);
+  }
+  for (exec_note& each : memory_->started) {
+    own = process;
+    each.process.compare_exchange_strong(own, 0, std::memory_order_relaxed);
+  }
 }
 
 void* session::map_slot(unsigned number) noexcept {
@@ -185,6 +230,11 @@ void append_code_maps(maps_text& maps) noexcept {
   }
   ::close(file);
   maps.bytes.store(at, std::memory_order_release);
+}
+
+/// At the start: the program may give up its rights, or change its root, before its first call.
+__attribute__((constructor)) void begin_session() noexcept {
+  static_cast<void>(recorded.records());
 }
 
 int read_loaded(dl_phdr_info* object, std::size_t, void* argument) noexcept {

@@ -45,6 +45,12 @@ class session {
   [[nodiscard]] shared_memory& memory() const noexcept { return *memory_; }
   [[nodiscard]] process_entry& process() const noexcept { return *process_.entry; }
 
+  /// Before exec: where to note what the process of this number becomes, which may be this one or a
+  /// child of it. Null if that is of no interest.
+  [[nodiscard]] exec_note* note_for(std::int32_t process) noexcept;
+  /// Takes the note of this number back.
+  void forget_note_of(std::int32_t process) noexcept;
+
   /// Takes a slot and maps its places and its ring, slot_bytes of them. Returns null if there is
   /// none; the thread is then counted.
   void* take_slot(thread_slot*& slot) noexcept;
@@ -80,7 +86,7 @@ class session {
 
   bool begin() noexcept;
   bool begin_in_child() noexcept;
-  bool open(const char* path) noexcept;
+  bool open(const char* path, const char* handed) noexcept;
   void begin_image() noexcept;
   void* map_slot(unsigned number) noexcept;
 

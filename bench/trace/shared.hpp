@@ -11,6 +11,7 @@
 
 #include "trace/drain_alarm.hpp"
 #include "trace/event.hpp"
+#include "trace/exec_note.hpp"
 #include "trace/image_log.hpp"
 #include "trace/room_alarm.hpp"
 
@@ -18,10 +19,14 @@ namespace heapwise::bench {
 
 /// The variable by which the recorder finds the shared memory.
 inline constexpr const char* record_variable = "HEAPWISE_RECORD";
+/// The variable with the descriptor of the same memory, as handed_file writes it: a process of
+/// another user, or in another root directory, has it, and cannot open the path.
+inline constexpr const char* record_file_variable = "HEAPWISE_RECORD_FILE";
 
-inline constexpr std::uint64_t shared_magic = 0x3730'4345'5257'4848; // "HHWREC07"
+inline constexpr std::uint64_t shared_magic = 0x3830'4345'5257'4848; // "HHWREC08"
 inline constexpr unsigned most_threads = 4096;                       ///< at one time, of all
 inline constexpr unsigned most_processes = 1024;                     ///< at one time
+inline constexpr unsigned most_started = 128;                        ///< children, see exec_note
 inline constexpr std::uint64_t ring_events = 131072;                 ///< 2 MiB
 /// When a thread has written this many events that the drain has not read, it calls the drain.
 inline constexpr std::uint64_t events_to_alarm = ring_events / 4;
@@ -87,6 +92,7 @@ struct maps_text {
 struct process_texts {
   image_log images;
   maps_text maps;
+  exec_note next; ///< what the process is about to become
 };
 
 /// off: nobody reads what would be written. paused: only ends of known blocks are of interest.
@@ -108,9 +114,14 @@ struct shared_memory {
   std::uint32_t frame_pointers = 0;
   /// 0: each call is written down. Else the mean number of bytes from one sample to the next.
   std::uint64_t sample_every = 0;
-  std::atomic<std::uint32_t> slots_used{0};      ///< slots from here on were never taken
-  std::atomic<std::uint32_t> processes_used{0};  ///< entries from here on were never taken
-  std::atomic<std::uint64_t> other_processes{0}; ///< that began to run and are not recorded
+  std::atomic<std::uint32_t> slots_used{0};       ///< slots from here on were never taken
+  std::atomic<std::uint32_t> processes_used{0};   ///< entries from here on were never taken
+  std::atomic<std::uint64_t> other_processes{0};  ///< that began to run and are not recorded
+  std::atomic<std::uint64_t> forked_processes{0}; ///< of these, copies that made calls
+  /// Of children that have no entry.
+  exec_note started[most_started];
+  /// Children that loaded the recorder and are not recorded, the last ones.
+  std::atomic<std::int32_t> refused[most_started];
   drain_alarm alarm; ///< in a line of its own: each call asks for what stands above
   process_entry processes[most_processes];
   thread_slot slots[most_threads];

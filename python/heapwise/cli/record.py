@@ -28,7 +28,7 @@ def record(
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE",
-                     help="Write the trace to this file. [NAME.hwt]"),
+                     help="Write the trace to this file. [NAME.hwt, NAME-2.hwt, ...]"),
     ] = None,
     max_size: Annotated[
         str, typer.Option(metavar="SIZE", help="The trace never grows beyond this.")
@@ -96,7 +96,7 @@ def record(
                       f"--stacks {stacks} names no way to find stacks but frames",
                       do="heapwise record --stacks 16:frames -- PROGRAM")
     every = 1 if profile else _stack_every(chosen)
-    path = Path(output or f"{Path(program[0]).name}.hwt")
+    path = Path(output) if output else _free_name(Path(program[0]).name)
     console = Console(quiet, json)
     summary = record(Recording(
         program, path, parse_size(max_size, "--max-size"), every, gap if profile else 0,
@@ -106,7 +106,22 @@ def record(
     else:
         for line in _said(summary, path, gap if profile else 0):
             console.say(line)
+    if cut := summary.not_written:
+        raise Problem("E051", f"{cut.path} could not be written to its end: {cut.reason}",
+                      why="The trace holds the calls before that, and no later ones.",
+                      do="make room, or -o FILE on another disk")
+    if (missed := summary.missed()) and not force:
+        raise missed.as_problem(Path(summary.processes[0].program).name)
     return 128 + summary.signal if summary.signal else summary.exit_code or 0
+
+
+def _free_name(program: str) -> Path:
+    """A file that is not there yet: nobody has said that a trace may be replaced."""
+    path, number = Path(f"{program}.hwt"), 1
+    while path.exists():
+        number += 1
+        path = Path(f"{program}-{number}.hwt")
+    return path
 
 
 def _stack_every(stacks: str) -> int:
@@ -147,7 +162,7 @@ def _children(summary: Recorded) -> list[str]:
              f"{size(sum(each.bytes for each in summary.processes))}"]
     lines += sibling_lines([
         Sibling(Path(each.trace), TracedProcess(each.pid, each.parent, first=False),
-                each.commands[-1] if each.commands else [], each.events)
+                each.commands[-1] if each.commands else [], each.events, each.asked_bytes)
         for each in children if each.trace], "Traces")
     if missed := sum(not each.trace for each in children):
         lines.append(f"Missed   {counted(missed, 'child', 'children')} for which --max-size left "
@@ -155,14 +170,41 @@ def _children(summary: Recorded) -> list[str]:
     return lines
 
 
+def _missed(summary: Recorded) -> list[str]:
+    """What was not recorded."""
+    from heapwise.runner.unrecorded import unrecorded
+    from heapwise.wording.lists import counted
+
+    lines = []
+    first = summary.processes[0]
+    if first.other_program:
+        other = unrecorded(first.other_program)
+        lines.append(f"Missed   {other.name}, which {Path(first.program).name} executed: "
+                     f"{other.reason}")
+    for each in dict.fromkeys(map(unrecorded, summary.children_without)):
+        lines.append(f"Missed   {each.name}, which it started: {each.reason}")
+    if others := max(summary.other_processes, summary.forked_processes):
+        lines.append(f"Missed   {counted(others, 'process', 'processes')} that it started; "
+                     "heapwise record --follow records them")
+    if summary.unknown_ends:
+        lines.append(f"Missed   the beginning of {counted(summary.unknown_ends, 'block')}: their "
+                     "frees were seen, and not the calls that made them")
+    if summary.threads_missed or summary.events_missed:
+        lines.append(f"Missed   {counted(summary.threads_missed, 'thread')}, "
+                     f"{counted(summary.events_missed, 'call')}")
+    return lines
+
+
 def _said(summary: Recorded, path: Path, sample_every: int) -> list[str]:
+    from heapwise.wording.lists import counted
     from heapwise.wording.numbers import percent, significant, size
 
     stored = path.stat().st_size
     lines = [f"Profiled {summary.blocks:,} samples, one for each {size(sample_every)} on average, "
              f"in {significant(summary.wall_s)} s"
              if sample_every else
-             f"Recorded {summary.events:,} calls of {summary.threads} threads in "
+             f"Recorded {counted(summary.events, 'call')} of "
+             f"{counted(summary.threads, 'thread')} in "
              f"{significant(summary.wall_s)} s: {summary.blocks:,} blocks, at most "
              f"{size(summary.peak_live_bytes)} at once"]
     if summary.kept_events < summary.events:
@@ -171,9 +213,6 @@ def _said(summary: Recorded, path: Path, sample_every: int) -> list[str]:
     if summary.signal:
         lines.append(f"Ended    by signal {summary.signal}; the trace goes up to there")
     lines += _children(summary)
-    if summary.other_processes:
-        lines.append(f"Missed   {summary.other_processes} other processes that it started")
-    if summary.threads_missed or summary.events_missed:
-        lines.append(f"Missed   {summary.threads_missed} threads, {summary.events_missed} calls")
+    lines += _missed(summary)
     lines.append(f"Saved    {path} ({size(stored)})    heapwise trace {path}")
     return lines

@@ -22,7 +22,8 @@ from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.runner.preflight import preflight
-from heapwise.trace import Summary
+from heapwise.runner.unrecorded import Unrecorded, is_starter, partly_recorded, unrecorded
+from heapwise.trace import OtherProgram, Summary
 
 LEAST_BYTES = 4 << 20
 """Of a trace: below, no window has room for a useful number of events."""
@@ -55,7 +56,9 @@ class Recording:
 
 class RecordedProcess(msgspec.Struct, frozen=True):
     """A process of a recording. trace: empty if the limit of the size left no room for one. bytes:
-    of the trace. commands: the arguments of each program that the process was."""
+    of the trace. asked_bytes: of all its blocks together. commands: the arguments of each program
+    that the process was. program: the path of the last one that was recorded. other_program: what
+    the process became after it, without the recorder."""
 
     trace: str
     pid: int
@@ -65,19 +68,47 @@ class RecordedProcess(msgspec.Struct, frozen=True):
     blocks: int
     bytes: int
     commands: list[list[str]]
+    asked_bytes: int = 0
+    program: str = ""
+    other_program: OtherProgram | None = None
+
+
+class NotWritten(msgspec.Struct, frozen=True):
+    """A trace that could not be written to its end."""
+
+    path: str
+    reason: str
 
 
 class Recorded(Summary, frozen=True):
-    """Totals of the first process, and all processes in the order in which they began."""
+    """Totals of the first process, and all processes in the order in which they began.
+    children_without: other programs that they started, into which the recorder was not loaded."""
 
     processes: list[RecordedProcess] = msgspec.field(default_factory=list)
+    children_without: list[OtherProgram] = msgspec.field(default_factory=list)
+    not_written: NotWritten | None = None
+
+    def missed(self) -> Unrecorded | None:
+        """The program that was to be recorded and was not, or only in part.
+
+        A shell, or another program that starts one, is the program itself, unless it has started
+        only such that were not recorded."""
+        first = self.processes[0]
+        if first.other_program is not None:
+            return unrecorded(first.other_program)
+        if first.program and len(first.commands) > 1 and (found := partly_recorded(first.program)):
+            return found
+        others = self.other_processes + len(self.processes) - 1
+        if is_starter(first.program) and self.children_without and not others:
+            return unrecorded(self.children_without[-1])
+        return None
 
 
 def record(wanted: Recording) -> Recorded:
     """Runs the program to its end, with the terminal's streams.
 
-    Problems: E010 if it cannot be started, E02x if the recorder cannot be loaded into it, E051 if
-    the trace cannot be written, E003 for a size below LEAST_BYTES.
+    Problems: E010 if it cannot be started, E02x if the recorder cannot be loaded into it, E050 if
+    the trace cannot be begun, E003 for a size below LEAST_BYTES.
     """
     if wanted.most_bytes < LEAST_BYTES:
         raise Problem("E003", f"--max-size {wanted.most_bytes} is below 4M",
@@ -87,15 +118,29 @@ def record(wanted: Recording) -> Recorded:
                       do="heapwise record --profile --sample-every 512k -- PROGRAM")
     found = preflight(wanted.command[0], force=wanted.force)
     about = msgspec.json.encode(_about(wanted, found.program)).decode()
+    _expect_writable(wanted.trace)
     with tempfile.TemporaryDirectory(prefix="heapwise-record-") as folder:
         result = Path(folder, "result.json")
-        with _without_interrupts():
-            ended = subprocess.run([str(native_part(DRAIN)), *_options(wanted), "--about", about,
-                                    "--result", str(result), "--", str(found.program),
-                                    *wanted.command[1:]], check=False)
+        drain = subprocess.Popen([str(native_part(DRAIN)), *_options(wanted), "--about", about,
+                                  "--result", str(result), "--", str(found.program),
+                                  *wanted.command[1:]])
+        with _signals_for(drain):
+            ended = drain.wait()
         if not result.exists():
-            raise Problem("E056", f"no trace was written (exit {ended.returncode})")
+            raise Problem("E056", f"no trace was written (exit {ended})",
+                          why="The process that writes it has ended early.")
         return msgspec.json.decode(result.read_bytes(), type=Recorded)
+
+
+def _expect_writable(trace: Path) -> None:
+    """Problem E050 before the program is started. Makes the file."""
+    try:
+        with trace.open("ab"):
+            pass
+    except OSError as error:
+        raise Problem("E050", f"{trace} cannot be written: {error.strerror}",
+                      why="Nothing was recorded.",
+                      do="-o FILE in a folder that exists and that you may write") from error
 
 
 def _options(wanted: Recording) -> list[str]:
@@ -133,13 +178,20 @@ def _drain_of(process: int) -> int:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Ctrl-C is for the program. The recorder then writes the rest of the trace."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _signals_for(drain: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Ctrl-C is for the program, which the terminal sends it to. A signal that is to end this
+    command is for the program, too: the recorder hands it on, and then writes the rest."""
+    def hand_on(number: int, _: object) -> None:
+        drain.send_signal(number)
+
+    before = {each: signal.signal(each, hand_on) for each in (signal.SIGTERM, signal.SIGHUP)
+              if signal.getsignal(each) is not signal.SIG_IGN}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, way in before.items():
+            signal.signal(each, way)
 
 
 def _about(wanted: Recording, program: Path) -> dict[str, Any]:

@@ -1,9 +1,17 @@
 """Traces: what a program allocated and freed, as `heapwise record` wrote it, in numpy arrays."""
 
 from heapwise.trace.columns import Events, Kind, LiveBlocks, Stack
-from heapwise.trace.file import Frame, FrameKind, Summary, Trace, TracedProcess, open_trace
+from heapwise.trace.file import (
+    Frame,
+    FrameKind,
+    OtherProgram,
+    Summary,
+    Trace,
+    TracedProcess,
+    open_trace,
+)
 
 __all__ = [
-    "Events", "Frame", "FrameKind", "Kind", "LiveBlocks", "Stack", "Summary", "Trace",
-    "TracedProcess", "open_trace",
+    "Events", "Frame", "FrameKind", "Kind", "LiveBlocks", "OtherProgram", "Stack", "Summary",
+    "Trace", "TracedProcess", "open_trace",
 ]

@@ -82,8 +82,20 @@ class Frame:
     offset: int
 
 
+class OtherProgram(msgspec.Struct, frozen=True):
+    """A program without the recorder. program: a path, or a name as it was given to exec. preload:
+    what became of the preloaded libraries: kept, dropped, changed, or silent (a variable that they
+    need is gone); empty if that is not known."""
+
+    program: str
+    preload: str = ""
+
+
 class Summary(msgspec.Struct, frozen=True):
-    """Totals of the whole recording, kept or not. Sizes in bytes, times in seconds."""
+    """Totals of the whole recording, kept or not. Sizes in bytes, times in seconds.
+
+    forked_processes: children that made calls and were not recorded. other_program: what the
+    process became in the end, without the recorder."""
 
     events: int = 0
     kept_events: int = 0
@@ -101,7 +113,9 @@ class Summary(msgspec.Struct, frozen=True):
     threads_missed: int = 0
     events_missed: int = 0
     other_processes: int = 0
+    forked_processes: int = 0
     images: int = 0
+    other_program: OtherProgram | None = None
     pauses: int = 0
     paused_s: float = 0.0
     ns_a_unit: float = 0.0
@@ -329,7 +343,9 @@ def _scanned(file: int, first: int, size: int) -> tuple[list[Frame], str]:
             break
         frames.append(frame)
         at = frame.offset + frame.stored_bytes
-    return frames, f"the file ends without an index; {len(frames)} frames were found"
+    found = f"{len(frames)} frame{'' if len(frames) == 1 else 's'}"
+    return frames, (f"the file ends without an index, so the program still runs or the recorder was "
+                    f"ended; {found} found")
 
 
 def _frame_at(file: int, at: int, size: int) -> Frame | None:

@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.errors import Problem
-from heapwise.trace.file import Trace, TracedProcess, open_trace
+from heapwise.trace.file import Summary, Trace, TracedProcess, open_trace
 
 
 @dataclass(frozen=True)
 class Sibling:
-    """The trace of one process. events: 0 if the trace was cut off."""
+    """The trace of one process. events, bytes: 0 if the trace was cut off. bytes: of all blocks
+    together."""
 
     path: Path
     process: TracedProcess
     command: list[str]
     events: int
+    bytes: int = 0
 
 
 def siblings(trace: Trace) -> list[Sibling]:
@@ -42,5 +44,5 @@ def _sibling(trace: Trace) -> Sibling | None:
     process = trace.process
     if process is None:
         return None
-    events = trace.summary.events if trace.summary else 0
-    return Sibling(trace.path, process, trace.command, events)
+    summary = trace.summary or Summary()
+    return Sibling(trace.path, process, trace.command, summary.events, summary.bytes)

@@ -10,6 +10,7 @@ from heapwise.cli.frame.fitted_lines import boxed
 from heapwise.trace import Trace, open_trace
 from heapwise.trace.siblings import Sibling, siblings
 from heapwise.wording.lists import counted
+from heapwise.wording.numbers import size
 
 MOST_COMMAND = 48
 """Characters of a command in a list."""
@@ -38,15 +39,16 @@ def say_process(trace: Path, console: Console) -> None:
 
 
 def sibling_lines(found: Sequence[Sibling], title: str) -> Iterator[str]:
-    """A line for each process, those with most calls first."""
-    most = sorted(found, key=lambda each: -each.events)
+    """A line for each process, those with most bytes first."""
+    most = sorted(found, key=lambda each: (-each.bytes, -each.events))
     for number, each in enumerate(most[:MOST_SHOWN]):
-        yield from boxed("" if number else title, f"{each.path} ({each.events:,} calls): "
+        yield from boxed("" if number else title, f"{each.path} ({size(each.bytes)}, "
+                         f"{counted(each.events, 'call')}): "
                          f"{command_text(each.command)}")
     if len(most) > MOST_SHOWN:
         rest = most[MOST_SHOWN:]
         yield from boxed("", f"and {counted(len(rest), 'process', 'processes')} with at most "
-                         f"{rest[0].events:,} calls each")
+                         f"{size(rest[0].bytes)} each")
 
 
 def command_text(command: Sequence[str]) -> str:

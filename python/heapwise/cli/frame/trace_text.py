@@ -44,6 +44,7 @@ def trace_lines(trace: Trace, found: Contents, named: Sequence[NamedSite],
 
 def _totals(trace: Trace, found: Contents) -> Iterator[str]:
     summary = trace.summary
+    yield from other_program_lines(trace)
     yield from boxed("Calls", f"{found.events:,} of {counted(len(found.by_thread), 'thread')}; "
                      f"{found.blocks:,} blocks, {size(found.bytes)} asked for")
     if summary and summary.kept_events < summary.events:
@@ -67,6 +68,13 @@ def _totals(trace: Trace, found: Contents) -> Iterator[str]:
     if found.usable_size_calls:
         yield from boxed("Reacts", f"{found.usable_size_calls:,} calls of malloc_usable_size: the "
                          "program asks the allocator, so it may act otherwise under another")
+
+
+def other_program_lines(trace: Trace) -> Iterator[str]:
+    """Says that the process became a program that was not recorded."""
+    if trace.summary and (other := trace.summary.other_program):
+        yield from boxed("Missed", f"{other.program}, which the process became: it was not "
+                         "recorded, and what follows is of the programs before it")
 
 
 def _when(trace: Trace, found: Contents) -> str:
