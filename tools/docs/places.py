@@ -13,6 +13,7 @@ HOSTS = {
     "www.w3.org",
     "docs.oasis-open.org",
     "json-schema.org",
+    "maven.apache.org",
     "www.speedscope.app",
     "doi.org",
     "arxiv.org",
@@ -23,7 +24,7 @@ HOSTS = {
 INVENTED_HOST = re.compile(r"(^|\.)(example|invalid|test|localhost)(\.(com|org|net))?$")
 # What a package manager writes, and reads again only as it wrote it; and a schema of others, which
 # names itself.
-WRITTEN_BY_OTHERS = ("Cargo.lock", "sarif-schema-2.1.0.json")
+WRITTEN_BY_OTHERS = ("Cargo.lock", "package-lock.json", "sarif-schema-2.1.0.json")
 URL = re.compile(r"https?://([\w.-]+)")
 # A published report says where it can be read, and so does its page: a citation that nothing opens.
 CITATION = re.compile(r'^link = "https://[^"]*"$|\[Where it can be read\]\(https://[^)]*\)',

@@ -218,6 +218,7 @@ def all_parts(root: Path, results: Path) -> list[Part]:
             "aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU, lane=Lane.BESIDE
         ),
         pytest("preload", results, "tests/preload"),
+        pytest("world", results, "tests/world", processes=MOSTLY_WAITING),
         Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP, lane=Lane.BESIDE),
         # Each process would build the fuzzer, all in the same folder.
         pytest("fuzz", results, "tests/fuzz", processes=1, lane=Lane.BESIDE),
@@ -299,6 +300,8 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             marks="not slow",
             HEAPWISE_TIER="long",
         ),
+        # Real programs of all kinds, in each way in which Heapwise takes part.
+        pytest("long world", results, "tests/world", timeout_s=7200, marks="not slow"),
         pytest(
             "long faults",
             results,

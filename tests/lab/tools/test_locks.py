@@ -11,7 +11,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[3]
-LOCKS = ("requirements.lock", "tools/site/requirements.lock", "packaging/conan/requirements.lock")
+LOCKS = ("requirements.lock", "tools/site/requirements.lock", "packaging/conan/requirements.lock",
+         "tests/world/registries/pypi/requirements.lock")
 
 
 def locked(text: str) -> dict[str, tuple[str, int]]:
@@ -40,6 +41,7 @@ def test_the_lock_has_what_the_project_asks_for() -> None:
 
 
 @pytest.mark.parametrize("script", [
-    "tools/setup", "tools/build_site", "tests/install/test_conan.py"])
+    "tools/setup", "tools/build_site", "tests/install/test_conan.py",
+    "tools/world/environments.py"])
 def test_pip_demands_the_hashes(script: str) -> None:
     assert "--require-hashes" in (ROOT / script).read_text(encoding="utf-8")

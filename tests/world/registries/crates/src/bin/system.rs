@@ -1,0 +1,7 @@
+//! With system as the allocator of the program.
+#[path = "../work.rs"]
+mod work;
+
+fn main() {
+    work::run();
+}
