@@ -9,7 +9,7 @@ from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.machine import machine_fingerprint
-from heapwise.model import Cell, Difference, DifferenceRow, Run
+from heapwise.model import Cell, Difference, DifferenceRow, Run, unlike_work
 from heapwise.stats.dependence import untested
 from heapwise.stats.unpaired import unpaired_ratio
 from heapwise.wording.lists import listed
@@ -44,22 +44,17 @@ def obstacles(first: Evidence, second: Evidence) -> list[str]:
         found.append(f"the experiments were compiled differently: {said[0]}, and {said[1]}")
     if one.plan.kind != other.plan.kind:
         found.append("one run compares a program, and the other runs experiments")
-    elif _work(one) != _work(other):
-        found.append("the arguments, the input or the processors of the program differ")
+    elif unlike := unlike_work(one.plan, other.plan):
+        found.append(f"the work differs: {listed(unlike)}")
     return found
 
 
 def _machine(run: Run, other: Run) -> str:
     """What tells it from the other one."""
-    names = ("host", "cpu", "cores", "kernel", "libc")
-    return listed((f"{name} {getattr(run.machine, name)}" for name in names
+    names = {"name": "name", "cpu": "cpu", "cores": "cores", "memory_bytes": "bytes of memory",
+             "kernel": "kernel", "libc": "libc"}
+    return listed((f"{word} {getattr(run.machine, name)}" for name, word in names.items()
                    if getattr(run.machine, name) != getattr(other.machine, name)), len(names))
-
-
-def _work(run: Run) -> tuple[object, ...]:
-    """Of a comparison; the path of the program does not count."""
-    plan = run.plan
-    return plan.command[1:], plan.input_path, plan.options.cpus, plan.smoke
 
 
 def _notes(one: Run, other: Run) -> list[str]:
@@ -68,6 +63,10 @@ def _notes(one: Run, other: Run) -> list[str]:
                  if name.startswith("program")} for run in (one, other)]
     if programs[0] != programs[1]:
         found.append("the program's file is not the same in both runs")
+    hosts = [run.machine.host for run in (one, other)]
+    if hosts[0] != hosts[1] and not one.machine.name:
+        found.append(f"the hosts {hosts[0]} and {hosts[1]} have equal hardware, and may be two "
+                     "machines; HEAPWISE_MACHINE=NAME names one")
     return found
 
 

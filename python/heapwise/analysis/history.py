@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,15 +12,20 @@ from heapwise.model import Setting
 from heapwise.stats.change_points import change_points
 from heapwise.store import Point, RunPoints
 
+SHORT = 10
+"""Figures of a hash that people read."""
+
 LEAST_CHANGE = 0.01
 """Relative. Smaller changes are not news on any machine that is shared."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """What the values of one series have in common."""
+    """What the values of one series have in common. machine: with its host if several runs have
+    that one. place: the repository, or the folder, in which the command was typed."""
 
     machine: str
+    place: str
     command: str
     subject: str
     parameters: tuple[tuple[str, Setting], ...]
@@ -85,19 +90,28 @@ def series_of(runs: Iterable[RunPoints], metrics: Collection[str] = (), since: s
     """Every series, smoke runs left out. metrics: only these quantities, if any are named. since:
     only what is of that time (ISO 8601) or later."""
     found: dict[Key, list[tuple[RunPoints, Point]]] = defaultdict(list)
+    runs = list(runs)
+    hosts = Counter((run.machine, run.host) for run in runs)
     for run in runs:
         if run.smoke or (since and _instant(_when(run)) < _instant(since)):
             continue
         for point in run.points:
             if not metrics or point.quantity in metrics:
-                found[_key(run, point)].append((run, point))
+                found[_key(run, point, _machine(run, hosts))].append((run, point))
     return [_series(key, seen, least_change) for key, seen in sorted(
         found.items(), key=lambda item: repr(item[0]))]
 
 
-def _key(run: RunPoints, point: Point) -> Key:
-    return Key(run.machine, point.command, point.subject, tuple(sorted(point.parameters.items())),
-               point.quantity)
+def _key(run: RunPoints, point: Point, machine: str) -> Key:
+    return Key(machine, point.place, point.command, point.subject,
+               tuple(sorted(point.parameters.items())), point.quantity)
+
+
+def _machine(run: RunPoints, hosts: Counter[tuple[str, str]]) -> str:
+    """A host name that no other run has is that of a container, and names no machine: runs on such
+    hosts are of one machine if its hardware is the same."""
+    known = run.host if hosts[run.machine, run.host] > 1 else ""
+    return ", ".join(filter(None, (known, run.machine)))
 
 
 def _when(run: RunPoints) -> str:
@@ -132,11 +146,16 @@ def _seams(seen: Sequence[tuple[RunPoints, Point]]) -> list[Seam]:
     found = []
     for place, ((run, point), (next_run, next_point)) in enumerate(
             itertools.pairwise(seen), 1):
-        pairs = [(run.system, next_run.system), (point.toolchain, next_point.toolchain)]
+        pairs = [(run.system, next_run.system), (point.toolchain, next_point.toolchain),
+                 (_input(point), _input(next_point))]
         if why := [f"{old or 'unknown'} became {new or 'unknown'}" for old, new in pairs
                    if old != new]:
             found.append(Seam(place, "; ".join(why)))
     return found
+
+
+def _input(point: Point) -> str:
+    return f"the input {point.input[:SHORT]}" if point.input else "no input"
 
 
 def _changes(moments: Sequence[Moment], begin: int, end: int, better: str,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.history import Change, MetricHistory, Moment, Seam
+from collections.abc import Sequence
+
+from heapwise.analysis.history import SHORT, Change, MetricHistory, Moment, Seam
 from heapwise.wording.lists import counted
 from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import Scale, percent, scale_for
@@ -11,9 +13,6 @@ BARS = "▁▂▃▄▅▆▇█"
 
 WIDEST = 60
 """The newest runs that a line shows."""
-
-SHORT = 10
-"""Figures of a hash that people read."""
 
 
 def scale_of(series: MetricHistory) -> Scale:
@@ -24,6 +23,28 @@ def name_of(series: MetricHistory) -> str:
     settings = " ".join(f"{name}={value}" for name, value in series.key.parameters)
     words = (series.key.subject, quantity_name(series.key.quantity), settings)
     return "  ".join(word for word in words if word)
+
+
+def title_of(series: MetricHistory) -> str:
+    """``./prog --bench   (github.com/x/y, host, cpu)``: the command, where it was typed, and the
+    machine."""
+    place = series.key.place
+    where = ", ".join(filter(None, (place, series.key.machine)))
+    return f"{series.key.command}   ({where})"
+
+
+LEAST_RUNS = 3
+
+
+def short_series_line(shown: Sequence[MetricHistory]) -> str:
+    """Why many series are too short to have a change; "" if fewer than half of them are."""
+    short = [series for series in shown if len(series.moments) < LEAST_RUNS]
+    if 2 * len(short) <= len(shown):
+        return ""
+    return (f"{len(short)} of {len(shown)} series have fewer than {LEAST_RUNS} runs, too few to "
+            "show a change. Runs with another machine, repository, folder or command are another "
+            "series. HEAPWISE_MACHINE=NAME names a machine whose host name is another one in each "
+            "run.")
 
 
 def series_line(series: MetricHistory) -> str:

@@ -81,8 +81,14 @@ def revision_of(folders: Sequence[Path]) -> Revision | None:
         if top and said:
             commit, _, committed = said.partition(" ")
             changes = git(top, "status", "--porcelain", "--untracked-files=no")
-            return Revision(commit, committed, changes != "")
+            return Revision(commit, committed, changes != "", _name_of(top), str(top))
     return None
+
+
+def _name_of(top: Path) -> str:
+    """The same for each clone of a repository, if it has an origin."""
+    origin = git(top, "config", "--get", "remote.origin.url") or ""
+    return re.sub(r"^(\w+://)[^/@]*@", r"\1", origin) or str(top)
 
 
 def _us() -> set[int]:

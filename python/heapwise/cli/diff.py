@@ -41,6 +41,8 @@ def diff(
     The runs were not measured side by side, so this is weaker than heapwise compare --build. If
     machine, version or work differ, figures are shown without a verdict but with the reason.
     """
+    from dataclasses import replace
+
     from heapwise.analysis.as_json import flat
     from heapwise.analysis.difference import difference
     from heapwise.evidence import Evidence
@@ -48,6 +50,8 @@ def diff(
 
     place = find_store(store)
     found = difference(*(Evidence(read_run(place, id)) for id in (first, second)))
+    if found.first == found.second:
+        found = replace(found, notes=[*found.notes, f"both names are of one run, {found.first}"])
     console = Console(quiet, json)
     if json:
         console.json(flat(found, "rows"))

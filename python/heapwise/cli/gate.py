@@ -29,6 +29,7 @@ from heapwise.cli.frame.options import (
     JsonOption,
     KeepEnvironmentOption,
     LimitedTimeOption,
+    MachineOption,
     OptionalBuildCommandOption,
     OutputFileOption,
     PrepareOption,
@@ -46,7 +47,7 @@ from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
-    from heapwise.model import Place
+    from heapwise.model import BuildPlace
     from heapwise.runner import GateRequest
 
 BASE, NEW = "base", "new"
@@ -114,6 +115,7 @@ def gate(
     json: JsonOption = False,
     quiet: QuietOption = False,
     dry_run: DryRunOption = False,
+    machine: MachineOption = None,
     debug: DebugOption = False,
 ) -> int:
     """Measure two builds side by side and fail if one metric grew by more than its limit.
@@ -133,7 +135,7 @@ def gate(
         return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
                                 stall=fleet_stall, dry_run=dry_run)
     from heapwise.cli.frame.gated import demand_exports
-    from heapwise.model import Build, Place
+    from heapwise.model import Build, BuildPlace
     from heapwise.runner import CompareRequest, GateRequest, built_commit
 
     limits = parse_limits(limit or [])
@@ -146,7 +148,7 @@ def gate(
                       do="heapwise gate --base-commit main --build-command make --new ./app ...")
     console = Console(quiet, json)
     with ExitStack() as stack:
-        before, after, places = base or "", new, list[Place]()
+        before, after, places = base or "", new, list[BuildPlace]()
         if base_commit is not None and build_command is not None:
             console.say(f"Building     {base_commit} and the working tree: {build_command}")
             trees = stack.enter_context(
@@ -176,7 +178,7 @@ def _path(program: str) -> str:
     return f"./{program}" if "/" not in program and Path(program).is_file() else program
 
 
-def _decide(request: GateRequest, places: list[Place], export: list[Path], store: str | None,
+def _decide(request: GateRequest, places: list[BuildPlace], export: list[Path], store: str | None,
             console: Console, *, dry_run: bool, measure_identical: bool) -> int:
     from heapwise.analysis.gate import identical_result
     from heapwise.catalog.same_build import same_build

@@ -105,11 +105,17 @@ def _time_of(since: str) -> str:
 
 
 def _print(shown: list[MetricHistory], console: Console, *, empty: bool) -> None:
-    from heapwise.analysis.history_lines import change_line, seam_line, series_line
+    from heapwise.analysis.history_lines import (
+        change_line,
+        seam_line,
+        series_line,
+        short_series_line,
+        title_of,
+    )
 
     title = ""
     for series in shown:
-        head = f"{series.key.command}   ({series.key.machine})"
+        head = title_of(series)
         if head != title:
             console.result(("\n" if title else "") + head)
             title = head
@@ -118,6 +124,8 @@ def _print(shown: list[MetricHistory], console: Console, *, empty: bool) -> None
             console.result(f"    {change_line(series, change)}")
         for seam in series.seams:
             console.result(f"    {seam_line(series, seam)}")
+    if shown and (short := short_series_line(shown)):
+        console.result(f"\n{short}")
     if empty:
         console.result("The store has no complete run: heapwise compare -- PROGRAM")
     elif not shown:

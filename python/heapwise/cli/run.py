@@ -18,6 +18,7 @@ from heapwise.cli.frame.options import (
     FleetStallOption,
     JsonOption,
     KeepEnvironmentOption,
+    MachineOption,
     QuietOption,
     SeedOption,
     StoreOption,
@@ -69,6 +70,7 @@ def run(
     json: JsonOption = False,
     quiet: QuietOption = False,
     dry_run: DryRunOption = False,
+    machine: MachineOption = None,
     debug: DebugOption = False,
 ) -> int:
     """Run experiments and save every sample. Without an experiment it prints this help.

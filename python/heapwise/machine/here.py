@@ -10,7 +10,9 @@ import socket
 
 from heapwise.machine import counters, kernel, processor, quiet
 from heapwise.machine.kernel_files import fields, read_text
-from heapwise.model import Machine, MachineFacts
+from heapwise.model import Machine, MachineFacts, hardware
+
+NAME_VARIABLE = "HEAPWISE_MACHINE"
 
 
 def read_machine() -> Machine:
@@ -38,12 +40,13 @@ def read_machine() -> Machine:
         memory_bytes=kernel.memory_bytes(), caches=processor.caches(),
         kernel=f"{platform.system()} {platform.release()}", distribution=_distribution(),
         libc=_libc(), page_bytes=os.sysconf("SC_PAGE_SIZE"), facts=facts, unavailable=unavailable,
+        name=os.environ.get(NAME_VARIABLE, "").strip(),
     )
 
 
 def machine_fingerprint(machine: Machine) -> str:
     """Of what decides how well can be measured here: 16 hexadecimal digits."""
-    parts = (machine.host, machine.cpu, str(machine.cores), machine.kernel, machine.libc)
+    parts = (hardware(machine), machine.kernel, machine.libc)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

@@ -52,7 +52,7 @@ from heapwise.model.facts import (
     WorkCheck,
 )
 from heapwise.model.fate import ATTACKS, Fate
-from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict, Place, RareShare
+from heapwise.model.gate import BuildPlace, GateOptions, GateResult, GateRow, GateVerdict, RareShare
 from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import (
     LIBRARY_PATH,
@@ -80,6 +80,7 @@ from heapwise.model.published import (
     settle,
 )
 from heapwise.model.revision import Revision
+from heapwise.model.sameness import command_at, hardware, input_of, place_of, unlike_work
 from heapwise.model.self_test import Planted, PlantedOutcome, SelfTest
 from heapwise.model.stored import (
     RUN_ID,
@@ -109,6 +110,7 @@ __all__ = [
     "Answer",
     "Better",
     "Build",
+    "BuildPlace",
     "Calls",
     "Cell",
     "Check",
@@ -148,7 +150,6 @@ __all__ = [
     "Parameter",
     "Peer",
     "Picture",
-    "Place",
     "Plan",
     "PlanOptions",
     "Planted",
@@ -191,12 +192,17 @@ __all__ = [
     "Verdict",
     "WindowFacts",
     "WorkCheck",
+    "command_at",
     "control_name",
     "filled",
+    "hardware",
+    "input_of",
     "name_with_peer",
+    "place_of",
     "same_setting",
     "setting_order",
     "settle",
     "short_name",
     "telling_names",
+    "unlike_work",
 ]

@@ -12,7 +12,7 @@ from heapwise.model.facts import Number
 GateVerdict = Literal["regressed", "fine", "cannot tell"]
 
 
-class Place(msgspec.Struct, frozen=True):
+class BuildPlace(msgspec.Struct, frozen=True):
     """Where the files of a build lie, and the path at which they are run.
 
     program: as the command has it. root: a folder or a file, which has the path ``stands`` while a
@@ -35,7 +35,7 @@ class GateOptions(msgspec.Struct, frozen=True):
     by_processor: bool = False
     """The processor counts instructions in each timed process; else callgrind does, in others."""
 
-    places: dict[str, Place] = {}
+    places: dict[str, BuildPlace] = {}
     """Build -> its place. One that is missing is run where it lies."""
 
     uneven: str = ""

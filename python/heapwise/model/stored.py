@@ -88,6 +88,8 @@ class Machine:
     page_bytes: Count
     facts: MachineFacts = field(default_factory=MachineFacts)
     unavailable: dict[str, str] = field(default_factory=dict)
+    name: str = ""
+    """That the user gave it (``--machine``, ``HEAPWISE_MACHINE``); "" without one."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from statistics import mean
 from markupsafe import Markup
 
 from heapwise import __version__
-from heapwise.analysis.history import MetricHistory, Moment
-from heapwise.analysis.history_lines import SHORT, change_line, name_of, scale_of, seam_line
+from heapwise.analysis.history import SHORT, MetricHistory, Moment
+from heapwise.analysis.history_lines import change_line, name_of, scale_of, seam_line
 from heapwise.figures.history import Level, draw
 from heapwise.figures.svg import PALETTE
 from heapwise.report.page import NAMESPACE, environment
@@ -33,7 +33,8 @@ def _block(series: MetricHistory) -> dict[str, object]:
                   [_hint(moment, scale) for moment in series.moments], _levels(series),
                   [seam.place for seam in series.seams], name_of(series), scale.text)
     return {
-        "command": series.key.command, "machine": series.key.machine, "name": name_of(series),
+        "command": series.key.command, "machine": series.key.machine, "place": series.key.place,
+        "name": name_of(series),
         "figure": Markup(figure.replace(NAMESPACE, "")),
         "changes": [(change.better, change_line(series, change)) for change in series.changes],
         "seams": [seam_line(series, seam) for seam in series.seams],

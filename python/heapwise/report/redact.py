@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from heapwise.model import Build, Process, Run, Sample
+from heapwise.model import Build, Process, Revision, Run, Sample
 from heapwise.store import StoredRun
 
 NAME = r"[^\s/:\"'=,;]+"
@@ -38,7 +38,9 @@ def redact(stored: StoredRun) -> StoredRun:
     options = structs.replace(run.plan.options, environment_marks=None, files=None)
     plan = replace(run.plan, environment=dict.fromkeys(run.plan.environment, HIDDEN),
                    working_directory=HIDDEN if run.plan.working_directory else "", options=options)
-    run = replace(run, plan=plan, machine=replace(run.machine, host=HIDDEN, user=HIDDEN))
+    named = HIDDEN if run.machine.name else ""
+    run = replace(run, plan=plan, revision=_without_place(run.revision),
+                  machine=replace(run.machine, host=HIDDEN, user=HIDDEN, name=named))
     if run.machine_after:
         run = replace(run, machine_after=replace(run.machine_after, host=HIDDEN, user=HIDDEN))
     return replace(
@@ -46,6 +48,10 @@ def redact(stored: StoredRun) -> StoredRun:
         processes=[_renamed(_clean(_without_output(p), Process, secret), Process, names)
                    for p in stored.processes],
         samples=[_renamed(_clean(s, Sample, secret), Sample, names) for s in stored.samples])
+
+
+def _without_place(revision: Revision | None) -> Revision | None:
+    return revision and structs.replace(revision, repository="", top="")
 
 
 def _without_arguments(run: Run) -> Run:

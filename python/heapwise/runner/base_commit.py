@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.errors import Problem
-from heapwise.model import Place
+from heapwise.model import BuildPlace
 from heapwise.runner.checkout import Checkout, cache
 from heapwise.runner.place import standing
 
@@ -23,8 +23,8 @@ LAST_LINES = 20
 class TwoTrees:
     """The base's and the new build's."""
 
-    base: Place
-    head: Place
+    base: BuildPlace
+    head: BuildPlace
 
 
 @contextmanager
@@ -54,12 +54,13 @@ def built_commit(
         checkout.forget(folder)
 
 
-def _place(folder: Path, name: str, program: Path) -> Place:
+def _place(folder: Path, name: str, program: Path) -> BuildPlace:
     root, stands = folder / name, folder / STANDS
-    return Place(str(root / program), str(root), str(stands), str(stands / program))
+    return BuildPlace(str(root / program), str(root), str(stands), str(stands / program))
 
 
-def _build(checkout: Checkout, place: Place, log: Path, environment: Mapping[str, str]) -> None:
+def _build(checkout: Checkout, place: BuildPlace, log: Path,
+           environment: Mapping[str, str]) -> None:
     """Problem E057, with the last lines of what the command printed."""
     with standing(place):
         tree = Path(place.stands)

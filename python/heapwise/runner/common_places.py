@@ -12,7 +12,7 @@ from pathlib import Path
 
 from heapwise.catalog.built_tree import MOST_FILES
 from heapwise.catalog.same_build import roots_of
-from heapwise.model import Place
+from heapwise.model import BuildPlace
 from heapwise.runner.checkout import cache
 from heapwise.runner.script import interpreter_chain
 
@@ -31,7 +31,7 @@ class CommonPlace:
     """places: of the base and of the new build; empty if both are run where they lie. uneven: why
     their paths differ in length all the same; "" if they do not."""
 
-    places: list[Place] = field(default_factory=list)
+    places: list[BuildPlace] = field(default_factory=list)
     uneven: str = ""
 
 
@@ -59,7 +59,7 @@ def _equally_long(base: Path, new: Path) -> bool:
     return [*map(len, base.parts)] == [*map(len, new.parts)]
 
 
-def _cloned(base: Path, new: Path, folder: Path) -> list[Place]:
+def _cloned(base: Path, new: Path, folder: Path) -> list[BuildPlace]:
     """Of programs in one folder that have two names, the folder is cloned once and each program has
     the new one's name in turn. Else each tree is cloned."""
     roots = roots_of(base, new)
@@ -80,14 +80,15 @@ def _cloned(base: Path, new: Path, folder: Path) -> list[Place]:
                 raise _CannotBeCloned(f"{base} and {new} have other names in other folders")
             _clone(root, folder / name, budget, root)
             stands = folder / STANDS
-            places.append(Place(str(program), str(folder / name), str(stands), str(stands / inner)))
+            places.append(BuildPlace(str(program), str(folder / name), str(stands),
+                                     str(stands / inner)))
         _link_siblings(roots[1], folder)
     except OSError as error:
         raise _CannotBeCloned(f"they cannot be cloned to {folder}: {error.strerror}") from error
     return places
 
 
-def _names_in_turn(base: Path, new: Path, folder: Path) -> list[Place]:
+def _names_in_turn(base: Path, new: Path, folder: Path) -> list[BuildPlace]:
     tree = folder / STANDS
     _clone(base.parent, tree, _Budget(MOST_FILES, MOST_COPIED), base.parent)
     _link_siblings(base.parent, folder)
@@ -95,7 +96,8 @@ def _names_in_turn(base: Path, new: Path, folder: Path) -> list[Place]:
     for name, program in zip(NAMES, (base, new), strict=True):
         root = tree / f".{name}-of-heapwise"
         _one_file(program, root, base.parent)
-        places.append(Place(str(program), str(root), str(tree / new.name), str(tree / new.name)))
+        at = str(tree / new.name)
+        places.append(BuildPlace(str(program), str(root), at, at))
     (tree / new.name).unlink()
     return places
 

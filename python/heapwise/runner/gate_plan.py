@@ -11,7 +11,7 @@ from msgspec import structs
 from heapwise.errors import Problem
 from heapwise.evidence.judged_limits import COUNTED, TIMED
 from heapwise.machine import read_machine
-from heapwise.model import Experiment, GateOptions, Place, Quantity
+from heapwise.model import BuildPlace, Experiment, GateOptions, Quantity
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.stats.limits import ALL_LOOKS, FIRST_LOOK
 
@@ -50,7 +50,7 @@ def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepar
                    experiments=[_counting(experiment) if by_processor else experiment])
 
 
-def placed(prepared: Prepared, places: Sequence[Place], uneven: str) -> Prepared:
+def placed(prepared: Prepared, places: Sequence[BuildPlace], uneven: str) -> Prepared:
     """The gate with the places of the base and of the new build; without any, both are run where
     they lie. uneven: why their paths have unequal lengths all the same."""
     options = prepared.plan.options

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from heapwise.model import Place
+from heapwise.model import BuildPlace
 
 
 @contextmanager
-def standing(place: Place | None) -> Iterator[None]:
+def standing(place: BuildPlace | None) -> Iterator[None]:
     """``root`` has the path ``stands`` until this is left. Processes of one gate run one after the
     other, so one path can serve all builds."""
     if place is None:
@@ -27,7 +27,7 @@ def standing(place: Place | None) -> Iterator[None]:
         Path(place.stands).rename(place.root)
 
 
-def words_at(place: Place | None, command: Sequence[str]) -> list[str]:
+def words_at(place: BuildPlace | None, command: Sequence[str]) -> list[str]:
     """The command with the path of the program while it stands. Other words name files of the user,
     which stay where they are."""
     if place is None:

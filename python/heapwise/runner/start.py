@@ -14,7 +14,7 @@ from heapwise import __version__
 from heapwise.catalog import build_fingerprint, find_experiments, revision_of
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
-from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, Run
+from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, Run, hardware
 from heapwise.runner.campaign import Campaign
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
@@ -87,6 +87,10 @@ def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) 
         plan = _with_changes(plan, environment, _key(store))
     if not Path(plan.working_directory or ".").is_dir():
         raise Problem("E003", f"its working directory {plan.working_directory} is gone")
+    if (then := hardware(writer.run.machine)) != (now_here := hardware(read_machine())):
+        raise Problem("E003", f"the run cannot go on here: it was measured on {then}, and this is "
+                      f"{now_here}", why="Figures of two machines are not one result.",
+                      do="begin a new run")
     experiments = _relocate(writer.run.experiments)
     files = _as_they_were(plan, experiments)
     plan = _with_options(plan, files=files.states)

@@ -12,12 +12,12 @@ from heapwise.catalog import COUNTER, PROBE, native_part, system_peer
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
     ROUND,
+    BuildPlace,
     GroupMemory,
     Identity,
     LauncherFacts,
     MemoryCurve,
     Peer,
-    Place,
     Process,
     ProcessFacts,
     Quantity,
@@ -70,7 +70,7 @@ class WholeProgram:
     system: str = ""
     longest_s: float = LONGEST_S
     reference: Reference = field(default_factory=Reference)
-    place: Place | None = None
+    place: BuildPlace | None = None
     """None: it is run where it lies."""
 
     slowest_baseline_s: float = 0.0

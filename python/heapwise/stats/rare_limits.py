@@ -14,11 +14,11 @@ from heapwise.stats.rare_runs import RareRuns, rare_runs
 
 SEEN = 20
 """Rounds from which "fine" needs no caveat: of builds of which every tenth run is rare, seven in
-eight have shown one by then. A gate takes so many if its time allows."""
+eight have shown one by then. A gate takes this many if its time allows."""
 
 CHANCE = 0.35
-"""More rare runs than the base has are no objection if chance makes as many this often. One run
-that is the longest of all is the new build's by chance once in three times."""
+"""If chance makes as many rare runs this often, more of them than the base has do not prevent
+"fine". One run that is the longest of all is the new build's by chance once in three times."""
 
 
 def with_rare_runs(
@@ -45,7 +45,7 @@ def with_rare_runs(
 
 def is_objection(found: RareRuns, limit: float) -> bool:
     """Whether the new build cannot be called fine: its rare runs raise its mean beyond the limit,
-    and chance alone seldom makes so many."""
+    and chance alone seldom makes this many."""
     return found.excess > limit and found.p_more <= CHANCE
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
@@ -11,7 +10,18 @@ from statistics import median
 import msgspec
 
 from heapwise.errors import Problem
-from heapwise.model import Plan, Process, Revision, Run, Setting, Settings, Setup
+from heapwise.model import (
+    Process,
+    Revision,
+    Run,
+    Setting,
+    Settings,
+    Setup,
+    command_at,
+    hardware,
+    input_of,
+    place_of,
+)
 from heapwise.store import index
 from heapwise.store.listing import Listing, list_runs
 from heapwise.store.location import RUN_FILE, SAMPLES_FILE
@@ -23,7 +33,8 @@ class Point(msgspec.Struct, frozen=True):
     """The median of what one subject was measured to take, in a cell of a run.
 
     command: of the program, or the experiment's id. toolchain: the allocator's version and build
-    id, or the compiler of the experiment.
+    id, or the compiler of the experiment. place: where the command was typed, "" of an experiment.
+    input: a hash of the file of ``--input``, "" without one.
     """
 
     command: str
@@ -35,15 +46,19 @@ class Point(msgspec.Struct, frozen=True):
     value: float
     n: int
     toolchain: str = ""
+    place: str = ""
+    input: str = ""
 
 
 class RunPoints(msgspec.Struct, frozen=True):
-    """machine: what stays if its system is updated. system: kernel and C library."""
+    """machine: its name, or what stays if its system is updated. host: "" if the user has named the
+    machine. system: kernel and C library."""
 
     run: str
     created: str
     smoke: bool
     machine: str
+    host: str
     system: str
     revision: Revision | None
     points: list[Point]
@@ -112,23 +127,25 @@ def points_of(stored: StoredRun) -> RunPoints:
         experiment, settings = setup
         parameters = declared[experiment, name]
         points.append(Point(
-            _command(run.plan, experiment, subject), subject, _plain(settings), name,
+            _command(run, experiment, subject), subject, _plain(settings), name,
             parameters.unit, parameters.better, median(numbers), len(numbers),
-            _toolchain(run, subject) or compilers.get((experiment, subject), "")))
+            _toolchain(run, subject) or compilers.get((experiment, subject), ""),
+            place_of(run.plan, run.revision) if run.plan.kind == "compare" else "",
+            input_of(run.plan)))
     return RunPoints(
-        run.id, run.created, run.plan.smoke, f"{machine.host}, {machine.cpu}, {machine.cores}",
-        f"{machine.kernel}, {machine.libc}", run.revision, points)
+        run.id, run.created, run.plan.smoke, hardware(machine),
+        "" if machine.name else machine.host, f"{machine.kernel}, {machine.libc}", run.revision,
+        points)
 
 
 def _plain(settings: Settings) -> dict[str, Setting]:
     return dict(settings)
 
 
-def _command(plan: Plan, experiment: str, subject: str) -> str:
-    if plan.kind != "compare":
+def _command(run: Run, experiment: str, subject: str) -> str:
+    if run.plan.kind != "compare":
         return experiment
-    build = plan.build_of(subject)
-    return shlex.join(build.as_typed or build.command)
+    return command_at(run.plan.build_of(subject), run.revision)
 
 
 def _toolchain(run: Run, subject: str) -> str:

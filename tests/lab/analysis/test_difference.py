@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from synthetic import compare_run, pool_run
 
 from heapwise.analysis.difference import difference, obstacles
 from heapwise.evidence import Evidence
-from heapwise.model import Sample
+from heapwise.model import FileState, Sample
 from heapwise.store import StoredRun
 
 
@@ -75,3 +76,23 @@ def test_a_comparison_and_experiments_have_nothing_in_common() -> None:
     found = difference(Evidence(compare_run()), Evidence(pool_run()))
     assert found.rows == []
     assert any("experiments" in reason for reason in found.reasons)
+
+
+def test_a_host_of_another_name_is_a_note_and_other_hardware_an_obstacle() -> None:
+    one = compare_run()
+    other = replace(one, run=replace(one.run, machine=replace(one.run.machine, host="runner-2")))
+    found = difference(Evidence(one), Evidence(other))
+    assert found.reasons == []
+    assert any("may be two machines" in note for note in found.notes)
+
+
+def test_an_input_that_grew_is_an_obstacle() -> None:
+    def with_input(sha256: str) -> StoredRun:
+        one = compare_run()
+        options = structs.replace(one.run.plan.options,
+                                  files={"input": FileState("/x/in.txt", 1, 1, sha256)})
+        plan = replace(one.run.plan, input_path="/x/in.txt", options=options)
+        return replace(one, run=replace(one.run, plan=plan))
+
+    [reason] = obstacles(Evidence(with_input("aa")), Evidence(with_input("bb")))
+    assert reason == "the work differs: the contents of the input"

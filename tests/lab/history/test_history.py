@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from histories import add, commit_of, elsewhere, fill, run_of
+from histories import MACHINE, add, commit_of, elsewhere, fill, run_of
+from msgspec import structs
 
 from heapwise.analysis.history import MetricHistory, series_of
 from heapwise.analysis.history_lines import change_line, seam_line, series_line
+from heapwise.model import FileState, Run
 from heapwise.report.history import history_page
 from heapwise.store import RunPoints, list_runs, points, read_points
 
@@ -163,3 +165,60 @@ def test_the_command_prints_series_changes_json_and_a_page(
 def test_names_of_programs_stay_text_in_the_page(tmp_path: Path) -> None:
     add(tmp_path, run_of(1, command=["/x/<script>alert(1)</script>"]), 1.0)
     assert "<script>alert" not in history_page(series_of(read_points(tmp_path)))
+
+
+def in_folder(number: int, folder: str) -> Run:
+    run = run_of(number, command=("./prog",))
+    return replace(run, revision=None, plan=replace(run.plan, working_directory=folder))
+
+
+def test_two_projects_with_one_command_are_two_series(tmp_path: Path) -> None:
+    for number in range(6):
+        add(tmp_path, in_folder(number, "/home/me/a" if number < 3 else "/home/me/b"),
+            0.05 if number < 3 else 0.3)
+    found = series_of(read_points(tmp_path), ["wall_time"])
+    assert [series.key.place for series in found] == ["/home/me/a", "/home/me/b"]
+    assert not any(series.changes for series in found)
+
+
+def test_containers_with_names_of_their_own_have_one_history(tmp_path: Path) -> None:
+    for number, value in enumerate(STEP):
+        machine = replace(MACHINE, host=f"runner-{number * 7919}")
+        add(tmp_path, run_of(number, machine=machine), value)
+    series = time_of(tmp_path)
+    assert len(series.moments) == len(STEP)
+    assert len(series.changes) == 1
+
+
+def test_hosts_that_come_back_are_machines_of_their_own(tmp_path: Path) -> None:
+    for number in range(8):
+        add(tmp_path, run_of(number, machine=replace(MACHINE, host=f"host-{number % 2}")), 1.0)
+    assert len(series_of(read_points(tmp_path), ["wall_time"])) == 2
+
+
+def test_a_named_machine_has_one_history_whatever_its_host_is_called(tmp_path: Path) -> None:
+    for number in range(8):
+        machine = replace(MACHINE, host=f"host-{number % 2}", name="bench")
+        add(tmp_path, run_of(number, machine=machine), 1.0)
+    assert time_of(tmp_path).key.machine == "bench"
+
+
+def test_an_input_with_other_contents_is_a_seam_and_accuses_no_commit(tmp_path: Path) -> None:
+    for number, value in enumerate([2.0] * 6 + [20.0] * 6):
+        run = run_of(number)
+        state = FileState("/x/in.txt", 1, 1, "aa" if number < 6 else "bb")
+        options = structs.replace(run.plan.options, files={"input": state})
+        add(tmp_path, replace(run, plan=replace(run.plan, input_path="/x/in.txt", options=options)),
+            value)
+    series = time_of(tmp_path)
+    assert series.changes == []
+    assert [seam.place for seam in series.seams] == [6]
+    assert "the input aa became the input bb" in seam_line(series, series.seams[0])
+
+
+def test_many_series_of_one_run_say_why(heapwise: Any, tmp_path: Path) -> None:
+    for number in range(4):
+        add(tmp_path / "store", in_folder(number, f"/home/me/{number}"), 1.0)
+    done = heapwise("history", "time")
+    assert "4 of 4 series have fewer than 3 runs" in done.stdout
+    assert "HEAPWISE_MACHINE=NAME" in done.stdout

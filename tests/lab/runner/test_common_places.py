@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.model import Place
+from heapwise.model import BuildPlace
 from heapwise.runner.common_places import common_place
 from heapwise.runner.place import standing, words_at
 
@@ -25,7 +25,7 @@ def program(path: Path, text: str) -> Path:
     return path
 
 
-def read_at(place: Place, *beside: str) -> list[str]:
+def read_at(place: BuildPlace, *beside: str) -> list[str]:
     """What is found at the program's path while it stands, and at others seen from there."""
     with standing(place):
         return [(Path(place.at).parent / name).read_text() for name in (Path(place.at).name,
@@ -100,7 +100,7 @@ def test_too_large_a_tree_is_not_cloned(tmp_path: Path, monkeypatch: pytest.Monk
         assert "too large" in found.uneven
 
 
-def test_what_a_killed_gate_left_is_removed(tmp_path: Path, cache: Path) -> None:
+def test_clones_that_a_killed_gate_left_are_removed(tmp_path: Path, cache: Path) -> None:
     left = cache / str(os.getpid() + 10_000_000)
     left.mkdir(parents=True)
     base, new = program(tmp_path / "a" / "app", "1"), program(tmp_path / "bb" / "app", "2")
@@ -109,6 +109,6 @@ def test_what_a_killed_gate_left_is_removed(tmp_path: Path, cache: Path) -> None
 
 
 def test_only_the_program_is_moved_in_a_command() -> None:
-    place = Place("/x/old/app", "/c/base", "/c/tree", "/c/tree/app")
+    place = BuildPlace("/x/old/app", "/c/base", "/c/tree", "/c/tree/app")
     assert words_at(place, ["valgrind", "/x/old/app", "/x/old/data"]) == [
         "valgrind", "/c/tree/app", "/x/old/data"]

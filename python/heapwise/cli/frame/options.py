@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -19,6 +20,20 @@ JsonOption = Annotated[
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 DebugOption = Annotated[
     bool, typer.Option("--debug", help="Show the traceback of an error.", expose_value=True)
+]
+
+
+def _name_machine(name: str | None) -> str | None:
+    """The facts of the machine are read far from the command line; its children do not get it."""
+    if name:
+        os.environ["HEAPWISE_MACHINE"] = name
+    return name
+
+
+MachineOption = Annotated[
+    str | None,
+    typer.Option("--machine", metavar="NAME", callback=_name_machine,
+                 help="The name of this machine in history and diff. [HEAPWISE_MACHINE]"),
 ]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Exit with 4 if the result is not trustworthy.")
