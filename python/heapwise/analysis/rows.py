@@ -129,6 +129,8 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         notes.append(CONTROL_NOTE)
     elif claim and word in ("better", "worse") and not claim.survives:
         notes.append(f"would not survive {claim.comparisons} comparisons at once (Holm)")
+    elif word == "cannot tell" and claim and claim.drift is not None:
+        notes.append(f"its rounds depend on the rounds before them (correlation {claim.drift:.2f})")
     elif word == "cannot tell":
         notes.append(doubt(ratio, evidence.floors.get(cell)))
     slowed = [name for name in (subject, base) if evidence.planted(cell, name)]

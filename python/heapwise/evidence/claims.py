@@ -16,7 +16,10 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Claim:
-    """One comparison with the baseline; p_adjusted is Holm's, within its cell and quantity."""
+    """One comparison with the baseline; p_adjusted is Holm's, within its cell and quantity.
+
+    drift: the correlation of its own rounds, if they take its verdict away.
+    """
 
     cell: Cell
     subject: str
@@ -25,6 +28,7 @@ class Claim:
     n: int
     differs: bool
     comparisons: int
+    drift: float | None = None
 
     @property
     def survives(self) -> bool:
@@ -49,5 +53,7 @@ def claims(evidence: Evidence) -> list[Claim]:
         adjusted = holm([ratio.p_value for _, ratio in group])
         for (subject, ratio), p in zip(group, adjusted, strict=True):
             differs = ratio.strict is not None and not ratio.strict[0] <= 1 <= ratio.strict[1]
-            found.append(Claim(cell, subject, ratio.p_value, p, ratio.n, differs, len(group)))
+            drift = evidence.drifts((cell, subject), (cell, baseline))
+            found.append(
+                Claim(cell, subject, ratio.p_value, p, ratio.n, differs, len(group), drift))
     return found

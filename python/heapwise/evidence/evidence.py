@@ -33,7 +33,7 @@ from heapwise.model import (
     Subject,
     control_name,
 )
-from heapwise.stats.dependence import Dependence, dependence, untested
+from heapwise.stats.dependence import Dependence, dependence, own_dependence, untested
 from heapwise.stats.noise import NoiseFloor, noise_floor
 from heapwise.stats.paired import PairedRatio
 from heapwise.store import StoredRun
@@ -137,11 +137,32 @@ class Evidence:
         """above / below with its interval, and a note; None where there is no ratio."""
         if (above, below) not in self._ratios:
             found, note = self.pairs(above, below).ratio()
-            tied = self.dependence[above[0].experiment]
+            tied, own = self.dependence[above[0].experiment], self.own_dependence(above, below)
             step = (self.step(*above) + self.step(*below)) / 2
             self._ratios[above, below] = found and found.widened(
-                tied.factor, tied.strict_factor).blurred(step), note
+                max(tied.factor, own.factor if own else 1.0),
+                max(tied.strict_factor, own.strict_factor if own else 1.0)).blurred(step), note
         return self._ratios[above, below]
+
+    def own_dependence(self, above: Side, below: Side) -> Dependence | None:
+        """Of the rounds of this ratio alone; None if they show none."""
+        pairs = self.pairs(above, below)
+        return own_dependence(_logs(pairs)) if pairs.has_ratio else None
+
+    def drifts(self, above: Side, below: Side) -> float | None:
+        """The correlation of its own rounds, if without it the strict interval of the ratio would
+        exclude 1, and does not with it; else None."""
+        ratio, _ = self.ratio(above, below)
+        own = self.own_dependence(above, below)
+        if own is None or ratio is None or ratio.strict is None:
+            return None
+        low, high = ratio.strict
+        if not low <= 1 <= high:
+            return None
+        tied = self.dependence[above[0].experiment]
+        usual, _ = self.pairs(above, below).ratio()
+        strict = usual and usual.widened(tied.factor, tied.strict_factor).strict
+        return own.lag_one if strict and not strict[0] <= 1 <= strict[1] else None
 
     @cached_property
     def _ratios(self) -> dict[tuple[Side, Side], tuple[PairedRatio | None, str]]:
@@ -350,8 +371,12 @@ def _dependence(found: list[Pairs]) -> Dependence:
     if not rounds:
         return untested()
     usual = list(rounds.most_common(1)[0][0])
-    return dependence([np.log(np.divide(pairs.above, pairs.below)).tolist()
-                       for pairs in found if pairs.rounds == usual])
+    return dependence([_logs(pairs) for pairs in found if pairs.rounds == usual])
+
+
+def _logs(pairs: Pairs) -> list[float]:
+    found: list[float] = np.log(np.divide(pairs.above, pairs.below)).tolist()
+    return found
 
 
 def _means(first: dict[int, float], second: dict[int, float]) -> dict[int, float]:

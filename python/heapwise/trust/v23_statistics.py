@@ -37,8 +37,12 @@ def check(evidence: Evidence) -> Check:
         "comparisons": len(found), "too_few": len(few),
         "fall_to_holm": [_name(c) for c in fallen], "damaged_lines": stored.damaged_lines,
         "correlated": {id: d.lag_one for id, d in tied.items()},
+        "drifting": {_name(c): c.drift for c in found if c.drift is not None},
     }
     troubles = _troubles(few, fallen, tied, stored.damaged_lines)
+    if figures["drifting"]:
+        troubles.append(f"{_start(troubles)}ounds of {listed(figures['drifting'])} depend on the "
+                        "rounds before them, so the difference is not shown")
     if troubles:
         return Check(ID, TITLE, "warn", f"{'; '.join(troubles)}.", figures)
     return Check(ID, TITLE, "pass", f"{counted(len(found), 'comparison')} from at least "
@@ -49,6 +53,10 @@ def check(evidence: Evidence) -> Check:
 def _kept(evidence: Evidence) -> str:
     kept, total = len(evidence.sieve.kept), evidence.sieve.total
     return "every sample kept" if kept == total else f"{kept} of {total} samples kept"
+
+
+def _start(troubles: list[str]) -> str:
+    return "r" if troubles else "R"
 
 
 def _troubles(few: list[Claim], fallen: list[Claim], tied: dict[str, Dependence],
