@@ -20,7 +20,7 @@ def result(rounds: set[int], subject: str = "jemalloc", times: float = 10.0) -> 
     return analyse(Evidence(compare_run(script)))
 
 
-def test_rare_large_runs_are_no_part_of_no_difference() -> None:
+def test_rare_large_runs_take_the_verdict_away() -> None:
     found = result(LARGE)
     row = next(r for r in found.rows if (r.subject, r.quantity) == ("jemalloc", "wall_time"))
     assert row.verdict == "cannot tell"
@@ -30,7 +30,7 @@ def test_rare_large_runs_are_no_part_of_no_difference() -> None:
 
 
 @pytest.mark.parametrize("rounds", [set(), {7}])
-def test_what_chance_may_do_is_no_difference(rounds: set[int]) -> None:
+def test_one_large_run_may_be_chance(rounds: set[int]) -> None:
     row = next(r for r in result(rounds).rows
                if (r.subject, r.quantity) == ("jemalloc", "wall_time"))
     assert row.verdict == "no difference"

@@ -180,7 +180,7 @@ def test_equal_times_of_a_program_with_a_timer_are_not_equal_speeds() -> None:
     assert any("two counts" in row.note for row in rows)
 
 
-def test_equal_times_and_equal_counts_are_no_difference() -> None:
+def test_equal_times_and_equal_counts_show_that_nothing_differs() -> None:
     stored = alike(20_100_000)
     assert verdict_of(stored, "V8").verdict == "pass"
     rows = {row.subject: row for row in analyse(Evidence(stored)).rows
