@@ -42,3 +42,11 @@ def test_memory_freed_by_other_threads_is_used_again(
     if heap.is_ours:
         assert resident_kib <= bound * live_kib + SLACK_KIB, (
             f"{resident_kib} KiB resident for {live_kib} KiB live: {resident_kib / live_kib:.2f}")
+
+
+def test_a_program_that_takes_every_key_of_threads(heap: Any, compiled: Any) -> None:
+    """The heap has one since it was loaded: it learns of the ends of threads by it."""
+    if not heap.is_ours:
+        pytest.skip("another library may take its key later, or none")
+    done = heap.run(compiled(HERE / "thread_keys.c"))
+    assert (done.status, done.out) == (0, b"done\n"), done.err
