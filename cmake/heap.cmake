@@ -59,8 +59,8 @@ endfunction()
 # be linked (target <NAME>-static).
 function(add_heap_replacement name)
   list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
-  add_library(${name} SHARED ${objects})
-  add_library(${name}-static STATIC ${objects})
+  add_library(${name} SHARED ${objects} $<TARGET_OBJECTS:heapwise_runtime_shared>)
+  add_library(${name}-static STATIC ${objects} $<TARGET_OBJECTS:heapwise_runtime_static>)
   add_library(heapwise::${name} ALIAS ${name})
   add_library(heapwise::${name}-static ALIAS ${name}-static)
   foreach(target IN ITEMS ${name} ${name}-static)
@@ -72,7 +72,8 @@ function(add_heap_replacement name)
     # Programs that leave malloc to the libraries that they use have to get this one all the same.
     target_link_options(${target} INTERFACE LINKER:--undefined=malloc)
   endforeach()
-  # Calls inside of the library stay inside; a copy in use is never unloaded.
+  # Calls inside of the library stay inside, except for those of operators that a program replaces; a
+  # copy in use is never unloaded.
   # It is made ready before the libraries that may use it, so that it is the last to take its locks
   # for a fork.
   # A program in C must not have to load the C++ runtime, of which nothing is needed.
@@ -81,6 +82,11 @@ function(add_heap_replacement name)
     PRIVATE
       -Wl,--as-needed
       -Wl,-Bsymbolic-functions
+      "-Wl,--dynamic-list=${PROJECT_SOURCE_DIR}/cmake/operators.list"
+      # src/override/personality.cpp
+      -Wl,--wrap=__gxx_personality_v0
+      -Wl,--wrap=__cxa_begin_catch
+      -Wl,--wrap=__cxa_end_catch
       -Wl,-z,now
       -Wl,-z,nodelete
       -Wl,-z,initfirst

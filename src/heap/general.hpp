@@ -36,19 +36,30 @@ HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) noexcept {
 /// EINVAL, when that is not a power of two.
 [[nodiscard]] void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noexcept;
 
-/// The same, quickly where both are small.
-HEAPWISE_ALWAYS_INLINE void* allocate_aligned(std::size_t size_bytes,
-                                              std::size_t alignment) noexcept {
+/// Returns: whether blocks of some class have the alignment: it is a power of two, and small.
+HEAPWISE_ALWAYS_INLINE bool is_quickly_aligned(std::size_t alignment) noexcept {
   const bool power_of_two = (alignment & (alignment - 1)) == 0; // or 0, which the next test finds
+  return power_of_two && alignment - 1 < max_small_bytes;
+}
+
+/// Returns: the class of blocks for a request. Requires: `is_quickly_aligned`, and a small size.
+HEAPWISE_ALWAYS_INLINE size_class class_of_aligned(std::size_t size_bytes,
+                                                   std::size_t alignment) noexcept {
   constexpr std::size_t canary = chosen_profile::canary_bytes;
-  if (!power_of_two || alignment - 1 >= max_small_bytes || size_bytes > max_small_bytes - canary)
-      [[unlikely]] {
-    return allocate_oddly_aligned(size_bytes, alignment);
-  }
   std::size_t whole = size_bytes + canary;
   // All blocks of such an alignment are multiples of it. So the search begins further on.
   if constexpr (canary > 0) whole = (whole + alignment - 1) & ~(alignment - 1);
-  return take_small(static_cast<size_class>(aligned_class_of(whole, alignment)));
+  return static_cast<size_class>(aligned_class_of(whole, alignment));
+}
+
+/// The same as `allocate_oddly_aligned`, quickly where both are small.
+HEAPWISE_ALWAYS_INLINE void* allocate_aligned(std::size_t size_bytes,
+                                              std::size_t alignment) noexcept {
+  if (!is_quickly_aligned(alignment) || size_bytes > max_small_bytes - chosen_profile::canary_bytes)
+      [[unlikely]] {
+    return allocate_oddly_aligned(size_bytes, alignment);
+  }
+  return take_small(class_of_aligned(size_bytes, alignment));
 }
 
 HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept {
@@ -59,19 +70,13 @@ HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept {
   }
 }
 
-/// The same for `delete`, which knows what `new` was asked for.
-HEAPWISE_ALWAYS_INLINE void deallocate_new(void* block, std::size_t size_bytes,
-                                           std::size_t alignment) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
-    constexpr std::size_t canary = chosen_profile::canary_bytes;
-    // Mostly the block is of the class of that size; whether it is in use, `deallocate` asks.
-    const bool is_plain =
-        alignment <= granule_bytes && size_bytes <= max_small_bytes - canary &&
-        the_facts.map.class_at(without_tag(block)) == class_of(size_bytes + canary);
-    if (!is_plain) [[unlikely]]
-      expect_new_of(block, size_bytes, alignment);
-  }
-  deallocate(block);
+/// Returns: whether the block is of the class that `new` takes for this size and alignment, as
+/// nearly all are. Whether it is in use, `deallocate` asks.
+HEAPWISE_ALWAYS_INLINE bool is_plainly_of(const heap_map& map, void* block, std::size_t size_bytes,
+                                          std::size_t alignment) noexcept {
+  constexpr std::size_t canary = chosen_profile::canary_bytes;
+  return alignment <= granule_bytes && size_bytes <= max_small_bytes - canary &&
+         map.class_at(without_tag(block)) == class_of(size_bytes + canary);
 }
 
 /// The same for `free_sized`.

@@ -11,6 +11,7 @@
 #include "heap/profile.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
+#include "heapwise/detail/size_classes.hpp"
 #include "os/faults.hpp"
 
 namespace heapwise::detail {
@@ -32,8 +33,24 @@ inline constexpr std::size_t alignment_behind_seal =
 
 struct block_sites;
 
+/// Requests of fewer bytes than this are small: blocks of some class serve them.
+inline constexpr std::size_t end_of_small_bytes =
+    max_small_bytes - chosen_profile::canary_bytes + 1;
+
+/// What the operators of C++ look at that the standard defines by calls of other operators, for
+/// instance `new[]` by `new`. With an empty map and no small sizes they end at their slow paths,
+/// which make these calls. So it is until the heap starts. It stays so if the program has replaced
+/// an operator that they are to call.
+struct derived_operators {
+  heap_map map;
+  std::size_t end_of_small = 0; // or end_of_small_bytes
+
+  [[nodiscard]] bool may_call_the_heap() const noexcept { return end_of_small != 0; }
+};
+
 struct alignas(seal_alignment) sealed_facts {
   heap_map map; // where the heap lives; every cache has a copy
+  derived_operators derived;
   /// A word that no other process can guess, for canaries.
   std::uint64_t canary_secret = 0;
   /// Another one, for the links of heaps of their own: a program can read its canaries.

@@ -16,6 +16,7 @@
 #include "heap/large_quarantine.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
+#include "heap/operators.hpp"
 #include "heap/options.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
@@ -167,6 +168,13 @@ void start_guards() noexcept {
   }
 }
 
+/// Effects: the operators that are derived from others call the heap without a detour, if that
+/// makes no difference. Requires: the lock, and that the space has started.
+void choose_derived_operators() noexcept {
+  if (operators_are_replaced == nullptr || operators_are_replaced()) return;
+  the_facts.derived = {.map = the_facts.map, .end_of_small = end_of_small_bytes};
+}
+
 /// Requires: the lock.
 bool start_locked() noexcept {
   start_tags();
@@ -177,6 +185,7 @@ bool start_locked() noexcept {
   if constexpr (chosen_profile::keeps_states) {
     if (!start_checking()) return false;
   }
+  choose_derived_operators();
   has_options = read_options();
   start_guards();
   if constexpr (chosen_profile::keeps_states) start_call_sites();

@@ -98,16 +98,21 @@ HEAPWISE_OWN_EXPORT void release_slowly(void* block) noexcept;
 
 } // namespace layout_3
 
-/// Returns: a block of the class from the stack; if that is empty, what `slowly(class_index)`
-/// returns.
-template <class Slowly>
-HEAPWISE_ALWAYS_INLINE void* take_or(std::size_t class_index, Slowly slowly) noexcept {
+/// Returns: a block of the class that the calling thread keeps for itself, or nullptr.
+HEAPWISE_ALWAYS_INLINE void* take_kept(std::size_t class_index) noexcept {
   heap_cache& cache = *current_cache;
   std::byte** const top = cache.tops[class_index] - 1;
-  if (std::byte* const block = *top; block != nullptr) [[likely]] {
+  std::byte* const block = *top;
+  if (block != nullptr) [[likely]]
     cache.tops[class_index] = top;
+  return block;
+}
+
+/// Returns: the same; if the thread keeps none, what `slowly(class_index)` returns.
+template <class Slowly>
+HEAPWISE_ALWAYS_INLINE void* take_or(std::size_t class_index, Slowly slowly) noexcept {
+  if (void* const block = take_kept(class_index)) [[likely]]
     return block;
-  }
   return slowly(class_index);
 }
 
@@ -126,20 +131,31 @@ HEAPWISE_ALWAYS_INLINE std::size_t unrelated(std::size_t value) noexcept {
   return value;
 }
 
+/// Effects: the calling thread keeps a small block that lies in `map` for its next requests.
+/// Returns: false, without an effect, for any other address, if the thread has no room, and if it
+/// keeps the block already.
+template <class Profile>
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE bool keep(heap_cache& cache, const heap_map& map,
+                                               void* block) noexcept {
+  if (map.granule_of(block) >= map.granules) [[unlikely]]
+    return false;
+  const std::size_t class_index = map.class_of_block(block);
+  std::byte** const top = cache.tops[class_index];
+  if (top == cache.ends[unrelated(class_index)]) [[unlikely]]
+    return false; // always, for no_class
+  if (Profile::checks_last && top[-1] == block) [[unlikely]]
+    return false;
+  *top = static_cast<std::byte*>(block);
+  cache.tops[class_index] = top + 1;
+  return true;
+}
+
 /// Effects: gives back any block of the heap. nullptr does nothing.
 template <class Profile>
 HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
   heap_cache& cache = *current_cache;
-  if (cache.map.granule_of(block) >= cache.map.granules) [[unlikely]]
-    return release_slowly(block);
-  const std::size_t class_index = cache.map.class_of_block(block);
-  std::byte** const top = cache.tops[class_index];
-  if (top == cache.ends[unrelated(class_index)]) [[unlikely]]
-    return release_slowly(block); // always, for no_class
-  if (Profile::checks_last && top[-1] == block) [[unlikely]]
-    return release_slowly(block);
-  *top = static_cast<std::byte*>(block);
-  cache.tops[class_index] = top + 1;
+  if (!keep<Profile>(cache, cache.map, block)) [[unlikely]]
+    release_slowly(block);
 }
 
 /// The same two for callers that know the class when they are compiled: the block freed last is
