@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "drain/module_files.hpp"
 #include "line/json_line.hpp"
 
 namespace heapwise::bench {
@@ -58,9 +59,12 @@ std::string about_json(const std::string& about, const process_identity& process
 
 std::string modules_json(const maps_text& maps, const call_sites& sites) {
   const std::uint32_t bytes = maps.bytes.load(std::memory_order_acquire);
-  std::string buffer(sites.addresses().size() * 24 + std::size_t{bytes} * 6 + 4096, '\0');
+  const std::string files = module_files_json({maps.text, bytes});
+  std::string buffer(sites.addresses().size() * 24 + std::size_t{bytes} * 6 + files.size() + 4096,
+                     '\0');
   json_line line{buffer.data(), buffer.size()};
   line.open('{').key("maps").value(std::string_view{maps.text, bytes});
+  line.key("files").members(files);
   line.key("sites").open('[');
   for (const std::uint64_t address : sites.addresses()) line.value(address);
   line.close(']').close('}');

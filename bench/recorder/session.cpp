@@ -1,7 +1,6 @@
 #include "recorder/session.hpp"
 
 #include <fcntl.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include <cstring>
 
 #include "line/handed_file.hpp"
-#include "recorder/caller_rule.hpp"
 #include "recorder/writer.hpp"
 
 namespace heapwise::bench {
@@ -199,64 +197,11 @@ void* session::take_slot(thread_slot*& slot) noexcept {
 
 namespace {
 
-/// Appends the file mappings that hold code, as whole lines.
-void append_code_maps(maps_text& maps) noexcept {
-  const int file = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  char piece[4096 + 1];
-  std::size_t held = 0;
-  std::uint32_t at = maps.bytes.load(std::memory_order_relaxed);
-  for (;;) {
-    const ssize_t got = ::read(file, piece + held, sizeof piece - 1 - held);
-    if (got <= 0) break;
-    held += static_cast<std::size_t>(got);
-    piece[held] = '\0';
-    char* line = piece;
-    while (char* end = std::strchr(line, '\n')) {
-      const auto bytes = static_cast<std::uint32_t>(end + 1 - line);
-      *end = '\0';
-      const char* path = std::strchr(line, '/');
-      const bool code = path != nullptr && std::strstr(line, " r-xp ") != nullptr;
-      *end = '\n';
-      if (code && at + bytes < maps_text::most_bytes) {
-        std::memcpy(maps.text + at, line, bytes);
-        at += bytes;
-      }
-      line = end + 1;
-    }
-    held -= static_cast<std::size_t>(line - piece);
-    std::memmove(piece, line, held);
-    if (held == sizeof piece - 1) held = 0; // a line that is longer than any path
-  }
-  ::close(file);
-  maps.bytes.store(at, std::memory_order_release);
-}
-
 /// At the start: the program may give up its rights, or change its root, before its first call.
 __attribute__((constructor)) void begin_session() noexcept {
   static_cast<void>(recorded.records());
 }
 
-int read_loaded(dl_phdr_info* object, std::size_t, void* argument) noexcept {
-  *static_cast<std::uint64_t*>(argument) = object->dlpi_adds;
-  return 1;
-}
-
 } // namespace
-
-void session::note_modules() noexcept {
-  std::uint64_t loaded = 0;
-  dl_iterate_phdr(read_loaded, &loaded);
-  maps_text& maps = process_.texts->maps;
-  if (maps.loaded.load(std::memory_order_relaxed) == loaded) return;
-  forget_caller_rules();
-  std::uint32_t idle = 0;
-  if (!maps.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return;
-  const int saved_errno = errno;
-  append_code_maps(maps);
-  maps.loaded.store(loaded, std::memory_order_relaxed);
-  maps.busy.store(0, std::memory_order_release);
-  errno = saved_errno;
-}
 
 } // namespace heapwise::bench

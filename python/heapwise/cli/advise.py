@@ -73,6 +73,7 @@ def advise(
     prepared = prepare_advice(Path(file), request, os.environ, window=window, force=force)
     console = Console(quiet, json)
     say_process(Path(file), console)
+    _say_builds(Path(file), console)
     if isinstance(prepared, NothingToPool):
         return _say_nothing_to_gain(prepared, console)
     announce(prepared, console, costs(find_store(store), False))
@@ -81,6 +82,15 @@ def advise(
             console.json(prepared.plan)
         return 0
     return measure(prepared, store, console)
+
+
+def _say_builds(trace: Path, console: Console) -> None:
+    from heapwise.cli.frame.trace_text import build_lines
+    from heapwise.trace import open_trace
+
+    with open_trace(trace) as opened:
+        for line in build_lines(opened):
+            console.say(line)
 
 
 def _say_nothing_to_gain(found: NothingToPool, console: Console) -> int:

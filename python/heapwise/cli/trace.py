@@ -82,7 +82,7 @@ def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
     from heapwise.trace.named_sites import named_sites
     from heapwise.trace.symbols import Symbols
 
-    contents, symbols = read_contents(opened), Symbols(opened.modules.maps)
+    contents, symbols = read_contents(opened), Symbols(opened.modules)
     stacks = call_stacks(opened, contents, symbols)
     named = named_sites(contents, stacks, wanted.wrappers)
     for line in trace_lines(opened, contents, named, wanted.top):
@@ -103,7 +103,7 @@ def _profile(opened: Trace, wanted: Wanted, console: Console) -> int:
     from heapwise.trace.sampled_stacks import read_sampled_stacks
     from heapwise.trace.symbols import Symbols
 
-    stacks, symbols = read_sampled_stacks(opened), Symbols(opened.modules.maps)
+    stacks, symbols = read_sampled_stacks(opened), Symbols(opened.modules)
     for line in profile_lines(opened, stacks, symbols, wanted.wrappers, wanted.top):
         console.result(line)
     if console.as_json:

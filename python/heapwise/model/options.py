@@ -54,7 +54,8 @@ class PoolCandidate(msgspec.Struct, frozen=True):
     place: function and line, or module and offset, of the site with most blocks. others: of sites
     that share it. blocks: how many they make. block_size: of the largest, in bytes. policy:
     unsynchronized, thread_cached, sized (a pool for each size class) or arena. looks: in words,
-    sizes, lifetime and end of the blocks; "" in runs of earlier versions.
+    sizes, lifetime and end of the blocks; "" in runs of earlier versions. node: what the blocks are
+    in a container of the C++ library, such as ``_List_node<order>``; "" if that is not known.
     """
 
     subject: str
@@ -65,6 +66,7 @@ class PoolCandidate(msgspec.Struct, frozen=True):
     script: str
     others: list[str] = []
     looks: str = ""
+    node: str = ""
 
 
 class Replay(msgspec.Struct, frozen=True):

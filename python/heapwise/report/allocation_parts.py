@@ -14,6 +14,7 @@ from heapwise.figures.svg import PALETTE
 from heapwise.report.page import NAMESPACE, environment
 from heapwise.trace import Trace
 from heapwise.trace.call_stacks import CallStack
+from heapwise.trace.symbols import module_notes
 from heapwise.wording.numbers import percent, show, size
 
 MOST_SITES = 100
@@ -34,6 +35,7 @@ def render(name: str, trace: Trace, stacks: Sequence[CallStack], live: list[tupl
     figure = draw(live, unit).replace(NAMESPACE, "") if live else ""
     return templates.get_template(name).render(
         command=" ".join(trace.command) or trace.path.name, damage=trace.damage,
+        builds=module_notes(trace),
         summary=trace.summary, size=size, percent=percent, live=Markup(figure),
         sizes=_rows(sizes, lambda k: f"up to {size(2**k - 1)}"),
         lifetimes=_rows(lifetimes, lambda k: f"below {show(2**k * unit, 'ns')}" if unit

@@ -17,6 +17,7 @@ from heapwise.errors import Problem
 from heapwise.model import PoolCandidate, Replay
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.experiment_plan import RunRequest, prepare_run
+from heapwise.runner.site_names import SiteNames
 from heapwise.trace import Trace, open_trace
 from heapwise.trace.candidates import SiteCandidate, find_candidates
 from heapwise.trace.contents import read_contents
@@ -57,9 +58,10 @@ def prepare_advice(trace: Path, request: RunRequest, environment: Mapping[str, s
     Problems and windows: as prepare_replay."""
     with open_trace(trace) as opened:
         refuse_unplayable(opened, force=force)
-        candidates, others = find_candidates(opened, read_contents(opened))
-        symbols = Symbols(opened.modules.maps)
-        refused = [f"{_place(opened, symbols, other.site)}: {other.reason}" for other in others]
+        contents = read_contents(opened)
+        candidates, others = find_candidates(opened, contents)
+        names = SiteNames(opened, contents, Symbols(opened.modules))
+        refused = [f"{names.name(other.site)}: {other.reason}" for other in others]
         if not candidates:
             return NothingToPool(trace, refused)
         played = chosen_window(opened, window)
@@ -68,10 +70,10 @@ def prepare_advice(trace: Path, request: RunRequest, environment: Mapping[str, s
         quantity = "processor_time" if replay.threads == 1 else "time"
         replay = structs.replace(
             replay, without_pool=refused, quantity=quantity,
-            candidates=[_pooled(opened, symbols, played, number, each)
+            candidates=[_pooled(opened, names, played, number, each)
                         for number, each in enumerate(candidates, 1)])
-    names = [MADE, *(candidate.subject for candidate in replay.candidates)]
-    prepared = prepare_run(replace(request, patterns=[ADVICE], subjects=names), environment)
+    subjects = [MADE, *(candidate.subject for candidate in replay.candidates)]
+    prepared = prepare_run(replace(request, patterns=[ADVICE], subjects=subjects), environment)
     titles = {each.subject: f"{each.place} with {POOL_NAMES[each.policy]}"
               for each in replay.candidates}
     experiments = [replace(experiment, subjects=[
@@ -81,16 +83,12 @@ def prepare_advice(trace: Path, request: RunRequest, environment: Mapping[str, s
     return replace(prepared, plan=plan, experiments=experiments)
 
 
-def _pooled(trace: Trace, symbols: Symbols, window: int | None, number: int,
+def _pooled(trace: Trace, names: SiteNames, window: int | None, number: int,
             each: SiteCandidate) -> PoolCandidate:
-    place, *others = [_place(trace, symbols, site) for site in each.sites]
+    place, *others = [names.name(site) for site in each.sites]
+    node = names.node(each.sites[0]) if len(each.sites) == 1 else ""
     return PoolCandidate(f"candidate_{number}", place, each.block_size, each.blocks, each.policy,
-                         str(_script(trace, window, number, [each])), others, each.looks)
-
-
-def _place(trace: Trace, symbols: Symbols, site: int) -> str:
-    address = trace.site_address(site)
-    return str(symbols.place(address)) if address is not None else f"site {site}"
+                         str(_script(trace, window, number, [each])), others, each.looks, node)
 
 
 def _sites(pools: Sequence[SiteCandidate]) -> list[str]:

@@ -4,6 +4,7 @@ from heapwise.trace.columns import Events, Kind, LiveBlocks, Stack
 from heapwise.trace.file import (
     Frame,
     FrameKind,
+    Modules,
     OtherProgram,
     Summary,
     Trace,
@@ -12,6 +13,6 @@ from heapwise.trace.file import (
 )
 
 __all__ = [
-    "Events", "Frame", "FrameKind", "Kind", "LiveBlocks", "OtherProgram", "Stack", "Summary",
-    "Trace", "TracedProcess", "open_trace",
+    "Events", "Frame", "FrameKind", "Kind", "LiveBlocks", "Modules", "OtherProgram", "Stack",
+    "Summary", "Trace", "TracedProcess", "open_trace",
 ]

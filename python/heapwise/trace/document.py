@@ -15,7 +15,7 @@ from heapwise.trace.file import Summary, Trace
 from heapwise.trace.named_sites import NamedSite
 from heapwise.trace.siblings import Sibling, siblings
 from heapwise.trace.spread import Spread
-from heapwise.trace.symbols import Place, Symbols
+from heapwise.trace.symbols import Place, Symbols, module_notes
 
 ORDERS = (0.5, 0.9, 0.99)
 """Of quantiles: 0.5 is the median."""
@@ -112,7 +112,8 @@ class PeakMoment(msgspec.Struct, frozen=True):
 
 class TraceDocument(msgspec.Struct, frozen=True):
     """A trace. damage: what could not be read, in words. sizes: blocks by exact size. by_bytes:
-    each block counts as often as it has bytes. summary: of the whole recording."""
+    each block counts as often as it has bytes. summary: of the whole recording. builds: sentences
+    on files that are not the recorded ones any more."""
 
     about: dict[str, Any]
     summary: Summary | None
@@ -141,6 +142,7 @@ class TraceDocument(msgspec.Struct, frozen=True):
     named_sites: list[NamedTraceSite]
     sites: list[TraceSite]
     processes: list[TraceProcess] = []
+    builds: list[str] = []
     kind: str = "trace"
 
 
@@ -173,7 +175,8 @@ def trace_document(trace: Trace, found: Contents, symbols: Symbols,
         named_sites=[_named(site) for site in named],
         sites=[_site(number, site, trace, found, symbols)
                for number, site in sorted(found.sites.items(), key=lambda item: -item[1].count)],
-        processes=[_process(each, trace) for each in siblings(trace)])
+        processes=[_process(each, trace) for each in siblings(trace)],
+        builds=module_notes(trace))
 
 
 def quantiles_of(spread: Spread, unit: float, by_bytes: bool = False) -> Quantiles:

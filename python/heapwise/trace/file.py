@@ -140,11 +140,22 @@ class TracedProcess(msgspec.Struct, frozen=True):
     argv: list[str] = []
 
 
+class ModuleFile(msgspec.Struct, frozen=True):
+    """A mapped file without a build id, as it was when the recording ended. crc32: as zlib says."""
+
+    path: str
+    size: int
+    crc32: int
+
+
 class Modules(msgspec.Struct, frozen=True):
-    """Lines of /proc/PID/maps, and the addresses of all sites by their numbers."""
+    """maps: lines of /proc/PID/maps, before them "build-id ADDRESS ID" for each object that has
+    one. sites: the addresses of all sites by their numbers. files: those without a build id; None
+    in a trace that was made before there were any."""
 
     maps: str = ""
     sites: list[int] = []
+    files: list[ModuleFile] | None = None
 
 
 @dataclass
@@ -343,9 +354,9 @@ def _scanned(file: int, first: int, size: int) -> tuple[list[Frame], str]:
             break
         frames.append(frame)
         at = frame.offset + frame.stored_bytes
-    found = f"{len(frames)} frame{'' if len(frames) == 1 else 's'}"
-    return frames, (f"the file ends without an index, so the program still runs or the recorder was "
-                    f"ended; {found} found")
+    found = f"{len(frames)} frame{'' if len(frames) == 1 else 's'} found"
+    return frames, ("the file ends without an index, so the program still runs or the recorder "
+                    f"was ended; {found}")
 
 
 def _frame_at(file: int, at: int, size: int) -> Frame | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from math import expm1
 
+from heapwise.trace.file import Modules
 from heapwise.trace.protobuf import Malformed
 from heapwise.trace.symbols import Place, Symbols
 
@@ -36,7 +37,7 @@ def read_text_profile(text: str) -> tuple[
     found = _jemalloc(lines) if is_jemalloc else _gperftools(lines)
     if not found:
         raise Malformed("it has no stacks")
-    symbols = Symbols(maps)
+    symbols = Symbols(Modules(maps))
     symbols.learn(address for stack, _ in found for address in stack)
     stacks = []
     for stack, (blocks, bytes_, all_blocks, all_bytes) in found:

@@ -10,7 +10,7 @@ import msgspec
 from heapwise.trace.document import SourcePlace, source_place
 from heapwise.trace.file import Summary, Trace
 from heapwise.trace.profile import CONFIDENCE, Estimate, Samples
-from heapwise.trace.symbols import Symbols
+from heapwise.trace.symbols import Symbols, module_notes
 
 LIFETIME_ORDERS = (0.1, 0.5, 0.9, 0.99)
 """Of the lifetimes: their quantiles."""
@@ -40,7 +40,8 @@ class ProfileSite(msgspec.Struct, frozen=True):
 
 
 class ProfileDocument(msgspec.Struct, frozen=True):
-    """A profile of ``record --profile``. sample_every: bytes from one sample to the next."""
+    """A profile of ``record --profile``. sample_every: bytes from one sample to the next. builds:
+    sentences on files that are not the recorded ones any more."""
 
     about: dict[str, Any]
     summary: Summary | None
@@ -55,6 +56,7 @@ class ProfileDocument(msgspec.Struct, frozen=True):
     share_handed_over: Estimate | None
     lifetime_ns: list[LifetimeQuantile]
     sites: list[ProfileSite]
+    builds: list[str] = []
     kind: str = "profile"
 
 
@@ -69,7 +71,8 @@ def profile_document(trace: Trace, found: Samples, symbols: Symbols) -> ProfileD
         sites.append(ProfileSite(place.module, place.function, place.line, place.offset,
                                  *_estimates(samples, unit)))
     return ProfileDocument(trace.about, trace.summary, trace.damage, trace.sample_every,
-                           CONFIDENCE, *_estimates(found, unit), sites)
+                           CONFIDENCE, *_estimates(found, unit), sites,
+                           builds=module_notes(trace))
 
 
 def _place(trace: Trace, symbols: Symbols, number: int) -> SourcePlace:

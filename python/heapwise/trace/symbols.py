@@ -15,6 +15,10 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from heapwise.trace.file import Modules, Trace
+from heapwise.trace.module_identity import Match, ModuleIdentity
+from heapwise.wording.lists import listed
+
 
 @dataclass(frozen=True)
 class Place:
@@ -36,49 +40,85 @@ class Place:
 
 @dataclass(frozen=True)
 class Mapping:
-    """A line of /proc/PID/maps: addresses of [start, end) hold the file from ``offset`` on."""
+    """A line of /proc/PID/maps: addresses of [start, end) hold the file from ``offset`` on.
+    build_id: empty if it has none, or the trace does not say it."""
 
     start: int
     end: int
     offset: int
     path: str
+    build_id: str = ""
+
+
+BUILD_ID = "build-id"
 
 
 def read_mappings(text: str) -> list[Mapping]:
-    """Of code, in the order in which they were noted: later ones win."""
-    found = []
+    """Of code, in the order in which they were noted: later ones win. The build ids of all that is
+    mapped stand before the lines of each look at the maps."""
+    found: list[Mapping] = []
+    ids: dict[int, str] = {}
+    after_mapping = False
     for line in text.splitlines():
         words = line.split(maxsplit=5)
-        if len(words) == 6 and "-" in words[0]:
-            start, _, end = words[0].partition("-")
-            try:
-                found.append(Mapping(int(start, 16), int(end, 16), int(words[2], 16), words[5]))
-            except ValueError:
-                continue
+        try:
+            if len(words) == 3 and words[0] == BUILD_ID:
+                ids = {} if after_mapping else ids
+                after_mapping = False
+                ids[int(words[1], 16)] = words[2]
+            elif len(words) == 6 and "-" in words[0]:
+                start, end = (int(each, 16) for each in words[0].split("-"))
+                build_id = next((own for at, own in ids.items() if start <= at < end), "")
+                found.append(Mapping(start, end, int(words[2], 16), words[5], build_id))
+                after_mapping = True
+        except ValueError:
+            continue
     return found
 
 
 class Symbols:
-    """Finds the places of addresses of one recorded process."""
+    """Finds the places of addresses of one recorded process.
 
-    def __init__(self, maps: str) -> None:
-        self._mappings = read_mappings(maps)
-        self._modules: dict[str, Module] = {}
+    A file that is not the recorded one any more gives no names: its addresses are offsets.
+    """
+
+    def __init__(self, modules: Modules) -> None:
+        self._mappings = read_mappings(modules.maps)
+        self._files = {each.path: each for each in modules.files or ()}
+        self._is_noted = modules.files is not None
+        self._modules: dict[tuple[str, str], Module] = {}
         self._places: dict[int, tuple[Place, ...]] = {}
 
     def learn(self, addresses: Iterable[int]) -> None:
         """Looks up many at once, which is what costs least."""
-        wanted: dict[str, dict[int, int]] = defaultdict(dict)
+        wanted: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
         for address in set(addresses) - self._places.keys():
             mapping = self._mapping(address)
             if mapping is None:
                 self._places[address] = (Place("", address),)
                 continue
             # A return address follows the call: the byte before it belongs to the call.
-            wanted[mapping.path][address] = address - 1 - mapping.start + mapping.offset
-        for path, offsets in wanted.items():
-            module = self._modules.setdefault(path, Module(Path(path)))
-            self._places |= module.places(offsets)
+            wanted[mapping.path, mapping.build_id][address] = (
+                address - 1 - mapping.start + mapping.offset)
+        for (path, build_id), offsets in wanted.items():
+            self._places |= self._module(path, build_id).places(offsets)
+
+    def notes(self, addresses: Iterable[int]) -> list[str]:
+        """Sentences on the files of these addresses, if they have no names, or perhaps those of
+        another build."""
+        by_match: dict[Match, list[str]] = defaultdict(list)
+        mappings = {mapping for address in addresses if (mapping := self._mapping(address))}
+        for path, build_id in sorted({(each.path, each.build_id) for each in mappings}):
+            by_match[self._module(path, build_id).match].append(Path(path).name)
+        said = {
+            Match.CHANGED: "is another build than the recorded one: call sites in it have no "
+                           "names, only offsets in the recorded file",
+            Match.GONE: "is not there any more: call sites in it have no names, only offsets",
+            Match.UNKNOWN: "may be another build than the recorded one, which this trace does not "
+                           "say",
+        }
+        return [f"{listed(sorted(by_match[match]))}: {text}" if len(by_match[match]) > 1 else
+                f"{by_match[match][0]} {text}" for match, text in said.items() if by_match[match]]
 
     def place(self, address: int) -> Place:
         """Never fails: an address of nothing known is its own place."""
@@ -90,9 +130,18 @@ class Symbols:
             self.learn([address])
         return self._places[address]
 
+    def _module(self, path: str, build_id: str) -> Module:
+        identity = ModuleIdentity(build_id, self._files.get(path), self._is_noted)
+        return self._modules.setdefault((path, build_id), Module(Path(path), identity))
+
     def _mapping(self, address: int) -> Mapping | None:
         return next((mapping for mapping in reversed(self._mappings)
                      if mapping.start <= address < mapping.end), None)
+
+
+def module_notes(trace: Trace) -> list[str]:
+    """Sentences on the names of the call sites of a trace."""
+    return Symbols(trace.modules).notes(trace.modules.sites)
 
 
 @dataclass
@@ -100,9 +149,17 @@ class Module:
     """An executable or a library."""
 
     path: Path
+    identity: ModuleIdentity
+
+    @cached_property
+    def match(self) -> Match:
+        return self.identity.match(self.path)
 
     def places(self, offsets: dict[int, int]) -> dict[int, tuple[Place, ...]]:
         """By address, of file offsets by address."""
+        if self.match in (Match.CHANGED, Match.GONE):
+            return {address: (Place(str(self.path), offset),)
+                    for address, offset in offsets.items()}
         by_address = {address: self._virtual(offset) for address, offset in offsets.items()}
         lines = self._lines(sorted(set(by_address.values())))
         found = {}

@@ -26,7 +26,7 @@ def candidates(program: Path, folder: Path, steps: int) -> list[tuple[str, list[
                    timeout=120)
     with open_trace(trace) as opened:
         found, _ = find_candidates(opened, read_contents(opened))
-        symbols = Symbols(opened.modules.maps)
+        symbols = Symbols(opened.modules)
         addresses = [[opened.site_address(site) for site in each.sites] for each in found]
         symbols.learn(address for each in addresses for address in each if address is not None)
         return [(each.policy, [str(symbols.place(a)) for a in places if a is not None])

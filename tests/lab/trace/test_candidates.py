@@ -30,7 +30,7 @@ def test_a_site_of_one_size_gets_a_pool_and_one_of_many_sizes_several(
         known: Path, record: Record) -> None:
     with open_trace(record(known, "nodes", "20000")) as opened:
         [candidate, texts], _ = find_candidates(opened, read_contents(opened))
-        symbols = Symbols(opened.modules.maps)
+        symbols = Symbols(opened.modules)
         address = opened.site_address(candidate.sites[0])
         assert address is not None
         assert "make_node" in symbols.place(address).function

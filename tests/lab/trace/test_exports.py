@@ -25,7 +25,7 @@ def export(trace: Path, suffix: str) -> tuple[bytes, int, int]:
     """The content, and the blocks and bytes that it must have."""
     with open_trace(trace) as opened:
         found = read_contents(opened)
-        stacks = call_stacks(opened, found, Symbols(opened.modules.maps))
+        stacks = call_stacks(opened, found, Symbols(opened.modules))
         return EXPORTS[suffix](opened, stacks), found.blocks, found.bytes
 
 

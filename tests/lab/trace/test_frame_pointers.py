@@ -27,7 +27,7 @@ def stacks_of(folder: Path, program: Path, *, frame_pointers: bool) -> Stacks:
         "--stack-every", "1", "--frame-pointers", str(int(frame_pointers)), "--", str(program)],
         check=True, timeout=120)
     with open_trace(trace) as opened:
-        symbols = Symbols(opened.modules.maps)
+        symbols = Symbols(opened.modules)
         return {int(events.size[stack.row]): [str(symbols.place(frame).function)
                                               for frame in stack.addresses]
                 for events in opened.events() for stack in events.stacks}

@@ -46,7 +46,7 @@ MAPPED_LIBRARIES:
 def test_our_own_export_is_read_back(known: Path, record: Record, tmp_path: Path) -> None:
     with open_trace(record(known, "threads", "40")) as opened:
         found = read_contents(opened)
-        stacks = call_stacks(opened, found, Symbols(opened.modules.maps))
+        stacks = call_stacks(opened, found, Symbols(opened.modules))
         (tmp_path / "known.pb.gz").write_bytes(pprof(opened, stacks))
         assert opened.summary is not None
         peak = opened.summary.peak_live_bytes
@@ -151,7 +151,7 @@ def test_damage_is_a_problem_of_the_file(content: bytes, tmp_path: Path) -> None
 def test_each_cut_of_a_profile_is_read_or_refused(
         known: Path, record: Record, tmp_path: Path) -> None:
     with open_trace(record(known, "calls")) as opened:
-        stacks = call_stacks(opened, read_contents(opened), Symbols(opened.modules.maps))
+        stacks = call_stacks(opened, read_contents(opened), Symbols(opened.modules))
         whole = gzip.decompress(pprof(opened, stacks))
     path = tmp_path / "cut.pb"
     refused = 0

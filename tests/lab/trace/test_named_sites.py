@@ -34,7 +34,7 @@ def wrapped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sites_of(trace: Path, skip: list[str]) -> dict[str, NamedSite]:
     with open_trace(trace) as opened:
         found = read_contents(opened)
-        stacks = call_stacks(opened, found, Symbols(opened.modules.maps))
+        stacks = call_stacks(opened, found, Symbols(opened.modules))
         assert opened.summary is not None
         assert found.peak.bytes == opened.summary.peak_live_bytes
         assert sum(stack.peak_bytes for stack in stacks) == found.peak.bytes

@@ -79,7 +79,7 @@ def sites_of(trace: Path) -> dict[str, Samples]:
     from heapwise.trace.symbols import Symbols
 
     with open_trace(trace) as opened:
-        symbols = Symbols(opened.modules.maps)
+        symbols = Symbols(opened.modules)
         found = {}
         for number, samples in read_samples(opened).by_site():
             address = opened.site_address(number)
@@ -100,7 +100,7 @@ def test_a_profile_says_that_its_figures_are_estimates(
 
     with open_trace(lifetimes[1]) as opened:
         said = " ".join(" ".join(profile_lines(
-            opened, read_sampled_stacks(opened), Symbols(opened.modules.maps), Wrappers(),
+            opened, read_sampled_stacks(opened), Symbols(opened.modules), Wrappers(),
             5)).split())
     assert "Figures are estimates, with 95 % intervals" in said
     assert "make_large" in said
@@ -170,7 +170,7 @@ def test_each_sample_has_its_stack(lifetimes: tuple[dict[str, Any], Path]) -> No
 
     with open_trace(lifetimes[1]) as opened:
         events = next(opened.events())
-        symbols = Symbols(opened.modules.maps)
+        symbols = Symbols(opened.modules)
         stacks = [stack.addresses for stack in events.stacks]
     assert len(stacks) == int(events.makes.sum())
     names = [str(symbols.place(frame).function) for frame in stacks[100]]

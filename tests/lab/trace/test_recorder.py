@@ -188,7 +188,7 @@ def test_a_library_that_is_gone_keeps_its_name(record: Record, tmp_path: Path) -
                  for site in np.unique(events.site[events.makes & (events.size == 4242)])]
         [(_, address)] = found
         assert address is not None
-        assert "unloaded_maker" in str(Symbols(opened.modules.maps).place(address))
+        assert "unloaded_maker" in str(Symbols(opened.modules).place(address))
 
 
 PROGRAMS = {
@@ -254,7 +254,7 @@ def test_the_site_of_a_block_is_the_line_of_its_call(known: Path, record: Record
         row = int((events.size == 4321).argmax())
         address = opened.site_address(int(events.site[row]))
         assert address is not None
-        symbols = Symbols(opened.modules.maps)
+        symbols = Symbols(opened.modules)
         place = symbols.place(address)
         line = next(i for i, text in enumerate(
             (Path(__file__).parents[2] / "data/recorded/known.cpp").read_text().splitlines(), 1)

@@ -7,7 +7,7 @@ from math import isnan
 
 from heapwise.cli.frame.compare_table import rendered
 from heapwise.cli.frame.fitted_lines import boxed, shortened, width
-from heapwise.cli.frame.trace_text import other_program_lines
+from heapwise.cli.frame.trace_text import build_lines, other_program_lines
 from heapwise.trace import Trace
 from heapwise.trace.profile import CONFIDENCE, Estimate, Samples
 from heapwise.trace.profile_document import LIFETIME_ORDERS
@@ -26,6 +26,7 @@ def profile_lines(trace: Trace, stacks: SampledStacks, symbols: Symbols, wrapper
     yield from boxed("Profile", f"{trace.path}: {command}")
     if trace.damage:
         yield from boxed("Damaged", f"{trace.damage}; what follows is of what could be read")
+    yield from build_lines(trace)
     yield from other_program_lines(trace)
     yield from boxed(
         "Samples", f"{len(found):,} blocks, one for each {size(trace.sample_every)} asked for on "

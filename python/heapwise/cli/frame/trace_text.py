@@ -12,6 +12,7 @@ from heapwise.trace.contents import Contents, median_bucket
 from heapwise.trace.document import ORDERS
 from heapwise.trace.named_sites import NamedSite
 from heapwise.trace.spread import Spread
+from heapwise.trace.symbols import module_notes
 from heapwise.trace.wrappers import bare_name
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import ShowNumber, percent, show, significant, size
@@ -27,6 +28,7 @@ def trace_lines(trace: Trace, found: Contents, named: Sequence[NamedSite],
     yield from process_lines(trace)
     if trace.damage:
         yield from boxed("Damaged", f"{trace.damage}; what follows is of what could be read")
+    yield from build_lines(trace)
     yield from _totals(trace, found)
     yield from _spreads(found, shown_time(trace.ns_a_unit))
     yield ""
@@ -68,6 +70,12 @@ def _totals(trace: Trace, found: Contents) -> Iterator[str]:
     if found.usable_size_calls:
         yield from boxed("Reacts", f"{found.usable_size_calls:,} calls of malloc_usable_size: the "
                          "program asks the allocator, so it may act otherwise under another")
+
+
+def build_lines(trace: Trace) -> Iterator[str]:
+    """Says which files have other contents than when the program was recorded."""
+    for number, note in enumerate(module_notes(trace)):
+        yield from boxed("" if number else "Builds", note)
 
 
 def other_program_lines(trace: Trace) -> Iterator[str]:
