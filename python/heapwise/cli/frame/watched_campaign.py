@@ -119,13 +119,14 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
     is_first = replay is not None and bool(replay.candidates)
     if is_first:
         console.result(advice)
+        _print_headlines(result, console)
         console.result("")
     console.result(complete(_tables(result, evidence), evidence.stored.path))
     console.result("")
     if not compare:
         _print_experiments(result, console)
-    for headline in [] if compare else result.headlines:
-        console.result(f"         {headline}")
+    if not compare and not is_first:
+        _print_headlines(result, console)
     for place, goal in enumerate(result.goals):
         console.result(f"{'Goals' if place == 0 else '':9}{goal_line(goal)}")
     if not is_first:
@@ -134,6 +135,11 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
         floor = f"±{percent(result.noise_floor)}"
         console.result(f"Noise    {floor} (A/A): smaller differences cannot be told")
     console.result(labelled("Trust    ", complete(trust_line(result), evidence.stored.path)))
+
+
+def _print_headlines(result: Result, console: Console) -> None:
+    for headline in result.headlines:
+        console.result(f"         {headline}")
 
 
 def _print_experiments(result: Result, console: Console) -> None:
