@@ -107,7 +107,7 @@ def _finish(
     facts = read_elf(library, symbols=True) if library.is_file() else None
     if facts is None:
         raise shop.failed(f"the build made no library {build.library}")
-    if "malloc" not in facts.defined:
+    if "malloc" not in facts.exported:
         raise shop.failed(f"{library.name} defines no malloc")
     if not facts.build_id and build.recipe != "wheel":
         raise shop.failed(f"{library.name} has no build id, so nothing could prove its use")

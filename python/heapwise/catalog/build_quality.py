@@ -79,7 +79,7 @@ def _entries(elf: Any) -> Iterator[bytes]:
         return
     segments = list(elf.iter_segments("PT_LOAD"))
     for symbol in symbols_of(table, ENTRIES):
-        if symbol.section == 0 or symbol.address in seen:
+        if not symbol.is_exported or symbol.address in seen:
             continue
         seen.add(symbol.address)
         yield _read(elf, segments, symbol.address, min(FIRST_BYTES, symbol.size or FIRST_BYTES))
@@ -125,7 +125,7 @@ def _linkage_entries(elf: Any) -> set[int] | None:
     """Addresses at which a call may reach ``ASSERT``; None if the library does not import it."""
     symbols = elf.get_section_by_name(".dynsym")
     if symbols is None or not any(
-            symbol.section == 0 for symbol in symbols_of(symbols, {ASSERT.encode()})):
+            not symbol.is_defined for symbol in symbols_of(symbols, {ASSERT.encode()})):
         return None
     relocations = elf.get_section_by_name(".rela.plt")
     names = [symbols.get_symbol(r["r_info_sym"]).name

@@ -24,7 +24,11 @@ READ_BYTES = frozenset(name.encode() for name in ALLOCATOR_SYMBOLS + SANITIZER_S
 
 @dataclass(frozen=True)
 class ElfFacts:
-    """``defined`` and ``wanted`` hold only the names of allocators and sanitizers."""
+    """``defined``, ``exported`` and ``wanted`` hold only the names of allocators and sanitizers.
+
+    defined: functions inside the file. exported: of these, what other files find by their names.
+    wanted: what the file cannot do without; a weak reference is none, as nothing needs to have it.
+    """
 
     machine: str
     bits: int
@@ -35,13 +39,14 @@ class ElfFacts:
     needed: tuple[str, ...]
     go: bool
     defined: frozenset[str] = field(default_factory=frozenset)
+    exported: frozenset[str] = field(default_factory=frozenset)
     wanted: frozenset[str] = field(default_factory=frozenset)
 
 
 def read_elf(path: Path | str, *, symbols: bool = False) -> ElfFacts | None:
     """None when the file is no ELF file, or is damaged. OSError when it cannot be read.
 
-    ``defined`` and ``wanted`` stay empty without ``symbols``: big programs have a million.
+    The sets of names stay empty without ``symbols``: big programs have a million.
     """
     real = Path(path).resolve()
     status = real.stat()
@@ -67,7 +72,7 @@ def _facts(elf: Any, symbols: bool) -> ElfFacts:
     segments = list(elf.iter_segments())
     tags = [tag for part in _of_kind(segments, "PT_DYNAMIC") for tag in part.iter_tags()]
     interpreter = next((part.get_interp_name() for part in _of_kind(segments, "PT_INTERP")), "")
-    defined, wanted = _symbols(elf) if symbols else (set[str](), set[str]())
+    defined, exported, wanted = _symbols(elf) if symbols else (set[str](), set[str](), set[str]())
     return ElfFacts(
         machine=elf.get_machine_arch(), bits=elf.elfclass,
         dynamic=bool(tags or elf.get_section_by_name(".dynamic")), interpreter=interpreter,
@@ -75,7 +80,7 @@ def _facts(elf: Any, symbols: bool) -> ElfFacts:
         build_id=_build_id(segments),
         needed=tuple(tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"),
         go=any(elf.get_section_by_name(name) for name in GO_SECTIONS),
-        defined=frozenset(defined), wanted=frozenset(wanted),
+        defined=frozenset(defined), exported=frozenset(exported), wanted=frozenset(wanted),
     )
 
 
@@ -147,15 +152,29 @@ def _build_id(segments: list[Any]) -> str:
 
 @dataclass(frozen=True)
 class Symbol:
-    """``section``: the number of the section that it lies in, 0 if the file wants it of others."""
+    """``section``: the number of the section that it lies in, 0 if the file wants it of others.
+    ``binding``: 0 of a symbol that no other file sees, 2 of a weak one. ``visibility``: 0 and 3 of
+    one that others see."""
 
     name: str
     address: int
     size: int
     kind: int
     section: int
+    binding: int = 1
+    visibility: int = 0
+
+    @property
+    def is_defined(self) -> bool:
+        return self.section != 0
+
+    @property
+    def is_exported(self) -> bool:
+        return self.is_defined and self.binding != LOCAL and self.visibility in SEEN
 
 
+LOCAL, WEAK = 0, 2
+SEEN = (0, 3)
 SYMBOL_64, SYMBOL_32 = "IBBHQQ", "IIIBBH"
 FUNCTIONS = (0, 2, 10)
 """Kinds of symbols: none said, a function, one that a function chooses."""
@@ -173,24 +192,30 @@ def symbols_of(table: Any, names: Container[bytes]) -> Iterator[Symbol]:
         if name not in names:
             continue
         if elf.elfclass == 64:
-            _, info, _, section, address, size = fields
+            _, info, other, section, address, size = fields
         else:
-            _, address, size, info, _, section = fields
-        yield Symbol(name.decode(), address, size, info & 15, section)
+            _, address, size, info, other, section = fields
+        yield Symbol(name.decode(), address, size, info & 15, section, info >> 4, other & 3)
 
 
-def _symbols(elf: Any) -> tuple[set[str], set[str]]:
-    """Searched in the raw string table first: big programs have a million symbols."""
-    defined: set[str] = set()
-    wanted: set[str] = set()
-    for name in (".dynsym", ".symtab"):
-        table = elf.get_section_by_name(name)
+def _symbols(elf: Any) -> tuple[set[str], set[str], set[str]]:
+    """Defined, exported, wanted. Searched in the raw string table first: big programs have a
+    million symbols."""
+    defined, exported, wanted = set[str](), set[str](), set[str]()
+    for table_name in (".dynsym", ".symtab"):
+        table = elf.get_section_by_name(table_name)
         if table is None or not _mentions(table):
             continue
         for symbol in symbols_of(table, READ_BYTES):
-            inside = symbol.section != 0 and symbol.kind in FUNCTIONS
-            (defined if inside else wanted).add(symbol.name)
-    return defined, wanted
+            if symbol.kind not in FUNCTIONS:
+                continue  # data of that name
+            if not symbol.is_defined:
+                wanted |= set() if symbol.binding == WEAK else {symbol.name}
+                continue
+            defined.add(symbol.name)
+            if table_name == ".dynsym" and symbol.is_exported:
+                exported.add(symbol.name)
+    return defined, exported, wanted
 
 
 def _mentions(table: Any) -> bool:

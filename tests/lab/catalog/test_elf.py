@@ -44,6 +44,36 @@ def test_symbols_are_those_that_elftools_finds(tmp_path: Path, flags: list[str])
     assert {"malloc", "wanted", "weak", "data"} <= {name for name, *_ in expected}
 
 
+NAMES = """
+__attribute__((weak)) void __msan_init(void);
+void __tsan_init(void);
+static void *mi_malloc(unsigned long size) { return (void *)size; }
+__attribute__((visibility("hidden")))
+void *tc_malloc(unsigned long size) { return mi_malloc(size); }
+__attribute__((visibility("protected")))
+void *sn_malloc(unsigned long size) { return tc_malloc(size); }
+__attribute__((weak)) void *malloc(unsigned long size) {
+  if (__msan_init) __msan_init();
+  __tsan_init();
+  return sn_malloc(size);
+}
+void *(*je_malloc)(unsigned long) = malloc;
+"""
+
+
+def test_a_name_that_is_there_is_not_a_function_that_is_there(tmp_path: Path) -> None:
+    """It may be data, a reference that nothing has to meet, or a function that no one else sees."""
+    source, library = tmp_path / "names.c", tmp_path / "names.so"
+    source.write_text(NAMES)
+    subprocess.run(["gcc", "-O0", "-fno-builtin", "-w", "-fPIC", "-shared", "-nostdlib", source,
+                    "-o", library], check=True)
+    facts = read_elf(library, symbols=True)
+    assert facts is not None
+    assert facts.exported == {"malloc", "sn_malloc"}
+    assert facts.defined == {"malloc", "sn_malloc", "tc_malloc", "mi_malloc"}
+    assert facts.wanted == {"__tsan_init"}
+
+
 def linked(folder: Path, *flags: str, compiler: str = "gcc") -> Path:
     source, library = folder / "some.c", folder / "some.so"
     source.write_text(SOURCE)

@@ -81,6 +81,15 @@ def test_sanitizer(tmp_path: Path) -> None:
     assert refused(compiled(tmp_path, PLAIN, "-fsanitize=address")).id == "E024"
 
 
+def test_a_heap_that_asks_for_a_sanitizer_is_no_sanitizer(tmp_path: Path) -> None:
+    """A weak reference is met by nothing: the allocator inside is the reason."""
+    source = ("#include <stdlib.h>\n__attribute__((weak)) void __msan_init(void);\n"
+              "void *malloc(size_t size) { if (__msan_init) __msan_init(); return (void *)size; }\n"
+              "void free(void *block) { (void)block; }\n"
+              "int main(void) { return malloc(1) == 0; }\n")
+    assert refused(compiled(tmp_path, source, "-fno-builtin")).id == "E021"
+
+
 def test_go(tmp_path: Path) -> None:
     program = compiled(tmp_path, PLAIN)
     subprocess.run(["objcopy", "--add-section", f".go.buildinfo={tmp_path / 'program.c'}",
