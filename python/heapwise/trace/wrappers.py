@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
 
 from heapwise.errors import Problem
 from heapwise.trace.symbols import Place
@@ -19,7 +18,10 @@ SUFFIX = re.compile(r"(\.(isra|part|constprop|cold|lto_priv)(\.\d+)?)+$| \[clone
 OPERATOR_NEW = re.compile(r"operator new(\[\])?$")
 CONST = re.compile(r"( (const|volatile|&|&&|noexcept))+$")
 
-Item = TypeVar("Item")
+ALLOCATOR_FILE = re.compile(
+    r"lib(heapwise-malloc|jemalloc|tcmalloc|mimalloc|snmalloc|rpmalloc|tbbmalloc|hoard|scudo)"
+    r"[\w.-]*\.so[\w.-]*|libclang_rt\.scudo[\w.-]*\.so")
+"""The libraries of allocators. They may be stripped, so that their functions have no names."""
 
 
 class Wrappers:
@@ -49,12 +51,20 @@ class Wrappers:
     def beyond(self, places: Sequence[Place]) -> int:
         """How many of the places, the innermost first, are wrappers before the first that is not.
 
-        If all are wrappers, or the first that is not has no name, the innermost stays: 0.
+        The insides of an allocator are skipped in any case. If all other places are wrappers, or
+        the first that is not has no name, the innermost of these stays.
         """
-        for count, place in enumerate(places):
-            if place.function not in self:
-                return count if place.function else 0
-        return 0
+        inside = next((count for count, place in enumerate(places)
+                       if not self._is_inside(place)), 0)
+        for count, place in enumerate(places[inside:], inside):
+            if place.function not in self and not self._is_inside(place):
+                return count if place.function else inside
+        return inside
+
+    def _is_inside(self, place: Place) -> bool:
+        """Whether it belongs to an allocator, or has no function, and the user skips its name."""
+        return ALLOCATOR_FILE.fullmatch(Path(place.module).name) is not None or (
+            not place.function and any(each.search(place.name) for each in self._skip))
 
 
 @lru_cache(maxsize=1)

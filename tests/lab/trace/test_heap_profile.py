@@ -16,8 +16,8 @@ from heapwise.trace import open_trace
 from heapwise.trace.call_stacks import call_stacks
 from heapwise.trace.contents import read_contents
 from heapwise.trace.exports.pprof import pprof
-from heapwise.trace.heap_profile import is_heap_profile, read_heap_profile
-from heapwise.trace.symbols import Symbols
+from heapwise.trace.heap_profile import heap_sites, is_heap_profile, read_heap_profile
+from heapwise.trace.symbols import Place, Symbols
 from heapwise.trace.wrappers import Wrappers
 
 Record = Callable[..., Path]
@@ -169,3 +169,30 @@ def test_a_heap_profile_cannot_be_replayed(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"x"))
     with pytest.raises(Problem, match="heap profile of another tool"):
         open_trace(path)
+
+
+def test_the_insides_of_a_stripped_allocator_are_skipped(tmp_path: Path) -> None:
+    """jemalloc counts its own frames. Debian's has no symbols, and neither has this program."""
+    path = tmp_path / "je.heap"
+    path.write_text(
+        "heap_v2/524288\n  t*: 2: 200 [0: 0]\n@ 0x7f0000001200 0x7f0000001100 0x400010\n"
+        "  t*: 1: 100 [0: 0]\n@ 0x7f0000001200 0x400020\n  t*: 1: 100 [0: 0]\n\n"
+        "MAPPED_LIBRARIES:\n"
+        "00400000-00401000 r-xp 00000000 00:00 1 /gone/program\n"
+        "7f0000001000-7f0000002000 r-xp 00001000 00:00 2 /gone/libjemalloc.so.2\n")
+    profile = read_heap_profile(path)
+    found = {place.name for place, _ in heap_sites(profile, Wrappers()) if place}
+    assert found == {"program+0xf", "program+0x1f"}
+    found = {place.name for place, _ in heap_sites(profile, Wrappers(["program.0xf$"])) if place}
+    assert found == {"program+0x1f", "libjemalloc.so.2+0x11ff"}
+
+
+@pytest.mark.parametrize(("name", "is_inside"), [
+    ("/usr/lib/libjemalloc.so.2", True), ("/x/libtcmalloc_minimal.so.4.5.9", True),
+    ("/x/libmimalloc.so.2.0", True), ("/x/libtbbmalloc_proxy.so.2", True),
+    ("/x/libheapwise-malloc-guarded.so", True), ("/x/libclang_rt.scudo_standalone-x86_64.so", True),
+    ("/x/libc.so.6", False), ("/x/program", False),
+    ("/x/libjemalloc.so.2/program", False)])
+def test_the_libraries_of_allocators_are_known_by_their_names(name: str, is_inside: bool) -> None:
+    places = [Place(name, 1), Place("/x/program", 2, "main")]
+    assert Wrappers().beyond(places) == int(is_inside)
