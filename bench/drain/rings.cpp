@@ -78,8 +78,9 @@ bool rings::find_runs(unsigned process, call_tables& tables) {
     thread_slot& each = memory_->slots[slot];
     ring_reader& reader = readers_[slot];
     // acquire: with the writer's release, so that the events up to this number are there.
-    const std::uint64_t end = each.written.load(std::memory_order_acquire);
     const std::uint64_t at = each.read.load(std::memory_order_relaxed);
+    // Never before what was read: a search up to there would not end.
+    const std::uint64_t end = std::max(each.written.load(std::memory_order_acquire), at);
     if (end - at >= ring_events / 2) is_urgent = true;
     if (!reader.has_begun()) {
       const event* ring = ring_of(slot);

@@ -110,6 +110,7 @@ bool thread_writer::wait_for_room() noexcept {
 void* thread_writer::write_block(event_kind kind, void* block, std::size_t size, const void* site,
                                  unsigned alignment_log) noexcept {
   const std::uint64_t stamp = stamp_now();
+  const own_work own{*this};
   if (block == nullptr) kind = event_kind::failed;
   if (size >= session::large_bytes) session::mark(block);
   const bool is_new = !knows(site);

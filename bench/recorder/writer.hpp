@@ -47,18 +47,20 @@ class thread_writer {
     thread_writer& writer_;
   };
 
-  /// While it lives, the thread works for the recorder, and its calls are not the program's.
+  /// While it lives, the thread works for the recorder. Its calls are not the program's, or those
+  /// of a signal handler that has interrupted this work, which they would mix up.
   class own_work {
    public:
-    explicit own_work(thread_writer& writer) noexcept : writer_{writer} {
+    explicit own_work(thread_writer& writer) noexcept : writer_{writer}, before_{writer.outer_} {
       writer_.outer_ = &recorder_itself;
     }
-    ~own_work() { writer_.outer_ = nullptr; }
+    ~own_work() { writer_.outer_ = before_; }
     own_work(const own_work&) = delete;
     own_work& operator=(const own_work&) = delete;
 
    private:
     thread_writer& writer_;
+    const call_frame* before_;
   };
 
   /// Whether the call that the thread is making now has to be written down. `frame` is that of the
@@ -130,6 +132,7 @@ class thread_writer {
   /// An allocation with its stack, whose first frame is its site.
   void write_block(event_kind kind, const void* block, std::size_t size, const stack_trace& stack,
                    std::uint64_t stamp, unsigned alignment_log) noexcept {
+    const own_work own{*this};
     write_stack(stack);
     const auto* site = reinterpret_cast<const void*>(stack.frames[0]);
     if (!knows(site)) write_site(site);
@@ -139,6 +142,7 @@ class thread_writer {
 
   void write_end(event_kind kind, const void* block, std::uint64_t resident_pages,
                  std::uint64_t stamp, const void* site) noexcept {
+    const own_work own{*this};
     if (!knows(site)) [[unlikely]]
       write_site(site);
     write_call(kind, block, resident_pages, stamp, site);
@@ -190,14 +194,16 @@ class thread_writer {
     put(next);
   }
 
-  /// Requires room.
+  /// Requires room. A signal handler may stand between any two of these lines, and write, too: so
+  /// the place is taken first, and the number of events never becomes smaller.
   [[gnu::always_inline]] void put(const event& next) noexcept {
-    event* const at = ring_ + written_ % ring_events;
+    event* const at = ring_ + written_++ % ring_events;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     // The drain has read these lines before: to own them again takes a while.
     constexpr std::ptrdiff_t lines_ahead = 8 * 4;
     __builtin_prefetch(at + lines_ahead, 1);
     *at = next;
-    ++written_;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     // release: the drain that sees the number sees the event.
     slot_->written.store(written_, std::memory_order_release);
   }

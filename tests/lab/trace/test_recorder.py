@@ -238,6 +238,28 @@ def test_calls_after_an_exception_are_recorded(
     assert found[Kind.SCALAR_NEW, 1236] == 10
 
 
+def test_a_signal_handler_that_allocates_mixes_nothing_up(tmp_path: Path) -> None:
+    """Its calls while the recorder writes are left out; those of the loop are all there."""
+    data = Path(__file__).resolve().parents[2] / "data" / "recorded"
+    program, allocator = tmp_path / "signals", tmp_path / "bump.so"
+    trace = tmp_path / "signals.hwt"
+    subprocess.run(["cc", "-O1", "-fno-builtin", str(data / "signals.c"), "-o", str(program)],
+                   check=True)
+    subprocess.run(["cc", "-O1", "-fno-builtin", "-shared", "-fPIC", str(data / "bump.c"), "-o",
+                    str(allocator)], check=True)
+    done = subprocess.run([
+        str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
+        "env", f"LD_PRELOAD={native_part(RECORDER)}:{allocator}", str(program)],
+        check=True, timeout=60, stdout=subprocess.PIPE, text=True)
+    made, handled = map(int, done.stdout.split())
+    found = sizes(trace)
+    assert found[Kind.MALLOC, 111] == made
+    assert handled / 4 < found[Kind.MALLOC, 333] <= handled
+    with open_trace(trace) as opened:
+        assert opened.summary is not None
+        assert (opened.summary.lost_ends, opened.summary.unknown_ends) == (0, 0)
+
+
 def test_a_refused_call_makes_and_ends_no_block(known: Path, record: Record) -> None:
     with open_trace(record(known, "refused")) as opened:
         [events] = opened.events()
