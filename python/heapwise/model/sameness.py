@@ -62,7 +62,7 @@ def place_of(plan: Plan, revision: Revision | None) -> str:
 
 
 def command_at(build: Build, revision: Revision | None) -> str:
-    """As typed, but for an absolute path into the repository, which is written from its top."""
+    """As typed, except that an absolute path into the repository is written from its top."""
     program, *words = build.as_typed or build.command
     top = revision.top if revision is not None else ""
     if top and PurePath(program).is_absolute():

@@ -54,11 +54,11 @@ def test_a_machine_is_its_hardware_unless_it_has_a_name() -> None:
 
 
 def test_a_command_is_of_its_repository_and_its_place_there() -> None:
-    revision = Revision("1" * 40, "", repository="https://x.org/a.git", top="/home/me/a")
-    clone = Revision("2" * 40, "", repository="https://x.org/a.git", top="/builds/77/a")
+    revision = Revision("1" * 40, "", repository="https://example.org/a.git", top="/home/me/a")
+    clone = Revision("2" * 40, "", repository="https://example.org/a.git", top="/builds/77/a")
     here, there = (replace(plan_with(), working_directory=f"{one.top}/bench")
                    for one in (revision, clone))
-    assert place_of(here, revision) == place_of(there, clone) == "https://x.org/a.git bench"
+    assert place_of(here, revision) == place_of(there, clone) == "https://example.org/a.git bench"
     assert place_of(here, None) == "/home/me/a/bench"
     for top, one in (("/home/me/a", revision), ("/builds/77/a", clone)):
         assert command_at(Build("", [f"{top}/prog", "1"]), one) == "prog 1"
