@@ -38,6 +38,7 @@ from heapwise.cli.frame.options import (
     InputOption,
     JsonOption,
     KeepEnvironmentOption,
+    MachineOption,
     OutputFileOption,
     PrepareOption,
     QuietOption,
@@ -195,6 +196,7 @@ def compare(
     json: JsonOption = False,
     quiet: QuietOption = False,
     dry_run: DryRunOption = False,
+    machine: MachineOption = None,
     debug: DebugOption = False,
 ) -> int:
     """Compare programs, or one program under every allocator, in time and memory.
