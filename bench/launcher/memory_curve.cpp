@@ -39,6 +39,7 @@ bool count(const tree_process& process, tree_memory& sum, sharing& shared) {
   sum.shared_kib += number("\nShared_Clean:") + number("\nShared_Dirty:");
   sum.lazy_free_kib += number("\nLazyFree:");
   sum.swap_kib += number("\nSwapPss:");
+  sum.mapped_kib += number("\nPss_Shmem:");
   return true;
 }
 
@@ -113,7 +114,8 @@ std::uint64_t memory_curve::expected_count_ns(const tree_memory& seen) const {
 tree_memory memory_curve::first_count() {
   const tree_memory guess = see(false);
   const tree_memory seen = see(true);
-  const std::int64_t difference_kib = guess.proportional_kib - seen.proportional_kib;
+  const std::int64_t counted_kib = seen.proportional_kib - seen.unmapped_kib;
+  const std::int64_t difference_kib = guess.proportional_kib - counted_kib;
   const std::int64_t others_kib = std::clamp<std::int64_t>(difference_kib, 0, guess.file_kib);
   const auto lower = [others_kib](tree_memory& before) {
     before.proportional_kib = std::max<std::int64_t>(0, before.proportional_kib - others_kib);
@@ -128,14 +130,21 @@ tree_memory memory_curve::see(bool counts) {
   tree_memory seen;
   tree_.look(program_);
   seen.at_ns = now_ns() - start_ns_;
-  if (counts) sharing_.begin_count();
+  if (counts) {
+    sharing_.begin_count();
+    files_.begin();
+  }
   const bool alone = tree_.end() - tree_.begin() == 1;
   for (const tree_process& process : tree_) {
     const bool read =
         counts ? count(process, seen, sharing_) : glance(process, alone, seen, sharing_);
+    if (counts) files_.add(process.pid);
     ++(read ? seen.processes : seen.unread);
   }
   seen.counted = counts;
+  seen.unmapped_kib = counts ? std::max<std::int64_t>(0, files_.kib() - seen.mapped_kib)
+                             : counted_.unmapped_kib;
+  if (seen.processes != 0) seen.proportional_kib += seen.unmapped_kib;
   if (counts) {
     counted_ = seen;
     return seen;
@@ -151,6 +160,7 @@ void memory_curve::keep(const tree_memory& seen) {
   ++looks_;
   last_ = seen;
   if (seen.proportional_kib > peak_.proportional_kib) peak_ = seen;
+  most_unmapped_kib_ = std::max(most_unmapped_kib_, seen.unmapped_kib);
   if (count_ == kept_) thin();
   moments_[count_++] = seen;
 }
@@ -177,6 +187,7 @@ void memory_curve::write(json_line& line) const {
   line.open('{').field("looks", looks_).field("cost_ns", counts_.cost_ns() + glances_.cost_ns());
   line.field("peak_kib", peak_.proportional_kib);
   line.field("peak_at_ms", peak_.at_ns / millisecond_ns);
+  line.field("most_unmapped_kib", most_unmapped_kib_);
   line.field("last_kib", last_.proportional_kib);
   line.field("last_at_ms", last_.at_ns / millisecond_ns);
   const auto column = [&](const char* name, auto tree_memory::* member) {

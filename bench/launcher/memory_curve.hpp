@@ -8,6 +8,7 @@
 #include "launcher/group_memory.hpp"
 #include "launcher/process_memory.hpp"
 #include "launcher/process_tree.hpp"
+#include "launcher/shared_files.hpp"
 #include "line/json_line.hpp"
 
 namespace heapwise::bench {
@@ -23,6 +24,8 @@ struct tree_memory {
   std::int64_t swap_kib = 0;
   std::int64_t resident_kib = 0; ///< shared pages whole: what a count has to walk over
   std::int64_t file_kib = 0;     ///< of these, pages of files and shared memory; of a glance
+  std::int64_t mapped_kib = 0;   ///< proportional, of shared memory; of a count
+  std::int64_t unmapped_kib = 0; ///< shared memory that is open and not mapped; proportional too
   int processes = 0;
   int unread = 0;      ///< that may not be looked at
   bool counted = true; ///< false: a glance; all but the proportional size are of the last count
@@ -103,6 +106,8 @@ class memory_curve {
   double cost_of_kib_ns_ = 0; ///< of the last count; 0 before the first
   process_tree tree_;
   sharing sharing_;
+  shared_files files_;
+  std::int64_t most_unmapped_kib_ = 0;
   tree_memory moments_[most_kept];
 };
 

@@ -9,7 +9,7 @@ from statistics import median
 from heapwise.analysis.rare_words import rare_share, rare_words, unseen
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence
-from heapwise.evidence.judged_limits import Judged, judge_limits, sides
+from heapwise.evidence.judged_limits import WHOLE, Judged, judge_limits, sides
 from heapwise.model import GateResult, GateRow, GateVerdict, Trust
 from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
 from heapwise.stats.paired import PairedRatio
@@ -136,6 +136,9 @@ class _Wording:
                 f"differs from itself by up to {percent(floor)}")
             return (f"{self._name}: this machine cannot tell. {self.base} {itself}, and the limit "
                     f"is {_limit(self.judged.limit)}")
+        if self.judged.quantity == WHOLE and self.judged.base is None:
+            return (f"{self._name} cannot be told: the program has several processes, and ends "
+                    "before they can be looked at often enough. Give it more to do")
         if decision.reason == "too few rounds":
             return (f"{self._name} cannot be told: the first look takes {FIRST_LOOK} rounds. "
                     "Give more --time")
@@ -185,7 +188,8 @@ class _Wording:
 
     @property
     def _name(self) -> str:
-        return NAMES[self.judged.metric]
+        return "Peak memory of all processes together" if self.judged.quantity == WHOLE else \
+            NAMES[self.judged.metric]
 
     @property
     def _are(self) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from heapwise.evidence.evidence import Evidence
+from heapwise.evidence.gate_memory import is_more_than_one_process
 from heapwise.evidence.series import Pairs
 from heapwise.model import Process, ProcessFacts
 from heapwise.stats.limits import Decision, RunsOfBoth, decide, decide_counts
@@ -17,6 +18,9 @@ TIMED = {"time": "wall_time", "cpu_time": "cpu_time", "peak_memory": "peak_memor
          "instructions": "instructions"}
 """Statistical metrics -> quantities. Instructions are among them where the processor counts them.
 """
+
+MEMORY, WHOLE = "peak_memory", "tree_peak"
+"""The metric, and the quantity of all processes together."""
 
 Facts = Callable[[ProcessFacts], int | None]
 
@@ -37,6 +41,7 @@ class Judged:
     """base, new: the middle of either side in ``unit``; None if it was not measured.
 
     counts: of an exact metric, what each counting process of the base and of the new build found.
+    quantity: that was judged, if it is not the metric's own.
     """
 
     metric: str
@@ -46,6 +51,7 @@ class Judged:
     base: float | None
     new: float | None
     counts: tuple[list[int], list[int]] | None = None
+    quantity: str = ""
 
 
 def judge_limits(evidence: Evidence, *, ended: bool) -> list[Judged]:
@@ -55,9 +61,23 @@ def judge_limits(evidence: Evidence, *, ended: bool) -> list[Judged]:
         return []
     declared = {q.name for q in evidence.stored.run.experiments[0].quantities}
     timed = {m for m in gate.limits if TIMED.get(m) in declared}
-    return [_timed(evidence, metric, float(limit), len(timed), ended) if metric in timed
+    tests = len(timed) + (MEMORY in timed)
+    return [_memory(evidence, float(limit), tests, ended) if metric == MEMORY
+            else _timed(evidence, metric, float(limit), tests, ended) if metric in timed
             else _counted(evidence, metric, float(limit))
             for metric, limit in gate.limits.items()]
+
+
+def _memory(evidence: Evidence, limit: float, tests: int, ended: bool) -> Judged:
+    """The largest process, and all processes together if there was more than one. The worse of both
+    verdicts counts."""
+    largest = _timed(evidence, MEMORY, limit, tests, ended)
+    if largest.decision.verdict == "regressed" or not is_more_than_one_process(
+            evidence.stored.processes):
+        return largest
+    whole = _timed(evidence, MEMORY, limit, tests, ended, WHOLE)
+    return largest if (largest.decision.verdict, whole.decision.verdict) == (
+        "cannot tell", "fine") else whole
 
 
 def next_look_of(evidence: Evidence) -> int | None:
@@ -75,13 +95,15 @@ def sides(evidence: Evidence) -> tuple[str, str]:
     return base, new
 
 
-def _timed(evidence: Evidence, metric: str, limit: float, metrics: int, ended: bool) -> Judged:
+def _timed(evidence: Evidence, metric: str, limit: float, metrics: int, ended: bool,
+           quantity: str = "") -> Judged:
+    """quantity: that is judged, if it is not the metric's own."""
     base, new = sides(evidence)
-    cell = next((cell for cell in evidence.table if cell.quantity == TIMED[metric]), None)
-    unit = next(q.unit for q in evidence.stored.run.experiments[0].quantities
-                if q.name == TIMED[metric])
+    wanted = quantity or TIMED[metric]
+    cell = next((cell for cell in evidence.table if cell.quantity == wanted), None)
+    unit = next(q.unit for q in evidence.stored.run.experiments[0].quantities if q.name == wanted)
     if cell is None or not {base, new} <= evidence.table[cell].keys():
-        return Judged(metric, limit, unit, NONE, None, None)
+        return Judged(metric, limit, unit, NONE, None, None, quantity=quantity)
     row = evidence.table[cell]
     change = evidence.pairs((cell, new), (cell, base))
     decision = NONE
@@ -91,7 +113,8 @@ def _timed(evidence: Evidence, metric: str, limit: float, metrics: int, ended: b
             _logs(change), _logs(pairs) if pairs else [], limit, metrics, ended=ended,
             runs=RunsOfBoth(change.above, *((pairs.above, pairs.below) if pairs
                                             else (change.below, []))))
-    return Judged(metric, limit, unit, decision, row[base].middle, row[new].middle)
+    return Judged(metric, limit, unit, decision, row[base].middle, row[new].middle,
+                  quantity=quantity)
 
 
 def _logs(pairs: Pairs) -> list[float]:

@@ -194,6 +194,10 @@ class MemoryCurve(Record, frozen=True):
     """Of all looks, the dropped ones too."""
 
     peak_at_ms: Count = 0
+    most_unmapped_kib: Count = 0
+    """Of the looks: memory of memfd and /dev/shm files that are open and not mapped. It is part of
+    ``peak_kib`` and of ``proportional_kib``."""
+
     last_kib: Count = 0
     last_at_ms: Count = 0
     at_ms: list[Count] = []

@@ -44,7 +44,8 @@ QUANTITIES = [
     Quantity("peak_memory", "bytes", "lower", "most resident memory: the kernel's mark of its "
              "largest process, and at least what several processes had at a moment looked at"),
     Quantity("tree_peak", "bytes", "lower", "at least the most memory that all its processes had "
-             "together, of the moments looked at; a page that several share counts in equal parts"),
+             "together, of the moments looked at, with shared memory that none maps; a page that "
+             "several share counts in equal parts"),
     Quantity("mean_memory", "bytes", "lower", "of all its processes together, over the time"),
     Quantity("end_memory", "bytes", "lower", "of all its processes together, when last looked at"),
     Quantity("group_peak", "bytes", "lower", "most memory of its control group, by the kernel: its "

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import structs
 
 from heapwise.catalog import COUNTER, PROBE, native_part, system_peer
+from heapwise.evidence.gate_memory import ENOUGH
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
     ROUND,
@@ -37,7 +38,6 @@ LONGEST_S = 3600.0
 """The first process of a program may take this long if no --timeout is given."""
 
 KIB = 1024
-ENOUGH = 5
 MOMENTS = 128
 """The most moments of a process's memory that are kept."""
 
@@ -195,9 +195,10 @@ def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dic
 
 def peak_memory(facts: LauncherFacts) -> int | None:
     """Bytes that the program had resident at once, at least: the kernel's mark of its largest
-    process, or what all processes had at a look at which there were several."""
+    process, or what all processes had at a look if there were several, or shared memory that none
+    of them maps."""
     mark, curve = facts.peak_rss_bytes, facts.memory
-    if curve is None or max(curve.processes, default=0) < 2:
+    if curve is None or (max(curve.processes, default=0) < 2 and not curve.most_unmapped_kib):
         return mark
     return max(mark or 0, curve.peak_kib * KIB)
 

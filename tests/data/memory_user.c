@@ -1,0 +1,35 @@
+/* Uses MIB in each of COUNT processes at once, and MEMFD MiB in a memory file that it does not map. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void use(size_t bytes) {
+  char* volatile memory = malloc(bytes + 1); // volatile: else the compiler drops it
+  memset(memory, 1, bytes + 1);
+  usleep(1500000);
+  free(memory);
+}
+
+int main(int count, char** words) {
+  const size_t bytes = (size_t)MIB << 20;
+  static char page[1 << 20];
+  const int file = memfd_create("cache", 0);
+  for (int block = 0; block < MEMFD; ++block) {
+    if (write(file, page, sizeof page) < 0) return 1;
+  }
+  for (int child = 1; child < COUNT; ++child) {
+    if (fork() == 0) {
+      use(bytes);
+      _exit(0);
+    }
+  }
+  use(bytes);
+  while (wait(NULL) > 0) {
+  }
+  puts(count > 1 ? words[1] : "done");
+  return 0;
+}
