@@ -2,16 +2,15 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static void use(size_t bytes) {
-  char* volatile memory = malloc(bytes + 1); // volatile: else the compiler drops it
-  memset(memory, 1, bytes + 1);
+  volatile char* memory = malloc(bytes + 1);
+  for (size_t byte = 0; byte <= bytes; byte += 1024) memory[byte] = 1;
   usleep(1500000);
-  free(memory);
+  free((void*)memory);
 }
 
 int main(int count, char** words) {
