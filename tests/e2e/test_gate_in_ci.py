@@ -96,7 +96,7 @@ def test_the_action_fails_for_one_more_allocation_and_says_so(
 ) -> None:
     inputs = inputs_of_the_how_to() | {"limits": "allocations=0"}
     script, variables = step_of_the_action(inputs)
-    assert len(variables) == 8
+    assert len(variables) == 9
     assert bash(script, repository, shell_environment | variables) == 1
     summary = (tmp_path / "summary").read_text(encoding="utf-8")
     assert "**Regressed**" in summary
@@ -126,3 +126,23 @@ def test_the_template_of_gitlab_fails_for_one_more_allocation(
     assert set(re.findall(r"GATE_\w+", script)) == set(variables)
     assert bash(script, repository, shell_environment | variables) == 1
     assert (repository / "gate.xml").exists()
+
+
+@pytest.mark.parametrize(("inputs", "code"), [
+    ({}, 0), ({"fail-on-noise": "true"}, 4), ({"strict": "true"}, 4)])
+def test_noise_is_a_warning_of_the_action_unless_it_must_fail(
+    repository: Path, shell_environment: dict[str, str], tmp_path: Path, inputs: dict[str, str],
+    code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bin" / "heapwise").write_text("#!/bin/sh\nexit 4\n")
+    script, variables = step_of_the_action(inputs_of_the_how_to() | inputs)
+    assert bash(script, repository, shell_environment | variables) == code
+    assert ("::warning" in capsys.readouterr().out) == (code == 0)
+    assert (tmp_path / "outputs").read_text() == "exit-code=4\n"
+
+
+def test_the_sources_that_the_action_installs_are_a_package() -> None:
+    """``install: source`` of the how-to is the folder two above the action."""
+    assert "install: source" in HOW_TO
+    assert "${{ github.action_path }}/../.." in ACTION
+    assert (ROOT / "ci" / "github" / ".." / ".." / "pyproject.toml").exists()

@@ -10,7 +10,7 @@ from heapwise.analysis.rare_words import rare_share, rare_words, unseen
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import WHOLE, Judged, judge_limits, sides
-from heapwise.model import GateResult, GateRow, GateVerdict, Trust
+from heapwise.model import GateResult, GateRow, GateVerdict, Trust, location_of
 from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
 from heapwise.stats.paired import PairedRatio
 from heapwise.stats.rare_runs import RareRuns
@@ -38,10 +38,10 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     base, new = sides(evidence)
     rows = [_Wording(one, base, new, _objection(trust, one.decision.verdict), gate.uneven).row()
             for one in judge_limits(evidence, ended=True)]
-    verdict = _worst(rows)
-    return GateResult(base, new, verdict, exit_code(rows, strict=gate.strict), rows,
-                      evidence.stored.run.id,
-                      program=PurePath(evidence.stored.run.plan.build_of(new).program).name)
+    run, verdict = evidence.stored.run, _worst(rows)
+    return GateResult(base, new, verdict, exit_code(rows, strict=gate.strict), rows, run.id,
+                      program=PurePath(run.plan.build_of(new).program).name,
+                      location=location_of(run.plan, run.plan.build_of(new), run.revision))
 
 
 def _objection(trust: Trust, verdict: GateVerdict) -> str:
@@ -52,12 +52,13 @@ def _objection(trust: Trust, verdict: GateVerdict) -> str:
 
 
 def identical_result(base: str, new: str, limits: dict[str, float], note: str,
-                     program: str) -> GateResult:
-    """Of two builds that are one program. note: by what that is known. program: its name."""
+                     program: str, location: str = "") -> GateResult:
+    """Of two builds that are one program. note: by what that is known. program: its name. location:
+    its path in the repository."""
     rows = [GateRow(metric, "", limit, True, "fine", f"{NAMES[metric]}: {IDENTICAL}.")
             for metric, limit in limits.items()]
     return GateResult(base, new, "fine", int(Exit.DONE), rows, identical=True, note=note,
-                      program=program)
+                      program=program, location=location)
 
 
 def exit_code(rows: list[GateRow], *, strict: bool) -> int:

@@ -157,10 +157,12 @@ def gate(
             before, after = (place.program for place in places)
         request = GateRequest(CompareRequest(
             builds=[
-                Build(name, [_path(program), *(arguments or [])], prepare=before_each,
+                Build(name, [_path(program), *(arguments or [])],
+                      [typed or program, *(arguments or [])], prepare=before_each,
                       setup=before_all, cleanup=after_all)
-                for name, program, before_each, before_all, after_all in zip(
-                    (BASE, NEW), (before, after), for_each("prepare", prepare, 2),
+                for name, program, typed, before_each, before_all, after_all in zip(
+                    (BASE, NEW), (before, after), (base or new, new),
+                    for_each("prepare", prepare, 2),
                     for_each("setup", setup, 2), for_each("cleanup", cleanup, 2), strict=True)],
             time_s=parse_duration(time, "--time"), warm_up=warmup, input_path=input,
             timeout_s=parse_timeout(timeout), seed=seed,

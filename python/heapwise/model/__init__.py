@@ -80,7 +80,14 @@ from heapwise.model.published import (
     settle,
 )
 from heapwise.model.revision import Revision
-from heapwise.model.sameness import command_at, hardware, input_of, place_of, unlike_work
+from heapwise.model.sameness import (
+    command_at,
+    hardware,
+    input_of,
+    location_of,
+    place_of,
+    unlike_work,
+)
 from heapwise.model.self_test import Planted, PlantedOutcome, SelfTest
 from heapwise.model.stored import (
     RUN_ID,
@@ -197,6 +204,7 @@ __all__ = [
     "filled",
     "hardware",
     "input_of",
+    "location_of",
     "name_with_peer",
     "place_of",
     "same_setting",

@@ -106,3 +106,6 @@ class GateResult:
     note: str = ""
     program: str = ""
     """The name of the new build's file."""
+
+    location: str = ""
+    """Its path as typed, from the top of the repository; "" if it is not in one."""

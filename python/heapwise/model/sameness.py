@@ -8,6 +8,7 @@ answers the same question for the files of two programs.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
@@ -68,6 +69,14 @@ def command_at(build: Build, revision: Revision | None) -> str:
     if top and PurePath(program).is_absolute():
         program = _inside(program, top) or program
     return shlex.join([program, *words])
+
+
+def location_of(plan: Plan, build: Build, revision: Revision | None) -> str:
+    """The path of the program as typed, from the top of the repository; "" if it is not in one."""
+    if revision is None or not revision.top:
+        return ""
+    typed = (build.as_typed or build.command)[0]
+    return _inside(os.path.normpath(PurePath(plan.working_directory) / typed), revision.top)
 
 
 def _inside(path: str, top: str) -> str:

@@ -121,7 +121,8 @@ def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
 
 def _sources(plan: Plan) -> list[Path]:
     """Where the sources of what is measured may be."""
-    program = [Path(plan.command[0]).parent] if plan.command else []
+    trees = plan.options.gate is not None and plan.options.gate.places
+    program = [Path(plan.command[0]).parent] if plan.command and not trees else []
     return [folder for folder in [*program, Path(plan.working_directory or ".").absolute()]
             if folder.is_dir()]
 

@@ -16,6 +16,7 @@ from heapwise.model import (
     Revision,
     command_at,
     hardware,
+    location_of,
     place_of,
     unlike_work,
 )
@@ -59,6 +60,9 @@ def test_a_command_is_of_its_repository_and_its_place_there() -> None:
     here, there = (replace(plan_with(), working_directory=f"{one.top}/bench")
                    for one in (revision, clone))
     assert place_of(here, revision) == place_of(there, clone) == "https://example.org/a.git bench"
+    assert location_of(here, Build("", ["./prog"]), revision) == "bench/prog"
+    assert location_of(here, Build("", ["../prog"]), revision) == "prog"
+    assert location_of(here, Build("", ["../../x"]), revision) == ""
     assert place_of(here, None) == "/home/me/a/bench"
     for top, one in (("/home/me/a", revision), ("/builds/77/a", clone)):
         assert command_at(Build("", [f"{top}/prog", "1"]), one) == "prog 1"

@@ -40,6 +40,15 @@ def test_sarif_has_a_failure_for_each_regression_alone() -> None:
         ("limit/peak_memory", "review", "none")]
 
 
+def test_each_result_of_sarif_is_in_a_file_of_the_repository() -> None:
+    """Code scanning refuses a whole document with a result that is in none."""
+    for gate, uri in ((GATE, "app%7C1"), (replace(GATE, location="build/a b"), "build/a%20b")):
+        for result in json.loads(text(gate, ".sarif"))["runs"][0]["results"]:
+            [location] = result["locations"]
+            assert location["physicalLocation"] == {
+                "artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+
+
 def test_junit_counts_failures_and_skips() -> None:
     suite = Xml.fromstring(text(GATE, ".xml"))[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 from heapwise import __version__
 from heapwise.model import GateResult, GateRow
@@ -30,10 +31,19 @@ def _rule(row: GateRow) -> dict[str, Any]:
             "shortDescription": {"text": f"{row.metric} grows by at most {row.limit * 100:g} %"}}
 
 
+def _location(gate: GateResult) -> dict[str, Any]:
+    """Code scanning refuses a document with a result that is in no file. Nobody knows which line
+    made the program slower, so the file is the program, seen from the top of its repository."""
+    file = gate.location or gate.program or "program"
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(file)},
+                                 "region": {"startLine": 1}},
+            "logicalLocations": [{"name": gate.program, "kind": "module"}]}
+
+
 def _result(gate: GateResult, row: GateRow, place: int) -> dict[str, Any]:
     kind, level = KINDS[row.verdict]
     return {"ruleId": f"limit/{row.metric}", "ruleIndex": place, "kind": kind, "level": level,
             "message": {"text": row.sentence},
-            "locations": [{"logicalLocations": [{"name": gate.program, "kind": "module"}]}],
+            "locations": [_location(gate)],
             "properties": {"change": row.change, "low": row.low, "high": row.high,
                            "noise": row.noise, "run": gate.run}}
