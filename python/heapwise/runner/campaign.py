@@ -33,6 +33,10 @@ FIRST_LOOK_S, NEXT_LOOK = 10.0, 1.5
 look."""
 
 
+WARM_UP_SHARE = 0.25
+"""Of the time that the user gave: processes that do not count take no more of it."""
+
+
 @dataclass
 class Campaign:
     """One run, new or resumed; ``stored`` is what it has already."""
@@ -103,7 +107,7 @@ class Campaign:
     def _run(self, steps: list[Step], stop: StopSwitch) -> None:
         open_steps = [step for step in steps if not self._skip(step)]
         for position, step in enumerate(open_steps):
-            if stop.requested:
+            if stop.requested or self._is_out_of_time(step):
                 return
             if self._skip(step):
                 continue
@@ -115,6 +119,22 @@ class Campaign:
             self.watcher.done(process)
             if process.status != "interrupted":
                 self.executor.after(process)
+
+    def _is_out_of_time(self, step: Step) -> bool:
+        """Whether the rest of a round is left out. The time holds the warm-up, and once there is a
+        whole round, none goes on after it."""
+        plan = self.run.plan
+        if plan.kind != "compare" or plan.options.gate is not None or not plan.time_s:
+            return False
+        if step.warm_up:
+            return plan.options.time_given and self.elapsed_s >= WARM_UP_SHARE * plan.time_s
+        return self.elapsed_s >= plan.time_s and self._time_may_end
+
+    @property
+    def _time_may_end(self) -> bool:
+        """Whether there are rounds enough for a run that its time ends."""
+        plan = self.run.plan
+        return self.rounds_done >= (1 if plan.options.time_given else max(1, plan.min_rounds))
 
     def _show_verdict(self) -> None:
         """What a comparison knows by now, for users who do not want to wait for its end."""
@@ -242,6 +262,8 @@ class Campaign:
             needed = begun / (plan.min_rounds + plan.warm_up_rounds)
             share = min(needed, by_time) if needed < 1 else by_time
         eta = elapsed * (1 - share) / share if 0 < share <= 1 and begun > 0 else None
+        if eta is not None and plan.time_s and self._time_may_end:
+            eta = min(eta, max(0.0, plan.time_s - elapsed))
         return Progress(
             self._rounds_begun + 1, rounds and rounds + plan.warm_up_rounds, min(share, 1.0), eta
         )

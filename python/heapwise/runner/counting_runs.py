@@ -38,6 +38,11 @@ COUNTED_S = 10.0
 would cost too much of the user's time."""
 
 
+COUNTING_SHARE = 0.1
+"""Of the time of a run. After it only the baseline, its second label and the first subject of each
+build are counted."""
+
+
 @dataclass
 class CountingRuns:
     """program_of, commands_of: of a subject, and of a build, at the settings of a cell."""
@@ -48,6 +53,7 @@ class CountingRuns:
     commands_of: Callable[[str, Mapping[str, Setting]], Commands]
     _counted: set[tuple[Setup, str]] = field(default_factory=set)
     _counts: dict[str, list[ProcessFacts]] = field(default_factory=dict)
+    _spent_s: float = 0.0
 
     def resume_from(self, process: Process) -> None:
         """One that an earlier invocation counted."""
@@ -64,11 +70,8 @@ class CountingRuns:
         miss it. What a gate limits is counted in any case, and twice in each build."""
         key, program = (measured.setup, subject.name), self.program_of(subject, measured.parameters)
         limits = self.plan.options.gate.limits if self.plan.options.gate else {}
-        examples = self.plan.examples.values()
-        too_long = program.slowest_baseline_s > COUNTED_S and program.reference.known
         if (key in self._counted or self._stop.requested
-                or (too_long and subject.name not in examples
-                    and not limits.keys() & COUNTED.keys())
+                or (self._is_dear(program, subject) and not limits.keys() & COUNTED.keys())
                 or not (native_folder() / COUNTER).exists()):
             return
         self._counted.add(key)
@@ -76,6 +79,14 @@ class CountingRuns:
         for _ in range(COUNTS if limits and not has_two_labels else 1):
             self._count_once(measured, subject, program)
         self._confirm(measured)
+
+    def _is_dear(self, program: WholeProgram, subject: Subject) -> bool:
+        """Whether counting it would cost too much of the user's time."""
+        if subject.name in self.plan.examples.values():
+            return False
+        too_long = program.slowest_baseline_s > COUNTED_S and program.reference.known
+        time_s = 0.0 if self.plan.max_rounds else self.plan.time_s
+        return too_long or (0 < time_s * COUNTING_SHARE <= self._spent_s and not subject.control)
 
     def _confirm(self, measured: Process) -> None:
         """What seems to have grown beyond its limit is counted again: it may be chance."""
@@ -109,6 +120,7 @@ class CountingRuns:
                                  program.command_of(measured.round))
         if outcome.interrupted:
             return
+        self._spent_s += float(outcome.facts.wall_s or 0.0)
         facts = structs.replace(
             with_totals(outcome.facts, outcome.counts), plain_wall_s=measured.facts.wall_s,
             startup_s=self._startup_s(program, subject.peer, number))

@@ -178,12 +178,13 @@ def describe(
     step: Step, progress: Progress, elapsed_s: float = 0.0, first_limit_s: float = 0.0
 ) -> str:
     """``round 14 of 31  ###########---------  jemalloc   eta 0:52``; a process that takes longer
-    than a second has its time so far, and the very first one the time after which it is ended."""
+    than a second has its time so far, and the very first one the time after which it is ended. A
+    process that took longer than all of the estimate shows that nobody knows the time left."""
     total = f" of {progress.rounds}" if progress.rounds else ""
     full = round(progress.share * BAR)
     bar = "#" * full + "-" * (BAR - full)
     eta = ""
-    if progress.eta_s is not None:
+    if progress.eta_s is not None and (progress.eta_s > elapsed_s or elapsed_s < 1):
         eta = f"   eta {show_duration(max(0.0, progress.eta_s - elapsed_s))}"
     where = "" if step.experiment.id == "compare" else f"{step.experiment.id}  "
     warm = "   (warm-up)" if step.warm_up else ""

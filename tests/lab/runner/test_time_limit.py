@@ -1,0 +1,102 @@
+"""The time that a user gives holds everything: the warm-up, and the round that is under way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+from synthetic import Script, compare_run
+
+from heapwise.cli.frame.progress import describe
+from heapwise.model import Process, ProcessFacts, Run, Sample
+from heapwise.runner.campaign import WARM_UP_SHARE, Campaign
+from heapwise.runner.executor import Sink
+from heapwise.runner.measured_files import Unchanged
+from heapwise.runner.steps import Step
+from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.watcher import Progress
+from heapwise.store import RunWriter
+
+
+@dataclass
+class Clock:
+    now_s: float = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+@dataclass
+class SlowProcesses:
+    """Each takes the same time of a clock that only it moves."""
+
+    clock: Clock
+    took_s: float
+    warm: int = 0
+    steps: list[Step] = field(default_factory=list)
+
+    def resume_from(self, processes: list[Process]) -> None: ...
+
+    def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None: ...
+
+    def finish(self) -> list[str]:
+        return []
+
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
+        self.clock.now_s += self.took_s
+        self.warm += step.warm_up
+        self.steps.append(step)
+        record(Sample(number, "compare", step.subject.name, {}, step.round, 0, step.warm_up,
+                      {"wall_time": self.took_s * (1 + number % 7)}))
+        return Process(number, "compare", step.subject.name, {}, step.round, "ok",
+                       warm_up=step.warm_up, facts=ProcessFacts(wall_s=self.took_s))
+
+    def after(self, process: Process) -> None: ...
+
+
+@dataclass
+class Watching:
+    clock: Clock
+    estimates: list[tuple[float, float]] = field(default_factory=list)
+
+    def begin(self, run: Run) -> None: ...
+
+    def step(self, step: Step, progress: Progress) -> None:
+        if progress.eta_s is not None:
+            self.estimates.append((self.clock.now_s - 1000, progress.eta_s))
+
+    def done(self, process: Process) -> None: ...
+
+    def dropped(self, subject: str, reason: str) -> None: ...
+
+
+@pytest.mark.parametrize("took_s", [1.0, 3.0, 5.0])
+def test_a_run_ends_with_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, took_s: float
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    run = compare_run(Script()).run
+    plan = replace(run.plan, time_s=60.0, max_rounds=0, min_rounds=6, precision=0.0001,
+                   warm_up_rounds=1, options=structs.replace(run.plan.options, time_given=True))
+    run = replace(run, plan=plan, state="running")
+    executor, watcher = SlowProcesses(clock, took_s), Watching(clock)
+    campaign = Campaign(run, RunWriter.create(tmp_path, run), executor, watcher, Unchanged({}))
+    campaign.go()
+    campaign.writer.close()
+    assert clock.now_s - 1000 <= 60 + took_s
+    assert executor.warm * took_s <= WARM_UP_SHARE * 60 + took_s
+    assert campaign.rounds_done >= 1
+    late = [at_s + eta_s for at_s, eta_s in watcher.estimates if at_s > 40]
+    assert max(late) <= 60 + took_s
+
+
+def test_a_process_beyond_the_estimate_has_none() -> None:
+    step = Step(compare_run(Script()).run.experiments[0],
+                compare_run(Script()).run.plan.subjects[0], {}, 1)
+    assert "eta 0:09" in describe(step, Progress(2, None, 0.5, 12.0), 3.0)
+    assert "eta" not in describe(step, Progress(2, None, 0.5, 12.0), 29.0)
