@@ -53,6 +53,40 @@ shows = ["slower / good >= 3"]
 '''
 
 
+HOW_TO = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "add-published-report.md"
+
+
+def report_of_the_how_to() -> str:
+    blocks = re.findall(r"^ *```toml\n(.*?)^ *```", HOW_TO.read_text(), re.DOTALL | re.MULTILINE)
+    return "".join(blocks)
+
+
+@pytest.mark.usefixtures("built_native")
+def test_the_example_of_the_how_to_can_be_planned(heapwise: Any, tmp_path: Path) -> None:
+    (tmp_path / "my-report.toml").write_text(report_of_the_how_to())
+    done = heapwise("reproduce", "./my-report.toml", "--dry-run")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("built_native")
+def test_a_quantity_that_no_experiment_has_is_named_before_the_run(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    text = report_of_the_how_to().replace('quantity = "free"', 'quantity = "fre"')
+    (tmp_path / "my-report.toml").write_text(text)
+    done = heapwise("reproduce", "./my-report.toml", "--dry-run")
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 2
+    assert "pool/bulk has no quantity fre; did you mean free?" in said
+
+
+@pytest.mark.usefixtures("built_native")
+@pytest.mark.parametrize("name", REPORTS)
+def test_each_report_can_be_planned(heapwise: Any, name: str) -> None:
+    done = heapwise("reproduce", name, "--dry-run")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in REPORTS])
 def test_a_report_is_reproduced_in_small(

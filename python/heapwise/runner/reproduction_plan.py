@@ -21,6 +21,7 @@ from heapwise.model import (
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.examined import with_programs
 from heapwise.runner.experiment_plan import RunRequest, parse_settings, plan_run, resolve, usable
+from heapwise.wording.suggest import did_you_mean
 
 
 def prepare_reproduction(
@@ -37,6 +38,8 @@ def prepare_reproduction(
     if not experiments:
         raise Problem("E008", f"no experiment of {report.name} can run here",
                       do="heapwise list   says which experiments there are")
+    for experiment in experiments:
+        _demand_quantities(experiment, places[experiment.id], report.name)
     chosen = parse_settings(request.settings, experiments)
     changes = {e.id: _changes(e, places[e.id], chosen, request.smoke) for e in experiments}
     cells = {e.id: _cells(e, places[e.id], changes[e.id]) for e in experiments}
@@ -65,6 +68,17 @@ def _by_experiment(report: PublishedReport) -> dict[str, list[FigureKey]]:
     for place in report.places:
         places.setdefault(place.experiment, []).append(place)
     return places
+
+
+def _demand_quantities(experiment: Experiment, places: Sequence[FigureKey], report: str) -> None:
+    """Problem E008 for a quantity that the experiment does not have."""
+    known = [quantity.name for quantity in experiment.quantities]
+    for place in places:
+        if place.quantity not in known:
+            hint = did_you_mean(place.quantity, known)
+            what = f"{report}: {experiment.id} has no quantity {place.quantity}{hint}"
+            raise Problem("E008", what, why="The figure would have nothing beside it.",
+                          do=f"its quantities are {', '.join(known)}")
 
 
 def _with_subjects(experiment: Experiment, places: Sequence[FigureKey]) -> Experiment:
