@@ -22,8 +22,10 @@ from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.model import ATTACKS, Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
+from heapwise.trust.v13_neighbour import PRESSURE_SHARE
+from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import quantity_name
-from heapwise.wording.numbers import change, significant, times
+from heapwise.wording.numbers import change, percent, significant, times
 from heapwise.wording.ratios import interval, relation
 
 UNSURE, FASTER, SMALLER = "Cannot tell yet", "is faster than", "needs less memory than"
@@ -40,8 +42,26 @@ def advise(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
     if not any(row.n for row in rows):
         return "No advice: nothing was measured to the end."
     if evidence.stored.run.plan.kind == "compare":
-        return _cells(evidence, rows, usable)
+        return f"{busy_words(evidence, rows, trust)}{_cells(evidence, rows, usable)}"
     return _run(evidence, usable)
+
+
+def busy_words(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
+    """First of all, if something else ran beside the programs: more rounds help little then, and
+    processor time is disturbed less than the time of a clock."""
+    found = next((check for check in trust.checks if check.id == "V13"), None)
+    waited = found.figures.get("median_pressure") if found and found.verdict == "warn" else None
+    if not waited or waited <= PRESSURE_SHARE:
+        return ""
+    machine = evidence.stored.run.machine
+    load = machine.facts.quiet.load
+    at = f"load {load[0]:.1f} on {counted(machine.cores, 'processor')}" if load else ""
+    told = [f"{row.subject} {relation(row)}{_with_interval(row)}" for row in rows
+            if row.quantity == "cpu_time" and not row.baseline
+            and row.verdict in ("better", "worse") and row.subject not in evidence.control_names]
+    by_cpu = f" By processor time: {listed(told, len(told))}." if told else ""
+    return (f"The machine was busy{f' ({at})' if at else ''}: something waited for a processor "
+            f"during {percent(waited)} of a typical process. Wait until it is quiet.{by_cpu} ")
 
 
 def _more_time(evidence: Evidence) -> str:
@@ -188,7 +208,9 @@ def _price(row: Row | None, what: str) -> str:
 def _no_winner(evidence: Evidence, rows: list[Row], base: str, comparison: str) -> str:
     unsure = [r.subject for r in rows if r.verdict in ("cannot tell", "better")]
     if unsure:
-        who = " or ".join(unsure) if len(unsure) < 3 else "any of them"
+        others = [r.subject for r in rows if not r.baseline and r.subject not in unsure]
+        who = (" or ".join(unsure) if len(unsure) < 3
+               else f"any of {listed(unsure, len(unsure))}" if others else "any of them")
         return f"{UNSURE} whether {who} {comparison} {base}{_why_in_spite_of_rows(rows)}."
     subject = "No other" if evidence.compares_builds else "No allocator"
     return f"{subject} {comparison} {base}."
@@ -283,6 +305,8 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
     if undecided := best.count(None):
         parts.append(f"cannot tell yet in {undecided}")
     same = {rows[0].better for rows in contested} == {"lower"}
+    if best == [None]:
+        return f"{UNSURE} which is {'fastest' if same else 'best'}. {kinds}".rstrip()
     words = f"{'Fastest' if same else 'Best'} of {len(contested)} cells: {', '.join(parts)}."
     gains = sorted(max(1.0, gained.ratio) for r, rows in zip(best, contested, strict=True)
                    if r and not r.baseline and (gained := _lead(evidence, rows, r)))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from heapwise.cli.frame import completion
-from heapwise.cli.frame.console import visible
 from heapwise.cli.frame.options import DebugOption, StoreOption
 from heapwise.cli.frame.written_files import unwritable, write_files
 from heapwise.errors import Problem
+from heapwise.wording.visible import visible
 
 if TYPE_CHECKING:
     from heapwise.store import StoredRun

@@ -145,7 +145,10 @@ class Evidence:
         return self._ratios[above, below]
 
     def own_dependence(self, above: Side, below: Side) -> Dependence | None:
-        """Of the rounds of this ratio alone; None if they show none."""
+        """Of the rounds of this ratio alone; None if they show none. Only of comparisons: among the
+        hundreds of rows of ``run`` one in twenty would be widened by chance."""
+        if self.stored.run.plan.kind != "compare":
+            return None
         pairs = self.pairs(above, below)
         return own_dependence(_logs(pairs)) if pairs.has_ratio else None
 

@@ -36,6 +36,10 @@ TOO_MANY = 0.25
 this machine: then it removes nothing and its check warns."""
 
 
+MANY = 0.1
+"""A rule that removed more than a tenth of the samples warns: the run has fewer than it seems."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A sample that may count, with the process that it comes from."""

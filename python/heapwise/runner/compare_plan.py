@@ -101,6 +101,9 @@ class Prepared:
     is_set_up: bool = False
     """Whether the commands of --setup have run."""
 
+    notes: list[str] = field(default_factory=list)
+    """What the user asked for and does not get, in words."""
+
 
 def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> Prepared:
     """Problems: E010, E02x of the programs; E003 of the builds and their parameters; E034 of the
@@ -136,7 +139,16 @@ def _prepare(request: CompareRequest, builds: Sequence[Build],
         plan, [experiment_of(plan.command, subjects, request.parameters)], left, removed, missing,
         [peer for peer in present if peer not in kept], found[0].found,
         [check for one in found for check in one.found.checks], found,
+        notes=_notes(request, subjects),
     )
+
+
+def _notes(request: CompareRequest, subjects: Sequence[Subject]) -> list[str]:
+    """glibc's malloc is not preloaded: it is the program's own, unless that has another."""
+    if SYSTEM in request.allocators and subjects[0].name == OWN:
+        return [f"{SYSTEM} is not measured: the program has an allocator of its own, which is the "
+                f"row {OWN}"]
+    return []
 
 
 def _peers(request: CompareRequest, several: bool) -> tuple[list[Peer], list[Peer]]:

@@ -54,7 +54,8 @@ def preflight(name: str, *, force: bool = False, replaces: str = "") -> Prefligh
         return _supported(program, image, facts, via)
     if not force or facts is None:
         raise problem
-    return Preflight(program, image, f"{via}{problem.what} (forced)", [_forced(problem)], True)
+    sentence = f"{via}{problem.what}; measured nevertheless"
+    return Preflight(program, image, sentence, [_forced(problem)], True)
 
 
 def look(name: str) -> Preflight:
@@ -82,11 +83,11 @@ def obstacle(name: str, image: Path, facts: ElfFacts | None) -> Problem | None:
 
 def _forced(problem: Problem) -> Check:
     if problem.id in IMPOSSIBLE:
-        return Check("V2", TITLE, "fail", f"Impossible: {problem.what}. It was measured because of "
-                     "--force, but no allocator can be loaded into it.")
-    return Check("V2", TITLE, "warn", f"Partial: {problem.what}. It was measured because of "
-                 "--force. Only those of its calls that reach the loaded malloc are measured with "
-                 "the allocators.")
+        return Check("V2", TITLE, "fail", f"Impossible: {problem.what}. It was measured "
+                     "nevertheless, but no allocator can be loaded into it.")
+    return Check("V2", TITLE, "warn", f"Partial: {problem.what}. It was measured "
+                 "nevertheless. Only those of its calls that reach the loaded malloc are measured "
+                 "with the allocators.")
 
 
 def _supported(program: Path, image: Path, facts: ElfFacts | None, via: str) -> Preflight:

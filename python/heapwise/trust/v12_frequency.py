@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.kept import SPIN_CHANGE, TOO_MANY, Candidate
+from heapwise.evidence.kept import MANY, SPIN_CHANGE, TOO_MANY, Candidate
 from heapwise.model import Check, Setup
 from heapwise.stats.holm import holm
 from heapwise.stats.student import mean_interval
@@ -52,7 +52,8 @@ def check(evidence: Evidence) -> Check:
         words += (f"; in {counted(spared, 'cell')} none would have been left, so the disturbed "
                   "samples count there")
     if removed or spared:
-        return Check(ID, TITLE, "warn" if spared else "pass", f"{words}.", figures)
+        many = removed > MANY * result.total
+        return Check(ID, TITLE, "warn" if spared or many else "pass", f"{words}.", figures)
     return Check(ID, TITLE, "pass", f"{words}, never by more than {percent(SPIN_CHANGE)}.", figures)
 
 

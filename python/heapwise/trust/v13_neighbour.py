@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.kept import STEAL_SHARE, TOO_MANY, measured, steal_share
+from heapwise.evidence.kept import MANY, STEAL_SHARE, TOO_MANY, measured, steal_share
 from heapwise.model import Check, Process, Settings, Verdict
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
@@ -53,7 +53,8 @@ def check(evidence: Evidence) -> Check:
         "median_switches_per_s": _median(switches), "throttled": _throttled(processes),
     }
     troubles = _troubles(figures, robbed)
-    verdict: Verdict = "warn" if troubles or spared else "pass"
+    many = removed > MANY * result.total
+    verdict: Verdict = "warn" if troubles or spared or many else "pass"
     words = troubles or [f"Stolen time {percent(figures['median_steal'] or 0)} in the median"]
     if removed:
         words.append(f"{counted(removed, 'sample')} of {result.total} with more than "

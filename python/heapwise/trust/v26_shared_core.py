@@ -74,7 +74,7 @@ def _programs(processes: list[Process]) -> Check:
                      f"{counted(len(crowds), 'process', 'processes')} every core did what it can, "
                      f"within {percent(CROWD)}.", figures)
     words = (f"Before {struck} of {len(crowds)} processes somebody shared a core, or its clock was "
-             "lower; nothing was discarded, so the intervals carry it")
+             "lower; this check discards nothing of programs, so the intervals carry it")
     return Check(ID, TITLE, "warn" if struck > TOO_MANY * len(crowds) else "pass", f"{words}.",
                  figures)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from planted import verdict_of, with_facts
 from synthetic import Script, changed, compare_run, pool_run
 
 from heapwise.evidence import Evidence
@@ -203,3 +204,12 @@ def test_the_figure_of_a_round_is_the_median_of_its_repeats() -> None:
     series = Evidence(stored).table[cell]["mutex"]
     assert len(series.values) == 9
     assert series.rounds == {0: sorted(series.values)[4]}
+
+
+@pytest.mark.parametrize(("stolen", "verdict"), [({3}, "pass"), ({1, 3, 5}, "warn")])
+def test_a_rule_that_removes_many_samples_warns(stolen: set[int], verdict: str) -> None:
+    """Of 14 rounds of 5 subjects: a fourteenth, and a fifth."""
+    stored = with_facts(compare_run(), lambda p: {"steal_ticks": 50 if p.round in stolen else 0})
+    found = verdict_of(stored, "V13")
+    assert found.verdict == verdict
+    assert found.figures["discarded"] == 5 * len(stolen)

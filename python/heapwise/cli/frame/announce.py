@@ -7,14 +7,14 @@ from math import prod
 from typing import Any
 
 from heapwise.cli.frame.console import Console, labelled
+from heapwise.cli.frame.notes import notes
 from heapwise.machine import read_machine
 from heapwise.model import LIBRARY_PATH, Experiment, Machine, Plan, SubjectName
-from heapwise.runner import Prepared, cells, subjects_of, unknown_placeholders
+from heapwise.runner import Prepared, cells, subjects_of
 from heapwise.store import usual_costs
 from heapwise.wording.durations import cost, show_duration, show_limit
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
-from heapwise.wording.suggest import did_you_mean
 
 SECONDS_PER_REPEAT = 0.025
 """For the estimate of what nobody ran before, here or where the usual costs were written down."""
@@ -44,10 +44,8 @@ def announce(prepared: Prepared, console: Console, known: KnownCosts | None = No
         name = f"{one.build.name}: " if one.build.name else ""
         command = shlex.join(one.build.as_typed) if one.build.name else one.build.program_typed
         console.say(f"Checking     {name}{command} ... {one.found.sentence}")
-        for placeholder in unknown_placeholders(one.build, prepared.plan.parameters):
-            hint = did_you_mean(placeholder, prepared.plan.parameters)
-            console.say(f"Note         {{{placeholder}}} stays as it is: there is no parameter of "
-                        f"this name{hint}")
+    for note in notes(prepared):
+        console.say(labelled("Note         ", note))
     allocators(prepared, console)
     console.say(f"Machine      {machine_line(read_machine())}")
     if prepared.removed:

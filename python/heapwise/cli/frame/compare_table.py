@@ -72,12 +72,13 @@ class _CellTable:
         rows, user, system = (self._rows(q) for q in ("wall_time", "user_time", "system_time"))
         scale = scale_of(rows, "s")
         cpu = scale_of(user | {f"{name} ": row for name, row in system.items()}, "s")
-        lines = [["", "time", "min to max", f"vs {self._baseline}", CI]]
+        lines = [["", "n", "time", "min to max", f"vs {self._baseline}", CI]]
         if user:
             lines[0] += ["user", "system"]
         for name in self._subjects:
             line = [name, *cells_of(rows.get(name), scale)]
             line.insert(2, _range(rows.get(name), scale))
+            line.insert(1, str(rows[name].n))
             if user:
                 line += [value_of(user.get(name), cpu), value_of(system.get(name), cpu)]
             lines.append(line)
@@ -157,4 +158,5 @@ def rendered(lines: Sequence[Line], width: int = 1000) -> str:
 
 def _sentences(lines: Sequence[Line]) -> bool:
     """Whether a row says why it has no figure."""
-    return any(" " in line[1].strip() and len(line[1]) > len("1,000 MiB") for line in lines[1:])
+    return any(" " in word.strip() and len(word) > len("1,000 MiB")
+               for line in lines[1:] for word in line[1:3] if " to " not in word)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -12,11 +11,9 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from heapwise.errors import CATALOGUE, Exit, Problem
+from heapwise.wording.visible import ODD, visible
 
 LEAST_WIDTH, WIDTH = 40, 100
-
-ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that move the cursor, set titles, turn the order of words or cannot be encoded."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +77,6 @@ def print_problem(problem: Problem) -> None:
 
 def error_line(text: str) -> None:
     _write(sys.stderr, visible(text))
-
-
-def visible(text: str) -> str:
-    """Names and output of measured programs, as text: a terminal would obey an escape sequence."""
-    return ODD.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 def style(text: str, colour: str) -> str:

@@ -32,8 +32,11 @@ def demand_exports(paths: Sequence[Path]) -> None:
         if not kind_of(path):
             raise Problem("E003", f"--export {path}: a name ends with {', '.join(KINDS)}",
                           do="--export result.md")
+        existed = path.exists()
         try:
             path.open("a").close()
+            if not existed:  # a run that does not begin leaves no empty file
+                path.unlink()
         except OSError as error:
             raise unwritable(path, error, "--export") from error
 

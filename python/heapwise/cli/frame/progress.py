@@ -14,6 +14,7 @@ from heapwise.errors import Problem
 from heapwise.model import Process, Run
 from heapwise.runner import LONGEST_S, Outcome, Progress, Step
 from heapwise.wording.durations import show_duration, show_limit
+from heapwise.wording.visible import visible
 
 if TYPE_CHECKING:
     from heapwise.evidence import Evidence
@@ -59,7 +60,7 @@ class CurrentProcess:
     began_s: float = field(default_factory=time.monotonic)
 
     def line(self) -> str:
-        return console.visible(describe(
+        return visible(describe(
             self.step, self.progress, time.monotonic() - self.began_s, self.limit_s))
 
 
@@ -122,15 +123,15 @@ class Live(NoProgress):
 
     def so_far(self, evidence: Evidence, elapsed_s: float) -> None:
         if words := verdict_words(evidence):
-            self._known = console.visible(f"after {show_duration(elapsed_s)}: {words}")
+            self._known = visible(f"after {show_duration(elapsed_s)}: {words}")
 
     def printed(self, step: Step, outcome: Outcome) -> None:
         for line in printed_lines(step, outcome):
-            self._live.console.print(console.visible(line), markup=False, highlight=False)
+            self._live.console.print(visible(line), markup=False, highlight=False)
 
     def dropped(self, subject: str, reason: str) -> None:
         self._live.console.print(
-            console.visible(f"{subject}: {reason}, three times; left out from now on"),
+            visible(f"{subject}: {reason}, three times; left out from now on"),
             markup=False,
         )
 

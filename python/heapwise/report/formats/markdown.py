@@ -7,6 +7,7 @@ from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for
+from heapwise.wording.visible import visible
 
 NAME, SUFFIX, MIME = "markdown", "md", "text/markdown"
 ABOUT = "tables for a ticket or a README"
@@ -52,4 +53,4 @@ def _line(cell: ColumnCell) -> str:
 
 def plain_text(words: str) -> str:
     """Names come from files that others made: they stay text, and stay in their cell."""
-    return " ".join(words.translate(ESCAPES).split("\n"))
+    return " ".join(visible(part) for part in words.translate(ESCAPES).split("\n"))
