@@ -20,7 +20,7 @@ using bins = std::array<bin, class_slots>;
 /// By shard. A span and its free blocks belong to one bin for as long as it exists.
 extern std::array<bins, most_shards> all_bins;
 
-/// Those of the first shard, which is the only one on a machine with few processors.
+/// Those of the first shard: the only one of a process with one thread.
 inline constexpr bins& the_bins = all_bins.front();
 
 /// Sums over the bins of a shard, on a line of their own.
@@ -48,19 +48,20 @@ extern std::array<bin_sums, most_shards> the_bin_sums;
 /// Returns: the bytes of all free blocks in batches that wait in bins.
 [[nodiscard]] std::size_t stocked_bytes() noexcept;
 
-/// Effects: as bin::refill, from the thread's shard. Before that one grows, another shard helps out
-/// that has many free blocks.
-[[nodiscard]] std::uint32_t refill_batch(batch*& loaded, size_class class_index,
+/// Effects: as bin::refill, from the thread's own shard. Before that one grows, another shard helps
+/// out that has many free blocks.
+[[nodiscard]] std::uint32_t refill_batch(std::size_t own, batch*& loaded, size_class class_index,
                                          std::uint32_t most = whole_batch) noexcept;
 
-/// Effects: as bin::flush. The batch waits in the thread's shard, or where its blocks come from.
-void flush_batch(batch*& full, size_class class_index) noexcept;
+/// Effects: as bin::flush. The batch waits in the thread's own shard, or where its blocks come
+/// from.
+void flush_batch(std::size_t own, batch*& full, size_class class_index) noexcept;
 
 /// Effects: as bin::put_back.
 void put_back_blocks(std::byte* const* blocks, std::size_t count, size_class class_index) noexcept;
 
 /// Effects: as bin::take_one.
-[[nodiscard]] void* take_one_block(size_class class_index) noexcept;
+[[nodiscard]] void* take_one_block(std::size_t own, size_class class_index) noexcept;
 
 /// Effects: trims all bins.
 void trim_bins() noexcept;
@@ -70,7 +71,7 @@ void drop_spares() noexcept;
 
 /// Returns: whether it is time to look at the sums of all shards. To read them costs as many lines
 /// as there are shards, so a shard does it at one flush of as many.
-[[nodiscard]] bool may_look_at_all() noexcept;
+[[nodiscard]] bool may_look_at_all(std::size_t own) noexcept;
 
 /// Returns: the sums over all shards.
 [[nodiscard]] bin_figures figures_of(size_class class_index) noexcept;

@@ -18,6 +18,8 @@ namespace {
 
 thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cache&>(cache); }
 
+std::size_t shard_of(heap_cache& cache) noexcept { return all_of(cache).shard; }
+
 /// This many fresh blocks that lie side by side are handed out in a random order, before the next
 /// ones are. A program whose data lie far from what it made before and after waits for memory: a
 /// loop over 50,000 strings took 2.3 times as long with whole stacks shuffled, 1.2 times with
@@ -79,7 +81,7 @@ bool fill_short(heap_cache& cache, size_class class_index) noexcept {
   std::byte** const begin = begin_of_stack(cache, class_index);
   std::byte**& top = cache.tops[class_index];
   while (top != cache.ends[class_index]) {
-    auto* const block = static_cast<std::byte*>(take_one_block(class_index));
+    auto* const block = static_cast<std::byte*>(take_one_block(shard_of(cache), class_index));
     if (block == nullptr) break;
     *top++ = block;
   }
@@ -111,7 +113,7 @@ bool make_room_in_batch(heap_cache& cache, size_class class_index) noexcept {
   }
   // The spare one has the blocks that were freed first.
   const bool flushes = std::exchange(cache.spare_is_full[class_index], false);
-  if (flushes) flush_batch(spare, class_index);
+  if (flushes) flush_batch(shard_of(cache), spare, class_index);
   change_batches(cache, class_index);
   return flushes;
 }
@@ -163,7 +165,8 @@ bool fill(heap_cache& cache, size_class class_index) noexcept {
   const bool is_first = std::exchange(all_of(cache).bin_calls[class_index], thread_cache::grown) ==
                         thread_cache::just_grown;
   const std::uint32_t whole = class_table[class_index].batch;
-  const std::uint32_t blocks = refill_batch(used, class_index, is_first ? (whole + 1) / 2 : whole);
+  const std::uint32_t blocks =
+      refill_batch(shard_of(cache), used, class_index, is_first ? (whole + 1) / 2 : whole);
   load(cache, class_index, used, blocks);
   return blocks > 0;
 }
@@ -189,13 +192,13 @@ void make_room(heap_cache& cache, size_class class_index) noexcept {
     blocks_leave = cache.tops[class_index] == cache.ends[class_index] &&
                    make_room_in_batch(cache, class_index);
   }
-  if (blocks_leave && may_look_at_all()) notice_free_memory();
+  if (blocks_leave && may_look_at_all(shard_of(cache))) notice_free_memory();
 }
 
 void pass_on_whole(heap_cache& cache) noexcept {
   for (size_class class_index = 1; class_index <= class_count; ++class_index) {
     if (!cache.spare_is_full[class_index]) continue;
-    flush_batch(cache.spares[class_index], class_index);
+    flush_batch(shard_of(cache), cache.spares[class_index], class_index);
     cache.spare_is_full[class_index] = false;
   }
 }

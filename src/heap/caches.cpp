@@ -13,8 +13,10 @@
 #include "heap/profile.hpp"
 #include "heap/purge_clock.hpp"
 #include "heap/sealed_facts.hpp"
+#include "heap/shards.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
+#include "heap/thread_cache.hpp"
 #include "heap/uncommon.hpp"
 #include "os/os.hpp"
 
@@ -26,6 +28,9 @@ namespace {
 
 /// Stands for "no cache ever again".
 constinit const heap_cache no_later_cache = cache_without_stacks();
+
+/// The shard of a thread without a cache.
+constexpr std::size_t without_cache = 0;
 
 /// Without it, caches of threads that end are lost.
 constinit std::atomic<bool> ends_are_told{false};
@@ -90,12 +95,18 @@ std::size_t own_cached_bytes() noexcept {
   return cache == &no_cache || cache == &no_later_cache ? 0 : cached_bytes(*cache);
 }
 
+std::size_t own_shard() noexcept {
+  if (possible_shards() == 1) return without_cache;
+  const heap_cache* const cache = own_cache();
+  return cache == nullptr ? without_cache : static_cast<const thread_cache*>(cache)->shard;
+}
+
 HEAPWISE_NOINLINE void* allocate_uncached(size_class class_index) noexcept {
   if (!start_heap()) return no_memory();
-  void* block = take_one_block(class_index);
+  void* block = take_one_block(without_cache, class_index);
   if (block == nullptr) {
     free_what_waits();
-    block = take_one_block(class_index);
+    block = take_one_block(without_cache, class_index);
   }
   return block != nullptr ? block : no_memory();
 }

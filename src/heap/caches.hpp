@@ -37,6 +37,10 @@ extern __thread heap_cache* hidden_cache;
 /// ended as far as the heap is concerned, and without memory.
 [[nodiscard]] heap_cache* own_cache() noexcept;
 
+/// Returns: the calling thread's shard. Where there may be several, the thread gets a cache if it
+/// has none. Requires: no lock is held.
+[[nodiscard]] std::size_t own_shard() noexcept;
+
 /// Returns: as `refill`, or a block in a guarded page if it is the turn of this one. For callers
 /// whose blocks come back by a path that looks at the address: those that programs have inlined do
 /// not.

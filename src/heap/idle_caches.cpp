@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "heap/profile.hpp"
 #include "heap/quarantine.hpp"
 #include "heap/sealed_facts.hpp"
+#include "heap/shards.hpp"
 #include "heap/sharing.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
@@ -53,7 +55,7 @@ std::size_t pages_of_a_cache() noexcept {
 heap_cache* make_cache() noexcept {
   void* const memory = map_metadata(pages_of_a_cache(), os::page_bytes());
   if (memory == nullptr) return nullptr;
-  auto* const new_cache = new (memory) thread_cache{cache_without_stacks(), {}, {}, nullptr};
+  auto* const new_cache = new (memory) thread_cache{cache_without_stacks(), {}, {}, nullptr, 0};
   new_cache->map = the_facts.map;
   return new_cache;
 }
@@ -77,6 +79,16 @@ heap_cache* pop_idle() noexcept {
   if (idle.emptied_count == 0) return nullptr;
   --idle.emptied_count;
   return std::exchange(idle.emptied, idle.emptied->next);
+}
+
+/// Returns: the shard of a thread that begins, which is in use then.
+std::uint8_t take_shard() noexcept {
+  const std::uint8_t shard = join_shard();
+  if (shard >= shard_count()) {
+    const std::lock_guard hold{idle.lock};
+    use_shards(std::size_t{shard} + 1);
+  }
+  return shard;
 }
 
 /// Returns: whether there was room for another one.
@@ -109,21 +121,24 @@ bool keep_filled(heap_cache& cache) noexcept {
 } // namespace
 
 heap_cache* adopt_cache() noexcept {
+  heap_cache* cache = nullptr;
   {
     const std::lock_guard hold{idle.lock};
-    if (heap_cache* const idle_cache = pop_idle()) {
-      ++idle.in_use;
-      return idle_cache;
-    }
+    cache = pop_idle();
+    if (cache != nullptr) ++idle.in_use;
   }
-  heap_cache* const new_cache = make_cache(); // without the lock: the system may take its time
-  if (new_cache == nullptr) return nullptr;
-  const std::lock_guard hold{idle.lock};
-  ++idle.in_use;
-  return new_cache;
+  if (cache == nullptr) {
+    cache = make_cache(); // without the lock: the system may take its time
+    if (cache == nullptr) return nullptr;
+    const std::lock_guard hold{idle.lock};
+    ++idle.in_use;
+  }
+  static_cast<thread_cache*>(cache)->shard = take_shard();
+  return cache;
 }
 
 void pass_on_cache(heap_cache& cache) noexcept {
+  leave_shard(static_cast<thread_cache&>(cache).shard);
   if (keep_filled(cache)) return;
   pass_on_whole(cache);
   empty(cache);

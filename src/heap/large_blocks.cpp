@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "heap/caches.hpp"
 #include "heap/call_sites.hpp"
 #include "heap/expects.hpp"
 #include "heap/huge_pages.hpp"

@@ -1,10 +1,12 @@
-// Parts of the heap that serve a few processors each, so that a lock or a line is shared by few
-// threads at a time. On a machine with few processors there is one of each: memory that waits for
-// the threads of one part is of no use to others (docs/decisions/0056).
+// Parts of the heap that serve a few threads each, so that a lock or a line is shared by few
+// threads at a time. Memory that waits for the threads of one part is of no use to others. So a
+// thread keeps the part that it begins with, and there are no more parts than threads
+// (docs/decisions/0236).
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace heapwise::detail {
 
@@ -12,9 +14,12 @@ inline constexpr std::size_t most_shards = 32;
 
 extern std::atomic<std::size_t> the_shard_count;
 
-/// Effects: from now on there are as many shards as the options say, or as the processors need that
-/// this process may use. There never become fewer. Requires: the lock of the start.
+/// Effects: from now on there may be as many shards as the options say, or as the processors need
+/// that this process may use. There never become fewer. Requires: the lock of the start.
 void choose_shards() noexcept;
+
+/// Returns: how many shards there may be.
+[[nodiscard]] std::size_t possible_shards() noexcept;
 
 /// Returns: how many shards are in use. Relaxed: a shard that was never used is empty, and a thread
 /// that does not know of it uses another one.
@@ -22,12 +27,15 @@ void choose_shards() noexcept;
   return the_shard_count.load(std::memory_order_relaxed);
 }
 
-/// Returns: the shard of the processor that the thread runs on. It may run elsewhere a moment
-/// later. Requires: a thread of the C library.
-[[nodiscard]] std::size_t shard_of_processor() noexcept;
+/// Effects: at least this many shards are in use, if there may be as many. Requires: the lock of
+/// the idle caches, under which a fork takes the locks of all shards.
+void use_shards(std::size_t count) noexcept;
 
-[[nodiscard]] inline std::size_t own_shard() noexcept {
-  return shard_count() == 1 ? 0 : shard_of_processor();
-}
+/// Returns: a shard for a thread that begins: one that has no thread, or the one with the fewest.
+/// It may not be in use yet. Thread safety: all.
+[[nodiscard]] std::uint8_t join_shard() noexcept;
+
+/// Effects: the shard has a thread less. Thread safety: all.
+void leave_shard(std::uint8_t shard) noexcept;
 
 } // namespace heapwise::detail

@@ -58,6 +58,7 @@ struct thread_cache : heap_cache {
   std::uint8_t bin_calls[class_slots]; // since the short stack is used; or one of these
   std::byte* places[short_stacks::all_places];
   quarantine* held_back; // or nullptr; only where the profile has one
+  std::uint8_t shard;    // whose bins it uses as long as it has a thread
 
   [[nodiscard]] std::byte** short_stack(size_class class_index) noexcept {
     return places + short_stacks::begins[class_index];

@@ -16,21 +16,9 @@
 #include "os/processor_set.hpp"
 #include "os/system_call.hpp"
 
-// There since glibc 2.35.
-extern "C" {
-[[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
-[[gnu::weak]] extern const unsigned int __rseq_size;
-}
-
 namespace heapwise::os {
 
 namespace {
-
-/// As `struct rseq` of the kernel begins.
-struct rseq_begin {
-  std::uint32_t cpu_id_start;
-  std::uint32_t cpu_id;
-};
 
 constinit processor_set usual{};
 
@@ -81,18 +69,6 @@ void settle() noexcept {
 void remember_processors() noexcept { usual.ask(0); }
 
 std::size_t processor_count() noexcept { return usual.count(); }
-
-std::size_t processor() noexcept {
-  // The kernel writes it for each thread for which the C library asked (rseq).
-  if (&__rseq_size != nullptr && __rseq_size >= sizeof(rseq_begin)) {
-    const auto* const thread = static_cast<const std::byte*>(__builtin_thread_pointer());
-    const auto* const own = reinterpret_cast<const rseq_begin*>(thread + __rseq_offset);
-    const auto number = static_cast<std::int32_t>(__atomic_load_n(&own->cpu_id, __ATOMIC_RELAXED));
-    if (number >= 0) return static_cast<std::size_t>(number);
-  }
-  unsigned number = 0;
-  return system_call(SYS_getcpu, &number, nullptr, nullptr).succeeded() ? number : 0;
-}
 
 #if HEAPWISE_BARE_THREADS
 

@@ -188,10 +188,6 @@ void remember_processors() noexcept;
 /// Returns: how many processors `remember_processors` found; 0 if it could not find out.
 [[nodiscard]] std::size_t processor_count() noexcept;
 
-/// Returns: the number of the processor that the calling thread runs on; 0 if it is not known. It
-/// may be another one a moment later. Requires: a thread of the C library.
-[[nodiscard]] std::size_t processor() noexcept;
-
 /// Returns: whether this process never had a second thread of the C library. It may have bare ones.
 [[nodiscard]] bool has_one_library_thread() noexcept;
 

@@ -58,8 +58,6 @@ HEAP = COMMON | {
     "__cxa_end_catch": CPP,
     "__gxx_personality_v0": CPP,
     "__libc_single_threaded": DATA,
-    "__rseq_offset": DATA,
-    "__rseq_size": DATA,
     "dlopen": "weak; called when the library is loaded",
     "fprintf": "malloc_info writes to the stream that it was given, without a lock",
     "sigemptyset": LEAF,

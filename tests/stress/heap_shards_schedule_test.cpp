@@ -1,5 +1,5 @@
-// The schedules of heap_schedule_test.cpp, in a heap that takes each thread for one on a processor
-// of its own and has three shards.
+// The schedules of heap_schedule_test.cpp, in a heap that has up to three shards, as on a machine
+// with many processors.
 #include <cstdlib>
 
 namespace {

@@ -50,3 +50,17 @@ def test_a_program_that_takes_every_key_of_threads(heap: Any, compiled: Any) -> 
         pytest.skip("another library may take its key later, or none")
     done = heap.run(compiled(HERE / "thread_keys.c"))
     assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
+@pytest.mark.parametrize("shards", ["4", "16", "32"])
+def test_one_thread_uses_as_much_memory_on_a_machine_with_many_processors(
+    heap: Any, compiled: Any, shards: str
+) -> None:
+    """The heap would have this many shards there, and the thread comes to all processors."""
+    if not heap.is_ours:
+        pytest.skip("an option of this library")
+    program = compiled(HERE / "one_thread.c")
+    few, many = (heap.run(program, HEAPWISE_MALLOC_SHARDS=count, HEAPWISE_MALLOC_PURGE_THREAD="0")
+                 for count in ("1", shards))
+    assert int(few.out) > 0
+    assert few.out == many.out

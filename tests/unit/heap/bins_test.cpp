@@ -24,6 +24,7 @@ void start_with_shards() {
   start_without_clock();
   the_options.shards = 3;
   choose_shards();
+  use_shards(3);
   REQUIRE(shard_count() == 3);
   empty_own_cache();
   for (int pass = 0; pass < 2; ++pass) trim_bins();
@@ -67,7 +68,7 @@ TEST_CASE("batches of foreign blocks wait where there is room, and go home when 
   std::size_t whole = 0; // batches that wait
   for (std::size_t at = 0; at < blocks.size(); at += batch_blocks) {
     std::copy_n(blocks.begin() + static_cast<std::ptrdiff_t>(at), batch_blocks, full->blocks());
-    flush_batch(full, of_64);
+    flush_batch(0, full, of_64);
   }
   for (bins& shard : std::span{all_bins}.first(3)) whole += shard[of_64].stocked();
   CHECK(whole > all_bins[2][of_64].stocked()); // this thread's shard is another one, or it is full
@@ -95,7 +96,7 @@ TEST_CASE("before a shard grows, one that has plenty helps out") {
   std::vector<std::byte*> taken;
   batch* next = new_batch(of_64);
   while (taken.size() < many) { // more than the thread's own shard has
-    const std::uint32_t count = refill_batch(next, of_64);
+    const std::uint32_t count = refill_batch(0, next, of_64);
     REQUIRE(count > 0);
     taken.insert(taken.end(), next->blocks(), next->blocks() + count);
   }

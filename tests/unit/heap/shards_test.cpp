@@ -1,0 +1,61 @@
+#include "heap/shards.hpp"
+
+#include <barrier>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <heapwise/malloc.h>
+
+#include "heap/caches.hpp"
+#include "heap/options.hpp"
+#include "stress/threads.hpp"
+#include "surroundings.hpp"
+
+namespace {
+
+using namespace heap_tests;
+
+/// Effects: as on a machine with many processors, from now on.
+void start_with_shards() {
+  start_without_clock();
+  the_options.shards = 8;
+  choose_shards();
+  REQUIRE(possible_shards() == 8);
+}
+
+TEST_CASE("a thread keeps its shard, and one that comes when it has gone gets the same") {
+  start_with_shards();
+  const std::size_t own = own_shard();
+  const std::size_t before = shard_count();
+  for (int thread = 0; thread < 20; ++thread) {
+    stress::on_threads(1, [&](std::size_t) {
+      const std::size_t first = own_shard();
+      CHECK(first != own);
+      for (int i = 0; i < 1000; ++i) heapwise_free(heapwise_malloc(100));
+      CHECK(own_shard() == first);
+    });
+  }
+  CHECK(own_shard() == own);
+  CHECK(shard_count() <= before + 1);
+}
+
+TEST_CASE("threads share a shard only if there are more threads than shards") {
+  start_with_shards();
+  constexpr std::size_t threads = 15; // and this one
+  std::mutex lock;
+  std::barrier<> all_have_one{threads};
+  std::vector<std::size_t> threads_of(8);
+  threads_of[own_shard()] = 1;
+  stress::on_threads(threads, [&](std::size_t) {
+    const std::size_t own = own_shard();
+    all_have_one.arrive_and_wait();
+    const std::lock_guard hold{lock};
+    ++threads_of[own];
+  });
+  for (const std::size_t each : threads_of) CHECK(each == 2);
+  CHECK(shard_count() == 8);
+}
+
+} // namespace
