@@ -31,9 +31,12 @@ void* heapwise_calloc(size_t count, size_t size) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
   if (!is_small(bytes)) return allocate_large(bytes, 1, true);
-  if constexpr (chosen_profile::clears) return take_zeroed(class_for(bytes), bytes);
-  void* const block = take_small(class_for(bytes));
-  return block == nullptr ? nullptr : std::memset(block, 0, bytes);
+  // All that the program may use, as malloc_usable_size tells it, and not just what it asked for.
+  const size_class class_index = class_for(bytes);
+  const std::size_t usable = usable_bytes_of(class_index);
+  if constexpr (chosen_profile::clears) return take_zeroed(class_index, usable);
+  void* const block = take_small(class_index);
+  return block == nullptr ? nullptr : std::memset(block, 0, usable);
 }
 
 void* heapwise_realloc(void* block, size_t size) {

@@ -37,6 +37,12 @@ void invalid_free(const void* address, invalid why) noexcept {
       .add_address(address)
       .add(": ");
   line.add(reasons[static_cast<std::size_t>(why)]);
+  if (why == invalid::foreign) {
+    line.add(
+        ". It may be of another allocator: of a library with its own malloc, or one that was "
+        "loaded "
+        "with RTLD_DEEPBIND");
+  }
   line.add(". Next: run under a memory checker (valgrind, -fsanitize=address) to see who freed it");
   line.add(may_go_on ? "; HEAPWISE_MALLOC_INVALID_FREE=warn goes on\n" : "\n");
   line.write();

@@ -197,9 +197,9 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   }
   if (was_stocked && zeroed) {
     // The space does not know that it was written to.
-    if (zero_bytes < size_bytes) std::memset(begin + zero_bytes, 0, size_bytes - zero_bytes);
+    if (zero_bytes < bytes) std::memset(begin + zero_bytes, 0, bytes - zero_bytes);
   } else if (!clean && zeroed) {
-    the_space.zero(*new_span, size_bytes);
+    the_space.zero(*new_span, bytes);
   }
   count(*new_span, 1, new_span->bytes);
   if (!was_stocked) new_span->behind = os::hidden_by::nothing;

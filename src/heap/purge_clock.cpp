@@ -55,8 +55,13 @@ struct alignas(cache_line_bytes) clock_state {
 };
 constinit clock_state the_clock;
 
+/// Whether the program asked that free memory stays.
+constinit std::atomic<bool> keeps_free_memory{false};
+
 /// Effects: gives back what was free for long. Returns: the bytes.
 std::size_t give_back_old() noexcept {
+  // Relaxed, here and below: the program cannot tell when its request is followed.
+  if (keeps_free_memory.load(std::memory_order_relaxed)) return 0;
   the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
@@ -79,6 +84,7 @@ std::size_t tick() noexcept {
 }
 
 bool much_is_free() noexcept {
+  if (keeps_free_memory.load(std::memory_order_relaxed)) return false;
   const std::size_t free_bytes = purgeable_bytes();
   const std::size_t seen_before = the_clock.left_over.load(std::memory_order_relaxed);
   if (free_bytes < seen_before) the_clock.left_over.store(free_bytes, std::memory_order_relaxed);
@@ -104,7 +110,8 @@ void run_clock() {
     os::rest(the_clock.phase, own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
     if (the_clock.phase.load(std::memory_order_relaxed) != own_phase) return; // another took over
     const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes;
-    const bool idle = little || the_page_returns.refused();
+    const bool idle =
+        little || the_page_returns.refused() || keeps_free_memory.load(std::memory_order_relaxed);
     idle_ticks = idle ? idle_ticks + 1 : 0;
     if (ticks == most_ticks && change_phase(ticking, outdated)) own_phase = outdated;
     if (idle_ticks < idle_ticks_before_end) continue;
@@ -147,6 +154,10 @@ void notice_free_memory() noexcept {
   if (seen == ticking || !the_options.purge_thread) return;
   if (seen == stopped && (!much_is_free() || refused_just_now())) return;
   if (change_phase(seen, ticking)) start_clock();
+}
+
+void keep_free_memory(bool keep) noexcept {
+  keeps_free_memory.store(keep, std::memory_order_relaxed);
 }
 
 void forget_clock(bool forked_in_pause) noexcept {

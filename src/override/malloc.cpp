@@ -1,13 +1,16 @@
 // The names of the C library, for a program that links or preloads libheapwise-malloc: those that
 // its manual asks of a replacement, and those that tell of the heap.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include <malloc.h>
 
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
+#include "heap/purge_clock.hpp"
 
 using namespace heapwise::detail;
 
@@ -36,7 +39,15 @@ size_t malloc_usable_size(void* block) { return heapwise_malloc_usable_size(bloc
 
 int malloc_trim(size_t) { return heapwise_malloc_purge() > 0 ? 1 : 0; }
 
-int mallopt(int, int) { return 0; } // there are no such parameters here
+// The parameters are hints. Real-time programs ask for one that has an effect: no free memory goes
+// back, so that no page is missing later.
+int mallopt(int parameter, int value) {
+  constexpr int known[] = {M_MXFAST,         M_NLBLKS,  M_GRAIN,          M_KEEP,
+                           M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD, M_MMAP_MAX,
+                           M_CHECK_ACTION,   M_PERTURB, M_ARENA_TEST,     M_ARENA_MAX};
+  if (parameter == M_TRIM_THRESHOLD) keep_free_memory(value < 0);
+  return std::ranges::find(known, parameter) != std::end(known) ? 1 : 0;
+}
 
 void malloc_stats() { heapwise_malloc_stats(); }
 
@@ -84,6 +95,20 @@ int malloc_info(int options, FILE* into) {
                now.large_blocks, now.large_bytes);
   return 0;
 }
+
+// The names by which glibc's functions can be called past a replacement. Programs free by `free`
+// what they got so.
+#define HEAPWISE_SAME_AS(function) __attribute__((alias(#function), copy(function)))
+void* __libc_malloc(size_t size) HEAPWISE_SAME_AS(malloc);
+void __libc_free(void* block) HEAPWISE_SAME_AS(free);
+void* __libc_calloc(size_t count, size_t size) HEAPWISE_SAME_AS(calloc);
+void* __libc_realloc(void* block, size_t size) HEAPWISE_SAME_AS(realloc);
+void* __libc_memalign(size_t alignment, size_t size) HEAPWISE_SAME_AS(memalign);
+void* __libc_valloc(size_t size) HEAPWISE_SAME_AS(valloc);
+void* __libc_pvalloc(size_t size) HEAPWISE_SAME_AS(pvalloc);
+int __libc_mallopt(int parameter, int value) HEAPWISE_SAME_AS(mallopt);
+struct mallinfo __libc_mallinfo() HEAPWISE_SAME_AS(mallinfo);
+int __posix_memalign(void** block, size_t alignment, size_t size) HEAPWISE_SAME_AS(posix_memalign);
 
 } // extern "C"
 #pragma GCC visibility pop

@@ -14,7 +14,10 @@ import pytest
 
 from conformance.observe import environment
 
-FOREIGN = "it is not an address of this heap"
+FOREIGN = (
+    "it is not an address of this heap. It may be of another allocator: of a library with its own "
+    "malloc, or one that was loaded with RTLD_DEEPBIND"
+)
 MISALIGNED = "no block starts there"
 INSIDE = "it is inside of a block, not its start"
 FREED = "it was freed before"

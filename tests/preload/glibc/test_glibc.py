@@ -1,0 +1,36 @@
+"""What programs know of glibc's malloc beyond the standards, in each profile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+PROFILES = ["default", "fast", "guarded", "hardened"]
+SOON = {"HEAPWISE_MALLOC_PURGE_DELAY_MS": "20"}
+FEW_PAGES, MANY_PAGES = 500, 5000  # of nearly 10,000 that the program uses
+
+
+@pytest.fixture(params=PROFILES)
+def profile(request: pytest.FixtureRequest, host: Any) -> Any:
+    """The library of each profile, preloaded."""
+    ending = "" if request.param == "default" else f"-{request.param}"
+    return replace(host, library=host.native / f"libheapwise-malloc{ending}.so")
+
+
+@pytest.mark.parametrize("name", ["libc_names", "calloc_usable", "mallopt"])
+def test_the_program_ends_well(host: Any, profile: Any, compiled: Any, name: str) -> None:
+    program = compiled(HERE / f"{name}.c")
+    wanted = host.run(program)
+    done = profile.run(program)
+    assert (wanted.status, wanted.err) == (0, "")
+    assert (done.status, done.out, done.err) == (0, wanted.out, "")
+
+
+def test_a_program_may_ask_that_free_memory_stays(profile: Any, compiled: Any) -> None:
+    program = compiled(HERE / "keeps_memory.c")
+    assert int(profile.run(program, 1, **SOON).out) < FEW_PAGES
+    assert int(profile.run(program, 0, **SOON).out) > MANY_PAGES
