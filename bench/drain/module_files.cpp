@@ -58,7 +58,7 @@ std::uint64_t read_address(std::string_view text) noexcept {
 std::set<std::string> paths_without_id(std::string_view maps) {
   constexpr std::string_view mark = "build-id ";
   std::vector<std::uint64_t> named;
-  std::set<std::string> found;
+  std::set<std::string> paths;
   while (!maps.empty()) {
     const std::string_view line = maps.substr(0, maps.find('\n'));
     maps.remove_prefix(std::min(line.size() + 1, maps.size()));
@@ -73,15 +73,15 @@ std::set<std::string> paths_without_id(std::string_view maps) {
     const bool has_id = std::ranges::any_of(named, [&](std::uint64_t address) {
       return address >= mapped.begin && address < mapped.end;
     });
-    if (!has_id) found.emplace(line.substr(path));
+    if (!has_id) paths.emplace(line.substr(path));
   }
-  return found;
+  return paths;
 }
 
 } // namespace
 
 std::string module_files_json(std::string_view maps) {
-  std::string found = "[";
+  std::string files = "[";
   for (const std::string& path : paths_without_id(maps)) {
     std::ifstream file{path, std::ios::binary};
     if (!file) continue;
@@ -98,9 +98,9 @@ std::string module_files_json(std::string_view maps) {
     json_line line{buffer.data(), buffer.size()};
     line.open('{').key("path").value(path).field("size", bytes).field("crc32", sum.value());
     line.close('}');
-    found += (found.size() > 1 ? "," : "") + std::string{line.text()};
+    files += (files.size() > 1 ? "," : "") + std::string{line.text()};
   }
-  return found + "]";
+  return files + "]";
 }
 
 } // namespace heapwise::bench

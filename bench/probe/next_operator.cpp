@@ -1,13 +1,11 @@
 #include "probe/next_operator.hpp"
 
-#include <link.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string_view>
 
-#include "probe/provider.hpp"
+#include "probe/loaded_objects.hpp"
 
 namespace heapwise::bench {
 
@@ -20,96 +18,8 @@ constinit std::atomic<bool> has_plugins{false};
 enum class scope : std::uint8_t { unknown, has_operators, has_none };
 constinit std::atomic<scope> global_scope{scope::unknown};
 
-/// A definition in a loaded object.
-struct definition {
-  std::uintptr_t base = 0;
-  void* function = nullptr;
-  const char* path = nullptr; ///< of the object, valid while it is loaded
-};
-
-using accepts = bool (*)(const dl_phdr_info& object, std::uintptr_t wanted);
-
-struct object_search {
-  const char* name;
-  accepts is_wanted;
-  std::uintptr_t wanted;
-  definition* found;
-};
-
-int look_at_object(dl_phdr_info* object, std::size_t, void* argument) noexcept {
-  const auto& search = *static_cast<object_search*>(argument);
-  if (!search.is_wanted(*object, search.wanted)) return 0;
-  const ElfW(Sym)* symbol = detail::definition_in(*object, search.name);
-  if (symbol == nullptr) return 0;
-  search.found->base = object->dlpi_addr;
-  search.found->function = reinterpret_cast<void*>(object->dlpi_addr + symbol->st_value);
-  search.found->path = object->dlpi_name;
-  return 1;
-}
-
-/// Of the first loaded object that is wanted and defines the name. Neither allocates nor changes
-/// what dlerror() says, unlike dlsym().
-bool find(const char* name, accepts is_wanted, std::uintptr_t wanted, definition& found) noexcept {
-  object_search search{name, is_wanted, wanted, &found};
-  return dl_iterate_phdr(look_at_object, &search) != 0;
-}
-
-std::string_view name_of(const dl_phdr_info& object) noexcept {
-  std::string_view path = object.dlpi_name != nullptr ? object.dlpi_name : "";
-  // Not by substr(), which throws, and would bring the C++ runtime along.
-  path.remove_prefix(path.rfind('/') + 1);
-  return path;
-}
-
-bool is_runtime(const dl_phdr_info& object, std::uintptr_t) noexcept {
-  const std::string_view name = name_of(object);
-  // Wheels for Python bring copies with a number before the ending.
-  for (const std::string_view each : {"libstdc++", "libc++"}) {
-    if (name.starts_with(each)) return true;
-  }
-  return false;
-}
-
-bool holds(const dl_phdr_info& object, std::uintptr_t address) noexcept {
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = object.dlpi_phdr[i];
-    const std::uintptr_t begin = object.dlpi_addr + part.p_vaddr;
-    if (part.p_type == PT_LOAD && address >= begin && address < begin + part.p_memsz) return true;
-  }
-  return false;
-}
-
-bool is_at(const dl_phdr_info& object, std::uintptr_t base) noexcept {
-  return object.dlpi_addr == base;
-}
-
-bool is_any(const dl_phdr_info&, std::uintptr_t) noexcept { return true; }
-
-/// Which plug-in serves the call of an operator from an address.
-struct caller_search {
-  const char* name;
-  std::uintptr_t address;
-  std::uintptr_t first_plugin = 0; ///< that defines the operator
-  std::uintptr_t found = 0;
-};
-
-/// A plug-in that defines the operator calls its own. A runtime calls those of the plug-in that has
-/// brought it, which was loaded just before it.
-int look_for_caller(dl_phdr_info* object, std::size_t, void* argument) noexcept {
-  auto& search = *static_cast<caller_search*>(argument);
-  const auto here = reinterpret_cast<std::uintptr_t>(&plugins);
-  const bool defines = !is_runtime(*object, 0) && !holds(*object, here) &&
-                       detail::definition_in(*object, search.name) != nullptr;
-  if (defines && search.first_plugin == 0) search.first_plugin = object->dlpi_addr;
-  if (!holds(*object, search.address)) return 0;
-  if (defines) search.found = object->dlpi_addr;
-  if (is_runtime(*object, 0)) search.found = search.first_plugin;
-  return 1;
-}
-
 bool is_loaded(std::uintptr_t base) noexcept {
-  definition ignored;
-  return find("_Znwm", is_at, base, ignored) || find("_Znam", is_at, base, ignored);
+  return definition_at(base, "_Znwm") || definition_at(base, "_Znam");
 }
 
 /// The entry of the object that is loaded there. Null if all are taken.
@@ -148,12 +58,11 @@ plugin* plugin_of(const void* site, const char* name) noexcept {
     const std::uint64_t number = known >> site_bits;
     return number != 0 ? &plugins[number - 1] : nullptr;
   }
-  caller_search search{name, address - 1};
-  dl_iterate_phdr(look_for_caller, &search);
-  plugin* const found = search.found != 0 ? entry_of(search.found) : nullptr;
-  const auto number = found != nullptr ? static_cast<std::uint64_t>(found - plugins) + 1 : 0;
+  const std::uintptr_t base = plugin_for(address - 1, name);
+  plugin* const owner = base != 0 ? entry_of(base) : nullptr;
+  const auto number = owner != nullptr ? static_cast<std::uint64_t>(owner - plugins) + 1 : 0;
   entry.store(address | number << site_bits, std::memory_order_relaxed);
-  return found;
+  return owner;
 }
 
 /// The operators that a plug-in may have instead of one that it lacks. A function may be called
@@ -183,10 +92,12 @@ constexpr substitute substitutes[] = {
 /// The operator delete of a plug-in for a block of its own.
 operator_source delete_of(plugin& owner, const char* name) noexcept {
   const std::uintptr_t base = owner.base.load(std::memory_order_acquire);
-  definition own;
-  if (find(name, is_at, base, own)) return {own.function, &owner, operator_arguments::all};
+  if (const definition own = definition_at(base, name); own) {
+    return {own.function, &owner, operator_arguments::all};
+  }
   for (const substitute& each : substitutes) {
-    if (each.name == name && find(each.other, is_at, base, own)) {
+    if (each.name != name) continue;
+    if (const definition own = definition_at(base, each.other); own) {
       return {own.function, &owner, each.takes};
     }
   }
@@ -204,8 +115,7 @@ operator_source delete_of(plugin& owner, const char* name) noexcept {
 /// A function of a C++ runtime, wherever it is.
 template <class Function>
 Function* of_any_object(const char* name) noexcept {
-  definition found;
-  return find(name, is_any, 0, found) ? std::bit_cast<Function*>(found.function) : nullptr;
+  return std::bit_cast<Function*>(definition_anywhere(name).function);
 }
 
 /// Returns false if it is not loaded any more.
@@ -214,28 +124,6 @@ bool keep_loaded(const char* path) noexcept {
   void* const handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   resolving = false;
   return handle != nullptr;
-}
-
-struct opened_search {
-  std::uintptr_t address;
-  bool has_passed_loader = false;
-  const char* path = nullptr;
-};
-
-int look_for_opened(dl_phdr_info* object, std::size_t, void* argument) noexcept {
-  auto& search = *static_cast<opened_search*>(argument);
-  if (object->dlpi_addr == getauxval(AT_BASE)) search.has_passed_loader = true;
-  if (!holds(*object, search.address)) return 0;
-  if (search.has_passed_loader) search.path = object->dlpi_name;
-  return 1;
-}
-
-/// The path of the library that holds the address, if the program may have opened it, with
-/// RTLD_GLOBAL, and may close it again. The loader stands behind what was there from the start on.
-const char* path_if_opened(const void* address) noexcept {
-  opened_search search{reinterpret_cast<std::uintptr_t>(address)};
-  dl_iterate_phdr(look_for_opened, &search);
-  return search.path;
 }
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
@@ -277,11 +165,12 @@ void* next_operator::of_runtime() noexcept {
   if (void* const known = of_runtime_.load(std::memory_order_relaxed); known != nullptr) {
     return known;
   }
-  definition found;
-  if (resolving || !find(name_, is_runtime, 0, found)) return nullptr;
-  if (!keep_loaded(found.path)) return nullptr;
-  of_runtime_.store(found.function, std::memory_order_relaxed);
-  return found.function;
+  if (resolving) return nullptr;
+  const definition own = definition_in_runtime(name_);
+  if (!own) return nullptr;
+  if (!keep_loaded(own.path)) return nullptr;
+  of_runtime_.store(own.function, std::memory_order_relaxed);
+  return own.function;
 }
 
 operator_source next_operator::source_for(const void* site) noexcept {
@@ -290,9 +179,8 @@ operator_source next_operator::source_for(const void* site) noexcept {
   }
   if (void* function = global(); function != nullptr) return {function};
   if (plugin* const owner = plugin_of(site, name_); owner != nullptr) {
-    definition own;
     const std::uintptr_t base = owner->base.load(std::memory_order_acquire);
-    if (find(name_, is_at, base, own)) return {own.function, owner};
+    if (const definition own = definition_at(base, name_); own) return {own.function, owner};
   }
   return {of_runtime()};
 }

@@ -82,7 +82,7 @@ bool thread_writer::find_room() noexcept {
   if (written_ - read >= events_to_alarm) recorded.memory().alarm.call();
   const std::uint64_t end = read + ring_events;
   limit_ = written_ + events_to_alarm < end ? written_ + events_to_alarm : end;
-  return limit_ != written_;
+  return written_ < limit_;
 }
 
 /// Waits while the ring is full; gives up if the drain has gone.

@@ -122,7 +122,7 @@ class thread_writer {
   [[nodiscard, gnu::always_inline]] bool write_plain(event_kind kind, const void* block,
                                                      std::uint64_t size, std::uint64_t stamp,
                                                      const void* site) noexcept {
-    if (!knows(site) || !event::is_near(stamp, last_stamp_) || written_ == limit_) [[unlikely]]
+    if (!knows(site) || !event::is_near(stamp, last_stamp_) || written_ >= limit_) [[unlikely]]
       return false;
     last_stamp_ = stamp;
     put({event::pack_head(kind, place_of(site), address_of(block)), event::pack_body(stamp, size)});
@@ -189,7 +189,7 @@ class thread_writer {
   }
 
   void write(const event& next) noexcept {
-    if (written_ == limit_ && !wait_for_room()) [[unlikely]]
+    if (written_ >= limit_ && !wait_for_room()) [[unlikely]]
       return;
     put(next);
   }

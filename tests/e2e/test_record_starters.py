@@ -46,7 +46,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def recorded(heapwise: Heapwise, trace: Path, *words: str) -> tuple[int, int, str]:
-    """The exit code, how many calls of the first process were recorded, and what was said."""
+    """The exit code, how many calls of the first process were recorded, and the text."""
     done = heapwise("record", "-o", str(trace), *words)
     events = json.loads(heapwise("trace", str(trace), "--json").stdout)["summary"]["events"]
     return done.returncode, events, " ".join((done.stdout + done.stderr).split())
@@ -150,7 +150,7 @@ def test_a_command_that_is_killed_leaves_no_program(tmp_path: Path) -> None:
         time.sleep(0.05)
 
 
-def test_a_full_disk_is_said_and_leaves_what_was_before(
+def test_a_full_disk_is_reported_and_leaves_what_was_before(
         heapwise: Heapwise, tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()

@@ -37,7 +37,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def plugins(host: Path) -> dict[str, Path]:
     """Those that the compilers here can make."""
-    made = {}
+    libraries = {}
     for name, options in PLUGINS.items():
         compiler = shutil.which("clang++" if name == "libc++" else "c++")
         library = host.with_name(f"{name}.so")
@@ -47,9 +47,9 @@ def plugins(host: Path) -> dict[str, Path]:
                                str(DATA / "plugin.cpp"), "-o", str(library)],
                               stderr=subprocess.PIPE, check=False)
         if done.returncode == 0:
-            made[name] = library
-    assert {"shared", "own"} <= made.keys()
-    return made
+            libraries[name] = library
+    assert {"shared", "own"} <= libraries.keys()
+    return libraries
 
 
 def surroundings(host: Path, heap: Path | None, shared: Path) -> dict[str, str]:
@@ -149,14 +149,14 @@ def test_the_calls_of_a_plugin_are_recorded_by_their_kinds(
             more = {"PLUGIN_ALL_FIT": "1"}
         record(native, trace, "libheapwise-recorder.so", heap, [str(host), "local", str(plugin)],
                **more)
-        made: Counter[Kind] = Counter()
+        blocks: Counter[Kind] = Counter()
         with open_trace(trace) as opened:
             for events in opened.events():
                 wanted = events.makes & (events.size == 1111)
-                made.update(map(Kind, events.kind[wanted].tolist()))
+                blocks.update(map(Kind, events.kind[wanted].tolist()))
             assert opened.summary is not None
             assert (opened.summary.unknown_ends, opened.summary.lost_ends) == (0, 0), name
-        assert made == {Kind.SCALAR_NEW: 2 * 20 * 6, Kind.ARRAY_NEW: 2 * 20 * 6}, name
+        assert blocks == {Kind.SCALAR_NEW: 2 * 20 * 6, Kind.ARRAY_NEW: 2 * 20 * 6}, name
 
 
 @pytest.mark.parametrize("heap", HEAPS)

@@ -81,7 +81,7 @@ def test_sanitizer(tmp_path: Path) -> None:
     assert refused(compiled(tmp_path, PLAIN, "-fsanitize=address")).id == "E024"
 
 
-def test_a_heap_that_asks_for_a_sanitizer_is_no_sanitizer(tmp_path: Path) -> None:
+def test_a_heap_that_asks_for_a_sanitizer_is_not_one(tmp_path: Path) -> None:
     """A weak reference is met by nothing: the allocator inside is the reason."""
     source = ("#include <stdlib.h>\n__attribute__((weak)) void __msan_init(void);\n"
               "void *malloc(size_t size) { if (__msan_init) __msan_init(); return (void *)size; }\n"
