@@ -70,7 +70,7 @@ def _record(program: Program, way: Way, beside: Path) -> list[str]:
 
 
 def _compare(program: Program, beside: Path) -> list[str]:
-    words = ["compare", "--allocators", "glibc,heapwise", "-r", "2", "--warmup", "0", "--fresh-dir",
+    words = ["compare", "--allocators", "glibc,heapwise", "-r", "1", "--warmup", "0", "--fresh-dir",
              "--timeout", f"{program.limit_s:g}s", "--store", str(beside / STORE)]
     words += ["--ignore-output"] if program.varies else []
     return words + (["--ignore-exit", str(program.exit)] if program.exit else [])
