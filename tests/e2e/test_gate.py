@@ -107,6 +107,15 @@ def test_a_limit_that_cannot_be_counted_fails_if_strict(
     assert "Allocations cannot be told: they were not counted twice in new" in done.stdout
 
 
+def test_a_limit_that_can_never_be_counted_does_not_pass(heapwise: Any, tmp_path: Path) -> None:
+    """Else a gate of a static or of a Go program passes for ever."""
+    for name in ("base", "newer"):
+        build(tmp_path, name, "-static")
+    done = gate(heapwise, "./base", "./newer", "--limit", "allocations=0", *QUICK)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "they never can be: base is statically linked. Take this limit out" in done.stdout
+
+
 def test_a_program_that_fails_is_3(heapwise: Any, tmp_path: Path, base: str) -> None:
     bad = tmp_path / "bad"
     bad.write_text("#!/bin/sh\nexit 7\n")

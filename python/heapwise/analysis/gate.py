@@ -9,8 +9,8 @@ from statistics import median
 from heapwise.analysis.rare_words import rare_share, rare_words, unseen
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence
-from heapwise.evidence.judged_limits import WHOLE, Judged, judge_limits, sides
-from heapwise.model import GateResult, GateRow, GateVerdict, Trust, location_of
+from heapwise.evidence.judged_limits import OF_MALLOC, WHOLE, Judged, judge_limits, sides
+from heapwise.model import GateOptions, GateResult, GateRow, GateVerdict, Trust, location_of
 from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
 from heapwise.stats.paired import PairedRatio
 from heapwise.stats.rare_runs import RareRuns
@@ -22,7 +22,7 @@ NAMES = {"time": "Time", "cpu_time": "CPU time", "peak_memory": "Peak memory",
          "instructions": "Instructions", "allocations": "Allocations",
          "allocated_bytes": "Allocated bytes"}
 
-PLURAL = {"instructions", "allocations", "allocated_bytes"}
+PLURAL = {"instructions", *OF_MALLOC}
 
 OF_NOISE = {"V5", "V9"}
 """Checks of trust that say that the base differs from itself, or that ratios drift."""
@@ -36,7 +36,7 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     if gate is None:
         return None
     base, new = sides(evidence)
-    rows = [_Wording(one, base, new, _objection(trust, one.decision.verdict), gate.uneven).row()
+    rows = [_Wording(one, base, new, _objection(trust, one.decision.verdict), gate).row()
             for one in judge_limits(evidence, ended=True)]
     run, verdict = evidence.stored.run, _worst(rows)
     return GateResult(base, new, verdict, exit_code(rows, strict=gate.strict), rows, run.id,
@@ -62,11 +62,12 @@ def identical_result(base: str, new: str, limits: dict[str, float], note: str,
 
 
 def exit_code(rows: list[GateRow], *, strict: bool) -> int:
-    """1 for a regression. 4 where noise hides what the limit asks for, and with ``strict`` for
-    everything that cannot be told."""
+    """1 for a regression. 4 if noise hides what the limit asks for, or if it can never be counted,
+    and with ``strict`` for everything that cannot be told."""
     if any(row.verdict == "regressed" for row in rows):
         return int(Exit.GATE_FAILED)
-    if any(row.too_noisy or (strict and row.verdict == "cannot tell") for row in rows):
+    if any(row.too_noisy or row.impossible or (strict and row.verdict == "cannot tell")
+           for row in rows):
         return int(Exit.NOT_TRUSTWORTHY)
     return int(Exit.DONE)
 
@@ -78,14 +79,13 @@ def _worst(rows: list[GateRow]) -> GateVerdict:
 
 @dataclass(frozen=True)
 class _Wording:
-    """One metric, in words. objection: a check of trust that failed, "" without one. uneven: why
-    the builds were counted at paths of unequal length, "" if they were not."""
+    """One metric, in words. objection: a check of trust that failed, "" without one."""
 
     judged: Judged
     base: str
     new: str
     objection: str
-    uneven: str
+    gate: GateOptions
 
     def row(self) -> GateRow:
         one, decision = self.judged, self.judged.decision
@@ -103,7 +103,7 @@ class _Wording:
             change=shift, low=low, high=high, noise=decision.floor, rounds=found.n if found else 0,
             confirmed=verdict == "regressed" and timed,
             too_noisy=timed and (bool(self.objection) or decision.reason == "noise"),
-            rare=rare_share(decision.rare))
+            impossible=bool(self._uncountable), rare=rare_share(decision.rare))
 
     def _sentence(self) -> str:
         if self.judged.counts is not None:
@@ -151,12 +151,13 @@ class _Wording:
     def _exact(self, base: list[int], new: list[int]) -> str:
         if min(len(base), len(new)) < COUNTS:
             without = self.base if len(base) < COUNTS else self.new
-            return f"{self._name} cannot be told: they were not counted twice in {without}"
+            return (f"{self._name} cannot be told: they were not counted twice in {without}"
+                    f"{self._uncountable}")
         before, after = (round(median(counts)) for counts in (base, new))
-        if self.uneven:
+        if self.gate.uneven:
             return (f"{self._name} cannot be told: {after:,} instead of {before:,}, but the paths "
                     f"of {self.base} and {self.new} have unequal lengths, and a count can depend "
-                    f"on that; {self.uneven}. Put them at paths of equal length, for example "
+                    f"on that; {self.gate.uneven}. Put them at paths of equal length, for example "
                     "base/app and head/app")
         if self.judged.decision.verdict == "cannot tell":
             return f"{self._name} cannot be told: {self._uneven(base, new)}, {self._limit}"
@@ -166,6 +167,13 @@ class _Wording:
         more = f"{abs(after - before):,} {'more' if after > before else 'less'}"
         how = "exact" if self._is_exact else f"although {self._uneven(base, new)}"
         return f"{self._name} {word}: {after:,} instead of {before:,}, {more}, {how}, {self._limit}"
+
+    @property
+    def _uncountable(self) -> str:
+        """Of a metric that nobody can count in one of the builds, why."""
+        if not self.gate.uncountable or self.judged.metric not in OF_MALLOC:
+            return ""
+        return f", and they never can be: {self.gate.uncountable}. Take this limit out"
 
     def _uneven(self, base: list[int], new: list[int]) -> str:
         """That runs of one build do not agree; or that too few were counted to be sure."""
@@ -178,7 +186,7 @@ class _Wording:
     @property
     def _is_exact(self) -> bool:
         """Every run of a build counted the same."""
-        return (self.judged.counts is not None and not self.uneven
+        return (self.judged.counts is not None and not self.gate.uneven
                 and all(len({*c}) == 1 for c in self.judged.counts))
 
     def _difference(self, ratio: PairedRatio) -> str:

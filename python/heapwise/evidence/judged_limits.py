@@ -31,6 +31,9 @@ COUNTED: dict[str, Facts] = {
 }
 """Metrics that are counted in processes of their own, which are not timed."""
 
+OF_MALLOC = {"allocations", "allocated_bytes"}
+"""Those of which the counter has to be loaded into the program."""
+
 METRICS = tuple(dict.fromkeys([*TIMED, *COUNTED]))
 
 NONE = Decision("cannot tell", None, None, None, "too few rounds")

@@ -38,6 +38,9 @@ class GateOptions(msgspec.Struct, frozen=True):
     places: dict[str, BuildPlace] = {}
     """Build -> its place. One that is missing is run where it lies."""
 
+    uncountable: str = ""
+    """Why calls of malloc can never be counted in one of the builds; "" if they can."""
+
     uneven: str = ""
     """Why the builds are not run at one path, or at paths of equal length; "" if they are."""
 
@@ -84,6 +87,9 @@ class GateRow:
     confirmed: bool = False
     too_noisy: bool = False
     """The base differs from itself by more than the limit: this machine cannot tell."""
+
+    impossible: bool = False
+    """It can never be counted in this program, so the limit says nothing."""
 
     rare: RareShare | None = None
     """None if no run of either build is far beyond the typical one, or if they were not judged."""

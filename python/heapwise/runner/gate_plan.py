@@ -8,17 +8,22 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
+from heapwise.catalog import read_elf
 from heapwise.errors import Problem
-from heapwise.evidence.judged_limits import COUNTED, TIMED
+from heapwise.evidence.judged_limits import COUNTED, OF_MALLOC, TIMED
 from heapwise.machine import read_machine
 from heapwise.model import BuildPlace, Experiment, GateOptions, Quantity
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
+from heapwise.runner.preflight import IMPOSSIBLE, obstacle
 from heapwise.stats.limits import ALL_LOOKS, FIRST_LOOK
 
 INSTRUCTIONS = Quantity("instructions", "count", "lower",
                         "executed by the process and its children, by the processor's counter")
 
 CALLGRIND = "valgrind"
+
+OF_GO = "E023"
+"""The obstacle that a program has a heap of its own beside malloc."""
 
 MOST_ROUNDS = 2 * ALL_LOOKS[-1]
 """Both stages of a gate may need their last look."""
@@ -41,7 +46,8 @@ def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepar
              if metric in TIMED and (metric not in COUNTED or by_processor)]
     options = structs.replace(prepared.plan.options, time_given=True,
                               most_rounds=MOST_ROUNDS, gate=GateOptions(
-                                  dict(request.limits), request.strict, by_processor))
+                                  dict(request.limits), request.strict, by_processor,
+                                  uncountable=_uncountable(request, prepared)))
     plan = replace(prepared.plan, options=options, precision=0.0, min_rounds=FIRST_LOOK)
     if not timed:
         plan = replace(plan, min_rounds=1, max_rounds=1, warm_up_rounds=0)
@@ -59,6 +65,19 @@ def placed(prepared: Prepared, places: Sequence[BuildPlace], uneven: str) -> Pre
     gate = structs.replace(options.gate, places=named, uneven=uneven)
     return replace(prepared, plan=replace(prepared.plan,
                                           options=structs.replace(options, gate=gate)))
+
+
+def _uncountable(request: GateRequest, prepared: Prepared) -> str:
+    """Why the counter cannot see the calls of malloc of one of the programs; "" if it can, or if no
+    limit is of them."""
+    if not OF_MALLOC & request.limits.keys():
+        return ""
+    for one in prepared.examined:
+        found = obstacle(one.build.name, one.found.image,
+                         read_elf(one.found.image, symbols=True))
+        if found is not None and found.id in {*IMPOSSIBLE, OF_GO}:
+            return found.what
+    return ""
 
 
 def _instructions(request: GateRequest) -> bool:
