@@ -165,6 +165,8 @@ class _Wording:
             return f"{self._name} are fine: {after:,} in both builds, exact"
         word = "regressed" if self.judged.decision.verdict == "regressed" else "are fine"
         more = f"{abs(after - before):,} {'more' if after > before else 'less'}"
+        if self.judged.limit and before:
+            more += f" ({percent(abs(after / before - 1))})"
         how = "exact" if self._is_exact else f"although {self._uneven(base, new)}"
         return f"{self._name} {word}: {after:,} instead of {before:,}, {more}, {how}, {self._limit}"
 

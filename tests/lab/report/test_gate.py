@@ -68,6 +68,17 @@ def test_markdown_keeps_what_names_hold_in_their_cell() -> None:
     assert "they are one file" in text(SAME, ".md")
 
 
+def test_markdown_calls_only_counts_exact() -> None:
+    """A peak memory of one round, before there is an interval, is one sample."""
+    few = replace(MEMORY, low=None, high=None, base=8_600_000.0, new=8_540_000.0)
+    fewer = replace(COUNT, new=3.0, change=-0.4)
+    uneven = replace(COUNT, exact=False, new=7.0)
+    lines = text(replace(GATE, rows=[few, fewer, uneven]), ".md").splitlines()
+    cells = [[cell.strip() for cell in line.split("|")][5] for line in lines
+             if line.startswith(("| peak_memory", "| allocations"))]
+    assert cells == ["–", "−2 (exact)", "+2"]
+
+
 def test_bencher_has_the_value_of_the_new_build_with_its_interval() -> None:
     found = json.loads(text(GATE, ".bmf.json"))["app|1"]
     assert found["latency"]["value"] == pytest.approx(1.09e9)

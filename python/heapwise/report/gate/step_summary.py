@@ -29,8 +29,8 @@ def _line(row: GateRow) -> str:
     change = "–"
     if row.low is not None and row.high is not None:
         change = signed_ends(1 + row.low, 1 + row.high)
-    elif row.base is not None and row.new is not None:
-        change = f"{row.new - row.base:+,.0f} (exact)"
+    elif whole and row.base is not None and row.new is not None:
+        change = f"{row.new - row.base:+,.0f}{' (exact)' if row.exact else ''}".replace("-", "−")
     noise = "–" if row.noise is None else f"±{percent(row.noise)}"
     words = [row.metric, f"{row.limit * 100:g} %", *values, change, noise, row.verdict]
     return f"| {' | '.join(map(plain_text, words))} |"
