@@ -104,6 +104,11 @@ def signed(ratio: float) -> str:
     return _with_minus(f"{(ratio - 1) * 100:+.1f}")
 
 
+def signed_count(number: float) -> str:
+    """1234 -> ``+1,234``, -2 -> ``−2``."""
+    return _with_minus(f"{number:+,.0f}")
+
+
 def tick_percent(share: float) -> str:
     """A tick of an axis is exact: 0.05 -> ``+5 %``, -0.025 -> ``−2.5 %``."""
     return f"{_with_minus(f'{share * 100:+.3g}')} %"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heapwise.model import GateResult, GateRow
 from heapwise.report.formats.markdown import plain_text
-from heapwise.wording.numbers import percent, scale_for
+from heapwise.wording.numbers import percent, scale_for, signed_count
 from heapwise.wording.ratios import signed_ends
 
 ANSWERS = {"regressed": "**Regressed**", "fine": "**Fine**", "cannot tell": "**Cannot tell**"}
@@ -30,7 +30,7 @@ def _line(row: GateRow) -> str:
     if row.low is not None and row.high is not None:
         change = signed_ends(1 + row.low, 1 + row.high)
     elif whole and row.base is not None and row.new is not None:
-        change = f"{row.new - row.base:+,.0f}{' (exact)' if row.exact else ''}".replace("-", "−")
+        change = f"{signed_count(row.new - row.base)}{' (exact)' if row.exact else ''}"
     noise = "–" if row.noise is None else f"±{percent(row.noise)}"
     words = [row.metric, f"{row.limit * 100:g} %", *values, change, noise, row.verdict]
     return f"| {' | '.join(map(plain_text, words))} |"
