@@ -23,7 +23,7 @@ def told(*builds: Build, allocators: list[str] | None = None, **options: object)
 
 @pytest.fixture
 def python(tmp_path: Path) -> str:
-    """A file of this name, whoever starts it."""
+    """A file of this name."""
     (tmp_path / "python3.12").symlink_to("/bin/true")
     return str(tmp_path / "python3.12")
 

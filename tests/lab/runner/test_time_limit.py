@@ -95,7 +95,7 @@ def test_a_run_ends_with_its_time(
     assert max(late) <= 60 + took_s
 
 
-def test_a_process_beyond_the_estimate_has_none() -> None:
+def test_a_process_beyond_the_estimate_shows_no_estimate() -> None:
     step = Step(compare_run(Script()).run.experiments[0],
                 compare_run(Script()).run.plan.subjects[0], {}, 1)
     assert "eta 0:09" in describe(step, Progress(2, None, 0.5, 12.0), 3.0)

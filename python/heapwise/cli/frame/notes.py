@@ -30,8 +30,8 @@ def notes(prepared: Prepared) -> Iterator[str]:
                    "only larger ones reach the allocators. To measure all blocks: heapwise "
                    f"compare -- {words}")
     if twins := _same_builds([one.build for one in prepared.examined]):
-        yield (f"{' and '.join(twins)} are files with the same contents, and their commands are equal. "
-               "Did the build change anything?")
+        yield (f"{' and '.join(twins)} are files with the same contents, and their commands are "
+               "equal. Did the build change anything?")
 
 
 def _is_python(one: Examined) -> bool:
