@@ -13,6 +13,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.series import baseline_of
+from heapwise.evidence.sessions import session_words
 from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings
 from heapwise.stats.center import location_interval
 from heapwise.stats.summary import summarise
@@ -140,7 +141,9 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         notes.append(f"{ended}: it may do other work")
     if trouble := _trouble_of_baseline(evidence, cell, base):
         notes.append(trouble)
-    if status != "ok" or slowed or ended or trouble:
+    if sittings := session_words(evidence, cell, subject, base):
+        notes.append(sittings)
+    if status != "ok" or slowed or ended or trouble or sittings:
         word = "cannot tell"
     if rare := rare_words(evidence, cell, subject, base):
         notes.append(rare)

@@ -45,3 +45,22 @@ def mean_interval(
         return MeanInterval(mean, mean, mean, 1.0 if mean == 0 else 0.0)
     return MeanInterval(mean, mean - half, mean + half,
                         float(2 * stdtr(n - 1, -abs(mean) / error)))
+
+
+def differ(first: Sequence[float], second: Sequence[float], level: float) -> bool:
+    """Whether two means differ, by the two-sided test of unequal variances; at least 3 values each.
+
+    Source: B. L. Welch, "The generalization of Student's problem when several different population
+    variances are involved", Biometrika 34 (1947) 28-35.
+    """
+    from heapwise.stats.special import stdtr
+
+    groups = [np.asarray(values, dtype=np.float64) for values in (first, second)]
+    parts = [float(values.var(ddof=1)) / len(values) for values in groups]
+    distance = abs(float(groups[0].mean() - groups[1].mean()))
+    error = float(np.sqrt(sum(parts)))
+    if error == 0:
+        return distance > 0
+    degrees = error**4 / sum(part**2 / (len(values) - 1)
+                             for part, values in zip(parts, groups, strict=True))
+    return float(2 * stdtr(degrees, -distance / error)) < level

@@ -15,6 +15,7 @@ import numpy as np
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.evidence.series import Series, Table
+from heapwise.evidence.sessions import session_words
 from heapwise.model import Cell, Check, Setup
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import halves, trend
@@ -47,6 +48,9 @@ def check(evidence: Evidence) -> Check:
     if not ratios and not levels:
         return Check(ID, TITLE, "unavailable", "Fewer than 6 rounds: a drift could not be told "
                      "from chance.", figures)
+    if apart := _sittings(evidence):
+        return Check(ID, TITLE, "warn", "Ratios differ between sittings of the run: "
+                     f"{listed(apart)}. These rows have no verdict.", figures)
     drifting = _certain(levels)
     if drifting:
         return Check(ID, TITLE, "warn", f"The machine drifted ({listed(drifting)}); ratios come "
@@ -54,6 +58,16 @@ def check(evidence: Evidence) -> Check:
                      figures)
     return Check(ID, TITLE, "pass", f"Random order in each round (seed {stored.run.plan.seed}); no "
                  f"trend in {counted(len(ratios) + len(levels), 'series', 'series')}.", figures)
+
+
+def _sittings(evidence: Evidence) -> list[str]:
+    """Of the first quantity of each experiment."""
+    firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
+    return [f"{subject}: {words}" for cell, row in evidence.table.items()
+            if cell.quantity == firsts.get(cell.experiment)
+            and (base := evidence.baselines.get(cell.experiment, "")) in row
+            for subject in row if subject != base
+            and (words := session_words(evidence, cell, subject, base))]
 
 
 def _ratio_trends(evidence: Evidence) -> list[dict[str, Any]]:

@@ -1,0 +1,69 @@
+"""Rounds of several sittings, hours or days apart, as ``resume`` makes them.
+
+Within a sitting both labels of the baseline share the machine's state, so the noise floor does not
+see that a ratio differs from one sitting to the next.
+"""
+
+from __future__ import annotations
+
+import itertools
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heapwise.model import Cell
+from heapwise.stats.student import LEAST, differ
+
+if TYPE_CHECKING:
+    from heapwise.evidence.evidence import Evidence
+
+GAP_S = 3600.0
+"""Processes that began farther apart are of two sittings."""
+
+LEVEL = 0.05
+MATTERS = 0.5
+"""Of the difference itself: sittings that differ by less agree in what they show."""
+
+
+def sessions_of(evidence: Evidence) -> dict[int, int]:
+    """Round -> the number of its sitting, from 0; all are 0 if the run was never interrupted."""
+    times = sorted((when.timestamp(), process.round) for process in evidence.stored.processes
+                   if (when := _time(process.started_at)) is not None)
+    found: dict[int, int] = {}
+    session, before = 0, times[0][0] if times else 0.0
+    for at, number in times:
+        session += at - before > GAP_S
+        found.setdefault(number, session)
+        before = at
+    return found
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def session_words(evidence: Evidence, cell: Cell, subject: str, base: str) -> str:
+    """``its ratio was 1.021 in the first sitting and 0.983 in the next``, if two of them differ
+    by more than their rounds explain; else ""."""
+    sessions = evidence.once(sessions_of)
+    if not any(sessions.values()):
+        return ""
+    pairs = evidence.pairs((cell, subject), (cell, base))
+    if not pairs.has_ratio:
+        return ""
+    groups: dict[int, list[float]] = {}
+    for number, above, below in zip(pairs.rounds, pairs.above, pairs.below, strict=True):
+        groups.setdefault(sessions.get(number, 0), []).append(float(np.log(above / below)))
+    known = [logs for _, logs in sorted(groups.items()) if len(logs) >= LEAST]
+    for first, second in itertools.pairwise(known):
+        means = [float(np.mean(logs)) for logs in (first, second)]
+        matters = abs(means[0] - means[1]) > MATTERS * abs(sum(means) / 2)
+        if matters and differ(first, second, LEVEL / (len(known) - 1)):
+            ratios = np.exp(means)
+            return (f"its ratio was {ratios[0]:.3f} in one sitting and {ratios[1]:.3f} in the "
+                    "next, so there is not one figure")
+    return ""

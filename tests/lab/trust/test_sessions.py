@@ -1,0 +1,62 @@
+"""Rounds of two days: a subject that the day changes has no verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from planted import verdict_of
+from synthetic import Script, compare_run
+
+from heapwise.analysis import analyse
+from heapwise.evidence import Evidence
+from heapwise.stats.student import differ
+from heapwise.store import StoredRun
+
+ROUNDS = 24
+
+
+def of_two_days(days_effect: float, seed: int = 1, next_day: int = 2) -> StoredRun:
+    """jemalloc is as fast as glibc on the first day, and slower by the effect on the second."""
+    stored = compare_run(Script(rounds=ROUNDS, seed=seed, time=dict.fromkeys(Script().time, 1.0),
+                                bend=lambda name, number, value: value * (1 + days_effect * (
+                                    name == "jemalloc" and number >= ROUNDS // 2))))
+    return replace(stored, processes=[
+        replace(p, started_at=f"2026-11-0{1 if p.round < ROUNDS // 2 else next_day}"
+                f"T10:{p.round:02}:00+00:00") for p in stored.processes])
+
+
+def word_of(stored: StoredRun, subject: str = "jemalloc") -> tuple[str, str]:
+    row = next(r for r in analyse(Evidence(stored)).rows
+               if (r.subject, r.quantity) == (subject, "wall_time"))
+    return row.verdict, row.note
+
+
+def test_a_ratio_of_two_days_that_differs_is_not_one_figure() -> None:
+    stored = of_two_days(0.004)
+    verdict, note = word_of(stored)
+    assert verdict == "cannot tell"
+    assert "in one sitting and 1.0" in note
+    found = verdict_of(stored, "V9")
+    assert found.verdict == "warn"
+    assert "jemalloc: its ratio was" in found.detail
+
+
+def test_rounds_of_one_day_are_one_sitting() -> None:
+    assert "sitting" not in word_of(of_two_days(0.008, next_day=1))[1]
+
+
+def test_days_that_are_alike_keep_their_verdict() -> None:
+    alike = [word_of(of_two_days(0.0, seed))[0] for seed in range(20)]
+    assert alike.count("no difference") >= 17
+
+
+@pytest.mark.parametrize(("second", "expected"), [
+    ([2.0, 2.1, 1.9, 2.05], True), ([1.0, 1.1, 0.9, 1.02], False)])
+def test_means_differ(second: list[float], expected: bool) -> None:
+    assert differ([1.0, 1.05, 0.95, 1.01], second, 0.05) is expected
+
+
+def test_constant_values_differ_if_they_are_not_equal() -> None:
+    assert differ([1.0] * 3, [2.0] * 3, 0.05)
+    assert not differ([1.0] * 3, [1.0] * 3, 0.05)
