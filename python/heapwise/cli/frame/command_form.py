@@ -31,6 +31,21 @@ SHELL = "/bin/sh"
 LIST_OPTIONS = ("-L", "--parameter-list")
 
 
+HYPERFINE = {
+    "-S": "--shell starts each command by /bin/sh",
+    "-P": "-L NAME 1,2,4 gives the values one by one",
+    "--parameter-scan": "-L NAME 1,2,4 gives the values one by one",
+    "-D": "-L NAME 1,2,4 gives the values one by one",
+    "-C": "-c COMMAND runs once after the last round",
+    "--conclude": "-c COMMAND runs once after the last round",
+    "-u": "units are chosen by the size of the figures",
+    "--time-unit": "units are chosen by the size of the figures",
+    "--reference": "the first command is the baseline; --baseline NAME chooses another",
+    "--output": "--show-output shows what each process prints",
+}
+"""Options of hyperfine that have another name here, and what takes their place."""
+
+
 class CompareCommand(TyperCommand):
     """Takes away ``--`` and what follows, before any option is looked for."""
 
@@ -46,6 +61,11 @@ class CompareCommand(TyperCommand):
                 raise Problem("E003", f"there is no option {unknown}",
                               why="The end of the file's name says what is written.",
                               do="--export FILE.json, .csv, .md or .html") from error
+            if unknown in HYPERFINE and tail is None:
+                raise Problem("E003", f"there is no option {unknown}",
+                              why="hyperfine has it. Without -- every option is one of heapwise.",
+                              do=f"{HYPERFINE[unknown]}; if {unknown} belongs to the program, put "
+                                 "-- before the program") from error
             command = self._first_command(own)
             if unknown in own and tail is None and command:
                 raise Problem(
