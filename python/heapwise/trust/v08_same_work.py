@@ -57,8 +57,9 @@ def check(evidence: Evidence) -> Check:
 
 def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
              compared: list[str]) -> tuple[Verdict, str]:
-    if not any(p.status not in BAD and evidence.baselines.get(p.experiment) == p.subject
-               for p in processes):
+    baselines = [p for p in processes if evidence.baselines.get(p.experiment) == p.subject]
+    if {p.experiment for p in baselines} != {p.experiment for p in baselines
+                                             if p.status not in BAD}:
         return "fail", f"The baseline itself did not finish: {_times(broken)}."
     if leaving := [left for p in processes if (left := p.facts.lingering)]:
         return _left_behind(evidence.stored, leaving, len(processes))

@@ -186,3 +186,17 @@ def test_equal_times_and_equal_counts_show_that_nothing_differs() -> None:
     rows = {row.subject: row for row in analyse(Evidence(stored)).rows
             if row.quantity == "wall_time"}
     assert rows["jemalloc"].verdict == "no difference"
+
+
+def test_a_baseline_that_fails_once_is_counted_and_its_rows_have_no_verdict() -> None:
+    def once(process: Process) -> Process:
+        fails = (process.subject, process.round, process.warm_up) == ("glibc", 4, False)
+        return replace(process, status="failed", reason="exit code 7") if fails else process
+
+    stored = compare_run(Script(edit=once))
+    found = verdict_of(stored, "V8")
+    assert found.verdict == "warn"
+    assert "glibc failed" in found.detail
+    result = analyse(Evidence(stored))
+    assert {row.verdict for row in result.rows} <= {"baseline", "cannot tell"}
+    assert "glibc failed 1 of 14: exit code 7" in result.advice
