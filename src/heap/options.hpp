@@ -32,7 +32,8 @@ struct alignas(seal_alignment) options {
   detail::huge_pages huge_pages = detail::huge_pages::by_the_system;
   // On average, one refill of this many takes its block from the guarded pages; 0: none does.
   std::uint32_t guard_every = chosen_profile::keeps_states ? 64 : 0;
-  bool call_sites = false; // keep the calls that allocate and free each block
+  bool deep_binding = false; // RTLD_DEEPBIND has its effect
+  bool call_sites = false;   // keep the calls that allocate and free each block
 };
 
 /// Read once, when the heap starts, or as soon as there is an environment; the defaults until then.

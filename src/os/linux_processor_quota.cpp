@@ -14,7 +14,8 @@ namespace {
 
 using std::string_view;
 
-/// Paths of control groups are shorter, mostly below 300 bytes. The heap may start on a small stack.
+/// Paths of control groups are shorter, mostly below 300 bytes. The heap may start on a small
+/// stack.
 constexpr std::size_t most_bytes = 1024;
 
 /// A line or a path. Longer ones are cut off, and then found nowhere.
