@@ -66,8 +66,8 @@ COLLECTOR = COMMON | {
     "_ZTHN8heapwise2gc11this_threadE": LOADER,
     "__libc_current_sigrtmax": "two numbers of the C library",
     "__libc_current_sigrtmin": "two numbers of the C library",
-    "dl_iterate_phdr": "the loader's lock is what it is called for; before threads are stopped, "
-                       "or with that lock held",
+    "dl_iterate_phdr": "its lock is what it is called for. It is also called while threads stand "
+                       "still: what replaces it must not allocate then",
     "dlsym": "weak; called before the first lock is taken",
     "pthread_attr_destroy": "called without a lock",
     "pthread_attr_getstack": "called without a lock",
@@ -85,7 +85,8 @@ COLLECTOR = COMMON | {
 # Nobody can replace these by a function that does more: see their reasons. `dlsym` is what an
 # interceptor itself uses.
 NOT_REPLACED = {LEAF, LOADER, DATA, SANITIZER, CPP, END}
-NOT_REPLACED_NAMES = {"__errno_location", "pthread_self", "pthread_getspecific", "dlsym"}
+NOT_REPLACED_NAMES = {"__errno_location", "pthread_self", "pthread_getspecific", "dlsym",
+                      "dl_iterate_phdr"}
 
 # What the libraries called once, and must not call.
 SYSTEM_CALLS = (

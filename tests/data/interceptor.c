@@ -16,12 +16,11 @@ static _Thread_local char room[9000];
 
 static void do_what_they_do(unsigned name) {
   ++room[name % sizeof room];
-  char* const small = malloc(100);
-  char* const large = malloc(300000);
-  if (small != NULL) memset(small, 1, 100);
-  if (large != NULL) memset(large, 1, 300000);
-  free(small);
-  free(large);
+  for (size_t bytes = 100; bytes < 500000; bytes *= 50) {
+    char* const block = malloc(bytes);
+    if (block != NULL) memset(block, 1, bytes);
+    free(block);
+  }
   (void)dlsym(RTLD_DEFAULT, "strtol");
 }
 

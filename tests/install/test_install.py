@@ -6,7 +6,9 @@ import os
 import subprocess
 from pathlib import Path
 
+import interceptor
 import pytest
+from foreign_names import COLLECTOR, HEAP, replaceable, undefined
 from library_build import build_library
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -222,3 +224,27 @@ def files_of_package(path: Path) -> list[str]:
     """Names without their folders: those differ between a prefix and /usr."""
     lines = run("dpkg-deb", "--contents", path).splitlines()
     return [Path(line.split()[5]).name for line in lines if not line.startswith("d")]
+
+
+def test_names_that_the_libraries_ask_others_for(prefix: Path) -> None:
+    """Each has a reason in `foreign_names.py`: another library may take any of them."""
+    folder = library_folder(prefix)
+    assert undefined(folder / "libheapwise-gc.so") == set(COLLECTOR)
+    for profile in ("", "-fast", "-guarded", "-hardened"):
+        assert undefined(folder / f"libheapwise-malloc{profile}.so") == set(HEAP), profile
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="written for x86-64")
+@pytest.mark.parametrize(
+    "settings", [{}, {"HEAPWISE_GC_CONCURRENT_MIB": "1"}], ids=["stop", "copy"]
+)
+def test_a_library_intercepts_what_the_collector_calls(
+    prefix: Path, tmp_path: Path, settings: dict[str, str]
+) -> None:
+    program = tmp_path / "intercepted"
+    folder = library_folder(prefix)
+    run("gcc", "-O1", "-fno-builtin", "-pthread", f"-I{prefix}/include",
+        ROOT / "tests/gc/intercepted.c", "-o", program, f"-L{folder}", "-lheapwise-gc",
+        f"-Wl,-rpath,{folder}")
+    other = interceptor.build(replaceable(COLLECTOR), tmp_path)
+    assert run(program, LD_PRELOAD=str(other), MALLOC_ARENA_MAX="1", **settings) == "done\n"

@@ -29,9 +29,9 @@ def library(request: Any, native: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def intercepting(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = once(tmp_path_factory, "interceptor",
-                lambda folder: interceptor.build(replaceable(HEAP), folder))
-    return made / "libinterceptor.so"
+    folder = once(tmp_path_factory, "interceptor",
+                  lambda place: interceptor.build(replaceable(HEAP), place))
+    return folder / "libinterceptor.so"
 
 
 def with_both(host: Any, library: Path, other: Path, *program: Any, **more: str) -> Any:
