@@ -64,7 +64,7 @@ struct new_thread {
 /// Effects: the thread calls `body(argument)`, and ends when this returns; it inherits the mask of
 /// signals. Returns: the system's answer, in the calling thread.
 /// Requires: stack_end is aligned to 16 bytes.
-inline answer start_thread_at(const new_thread& thread) noexcept {
+inline system_answer start_thread_at(const new_thread& thread) noexcept {
   // As for any other thread: filters of system calls know these, and so does qemu.
   constexpr long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
                          CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
@@ -112,7 +112,7 @@ inline answer start_thread_at(const new_thread& thread) noexcept {
         "r"(number_at_end), [exit] "i"(SYS_exit)
       : "memory", "cc");
 #endif
-  return answer{result};
+  return system_answer{result};
 }
 
 /// Effects: stores `waiting` in `state` once `place` is written, and then waits as long as `word`

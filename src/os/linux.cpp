@@ -107,7 +107,7 @@ void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept {
 namespace {
 
 placed place(void* memory, std::size_t size_bytes, int protection) noexcept {
-  const answer mapped =
+  const system_answer mapped =
       map_pages(memory, size_bytes, protection, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE);
   if (!mapped.succeeded()) {
     return mapped.error() == EEXIST ? placed::occupied : placed::refused;
@@ -197,7 +197,11 @@ bool commit(void* memory, std::size_t size_bytes) noexcept {
 }
 
 bool purge(void* memory, std::size_t size_bytes) noexcept {
-  return system_call(SYS_madvise, memory, size_bytes, MADV_DONTNEED).succeeded();
+  const system_answer purged = system_call(SYS_madvise, memory, size_bytes, MADV_DONTNEED);
+  if (purged.error() != EINVAL) return purged.succeeded();
+  // A part is locked in memory (mlockall). The program has freed it all the same.
+  constexpr int also_locked = 24; // MADV_DONTNEED_LOCKED (Linux 5.18), younger than some headers
+  return system_call(SYS_madvise, memory, size_bytes, also_locked).succeeded();
 }
 
 bool renew(void* memory, std::size_t size_bytes) noexcept {
@@ -213,7 +217,7 @@ bool is_mapped(const void* memory, std::size_t size_bytes) noexcept {
 bool is_one_mapping(const void* memory, std::size_t size_bytes) noexcept {
   // Asked to grow at its place over half of all addresses, where libraries and stacks are in the
   // way, a mapping is refused for lack of room; several mappings are refused as a bad address.
-  const answer grown = system_call(SYS_mremap, memory, size_bytes, quiet.beyond, 0);
+  const system_answer grown = system_call(SYS_mremap, memory, size_bytes, quiet.beyond, 0);
   return grown.error() == ENOMEM || grown.error() == EAGAIN; // EAGAIN: it is locked in memory
 }
 

@@ -153,11 +153,12 @@ bool clone_at(place& chosen, std::byte* stack_end, int (*body)(void*), void* arg
   std::uint64_t before = 0;
   // The new thread inherits the mask.
   system_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-  const answer started = start_thread_at({.body = body,
-                                          .argument = argument,
-                                          .stack_end = stack_end,
-                                          .thread_pointer = chosen.thread_pointer,
-                                          .number = reinterpret_cast<pid_t*>(&chosen.thread)});
+  const system_answer started =
+      start_thread_at({.body = body,
+                       .argument = argument,
+                       .stack_end = stack_end,
+                       .thread_pointer = chosen.thread_pointer,
+                       .number = reinterpret_cast<pid_t*>(&chosen.thread)});
   system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
   return started.succeeded();
 }

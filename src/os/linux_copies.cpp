@@ -58,7 +58,7 @@ void give_way() noexcept {
 #if defined(SYS_close_range)
   constexpr unsigned unshare = 1U << 1; // CLOSE_RANGE_UNSHARE, which no header of 2020 has
   if (!system_call(SYS_close_range, 0, ~0U, unshare).succeeded()) return;
-  const answer file =
+  const system_answer file =
       system_call(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (!file.succeeded()) return;
   constexpr std::string_view first_of_all = "1000";
@@ -117,7 +117,7 @@ void end_with_the_process() noexcept {
 
 /// Effects: waits until the copy has ended, or, with WNOHANG, asks whether it has. Returns: its
 /// number, 0 if it has not ended, or an error.
-answer await(copy_number copy, int options) noexcept {
+system_answer await(copy_number copy, int options) noexcept {
   return system_call(SYS_wait4, copy, nullptr, static_cast<unsigned>(options) | __WCLONE, nullptr);
 }
 
@@ -130,7 +130,7 @@ copy_number copy_process() noexcept {
   the_process = static_cast<pid_t>(system_call(SYS_getpid).value());
   // No signal at its end: `wait` without __WCLONE passes it over. Open files are shared and not
   // inherited: a reader of a pipe would else wait for the end of the copy, too.
-  const answer number = system_call(SYS_clone, CLONE_FILES);
+  const system_answer number = system_call(SYS_clone, CLONE_FILES);
   if (number.value() == 0) {
     system_call(SYS_sched_yield); // the threads of the process stand still: they go first
     system_call(SYS_prctl, PR_SET_NAME, "heapwise-mark");
@@ -151,7 +151,7 @@ void wait_for_copy(copy_number copy) noexcept {
 }
 
 bool copy_has_ended(copy_number copy) noexcept {
-  const answer ended = await(copy, WNOHANG);
+  const system_answer ended = await(copy, WNOHANG);
   return ended.succeeded() ? ended.value() != 0 : ended.error() != EINTR;
 }
 

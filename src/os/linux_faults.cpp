@@ -141,7 +141,7 @@ hidden_by hide(void* memory, std::size_t size_bytes) noexcept {
 }
 
 hidden_by hide_by_protection(void* memory, std::size_t size_bytes) noexcept {
-  system_call(SYS_madvise, memory, size_bytes, MADV_DONTNEED);
+  purge(memory, size_bytes);
   const bool is_hidden =
       protects && system_call(SYS_mprotect, memory, size_bytes, PROT_NONE).succeeded();
   return is_hidden ? hidden_by::protection : hidden_by::nothing;
@@ -157,7 +157,7 @@ bool reveal(void* memory, std::size_t size_bytes, hidden_by how) noexcept {
 sealing seal(void* memory, std::size_t size_bytes) noexcept {
   const bool is_whole = (reinterpret_cast<std::uintptr_t>(memory) | size_bytes) % page_bytes() == 0;
   if (!is_whole) return sealing::no_room;
-  const answer sealed = system_call(SYS_mprotect, memory, size_bytes, PROT_READ);
+  const system_answer sealed = system_call(SYS_mprotect, memory, size_bytes, PROT_READ);
   if (sealed.succeeded()) return sealing::done;
   return sealed.error() == ENOMEM ? sealing::no_room : sealing::refused;
 }
@@ -175,7 +175,7 @@ appended_file::~appended_file() {
 
 void appended_file::write(const char* text, std::size_t length) const noexcept {
   while (length > 0) {
-    const answer written = system_call(SYS_write, descriptor_, text, length);
+    const system_answer written = system_call(SYS_write, descriptor_, text, length);
     if (written.error() == EINTR) continue;
     if (written.value() <= 0) return;
     text += written.value();

@@ -22,7 +22,7 @@ namespace heapwise::os {
 std::size_t address_limit_bytes() noexcept {
   constexpr long itself = 0;
   rlimit limit{};
-  const answer asked = system_call(SYS_prlimit64, itself, RLIMIT_AS, nullptr, &limit);
+  const system_answer asked = system_call(SYS_prlimit64, itself, RLIMIT_AS, nullptr, &limit);
   return asked.succeeded() && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : SIZE_MAX;
 }
 
@@ -114,7 +114,7 @@ void at_thread_exit(void* argument) noexcept {
 
 void write_error(const char* text, std::size_t length) noexcept {
   while (length > 0) {
-    const answer written = system_call(SYS_write, STDERR_FILENO, text, length);
+    const system_answer written = system_call(SYS_write, STDERR_FILENO, text, length);
     if (written.error() == EINTR) continue;
     if (written.value() <= 0) break;
     text += written.value();

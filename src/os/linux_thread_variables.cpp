@@ -41,7 +41,7 @@ HEAPWISE_READS_ANYTHING bool copy_words(const std::byte* from, std::uintptr_t* i
   const iovec local{into, count * sizeof *into};
   const iovec remote{const_cast<std::byte*>(from), count * sizeof *into};
   const long process = system_call(SYS_getpid).value();
-  const answer copied = system_call(SYS_process_vm_readv, process, &local, 1, &remote, 1, 0);
+  const system_answer copied = system_call(SYS_process_vm_readv, process, &local, 1, &remote, 1, 0);
   const bool refused = !copied.succeeded() && copied.error() != EFAULT;
   if (!refused) return copied.value() == static_cast<long>(count * sizeof *into);
   for (std::size_t each = 0; each < count; ++each) into[each] = word_at(from + each * sizeof *into);

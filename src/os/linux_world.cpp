@@ -243,7 +243,8 @@ void each_static_range(range_visitor* visit, void* argument) noexcept {
 
 std::uint64_t now_ns() noexcept {
   timespec now{};
-  // Threads stand still that may hold a lock of whoever took the function's place.
+  // The C library's function may be intercepted, and a thread that stands still may hold a lock
+  // there.
   system_call(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
          static_cast<std::uint64_t>(now.tv_nsec);

@@ -73,8 +73,10 @@ enum class placed {
 /// Effects: makes reserved pages usable; they are zero. Returns: whether the system agreed.
 [[nodiscard]] bool commit(void* memory, std::size_t size_bytes) noexcept;
 
-/// Effects: gives the contents of committed pages back; they stay usable and read as zero.
-/// Returns: whether the system agreed; if not, the pages are as they were.
+/// Effects: gives the contents of committed pages back, also of those that are locked in memory
+/// (Linux 5.18); they stay usable and read as zero.
+/// Returns: whether the system agreed; if not, the pages are as they were, those in front of the
+/// ones that it refused possibly not.
 bool purge(void* memory, std::size_t size_bytes) noexcept;
 
 /// Effects: maps committed pages again: they read as zero, and are one mapping with what `map_at`

@@ -20,7 +20,8 @@ extern "C" {
 namespace heapwise::os {
 
 /// Effects: maps pages of no file, as `mmap` does. Returns: where, or the error.
-inline answer map_pages(void* wish, std::size_t size_bytes, int protection, int flags) noexcept {
+inline system_answer map_pages(void* wish, std::size_t size_bytes, int protection,
+                               int flags) noexcept {
   constexpr int no_file = -1;
   if (__interceptor_mmap == nullptr) [[likely]] {
     return system_call(SYS_mmap, wish, size_bytes, protection, flags | MAP_ANONYMOUS, no_file, 0);
@@ -28,18 +29,18 @@ inline answer map_pages(void* wish, std::size_t size_bytes, int protection, int 
   const int saved = errno;
   void* const memory =
       __interceptor_mmap(wish, size_bytes, protection, flags | MAP_ANONYMOUS, no_file, 0);
-  const answer answered{memory == MAP_FAILED ? -errno : reinterpret_cast<long>(memory)};
+  const system_answer answered{memory == MAP_FAILED ? -errno : reinterpret_cast<long>(memory)};
   errno = saved;
   return answered;
 }
 
 /// Effects: as `munmap`.
-inline answer unmap_pages(void* memory, std::size_t size_bytes) noexcept {
+inline system_answer unmap_pages(void* memory, std::size_t size_bytes) noexcept {
   if (__interceptor_munmap == nullptr) [[likely]] {
     return system_call(SYS_munmap, memory, size_bytes);
   }
   const int saved = errno;
-  const answer answered{__interceptor_munmap(memory, size_bytes) == 0 ? 0 : -errno};
+  const system_answer answered{__interceptor_munmap(memory, size_bytes) == 0 ? 0 : -errno};
   errno = saved;
   return answered;
 }

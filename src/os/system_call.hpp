@@ -17,9 +17,9 @@
 namespace heapwise::os {
 
 /// What the system answered: a value, or the number of an error.
-class answer {
+class system_answer {
  public:
-  constexpr explicit answer(long raw) noexcept : raw_{raw} {}
+  constexpr explicit system_answer(long raw) noexcept : raw_{raw} {}
 
   [[nodiscard]] constexpr bool succeeded() const noexcept {
     constexpr unsigned long most_errors = 4095;
@@ -104,9 +104,9 @@ inline long call(long number, long a, long b, long c, long d, long e, long f) no
 /// Requires: the arguments are as the system call wants them, up to six. Thread safety: all.
 template <typename... Arguments>
   requires(sizeof...(Arguments) <= 6)
-answer system_call(long number, Arguments... arguments) noexcept {
+system_answer system_call(long number, Arguments... arguments) noexcept {
   const long words[6] = {call_words::word(arguments)...};
-  return answer{
+  return system_answer{
       call_words::call(number, words[0], words[1], words[2], words[3], words[4], words[5])};
 }
 

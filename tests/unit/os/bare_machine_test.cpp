@@ -21,20 +21,20 @@ namespace {
 namespace os = heapwise::os;
 
 TEST_CASE("an answer of the system is a value, an address or an error") {
-  CHECK(os::answer{0}.succeeded());
-  CHECK(os::answer{0}.error() == 0);
-  CHECK(os::answer{-1}.error() == 1);
-  CHECK(os::answer{-4095}.error() == 4095);
-  CHECK(os::answer{-4095}.address() == nullptr);
-  CHECK(os::answer{-4096}.succeeded()); // an address may be that high
-  CHECK(os::answer{4096}.address() == reinterpret_cast<std::byte*>(4096));
+  CHECK(os::system_answer{0}.succeeded());
+  CHECK(os::system_answer{0}.error() == 0);
+  CHECK(os::system_answer{-1}.error() == 1);
+  CHECK(os::system_answer{-4095}.error() == 4095);
+  CHECK(os::system_answer{-4095}.address() == nullptr);
+  CHECK(os::system_answer{-4096}.succeeded()); // an address may be that high
+  CHECK(os::system_answer{4096}.address() == reinterpret_cast<std::byte*>(4096));
   CHECK(os::system_call(SYS_getpid).value() == ::getpid());
 }
 
 TEST_CASE("six arguments reach the system, and errno stays") {
   errno = 42;
   constexpr long flags = MAP_PRIVATE | MAP_ANONYMOUS;
-  const os::answer mapped =
+  const os::system_answer mapped =
       os::system_call(SYS_mmap, nullptr, 4096, PROT_READ | PROT_WRITE, flags, -1, 0);
   REQUIRE(mapped.succeeded());
   *mapped.address() = std::byte{1};

@@ -92,6 +92,27 @@ TEST_CASE("a hole is found, and locked memory is not one") {
   os::unmap(memory, 4 * page);
 }
 
+TEST_CASE("pages go back although they are locked in memory") {
+  constexpr int also_locked = 24; // MADV_DONTNEED_LOCKED
+  const std::size_t page = os::page_bytes();
+  auto* const memory = static_cast<unsigned char*>(os::map(4 * page, page));
+  REQUIRE(memory != nullptr);
+  // Since Linux 5.18. An emulator says yes to all advice.
+  constexpr int no_advice = -1;
+  const bool is_known =
+      ::madvise(memory, page, also_locked) == 0 && ::madvise(memory, page, no_advice) != 0;
+  std::memset(memory, 1, 4 * page);
+  const bool is_locked = ::mlock(memory + page, page) == 0; // a limit may stand against it
+  if (is_known && is_locked) {
+    CHECK(os::purge(memory, 4 * page));
+    unsigned char resident[4];
+    REQUIRE(::mincore(memory, 4 * page, resident) == 0);
+    for (const unsigned char each : resident) CHECK((each & 1U) == 0);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(memory[i * page] == 0);
+  }
+  os::unmap(memory, 4 * page);
+}
+
 TEST_CASE("pages that move leave nothing where they were, and can be told apart") {
   const std::size_t page = os::page_bytes();
   auto* const memory = static_cast<unsigned char*>(os::quiet_addresses(16 * page, 1 << 16));
