@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -229,6 +230,48 @@ bool has_bare_thread() noexcept {
   return false;
 }
 
+namespace {
+
+/// Returns: the thread at the place; 0 if there is none, or one that is about to start.
+pid_t thread_at(const place& asked) noexcept {
+  const pid_t thread = asked.thread.load(std::memory_order_acquire);
+  return thread == starting ? 0 : thread;
+}
+
+/// Returns: whether the system still counts the thread among those of the process, which it does
+/// for a moment after it has written that the thread needs its stack no more.
+bool is_thread(long process, pid_t thread) noexcept {
+  constexpr int no_signal = 0;
+  return system_call(SYS_tgkill, process, thread, no_signal).succeeded();
+}
+
+} // namespace
+
+bool await_bare_threads(std::uint32_t limit_ms) noexcept {
+  constexpr timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};
+  constexpr int looks_in_a_moment = 20;
+  const long process = system_call(SYS_getpid).value();
+  for (place& each : places) {
+    const pid_t thread = thread_at(each);
+    if (thread == 0) continue;
+    for (; thread_at(each) == thread; --limit_ms) {
+      if (limit_ms == 0) return false;
+      // Not private: the system wakes as for any process.
+      system_call(SYS_futex, &each.thread, FUTEX_WAIT, thread, &moment);
+    }
+    for (int look = 0; is_thread(process, thread); ++look) {
+      if (look < looks_in_a_moment) {
+        system_call(SYS_sched_yield);
+        continue;
+      }
+      if (limit_ms == 0) return false;
+      --limit_ms;
+      system_call(SYS_nanosleep, &moment, nullptr);
+    }
+  }
+  return true;
+}
+
 void rest(std::atomic<std::uint32_t>& word, std::uint32_t expected,
           std::uint32_t limit_ms) noexcept {
   bare_state* const own = bare_state::own();
@@ -300,6 +343,7 @@ bool start_bare_thread(void (*body)(), const void* /*variable*/) noexcept {
 
 void forget_bare_threads() noexcept {}
 bool has_bare_thread() noexcept { return false; }
+bool await_bare_threads(std::uint32_t /*limit_ms*/) noexcept { return true; }
 
 void rest(std::atomic<std::uint32_t>& word, std::uint32_t expected,
           std::uint32_t limit_ms) noexcept {

@@ -1,6 +1,7 @@
 #include "os/mutex.hpp"
 
 #include "os/bare_state.hpp"
+#include "os/owner.hpp"
 
 namespace heapwise::os {
 
@@ -19,6 +20,10 @@ void mutex::lock_slowly() noexcept {
   for (int look = 0; look < most_looks; ++look) {
     pause();
     if (state_.load(std::memory_order_relaxed) == unlocked && try_lock()) return;
+  }
+  if (is_alone_in_copy()) {
+    state_.store(locked, std::memory_order_relaxed); // a thread of the parent held it
+    return;
   }
 #if HEAPWISE_BARE_THREADS
   bare_state* const bare = bare_state::own();

@@ -184,6 +184,10 @@ void forget_bare_threads() noexcept;
 /// Returns: whether there is a bare thread. It may be about to end.
 [[nodiscard]] bool has_bare_thread() noexcept;
 
+/// Effects: waits until there is no bare thread, and the system knows of none, for about `limit_ms`
+/// at most. Returns: whether there is none. Requires: each was told to end; none is about to start.
+bool await_bare_threads(std::uint32_t limit_ms) noexcept;
+
 /// Effects: `processor_count` counts the processors that the calling thread may use now.
 void remember_processors() noexcept;
 

@@ -18,6 +18,11 @@ struct ending {
   std::string error{}; ///< what it wrote to standard error
 };
 
+/// Effects: in a child: ends it with the code if the condition does not hold.
+inline void exit_unless(bool condition, int code) {
+  if (!condition) std::_Exit(code);
+}
+
 /// Effects: forks, calls body() in the child, which then exits with 0.
 template <class Body>
 ending in_child(const Body& body) {

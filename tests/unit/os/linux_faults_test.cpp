@@ -17,6 +17,7 @@
 namespace {
 
 namespace os = heapwise::os;
+using contract::exit_unless;
 
 /// Returns: whether a child may touch the byte. It is a fork: what is hidden stays so there.
 bool can_touch(volatile std::byte* byte) {
@@ -99,10 +100,6 @@ void by_another_process() {
 
 constexpr sender senders[]{by_kill, by_raise, by_queue, by_another_process};
 
-void expect(bool condition, int code) {
-  if (!condition) std::_Exit(code);
-}
-
 /// An action for faults where none is to be seen.
 void see_fault(const void* /*address*/) { std::_Exit(99); }
 
@@ -138,15 +135,15 @@ TEST_CASE("a handler that the program had gets each SIGSEGV that was sent once, 
     for (int turn = 0; turn < 2; ++turn) {
       calls = 0;
       by_queue();
-      expect(calls == 1, 1);
-      expect(last_told.si_code == SI_QUEUE && last_told.si_value.sival_int == 42, 2);
+      exit_unless(calls == 1, 1);
+      exit_unless(last_told.si_code == SI_QUEUE && last_told.si_value.sival_int == 42, 2);
       by_kill();
-      expect(calls == 2, 3);
-      expect(last_told.si_code == SI_USER && last_told.si_pid == ::getpid(), 4);
+      exit_unless(calls == 2, 3);
+      exit_unless(last_told.si_code == SI_USER && last_told.si_pid == ::getpid(), 4);
       by_raise();
-      expect(calls == 3 && last_told.si_code == SI_TKILL, 5);
+      exit_unless(calls == 3 && last_told.si_code == SI_TKILL, 5);
       by_another_process();
-      expect(calls == 4 && last_told.si_pid != ::getpid(), 6);
+      exit_unless(calls == 4 && last_told.si_pid != ::getpid(), 6);
     }
   });
   CHECK(how.signal == 0);
@@ -162,9 +159,9 @@ TEST_CASE("a SIGSEGV that was sent while it is blocked comes once it is not") {
     ::sigaddset(&blocked, SIGSEGV);
     ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
     by_queue();
-    expect(calls == 0, 1);
+    exit_unless(calls == 0, 1);
     ::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
-    expect(calls == 1 && last_told.si_code == SI_QUEUE, 2);
+    exit_unless(calls == 1 && last_told.si_code == SI_QUEUE, 2);
   });
   CHECK(how.signal == 0);
   CHECK(how.exit_code == 0);
