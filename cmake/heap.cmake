@@ -55,11 +55,16 @@ function(add_heap_objects target profile)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
 endfunction()
 
-# add_heap_replacement(NAME SHARED OBJECTS...): lib<NAME>.so, to be linked or preloaded, and lib<NAME>.a,
-# to be linked (target <NAME>-static), which lacks the objects SHARED.
-function(add_heap_replacement name shared)
-  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
-  add_library(${name} SHARED ${objects} $<TARGET_OBJECTS:${shared}> $<TARGET_OBJECTS:heapwise_runtime_shared>)
+# add_heap_replacement(NAME OBJECTS... SHARED_OBJECTS OBJECTS...): lib<NAME>.so, to be linked or
+# preloaded, and lib<NAME>.a, to be linked (target <NAME>-static). The last objects are in the former
+# only.
+function(add_heap_replacement name)
+  cmake_parse_arguments(PARSE_ARGV 1 heap "" "" SHARED_OBJECTS)
+  set(objects ${heap_UNPARSED_ARGUMENTS})
+  list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  set(shared_objects ${heap_SHARED_OBJECTS})
+  list(TRANSFORM shared_objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  add_library(${name} SHARED ${objects} ${shared_objects} $<TARGET_OBJECTS:heapwise_runtime_shared>)
   add_library(${name}-static STATIC ${objects} $<TARGET_OBJECTS:heapwise_runtime_static>)
   add_library(heapwise::${name} ALIAS ${name})
   add_library(heapwise::${name}-static ALIAS ${name}-static)

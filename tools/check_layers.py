@@ -53,6 +53,8 @@ PACKAGES = (
     # The heap needs nothing of the pools: it may be under everything else in the process.
     Package("heap", r"src/heap/", ("interface", "detail", "os", "options", "c_api")),
     Package("gc", r"src/gc/", ("interface", "detail", "os", "options", "c_api")),
+    # Names of the C library that make system calls, for the program and not for the heap.
+    Package("process", r"src/process/", ("os", "heap")),
     Package("override", r"src/override/", ("interface", "detail", "os", "c_api", "heap")),
     Package("sources", r"src/(pool|arena)/",
          (*BELOW_POOL, "source", "os", "pool", "observe", "c_api")),
@@ -66,7 +68,7 @@ FOLDERS = ("include", "src", "bench", "experiments", "trees")
 SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SYSTEM_CALLS = re.compile(r"^(sys/|linux/|asm/|unistd\.h|sched\.h|pthread\.h|dlfcn\.h|fcntl\.h)")
-PACKAGES_WITH_SYSTEM_CALLS = {"os", "gc_redirect", "bench", "experiments"}
+PACKAGES_WITH_SYSTEM_CALLS = {"os", "gc_redirect", "process", "bench", "experiments"}
 
 
 def package_of(path: str) -> Package | None:

@@ -51,6 +51,12 @@ bool read_report(string_view value, options& into) noexcept {
   return true;
 }
 
+bool read_purge_thread(string_view value, options& into) noexcept {
+  if (value != "0" && value != "1") return false;
+  into.purge_thread = value == "1" ? purge_threads::any : purge_threads::none;
+  return true;
+}
+
 /// Only the profiles that check every call keep call sites.
 bool read_call_sites(string_view value, options& into) noexcept {
   if constexpr (chosen_profile::keeps_states) return read_switch<&options::call_sites>(value, into);
@@ -62,7 +68,7 @@ constexpr auto longest_delay = std::numeric_limits<std::uint32_t>::max();
 constexpr option<options> known[] = {
     {"STATS", read_switch<&options::stats>, "0 or 1"},
     {"INVALID_FREE", read_invalid_free, "abort, warn or ignore"},
-    {"PURGE_THREAD", read_switch<&options::purge_thread>, "0 or 1"},
+    {"PURGE_THREAD", read_purge_thread, "0 or 1"},
     {"PURGE_DELAY_MS", read_number<&options::purge_delay_ms, 0U, longest_delay>, "milliseconds"},
     {"OUT_OF_MEMORY", read_out_of_memory, "null or abort"},
     {"LIMIT_MIB", read_mib<&options::limit_bytes>, "a number of MiB above 0"},

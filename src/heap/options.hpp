@@ -19,11 +19,18 @@ enum class huge_pages : std::uint8_t {
   always,        // huge pages, even if the system fills up what went back
 };
 
+/// Which thread of the heap's own gives memory back.
+enum class purge_threads : std::uint8_t {
+  none,
+  without_rights, ///< one that cannot keep rights that its process gives up
+  any,
+};
+
 /// The defaults, until the environment says otherwise. docs/how-to/use-the-heap.md describes them.
 struct alignas(seal_alignment) options {
   bool stats = false; // HEAPWISE_MALLOC_STATS, and so on
   when_invalid invalid_free = when_invalid::abort;
-  bool purge_thread = true;
+  purge_threads purge_thread = purge_threads::without_rights;
   std::uint32_t purge_delay_ms = 500;
   bool abort_without_memory = false; // HEAPWISE_MALLOC_OUT_OF_MEMORY
   std::size_t limit_bytes = static_cast<std::size_t>(-1);

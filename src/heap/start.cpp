@@ -30,6 +30,7 @@
 #include "os/mutex.hpp"
 #include "os/open_files.hpp"
 #include "os/os.hpp"
+#include "os/owner.hpp"
 
 namespace heapwise::detail {
 
@@ -89,6 +90,7 @@ void unlock_all() {
 // open files after this handler. The thread that holds that lock may wait for one that needs the
 // heap, so it is taken first (glibc bug 19431).
 void before_fork() {
+  adopt_copy();
   const bool pauses = os::has_one_library_thread();
   if (pauses) {
     os::pause_bare_threads();
@@ -205,6 +207,20 @@ bool heap_has_started() noexcept {
   return started.load(std::memory_order_acquire);
 }
 
+void free_locks_of_parent() noexcept {
+  if (os::is_alone_in_copy()) unlock_all();
+}
+
+void prepare_bare_fork() noexcept { before_fork(); }
+
+void finish_bare_fork(bool in_the_child) noexcept {
+  if (in_the_child) {
+    in_child();
+  } else {
+    in_parent();
+  }
+}
+
 bool start_heap() noexcept {
   if (heap_has_started()) return true;
   const void* const own = __builtin_thread_pointer();
@@ -245,6 +261,7 @@ void read_late_options() noexcept {
 /// late.
 void prepare(int /*count*/, char** /*words*/, char** environment) noexcept {
   os::remember_environment(environment);
+  os::claim_memory();
   // The handlers that are registered first are called last before a fork: those of other libraries
   // may allocate.
   watch_forks();

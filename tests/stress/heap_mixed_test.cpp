@@ -54,7 +54,7 @@ void settle() {
 }
 
 TEST_CASE("spans are mixed while their blocks are freed, resized and made by all threads") {
-  the_options.purge_thread = false;
+  the_options.purge_thread = purge_threads::none;
   REQUIRE(start_heap());
   constexpr std::size_t threads = 4;
   std::array<std::vector<signed_block>, threads> survivors;

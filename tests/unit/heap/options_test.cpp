@@ -36,10 +36,10 @@ bool is_taken(const char* name, const std::string& value, const Check& is_as_wan
 }
 
 bool are_defaults(const options& now) {
-  return !now.stats && now.invalid_free == when_invalid::abort && now.purge_thread &&
-         now.purge_delay_ms == 500 && !now.abort_without_memory &&
-         now.limit_bytes == static_cast<std::size_t>(-1) && now.shards == 0 &&
-         now.huge_pages == huge_pages::by_the_system;
+  return !now.stats && now.invalid_free == when_invalid::abort &&
+         now.purge_thread == purge_threads::without_rights && now.purge_delay_ms == 500 &&
+         !now.abort_without_memory && now.limit_bytes == static_cast<std::size_t>(-1) &&
+         now.shards == 0 && now.huge_pages == huge_pages::by_the_system;
 }
 
 /// Whether the value is refused with this line, and changes nothing.
@@ -64,8 +64,9 @@ TEST_CASE("every value that there is") {
   CHECK(is_taken("HEAPWISE_MALLOC_INVALID_FREE", "ignore",
                  [](const options& now) { return now.invalid_free == when_invalid::ignore; }));
   CHECK(is_taken("HEAPWISE_MALLOC_PURGE_THREAD", "0",
-                 [](const options& now) { return !now.purge_thread; }));
-  CHECK(is_taken("HEAPWISE_MALLOC_PURGE_THREAD", "1", are_defaults));
+                 [](const options& now) { return now.purge_thread == purge_threads::none; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_PURGE_THREAD", "1",
+                 [](const options& now) { return now.purge_thread == purge_threads::any; }));
   CHECK(is_taken("HEAPWISE_MALLOC_PURGE_DELAY_MS", "0",
                  [](const options& now) { return now.purge_delay_ms == 0; }));
   CHECK(is_taken("HEAPWISE_MALLOC_PURGE_DELAY_MS", "4294967295",
@@ -154,7 +155,8 @@ TEST_CASE("the line is written once in a process, and not in its children") {
     ::setenv("HEAPWISE_PURGE_THREAD", "0", 1);
     ::setenv("HEAPWISE_PURGE_DELAY_MS", "100", 1);
     heapwise_free(heapwise_malloc(100));
-    if (the_options.purge_thread || the_options.purge_delay_ms != 100) std::_Exit(1);
+    if (the_options.purge_thread != purge_threads::none || the_options.purge_delay_ms != 100)
+      std::_Exit(1);
     const ending child = in_child([] { heapwise_free(heapwise_malloc(100)); });
     if (!child.error.empty()) std::_Exit(2);
   });

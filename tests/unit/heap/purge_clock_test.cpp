@@ -1,9 +1,13 @@
 #include "heap/purge_clock.hpp"
 
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <barrier>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +25,7 @@
 #include "contract/child.hpp"
 #include "heap/purge.hpp"
 #include "heap/space.hpp"
+#include "os/os.hpp"
 #include "surroundings.hpp"
 
 extern "C" [[gnu::weak]] void __tsan_init();
@@ -87,7 +92,7 @@ std::ptrdiff_t thread_count_of_process() {
 
 TEST_CASE("much free memory lets the clock tick, and it gives everything back") {
   const contract::ending how = contract::in_child([] {
-    the_options.purge_thread = true;
+    the_options.purge_thread = purge_threads::any;
     the_options.purge_delay_ms = 2;
     std::vector<void*> blocks = make_blocks(100, std::size_t{32} << 20);
     blocks.push_back(heapwise_malloc(std::size_t{32} << 20));
@@ -118,7 +123,7 @@ void use_every_class() {
 TEST_CASE("blocks that wait in the bins' stocks count as free memory") {
   const contract::ending how = contract::in_child([] {
     ::alarm(60);
-    the_options.purge_thread = true;
+    the_options.purge_thread = purge_threads::any;
     the_options.purge_delay_ms = 2;
     use_every_class();
     while (purged_bytes() < std::size_t{8} << 20) std::this_thread::yield();
@@ -129,7 +134,7 @@ TEST_CASE("blocks that wait in the bins' stocks count as free memory") {
 TEST_CASE("a span that was given back is passed over until blocks come or go") {
   const contract::ending how = contract::in_child([] {
     ::alarm(60);
-    the_options.purge_thread = true;
+    the_options.purge_thread = purge_threads::any;
     the_options.purge_delay_ms = 2;
     constexpr std::size_t bytes = std::size_t{16} << 20;
     const std::vector<void*> blocks = make_blocks(1024, bytes);
@@ -173,7 +178,7 @@ TEST_CASE("blocks in the caches of threads that ended count as free memory") {
     for (std::thread& each : threads) each.join();
     if (idle_cached_bytes() < std::size_t{8} << 20) std::_Exit(1);
     the_options.purge_delay_ms = 2;
-    the_options.purge_thread = true;
+    the_options.purge_thread = purge_threads::any;
     notice_free_memory();
     while (idle_cached_bytes() != 0) std::this_thread::yield();
   });
@@ -221,7 +226,7 @@ void get_batches() {
 TEST_CASE("the memory for the batches of very many threads goes back") {
   const contract::ending how = contract::in_child([] {
     ::alarm(60);
-    the_options.purge_thread = true;
+    the_options.purge_thread = purge_threads::any;
     the_options.purge_delay_ms = 2;
     constexpr int count = 200;
     std::atomic<int> ready{0};
@@ -246,17 +251,17 @@ TEST_CASE("the memory for the batches of very many threads goes back") {
 
 TEST_CASE("little free memory does not start a thread, nor does the option without one") {
   const contract::ending how = contract::in_child([] {
-    the_options.purge_thread = true;
+    the_options.purge_thread = purge_threads::any;
     the_options.purge_delay_ms = 600'000; // a thread that starts does not end before it is counted
     const std::ptrdiff_t alone = thread_count_of_process();
     for (void* each : make_blocks(1000, std::size_t{4} << 20)) heapwise_free(each);
     notice_free_memory();
     if (thread_count_of_process() != alone) std::_Exit(1);
-    the_options.purge_thread = false;
+    the_options.purge_thread = purge_threads::none;
     for (void* each : make_blocks(1000, std::size_t{64} << 20)) heapwise_free(each);
     notice_free_memory();
     if (thread_count_of_process() != alone) std::_Exit(2);
-    the_options.purge_thread = true;
+    the_options.purge_thread = purge_threads::any;
     notice_free_memory();
     if (thread_count_of_process() <= alone) std::_Exit(3);
   });
@@ -266,7 +271,7 @@ TEST_CASE("little free memory does not start a thread, nor does the option witho
 TEST_CASE("a forked child has a clock of its own") {
   if (__tsan_init != nullptr) return; // it allows no threads after such a fork
   const contract::ending how = contract::in_child([] {
-    the_options.purge_thread = true;
+    the_options.purge_thread = purge_threads::any;
     the_options.purge_delay_ms = 2;
     heapwise_free(heapwise_malloc(std::size_t{64} << 20));
     notice_free_memory();
@@ -278,6 +283,108 @@ TEST_CASE("a forked child has a clock of its own") {
       while (purged_bytes() < before + (std::size_t{64} << 20)) std::this_thread::yield();
     });
     std::_Exit(child.exit_code);
+  });
+  CHECK(how.exit_code == 0);
+}
+
+/// Effects: much is free, and the clock's thread gives it back slowly.
+void start_slow_clock() {
+  the_options.purge_thread = purge_threads::any;
+  the_options.purge_delay_ms = 600'000;
+  heapwise_free(heapwise_malloc(std::size_t{64} << 20));
+  notice_free_memory();
+}
+
+TEST_CASE("while a stop is in force there is no thread, and it comes back afterwards") {
+  if (__tsan_init != nullptr) return; // its threads are the C library's
+  const contract::ending how = contract::in_child([] {
+    const std::ptrdiff_t alone = thread_count_of_process();
+    start_slow_clock();
+    if (thread_count_of_process() != alone + 1) std::_Exit(1);
+    {
+      const clock_stop stop{after_stop::tick_again};
+      if (thread_count_of_process() != alone) std::_Exit(2);
+      notice_free_memory();
+      if (thread_count_of_process() != alone) std::_Exit(3);
+      const clock_stop inner{after_stop::rest}; // as in a handler of a signal
+    }
+    for (int call = 0; call < 5000 && thread_count_of_process() == alone; ++call) {
+      notice_free_memory();
+    }
+    if (thread_count_of_process() != alone + 1) std::_Exit(4);
+    const clock_stop last{after_stop::tick_again};
+    forbid_clock();
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("stops and starts of many threads at once leave no thread behind a stop") {
+  if (__tsan_init != nullptr) return;
+  const contract::ending how = contract::in_child([] {
+    ::alarm(60);
+    start_slow_clock();
+    std::atomic<bool> done{false};
+    std::thread other{[&] {
+      while (!done) notice_free_memory();
+    }};
+    for (int turn = 0; turn < 300; ++turn) {
+      const clock_stop stop{after_stop::tick_again};
+      if (os::has_bare_thread()) std::_Exit(1);
+      std::this_thread::yield();
+      if (os::has_bare_thread()) std::_Exit(2);
+    }
+    done = true;
+    other.join();
+  });
+  CHECK(how.signal == 0);
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("a process that shares its memory with the parent starts no thread") {
+  if (__tsan_init != nullptr) return;
+  const contract::ending how = contract::in_child([] {
+    const std::ptrdiff_t alone = thread_count_of_process();
+    the_options.purge_thread = purge_threads::any;
+    the_options.purge_delay_ms = 600'000;
+    static char stack[std::size_t{256} << 10];
+    static std::ptrdiff_t seen = 0;
+    const auto body = [](void*) {
+      heapwise_free(heapwise_malloc(std::size_t{64} << 20));
+      for (int call = 0; call < 100; ++call) notice_free_memory();
+      seen = thread_count_of_process();
+      return 0;
+    };
+    const pid_t child =
+        ::clone(body, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr);
+    if (child < 0 || ::waitpid(child, nullptr, 0) != child) std::_Exit(1);
+    if (seen != 1) std::_Exit(2);
+    for (int call = 0; call < 5000 && thread_count_of_process() == alone; ++call) {
+      notice_free_memory();
+    }
+    if (thread_count_of_process() != alone + 1) std::_Exit(3);
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("a copy of the process that no handler knows of has free locks and a clock of its own") {
+  if (__tsan_init != nullptr) return;
+  const contract::ending how = contract::in_child([] {
+    start_slow_clock();
+    the_space.purging().lock(); // as by the thread, which the copy does not have
+    const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+    if (child == 0) {
+      ::alarm(60);
+      the_options.purge_delay_ms = 2;
+      const std::size_t before = purged_bytes();
+      void* const block = heapwise_malloc(std::size_t{64} << 20);
+      std::memset(block, 1, std::size_t{64} << 20);
+      heapwise_free(block);
+      while (purged_bytes() < before + (std::size_t{64} << 20)) std::this_thread::yield();
+      ::_exit(0);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    if (status != 0) std::_Exit(1);
   });
   CHECK(how.exit_code == 0);
 }

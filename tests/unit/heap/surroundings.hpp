@@ -28,9 +28,9 @@ using namespace heapwise::detail;
 
 /// Effects: starts the heap, whose memory goes back when a test says so, not when the clock does.
 inline void start_without_clock() {
-  the_options.purge_thread = false;
+  the_options.purge_thread = purge_threads::none;
   if (!start_heap()) std::abort();
-  the_options.purge_thread = false; // whatever the environment said
+  the_options.purge_thread = purge_threads::none; // whatever the environment said
 }
 
 /// Effects: brings every free block of this thread and of those that ended back to its span.
