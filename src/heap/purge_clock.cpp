@@ -227,13 +227,20 @@ bool refused_just_now() noexcept {
   return true;
 }
 
+/// Effects: starts a thread if this process may have one, and no other thread was quicker. Not
+/// inlined: mostly nobody calls it, and the caller needs fewer registers.
+HEAPWISE_COLD void try_to_start() noexcept {
+  const std::uint32_t seen = the_phase().load(std::memory_order_relaxed);
+  if (seen == ticking || (seen == stopped && refused_just_now())) return;
+  if (may_start() && change_phase(seen, ticking)) start_clock();
+}
+
 } // namespace
 
 void notice_free_memory() noexcept {
   const std::uint32_t seen = the_phase().load(std::memory_order_relaxed);
   if (seen == ticking || the_options.purge_thread == purge_threads::none) return;
-  if (seen == stopped && (!much_is_free() || refused_just_now())) return;
-  if (may_start() && change_phase(seen, ticking)) start_clock();
+  if (seen == outdated || much_is_free()) try_to_start();
 }
 
 clock_stop::clock_stop(after_stop then) noexcept
