@@ -32,7 +32,7 @@ BELOW_POOL = ("interface", "detail", "checking", "thread")
 
 PACKAGES = (
     # The types in which a pool is asked and answers. They need nothing, so all may use them.
-    Package("interface", r"include/heapwise/(block_source|concepts|pool_options)\.hpp", ()),
+    Package("interface", r"include/heapwise/(block_source|concepts|pool_options|standard)\.hpp", ()),
     Package("detail", r"include/heapwise/detail/", ("interface",)),
     Package("checking", r"include/heapwise/(checking|sanitized)\.hpp", ("interface", "detail")),
     # Where memory comes from, beside the sources that everything needs.
@@ -45,7 +45,7 @@ PACKAGES = (
     Package("hybrid", r"include/heapwise/hybrid(\.hpp|/)", ("interface", "detail")),
     Package("contents", r"include/heapwise/heapwise\.hpp", LIBRARY),
     Package("heap_header", r"include/heapwise/heap\.hpp", ("interface", "detail", "c_api")),
-    Package("gc_header", r"include/heapwise/gc\.hpp", ("c_api",)),
+    Package("gc_header", r"include/heapwise/gc\.hpp", ("detail", "c_api")),
     Package("gc_redirect", r"include/heapwise/gc_redirect\.h", ("c_api",)),
     Package("c_api", r"include/heapwise/\w+\.h$", ()),
     # What the heap and the collector share: how a library reads its options and reports on stderr.

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <heapwise/standard.hpp>
+
 namespace heapwise::inline v0_1 {
 
 /// Gives and takes back big pieces of memory (chunks). The functions are virtual, because they are

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <heapwise/standard.hpp>
+
 namespace heapwise::inline v0_1 {
 
 /// How much a pool distrusts its user. The pool calls `carved` for each block when the block is cut

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <heapwise/gc.h>
+#include <heapwise/detail/construct.hpp>
 
 namespace heapwise::detail::inline v0_1 {
 
@@ -65,7 +66,7 @@ template <class T, class... Arguments>
       : alignof(T) <= 16                               ? heapwise_gc_malloc(sizeof(T))
                          : heapwise_gc_malloc_aligned(alignof(T), sizeof(T)));
   // If the constructor throws, the block is garbage.
-  T* const result = ::new (block) T(std::forward<Arguments>(arguments)...);
+  T* const result = detail::construct_in<T>(block, std::forward<Arguments>(arguments)...);
   if constexpr (!std::is_trivially_destructible_v<T>) {
     const auto destroy = [](void* object, void*) { std::destroy_at(static_cast<T*>(object)); };
     if (heapwise_gc_set_finalizer(block, destroy, nullptr) != 0) {

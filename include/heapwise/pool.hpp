@@ -116,8 +116,9 @@ class pool {
 
   /// Only for policies with a cache for each thread. Returns: the calling thread's local_pool.
   /// Throws: std::bad_alloc if there is no memory for a cache, or if the thread is about to end.
+  template <class Shared = core> // clang 15 and older instantiate members that cannot be called
   [[nodiscard]] local_pool<pool> local()
-    requires requires(core& shared) { shared.local(); }
+    requires requires(Shared& shared) { shared.local(); }
   {
     return local_pool<pool>{core_.local()};
   }

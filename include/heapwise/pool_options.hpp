@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include <heapwise/standard.hpp>
+
 namespace heapwise::inline v0_1 {
 
 /// How a pool that has no free block gets more. One thread at a time obtains a chunk from the

@@ -9,6 +9,7 @@
 
 #include <heapwise/block_source.hpp>
 #include <heapwise/concepts.hpp>
+#include <heapwise/detail/construct.hpp>
 #include <heapwise/pool.hpp>
 #include <heapwise/pool_options.hpp>
 
@@ -24,7 +25,7 @@ class object_maker {
   static T* make(Blocks& blocks, void* block, Arguments&&... arguments) {
     if (block == nullptr) return nullptr;
     unused_block guard{blocks, block};
-    T* const object = ::new (block) T(std::forward<Arguments>(arguments)...);
+    T* const object = construct_in<T>(block, std::forward<Arguments>(arguments)...);
     guard.block = nullptr;
     return object;
   }
@@ -149,8 +150,9 @@ class typed_pool {
 
   /// Only for pools with a cache for each thread. Returns: the calling thread's access to this
   /// pool, as Pool::local.
+  template <class Blocks = Pool> // see pool::local
   [[nodiscard]] auto local()
-    requires requires(Pool& blocks) { blocks.local(); }
+    requires requires(Blocks& blocks) { blocks.local(); }
   {
     return local_typed_pool<T, decltype(blocks_.local())>{blocks_.local()};
   }

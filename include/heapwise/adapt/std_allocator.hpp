@@ -8,6 +8,7 @@
 
 #include <heapwise/adapt/when_exhausted.hpp>
 #include <heapwise/concepts.hpp>
+#include <heapwise/detail/config.hpp>
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/spill.hpp>
 
@@ -92,9 +93,10 @@ class std_allocator {
       }
     }
     if constexpr (over_aligned) {
-      ::operator delete(memory, count * sizeof(T), std::align_val_t{alignof(T)});
+      ::operator delete(HEAPWISE_BLOCK_AND_SIZE(memory, count * sizeof(T)),
+                        std::align_val_t{alignof(T)});
     } else {
-      ::operator delete(memory, count * sizeof(T));
+      ::operator delete(HEAPWISE_BLOCK_AND_SIZE(memory, count * sizeof(T)));
     }
   }
 

@@ -1,5 +1,8 @@
-// What differs between compilers and their options; the only `#if` in the headers.
+// What differs between compilers and their options; the only `#if` in the headers, beside
+// standard.hpp.
 #pragma once
+
+#include <heapwise/standard.hpp>
 
 #if defined(__GNUC__) || defined(__clang__)
 #define HEAPWISE_ALWAYS_INLINE [[gnu::always_inline]] inline
@@ -52,6 +55,22 @@
 #define HEAPWISE_LOAD_RACY(word) __atomic_load_n(word, __ATOMIC_RELAXED)
 #else
 #define HEAPWISE_LOAD_RACY(word) (*static_cast<const volatile std::uint64_t*>(word))
+#endif
+
+// A relaxed store to a plain word, as std::atomic_ref makes it, which libc++ has since version 19.
+#if defined(__clang__) || defined(__GNUC__)
+#define HEAPWISE_STORE_RELAXED(word, value) __atomic_store_n(word, value, __ATOMIC_RELAXED)
+#else
+#define HEAPWISE_STORE_RELAXED(word, value) \
+  std::atomic_ref{*(word)}.store(value, std::memory_order_relaxed)
+#endif
+
+// What operator delete is given. Without sized deallocation, an option of compilers that is off in
+// clang before version 19, there is no operator that takes the size.
+#if defined(__cpp_sized_deallocation)
+#define HEAPWISE_BLOCK_AND_SIZE(block, bytes) block, bytes
+#else
+#define HEAPWISE_BLOCK_AND_SIZE(block, bytes) block
 #endif
 
 // Programs that run under the address sanitizer (see detail/poison.hpp).

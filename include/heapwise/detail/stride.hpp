@@ -25,7 +25,9 @@ class stride_divider {
 
   /// Returns: offset / stride if that is exact, else a number above 2^64 / stride - 1.
   [[nodiscard]] constexpr std::uint64_t quotient(std::uint64_t offset) const noexcept {
-    return std::rotr(offset * inverse_, shift_);
+    // Not std::rotr: libraries differ in the type of its second parameter.
+    const std::uint64_t product = offset * inverse_;
+    return product >> shift_ | product << (-shift_ & 63);
   }
 
   /// Returns: offset % stride == 0 && offset / stride < blocks, where `bound` is bound_of(blocks).

@@ -75,7 +75,8 @@ class numbered_chunks {
   static constexpr std::size_t first_size = 64; // chunks of the first segment
 
   static std::size_t segment_of(std::uint64_t number) noexcept {
-    return static_cast<std::size_t>(std::bit_width(number / first_size + 1)) - 1;
+    // Not bit_width, which has another type in older libraries.
+    return 63 - static_cast<std::size_t>(std::countl_zero(number / first_size + 1));
   }
   static std::size_t bytes_of(std::size_t segment) noexcept {
     return sizeof(place) * (first_size << segment);

@@ -290,8 +290,7 @@ class lock_free::core {
   }
 
   void store_link(void* block, std::uint64_t top) const noexcept {
-    std::atomic_ref{*static_cast<std::uint64_t*>(block)}.store(check_.seal(block, top),
-                                                               std::memory_order_relaxed);
+    HEAPWISE_STORE_RELAXED(static_cast<std::uint64_t*>(block), check_.seal(block, top));
   }
 
   /// Returns: the link in a block. This read is racy by design: another thread may have popped the

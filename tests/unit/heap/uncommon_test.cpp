@@ -417,7 +417,7 @@ std::string refused(void* address) {
   });
   if (how.signal != SIGABRT) return "";
   const std::size_t begin = how.error.find(": ", sizeof "heapwise: ") + 2;
-  return how.error.substr(begin, how.error.find(". Next") - begin);
+  return how.error.substr(begin, how.error.find(". ", begin) - begin);
 }
 
 TEST_CASE("every address that is not a block's is refused with the reason") {
@@ -445,7 +445,7 @@ std::string refused_by_bin(std::byte* address) {
   const contract::ending how = contract::in_child([&] { the_bins[5].put_back(&address, 1, 5); });
   if (how.signal != SIGABRT) return "signal " + std::to_string(how.signal);
   const std::size_t begin = how.error.find(": ", sizeof "heapwise: ") + 2;
-  return how.error.substr(begin, how.error.find(". Next") - begin);
+  return how.error.substr(begin, how.error.find(". ", begin) - begin);
 }
 
 TEST_CASE("an address of nobody that is freed with a size is refused, not looked up") {

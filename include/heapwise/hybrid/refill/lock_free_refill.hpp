@@ -160,7 +160,7 @@ struct lock_free_refill {
       return detail::hybrids::numbered_chunks::index_of(block);
     }
     static void link(void* block, std::uint64_t index) noexcept {
-      std::atomic_ref{*static_cast<std::uint64_t*>(block)}.store(index, std::memory_order_relaxed);
+      HEAPWISE_STORE_RELAXED(static_cast<std::uint64_t*>(block), index);
     }
     /// Racy by design: another thread may have popped the block meanwhile and its user may be
     /// writing to it. The value is then garbage, but the head has changed and it is dropped. Chunks
