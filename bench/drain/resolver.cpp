@@ -45,7 +45,10 @@ bool resolver::end_displaced(call next) {
 }
 
 /// For the call that makes the block: it may come late.
-void resolver::wait_for_block(call next) { waiting_[next.address] = next; }
+void resolver::wait_for_block(call next) {
+  const auto [waiting, is_new] = waiting_.insert_or_assign(next.address, next);
+  if (!is_new) ++totals_.unknown_ends; // the one before has waited in vain
+}
 
 /// If the end of the block that `next` has new_block was seen before it, the block ends now.
 void resolver::end_waiting(call next, live_block new_block) {

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,7 @@ class Recorded(Summary, frozen=True):
             return found
         others = self.other_processes + len(self.processes) - 1
         if is_starter(first.program) and self.children_without and not others:
-            return unrecorded(self.children_without[-1])
+            return replace(unrecorded(self.children_without[-1]), way="started")
         return None
 
 

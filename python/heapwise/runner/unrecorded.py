@@ -22,16 +22,18 @@ STARTERS = {"sh", "dash", "bash", "zsh", "ksh", "busybox", "timeout", "time", "s
 
 @dataclass(frozen=True)
 class Unrecorded:
-    """name: of the program. reason: why the recorder was not in it, in words. problem: its id."""
+    """name: of the program. reason: why the recorder was not in it, in words. problem: its id. way:
+    how it began."""
 
     name: str
     reason: str
     problem: str = "E028"
+    way: str = "executed"
 
     def as_problem(self, before: str) -> Problem:
         """before: the program that was recorded instead."""
         return Problem(
-            self.problem, f"{before} executed {self.name}, which was not recorded: {self.reason}",
+            self.problem, f"{before} {self.way} {self.name}, which was not recorded: {self.reason}",
             why=f"The trace has the calls of {before} only.",
             do="record the program itself, without what starts it; --force keeps the exit code")
 

@@ -11,7 +11,8 @@ from heapwise.trace.columns import Numbers
 
 STEP_BITS = 6
 STEPS = 1 << STEP_BITS
-"""Of equal width in each power of two. So a quantile is at most 1 / 64 too large."""
+"""Of equal width in each power of two. So a quantile is at most 1 / 64 too large, and exact if
+nearly all numbers of that size are the same."""
 
 PLACES = STEPS * (64 - STEP_BITS + 1)
 
@@ -19,13 +20,13 @@ PLACES = STEPS * (64 - STEP_BITS + 1)
 class Spread:
     """Numbers below 2**63, each with a weight beside its count.
 
-    counts, weights: by place. most: the largest number, exact; 0 if there is none.
+    counts, weights, largest: by place; the latter is 0 if there is none.
     """
 
     def __init__(self) -> None:
         self.counts = np.zeros(PLACES)
         self.weights = np.zeros(PLACES)
-        self.most = 0
+        self.largest = np.zeros(PLACES, np.int64)
 
     def add(self, numbers: Numbers, weights: NDArray[Any]) -> None:
         if not len(numbers):
@@ -33,7 +34,7 @@ class Spread:
         places = places_of(numbers)
         self.counts += np.bincount(places, minlength=PLACES)
         self.weights += np.bincount(places, weights.astype(np.float64), PLACES)
-        self.most = max(self.most, int(numbers.max()))
+        np.maximum.at(self.largest, places, numbers.astype(np.int64))
 
     def quantile(self, order: float, by_weight: bool = False) -> int | None:
         """At least this share of the numbers (or of their weights) is not larger. None of none."""
@@ -41,7 +42,7 @@ class Spread:
         if sums[-1] <= 0:
             return None
         place = int(np.searchsorted(sums, order * sums[-1] * (1 - 1e-12)))
-        return min(self.most, last_of(min(place, PLACES - 1)))
+        return int(self.largest[min(place, PLACES - 1)])
 
 
 def places_of(numbers: Numbers) -> NDArray[np.int64]:
@@ -52,11 +53,3 @@ def places_of(numbers: Numbers) -> NDArray[np.int64]:
     # Doubles round numbers above 2**53: the last step of a power of two may come out as the next.
     places: NDArray[np.int64] = np.minimum(steps + shift * STEPS, PLACES - 1)
     return places
-
-
-def last_of(place: int) -> int:
-    """The largest number of a place."""
-    if place < 2 * STEPS:
-        return place
-    shift = place // STEPS - 1
-    return ((place - shift * STEPS + 1) << shift) - 1

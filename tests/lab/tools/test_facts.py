@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 APP: Any = typer.main.get_command(build_app())
 
 INTERNAL = {"HEAPWISE_COUNT_OUT", "HEAPWISE_PAD", "HEAPWISE_PROBE_OUT", "HEAPWISE_RECORD",
-            "HEAPWISE_SCRIPT", "HEAPWISE_SENT_PEERS", "HEAPWISE_FLEET_LOCK",
+            "HEAPWISE_RECORD_FILE", "HEAPWISE_SCRIPT", "HEAPWISE_SENT_PEERS", "HEAPWISE_FLEET_LOCK",
             "HEAPWISE_FLEET_ORIGIN"}
 """Variables by which one of our programs tells another something. They are not for users."""
 
