@@ -144,9 +144,9 @@ def test_the_calls_of_a_plugin_are_recorded_by_their_kinds(
         if name == "hidden":
             continue  # its operators are its own, which no other library can see
         trace = tmp_path / f"{name}.hwt"
-        more = surroundings(host, native / heap if heap else None, plugins["shared"])
-        if name == "own":  # it throws itself, in its operator: the exception is part of the call
-            more = {"PLUGIN_ALL_FIT": "1"}
+        # Operators that throw themselves make the exception inside the call: its block is a part
+        # of the call, and its end is not.
+        more = {"PLUGIN_ALL_FIT": "1"} if heap or name == "own" else {}
         record(native, trace, "libheapwise-recorder.so", heap, [str(host), "local", str(plugin)],
                **more)
         blocks: Counter[Kind] = Counter()
