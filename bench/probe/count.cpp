@@ -12,6 +12,7 @@
 #include "kernel/clock.hpp"
 #include "line/json_line.hpp"
 #include "probe/next.hpp"
+#include "probe/next_malloc.hpp"
 #include "probe/provider.hpp"
 #include "probe/report_file.hpp"
 
@@ -77,6 +78,7 @@ void begin_forked_child() noexcept {
 __attribute__((constructor)) void begin_process() noexcept {
   if (!report.remember(count_variables)) report.remember(probe_variables);
   begin();
+  find_next_malloc();
   pthread_atfork(nullptr, nullptr, begin_forked_child);
 }
 

@@ -47,7 +47,7 @@ int look_for_definition(dl_phdr_info* object, std::size_t, void* argument) noexc
   if (!search.accept(*object)) return 0;
   const ElfW(Sym)* symbol = detail::definition_in(*object, search.name);
   if (symbol == nullptr) return 0;
-  search.result = {reinterpret_cast<void*>(object->dlpi_addr + symbol->st_value),
+  search.result = {reinterpret_cast<void*>(object->dlpi_addr + symbol->st_value), symbol->st_size,
                    object->dlpi_name};
   return 1;
 }
@@ -96,7 +96,18 @@ int look_for_opened(dl_phdr_info* object, std::size_t, void* argument) noexcept 
   return 1;
 }
 
+int read_loaded(dl_phdr_info* object, std::size_t, void* argument) noexcept {
+  *static_cast<std::uint64_t*>(argument) = object->dlpi_adds;
+  return 1;
+}
+
 } // namespace
+
+std::uint64_t objects_loaded() noexcept {
+  std::uint64_t loaded = 0;
+  dl_iterate_phdr(read_loaded, &loaded);
+  return loaded;
+}
 
 definition definition_at(std::uintptr_t base, const char* name) noexcept {
   return find(name, [=](const dl_phdr_info& object) { return object.dlpi_addr == base; });

@@ -9,6 +9,7 @@ namespace heapwise::bench {
 /// A function in a loaded object.
 struct definition {
   void* function = nullptr;
+  std::uint64_t bytes = 0;
   const char* path = nullptr; ///< of the object, valid while it is loaded
 
   [[nodiscard]] explicit operator bool() const noexcept { return function != nullptr; }
@@ -32,5 +33,8 @@ struct definition {
 /// The path of the library that holds the address, if the program may have opened it, and may
 /// close it again. Else null.
 [[nodiscard]] const char* path_if_opened(const void* address) noexcept;
+
+/// How many objects were loaded so far.
+[[nodiscard]] std::uint64_t objects_loaded() noexcept;
 
 } // namespace heapwise::bench

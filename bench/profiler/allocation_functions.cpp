@@ -1,10 +1,10 @@
 #include "profiler/allocation_functions.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
-#include <pthread.h>
-
+#include <array>
+#include <atomic>
 #include <cstddef>
+
+#include "probe/loaded_objects.hpp"
 
 namespace heapwise::bench {
 
@@ -16,9 +16,16 @@ struct operator_new {
   event_kind kind;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+
+  void place(const definition& own) noexcept {
+    begin = reinterpret_cast<std::uintptr_t>(own.function);
+    end = begin + own.bytes;
+  }
 };
 
-constinit operator_new functions[] = {
+constexpr std::size_t names = 8;
+using operators = std::array<operator_new, names>;
+constexpr operators all_operators{{
     {"_Znwm", event_kind::scalar_new},
     {"_ZnwmRKSt9nothrow_t", event_kind::scalar_new},
     {"_ZnwmSt11align_val_t", event_kind::scalar_new},
@@ -27,28 +34,29 @@ constinit operator_new functions[] = {
     {"_ZnamRKSt9nothrow_t", event_kind::array_new},
     {"_ZnamSt11align_val_t", event_kind::array_new},
     {"_ZnamSt11align_val_tRKSt9nothrow_t", event_kind::array_new},
-};
+}};
+/// Those that are found first, and those of a C++ runtime, which a plug-in may have brought.
+constinit operators first = all_operators;
+constinit operators of_runtime = all_operators;
 
-constinit pthread_once_t once = PTHREAD_ONCE_INIT;
+constinit std::atomic<bool> busy{false};
+std::uint64_t looked_at = 0; ///< how many objects were loaded at the last look
 
+/// Not by dlsym(): this may be a call of malloc in dlsym(), which would find its own error freed.
 void find() noexcept {
-  for (operator_new& each : functions) {
-    void* address = dlsym(RTLD_DEFAULT, each.name);
-    Dl_info object{};
-    void* symbol = nullptr;
-    if (address == nullptr || dladdr1(address, &object, &symbol, RTLD_DL_SYMENT) == 0) continue;
-    if (symbol == nullptr) continue;
-    each.begin = reinterpret_cast<std::uintptr_t>(address);
-    each.end = each.begin + static_cast<const ElfW(Sym)*>(symbol)->st_size;
-  }
+  const std::uint64_t loaded = objects_loaded();
+  if (loaded == looked_at) return;
+  looked_at = loaded;
+  for (operator_new& each : first) each.place(definition_anywhere(each.name));
+  for (operator_new& each : of_runtime) each.place(definition_in_runtime(each.name));
 }
 
-extern "C" void find_operator_new() { find(); }
-
 const operator_new* function_of(std::uint64_t return_address) noexcept {
-  for (const operator_new& each : functions) {
-    // A return address may stand behind the last instruction of the function.
-    if (return_address > each.begin && return_address <= each.end) return &each;
+  for (const operators* const all : {&first, &of_runtime}) {
+    for (const operator_new& each : *all) {
+      // A return address may stand behind the last instruction of the function.
+      if (return_address > each.begin && return_address <= each.end) return &each;
+    }
   }
   return nullptr;
 }
@@ -56,7 +64,9 @@ const operator_new* function_of(std::uint64_t return_address) noexcept {
 } // namespace
 
 event_kind remove_operator_new(stack_trace& stack, event_kind kind) noexcept {
-  pthread_once(&once, find_operator_new);
+  // Another thread, or the one that a signal handler has interrupted: the frames stay then.
+  if (busy.exchange(true, std::memory_order_acquire)) return kind;
+  find();
   int removed = 0;
   // operator new[] calls operator new. One frame has to stay.
   while (removed + 1 < stack.count) {
@@ -67,6 +77,7 @@ event_kind remove_operator_new(stack_trace& stack, event_kind kind) noexcept {
   }
   stack.count -= removed;
   for (int i = 0; i < stack.count; ++i) stack.frames[i] = stack.frames[i + removed];
+  busy.store(false, std::memory_order_release);
   return kind;
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "probe/loaded_objects.hpp"
 #include "probe/provider.hpp"
 #include "recorder/caller_rule.hpp"
 #include "recorder/session.hpp"
@@ -83,16 +84,10 @@ void append_code_maps(maps_text& maps) noexcept {
   maps.bytes.store(at, std::memory_order_release);
 }
 
-int read_loaded(dl_phdr_info* object, std::size_t, void* argument) noexcept {
-  *static_cast<std::uint64_t*>(argument) = object->dlpi_adds;
-  return 1;
-}
-
 } // namespace
 
 void session::note_modules() noexcept {
-  std::uint64_t loaded = 0;
-  dl_iterate_phdr(read_loaded, &loaded);
+  const std::uint64_t loaded = objects_loaded();
   maps_text& maps = process_.texts->maps;
   if (maps.loaded.load(std::memory_order_relaxed) == loaded) return;
   forget_caller_rules();

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "line/handed_file.hpp"
+#include "probe/next_malloc.hpp"
 #include "recorder/writer.hpp"
 
 namespace heapwise::bench {
@@ -199,6 +200,7 @@ namespace {
 
 /// At the start: the program may give up its rights, or change its root, before its first call.
 __attribute__((constructor)) void begin_session() noexcept {
+  find_next_malloc();
   static_cast<void>(recorded.records());
 }
 
