@@ -71,7 +71,8 @@ def _build(checkout: Checkout, place: BuildPlace, log: Path,
         which = "the base" if Path(place.root).name == BASE else "the working tree"
         what = f"--build-command failed in {tree / checkout.inside}, a copy of {which}:\n{last}\n"
         if not has_submodules:
-            raise Problem("E057", what)
+            raise Problem("E057", what, why="Files that git ignores are not there. The build "
+                          "command has to make them.")
         raise Problem("E057", what, why="The repository has submodules (.gitmodules). A git "
                       "worktree does not have their files.",
                       do=f"--build-command 'git submodule update --init --recursive && "

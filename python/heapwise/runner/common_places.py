@@ -142,9 +142,9 @@ def _one_file(source: Path, target: Path, root: Path) -> int:
 
 
 def _link_siblings(root: Path, folder: Path) -> None:
-    """What lies beside a tree is found beside its clone."""
+    """What lies beside a tree is found beside its clone, except for the names of the clones."""
     for path in islice(root.parent.iterdir(), MOST_SIBLINGS):
-        if not os.path.lexists(folder / path.name):
+        if path.name not in (*NAMES, STANDS) and not os.path.lexists(folder / path.name):
             (folder / path.name).symlink_to(path)
 
 

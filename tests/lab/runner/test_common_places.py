@@ -54,6 +54,14 @@ def test_two_trees_have_one_path_with_all_that_lies_in_and_beside_them(
     assert base.read_text() == "old program"
 
 
+@pytest.mark.parametrize("name", ["tree", "base", "head"])
+def test_a_tree_may_be_called_like_a_clone(tmp_path: Path, name: str) -> None:
+    base = program(tmp_path / "x" / "b" / "app", "old program")
+    new = program(tmp_path / "y" / name / "app", "new program")
+    with common_place(base, new) as found:
+        assert [read_at(place) for place in found.places] == [["old program"], ["new program"]]
+
+
 def test_two_names_in_one_folder_have_one_name_in_turn(tmp_path: Path) -> None:
     base = program(tmp_path / "x" / "app", "old program")
     new = program(tmp_path / "x" / "changed-app", "new program")
