@@ -135,7 +135,7 @@ CATALOGUE: dict[str, Entry] = _entries(
           "make room, then heapwise resume"),
     Entry("E052", "native part missing", Exit.MISSING_TOOL,
           "The launcher or an experiment is not where it was installed.",
-          "pip install --force-reinstall heapwise   or   make setup"),
+          "pip install --force-reinstall FILE.whl, with its wheel, or make setup in its sources"),
     Entry("E053", "peer not installed", Exit.MISSING_TOOL,
           "Its library was not found on this machine.",
           "heapwise peers list says how to get it"),
