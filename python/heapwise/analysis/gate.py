@@ -52,13 +52,12 @@ def _objection(trust: Trust, verdict: GateVerdict) -> str:
 
 
 def identical_result(base: str, new: str, limits: dict[str, float], note: str,
-                     program: str, location: str = "") -> GateResult:
-    """Of two builds that are one program. note: by what that is known. program: its name. location:
-    its path in the repository."""
+                     program: str) -> GateResult:
+    """Of two builds that are one program. note: by what that is known. program: its name."""
     rows = [GateRow(metric, "", limit, True, "fine", f"{NAMES[metric]}: {IDENTICAL}.")
             for metric, limit in limits.items()]
     return GateResult(base, new, "fine", int(Exit.DONE), rows, identical=True, note=note,
-                      program=program, location=location)
+                      program=program)
 
 
 def exit_code(rows: list[GateRow], *, strict: bool) -> int:
