@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 MOST_FILES = 20_000
-MOST_BYTES = 1 << 30
+MOST_BYTES = 256 << 20
 """Of a tree. It would take longer to read a larger one than to measure its program."""
 
 OF_GIT = ".git"
