@@ -141,9 +141,9 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         notes.append(f"{ended}: it may do other work")
     if trouble := _trouble_of_baseline(evidence, cell, base):
         notes.append(trouble)
-    if sittings := session_words(evidence, cell, subject, base):
-        notes.append(sittings)
-    if status != "ok" or slowed or ended or trouble or sittings:
+    if differing := session_words(evidence, cell, subject, base):
+        notes.append(differing)
+    if status != "ok" or slowed or ended or trouble or differing:
         word = "cannot tell"
     if rare := rare_words(evidence, cell, subject, base):
         notes.append(rare)

@@ -1,7 +1,7 @@
-"""Rounds of several sittings, hours or days apart, as ``resume`` makes them.
+"""Rounds of several sessions, hours or days apart, as ``resume`` makes them.
 
-Within a sitting both labels of the baseline share the machine's state, so the noise floor does not
-see that a ratio differs from one sitting to the next.
+Within a session both labels of the baseline share the machine's state, so the noise floor does not
+see that a ratio differs from one session to the next.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from heapwise.evidence.evidence import Evidence
 
 GAP_S = 3600.0
-"""Processes that began farther apart are of two sittings."""
+"""Processes that began farther apart are of two sessions."""
 
 LEVEL = 0.05
 MATTERS = 0.5
-"""Of the difference itself: sittings that differ by less agree in what they show."""
+"""Of the difference itself: sessions that differ by less agree in what they show."""
 
 
 def sessions_of(evidence: Evidence) -> dict[int, int]:
-    """Round -> the number of its sitting, from 0; all are 0 if the run was never interrupted."""
+    """Round -> the number of its session, from 0; all are 0 if the run was never interrupted."""
     times = sorted((when.timestamp(), process.round) for process in evidence.stored.processes
                    if (when := _time(process.started_at)) is not None)
     found: dict[int, int] = {}
@@ -47,7 +47,7 @@ def _time(text: str) -> datetime | None:
 
 
 def session_words(evidence: Evidence, cell: Cell, subject: str, base: str) -> str:
-    """``its ratio was 1.021 in the first sitting and 0.983 in the next``, if two of them differ
+    """``its ratio was 1.021 in the first session and 0.983 in the next``, if two of them differ
     by more than their rounds explain; else ""."""
     sessions = evidence.once(sessions_of)
     if not any(sessions.values()):
@@ -64,6 +64,6 @@ def session_words(evidence: Evidence, cell: Cell, subject: str, base: str) -> st
         matters = abs(means[0] - means[1]) > MATTERS * abs(sum(means) / 2)
         if matters and differ(first, second, LEVEL / (len(known) - 1)):
             ratios = np.exp(means)
-            return (f"its ratio was {ratios[0]:.3f} in one sitting and {ratios[1]:.3f} in the "
+            return (f"its ratio was {ratios[0]:.3f} in one session and {ratios[1]:.3f} in the "
                     "next, so there is not one figure")
     return ""

@@ -48,8 +48,8 @@ def check(evidence: Evidence) -> Check:
     if not ratios and not levels:
         return Check(ID, TITLE, "unavailable", "Fewer than 6 rounds: a drift could not be told "
                      "from chance.", figures)
-    if apart := _sittings(evidence):
-        return Check(ID, TITLE, "warn", "Ratios differ between sittings of the run: "
+    if apart := _apart_in_sessions(evidence):
+        return Check(ID, TITLE, "warn", "Ratios differ between sessions of the run: "
                      f"{listed(apart)}. These rows have no verdict.", figures)
     drifting = _certain(levels)
     if drifting:
@@ -60,7 +60,7 @@ def check(evidence: Evidence) -> Check:
                  f"trend in {counted(len(ratios) + len(levels), 'series', 'series')}.", figures)
 
 
-def _sittings(evidence: Evidence) -> list[str]:
+def _apart_in_sessions(evidence: Evidence) -> list[str]:
     """Of the first quantity of each experiment."""
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
     return [f"{subject}: {words}" for cell, row in evidence.table.items()

@@ -36,14 +36,14 @@ def test_a_ratio_of_two_days_that_differs_is_not_one_figure() -> None:
     stored = of_two_days(0.004)
     verdict, note = word_of(stored)
     assert verdict == "cannot tell"
-    assert "in one sitting and 1.0" in note
+    assert "in one session and 1.0" in note
     found = verdict_of(stored, "V9")
     assert found.verdict == "warn"
     assert "jemalloc: its ratio was" in found.detail
 
 
-def test_rounds_of_one_day_are_one_sitting() -> None:
-    assert "sitting" not in word_of(of_two_days(0.008, next_day=1))[1]
+def test_rounds_of_one_day_are_one_session() -> None:
+    assert "session" not in word_of(of_two_days(0.008, next_day=1))[1]
 
 
 def test_days_that_are_alike_keep_their_verdict() -> None:
