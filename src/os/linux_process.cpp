@@ -117,7 +117,7 @@ bool has_robust_list() noexcept {
   constexpr long itself = 0;
   void* list = nullptr;
   std::size_t length = 0;
-  const answer asked = system_call(SYS_get_robust_list, itself, &list, &length);
+  const system_answer asked = system_call(SYS_get_robust_list, itself, &list, &length);
   return !asked.succeeded() || list != nullptr;
 }
 

@@ -36,10 +36,10 @@ struct words {
 /// Effects: reads the begin of a file; nothing if that is not possible.
 void read_file(const char* path, words& into) noexcept {
   into.length = 0;
-  const answer file = system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+  const system_answer file = system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
   if (!file.succeeded()) return;
   while (into.length < sizeof into.bytes) {
-    const answer got = system_call(SYS_read, file.value(), into.bytes + into.length,
+    const system_answer got = system_call(SYS_read, file.value(), into.bytes + into.length,
                                    sizeof into.bytes - into.length);
     if (!got.succeeded() || got.value() == 0) break;
     into.length += static_cast<std::size_t>(got.value());
