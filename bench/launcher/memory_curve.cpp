@@ -142,8 +142,8 @@ tree_memory memory_curve::see(bool counts) {
     ++(read ? seen.processes : seen.unread);
   }
   seen.counted = counts;
-  seen.unmapped_kib = counts ? std::max<std::int64_t>(0, files_.kib() - seen.mapped_kib)
-                             : counted_.unmapped_kib;
+  seen.unmapped_kib =
+      counts ? std::max<std::int64_t>(0, files_.kib() - seen.mapped_kib) : counted_.unmapped_kib;
   if (seen.processes != 0) seen.proportional_kib += seen.unmapped_kib;
   if (counts) {
     counted_ = seen;
