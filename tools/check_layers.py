@@ -32,7 +32,8 @@ BELOW_POOL = ("interface", "detail", "checking", "thread")
 
 PACKAGES = (
     # The types in which a pool is asked and answers. They need nothing, so all may use them.
-    Package("interface", r"include/heapwise/(block_source|concepts|pool_options|standard)\.hpp", ()),
+    Package("interface",
+            r"include/heapwise/(block_source|concepts|pool_options|standard)\.hpp", ()),
     Package("detail", r"include/heapwise/detail/", ("interface",)),
     Package("checking", r"include/heapwise/(checking|sanitized)\.hpp", ("interface", "detail")),
     # Where memory comes from, beside the sources that everything needs.
