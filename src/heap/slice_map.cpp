@@ -64,6 +64,7 @@ slice_index slice_map::begin_of_run(slice_index end) noexcept {
 }
 
 slice_index slice_map::find(std::size_t count, std::size_t alignment, std::size_t base) noexcept {
+  if (alignment > 1) return find_aligned(count, alignment, base);
   slice_index at = lowest_free_;
   while (at < slices_) {
     ++visited_;
@@ -71,7 +72,7 @@ slice_index slice_map::find(std::size_t count, std::size_t alignment, std::size_
       at = round_up(at + 1, slices_of_a_group);
       continue;
     }
-    const slice_index first = find_in_group(at, count, alignment, base);
+    const slice_index first = find_in_group(at, count);
     if (first != slices_) return first;
   }
   return slices_;
@@ -79,24 +80,62 @@ slice_index slice_map::find(std::size_t count, std::size_t alignment, std::size_
 
 /// Effects: `at` is behind the runs that begin in its group. Returns: as `find`.
 /// Requires: no free run begins in the group before `at`.
-slice_index slice_map::find_in_group(slice_index& at, std::size_t count, std::size_t alignment,
-                                     std::size_t base) noexcept {
+slice_index slice_map::find_in_group(slice_index& at, std::size_t count) noexcept {
   group& searched = groups_[at / slices_of_a_group];
   const slice_index end = std::min(slices_, round_up(at + 1, slices_of_a_group));
   std::size_t longest = 0;
   while (at < end) {
     const slice_index run = next(false, at, end);
     if (run == end) break;
-    const slice_index place = round_up(base + run, alignment) - base;
-    const slice_index wanted_end = place < slices_ ? std::min(place + count, slices_) : slices_;
-    const slice_index run_end = next(true, run, wanted_end);
-    if (run_end == place + count) return place;
+    const slice_index run_end = next(true, run, std::min(run + count, slices_));
+    if (run_end == run + count) return run;
     longest = std::max(longest, run_end - run);
     at = run_end + 1;
   }
   at = std::max(at, end);
   searched.longest = static_cast<std::uint32_t>(longest);
   return slices_;
+}
+
+/// Returns: as `find`. A run may have many slices and no aligned place, so the lengths of runs do
+/// not tell which groups to skip. What was seen of the alignment before does.
+slice_index slice_map::find_aligned(std::size_t count, std::size_t alignment,
+                                    std::size_t base) noexcept {
+  const auto shift = static_cast<std::size_t>(std::countr_zero(alignment));
+  aligned_bound& known = aligned_bounds_[shift];
+  alignments_in_use_ = std::max(alignments_in_use_, shift + 1);
+  const bool holds = known.count != 0 && known.count <= count && known.base == base;
+  if (!holds) known = {.from = 0, .count = count, .base = base};
+  slice_index first_known = slices_; // the lowest place for as many slices as the bound is about
+  slice_index found = slices_;
+  for (slice_index at = std::max(known.from, lowest_free_); at < slices_;) {
+    const slice_index place = round_up(base + next(false, at, slices_), alignment) - base;
+    if (place >= slices_ || count > slices_ - place) break;
+    const slice_index end = next(true, place, place + count);
+    if (end - place >= known.count) first_known = std::min(first_known, place);
+    if (end == place + count) {
+      found = place;
+      break;
+    }
+    at = end + 1;
+  }
+  known.from = std::min(first_known, found);
+  return found;
+}
+
+/// Effects: the bounds allow for places in the run that begins at `run`, which need some of the
+/// slices from `freed` on.
+void slice_map::lower_aligned_bounds(slice_index run, slice_index freed) noexcept {
+  for (std::size_t shift = 0; shift < alignments_in_use_; ++shift) {
+    aligned_bound& known = aligned_bounds_[shift];
+    if (known.count == 0) continue;
+    const slice_index lowest = std::max(run, freed - std::min(freed, known.count - 1));
+    // A later place in the run has fewer slices behind it.
+    const slice_index place = round_up(known.base + lowest, std::size_t{1} << shift) - known.base;
+    if (place < known.from && known.count <= slices_ - place && are_free(place, known.count)) {
+      known.from = place;
+    }
+  }
 }
 
 /// Effects: the bound of its group allows for the run. Requires: a free run begins there.
@@ -129,7 +168,9 @@ void slice_map::mark_free(slice_index first, std::size_t count) noexcept {
         count_run(mask);
   });
   lowest_free_ = std::min(lowest_free_, first);
-  raise_bound(begin_of_run(first));
+  const slice_index run = begin_of_run(first);
+  raise_bound(run);
+  lower_aligned_bounds(run, first);
 }
 
 /// Returns: whether the count of used slices is right, and the bound is not too low.
@@ -152,13 +193,25 @@ bool slice_map::is_group_sound(std::size_t number) noexcept {
   return true;
 }
 
+bool slice_map::are_aligned_bounds_sound() noexcept {
+  for (std::size_t shift = 0; shift < alignments_in_use_; ++shift) {
+    const aligned_bound& known = aligned_bounds_[shift];
+    const std::size_t alignment = std::size_t{1} << shift;
+    slice_index place = round_up(known.base, alignment) - known.base;
+    for (; known.count != 0 && place < known.from; place += alignment) {
+      if (known.count <= slices_ - place && are_free(place, known.count)) return false;
+    }
+  }
+  return true;
+}
+
 bool slice_map::is_sound(slice_index limit) noexcept {
   const std::size_t groups = round_up(slices_, slices_of_a_group) / slices_of_a_group;
   const std::size_t groups_below = round_up(limit, slices_of_a_group) / slices_of_a_group;
   for (std::size_t each = 0; each < groups; ++each) {
     if (each < groups_below ? !is_group_sound(each) : groups_[each].used != 0) return false;
   }
-  return next(false, 0, slices_) >= std::min(lowest_free_, slices_);
+  return next(false, 0, slices_) >= std::min(lowest_free_, slices_) && are_aligned_bounds_sound();
 }
 
 } // namespace heapwise::detail

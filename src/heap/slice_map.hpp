@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,8 @@ class slice_map {
   /// Returns: the lowest `count` free slices side by side; slices() if there are none.
   /// `base + result` is a multiple of `alignment`.
   /// Complexity: the groups of the heap, and the runs in those groups that may hold the request.
+  /// With an alignment of more than 1: the runs from the place on where the last request of this
+  /// alignment was placed that was not longer.
   [[nodiscard]] slice_index find(std::size_t count, std::size_t alignment,
                                  std::size_t base) noexcept;
 
@@ -87,12 +90,24 @@ class slice_map {
   };
   static constexpr std::uint32_t unknown = UINT32_MAX;
 
+  /// What is known of the places of an alignment: `count` or more slices have none below `from`.
+  /// With a count of 0 nothing is known.
+  struct aligned_bound {
+    slice_index from = 0;
+    std::size_t count = 0;
+    std::size_t base = 0;
+  };
+  static constexpr std::size_t alignments = 8 * sizeof(std::size_t); // powers of two
+
   /// Returns: the first slice at or after `from` that is used (or free), or `limit`.
   [[nodiscard]] slice_index next(bool used, slice_index from, slice_index limit) noexcept;
   /// Returns: where the free run begins that ends before `end`.
   [[nodiscard]] slice_index begin_of_run(slice_index end) noexcept;
-  [[nodiscard]] slice_index find_in_group(slice_index& at, std::size_t count, std::size_t alignment,
-                                          std::size_t base) noexcept;
+  [[nodiscard]] slice_index find_in_group(slice_index& at, std::size_t count) noexcept;
+  [[nodiscard]] slice_index find_aligned(std::size_t count, std::size_t alignment,
+                                         std::size_t base) noexcept;
+  void lower_aligned_bounds(slice_index run, slice_index freed) noexcept;
+  [[nodiscard]] bool are_aligned_bounds_sound() noexcept;
   void raise_bound(slice_index run) noexcept;
   [[nodiscard]] bool is_group_sound(std::size_t number) noexcept;
 
@@ -101,6 +116,8 @@ class slice_map {
   std::size_t slices_ = 0;
   slice_index lowest_free_ = 0; // no slice below it is free
   std::size_t visited_ = 0;
+  std::size_t alignments_in_use_ = 0; // the bounds behind them are not known
+  std::array<aligned_bound, alignments> aligned_bounds_;
 };
 
 } // namespace heapwise::detail

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "heap/clearing.hpp"
 #include "heap/expects.hpp"
-#include "heap/huge_pages.hpp"
 #include "heap/options.hpp"
 #include "heap/profile.hpp"
 #include "os/os.hpp"
@@ -137,15 +137,10 @@ std::size_t space::next_dirty_run(slice_index& first, slice_index end) noexcept 
 }
 
 void space::zero(const span& taken, std::size_t bytes) noexcept {
-  // Pages that were given back cost a fault each when they are touched, so a few are overwritten.
-  constexpr std::size_t worth_purging_bytes = std::size_t{1} << 20;
   const slice_index end = index_of(taken) + (bytes + slice_bytes - 1) / slice_bytes;
   for (slice_index at = index_of(taken); at < end;) {
     const std::size_t count = next_dirty_run(at, end);
-    const std::size_t length = count * slice_bytes;
-    if (length < worth_purging_bytes || !purge_slices(address_of(at), length)) {
-      std::memset(address_of(at), 0, length);
-    }
+    clear_pages(address_of(at), count * slice_bytes);
     at += count;
   }
 }

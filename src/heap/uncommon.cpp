@@ -37,6 +37,7 @@ constexpr std::size_t room_part = 2;
 void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes + large_guard_bytes());
   const std::size_t bytes = round_up(size_bytes, os::page_bytes());
+  if (bytes == block.bytes) return the_space.begin_of(block); // the system need not be asked
   if (slices > block.slices && !the_space.extend(block, slices)) return nullptr;
   if (!lower_guard(block)) { // then it has the bytes that it has
     return bytes <= block.bytes ? the_space.begin_of(block) : nullptr;

@@ -125,6 +125,26 @@ TEST_CASE("a long random history: the place found is the lowest") {
   }
 }
 
+TEST_CASE("a search for an aligned place does not look at what is used or too short again") {
+  constexpr std::size_t alignment = 16;
+  constexpr std::size_t blocks = 4096;
+  constexpr std::size_t most_words = 16;
+  noted_map some{2 * blocks * alignment};
+  for (const std::size_t count : {1U, 3U}) { // longer ones after shorter ones
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const std::size_t before = some->visited();
+      const slice_index first = some->find(count, alignment, 0);
+      CHECK(some->visited() - before <= most_words);
+      some.use(first, count);
+      some.use(first + count, 1); // between two searches another block comes and goes
+      some.free(first + count, 1);
+    }
+  }
+  REQUIRE(some.is_sound());
+  some.free(32 * alignment, 1);
+  CHECK(some->find(1, alignment, 0) == 32 * alignment);
+}
+
 TEST_CASE("a bit that changed by itself is noticed") {
   noted_map some{slice_map::slices_of_a_group + 100};
   some.use(0, 70);
