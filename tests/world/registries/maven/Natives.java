@@ -4,7 +4,6 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.util.Arrays;
 import java.util.stream.IntStream;
-import org.xerial.snappy.Snappy;
 
 /** Libraries in C and C++ that come with packages of Maven, called by JNI from threads. */
 public class Natives {
@@ -13,7 +12,6 @@ public class Natives {
       byte[] text = "text %d ".formatted(seed).repeat(5000).getBytes();
       byte[] back = Zstd.decompress(Zstd.compress(text, 7), text.length);
       if (!Arrays.equals(text, back)) throw new Error("zstd");
-      if (!Arrays.equals(text, Snappy.uncompress(Snappy.compress(text)))) throw new Error("snappy");
       try (Connection database = DriverManager.getConnection("jdbc:sqlite::memory:")) {
         var statement = database.createStatement();
         statement.execute("create table t(n integer)");
