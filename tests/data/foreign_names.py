@@ -18,6 +18,7 @@ LOADER = "the linker asks for it; it is weak, and called by the loader or by nob
 DATA = "it is data"
 SANITIZER = "weak: only the runtime of a sanitizer has it, and has to be told"
 CPP = "weak: only a program in C++ has it; called by operator new, without a lock"
+RUNTIME = "called for an operator new without memory, to find the C++ runtime, without a lock"
 BEFORE = "called when the library is loaded, or before the first lock is taken"
 END = "ends the process"
 OUTSIDE = "called when a thread starts to use the heap or ends, without a lock"
@@ -57,8 +58,14 @@ HEAP = COMMON | {
     "__cxa_begin_catch": CPP,
     "__cxa_end_catch": CPP,
     "__gxx_personality_v0": CPP,
+    "_IO_list_lock": "weak; called before a fork, before the heap takes its locks",
+    "_IO_list_resetlock": "weak; called in the child of a fork, after the heap's locks are free",
+    "_IO_list_unlock": "weak; called after a fork, after the heap's locks are free",
     "__libc_single_threaded": DATA,
-    "dlopen": "weak; called when the library is loaded",
+    "dladdr1": RUNTIME,
+    "dlclose": RUNTIME,
+    "dlsym": "called when the library is loaded, by the first dlopen, and for operator new "
+             "without memory: each time without a lock",
     "fprintf": "malloc_info writes to the stream that it was given, without a lock",
     "sigemptyset": LEAF,
 }
