@@ -1,5 +1,6 @@
-// A plug-in in C++ that calls each of the twenty operators. With OWN it defines some of them itself,
-// with a memory of its own, and ends the process if it gets a block that is not of this memory.
+// A plug-in in C++ that calls each of the twenty operators. With OWN it defines some of them
+// itself, with a memory of its own, and ends the process if it gets a block that is not of this
+// memory.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,41 +14,41 @@ namespace {
 alignas(64) char memory[1 << 22];
 std::size_t used = 0;
 
-void *take(std::size_t size) {
+void* take(std::size_t size) {
   if (size > sizeof memory - used - 64) throw std::bad_alloc{};
-  void *block = memory + used;
+  void* block = memory + used;
   used += (size + 63) / 64 * 64 + 64;
   return block;
 }
-void give(void *block) noexcept {
-  const auto *at = static_cast<const char *>(block);
+void give(void* block) noexcept {
+  const auto* at = static_cast<const char*>(block);
   if (block != nullptr && (at < memory || at >= memory + sizeof memory)) std::abort();
 }
 } // namespace
-void *operator new(std::size_t size) { return take(size); }
-void operator delete(void *block) noexcept { give(block); }
-void operator delete(void *block, std::size_t) noexcept { give(block); }
+void* operator new(std::size_t size) { return take(size); }
+void operator delete(void* block) noexcept { give(block); }
+void operator delete(void* block, std::size_t) noexcept { give(block); }
 #endif
 
 namespace {
 constexpr std::align_val_t aligned{128};
-bool is_aligned(const void *block) { return reinterpret_cast<std::uintptr_t>(block) % 128 == 0; }
+bool is_aligned(const void* block) { return reinterpret_cast<std::uintptr_t>(block) % 128 == 0; }
 
 int call_all() {
   constexpr std::size_t size = 1111;
-  void *plain[] = {::operator new(size),
+  void* plain[] = {::operator new(size),
                    ::operator new[](size),
                    ::operator new(size, std::nothrow),
                    ::operator new[](size, std::nothrow),
                    ::operator new(size),
                    ::operator new[](size)};
-  void *wide[] = {::operator new(size, aligned),
+  void* wide[] = {::operator new(size, aligned),
                   ::operator new[](size, aligned),
                   ::operator new(size, aligned, std::nothrow),
                   ::operator new[](size, aligned, std::nothrow),
                   ::operator new(size, aligned),
                   ::operator new[](size, aligned)};
-  for (void *each : wide) {
+  for (void* each : wide) {
     if (!is_aligned(each)) return 10;
   }
   ::operator delete(plain[0]);
@@ -72,7 +73,7 @@ int be_refused() {
   if (::operator new(too_many, std::nothrow) != nullptr) return 11;
   try {
     ::operator delete(::operator new(too_many));
-  } catch (const std::bad_alloc &) {
+  } catch (const std::bad_alloc&) {
     return 0;
   }
   return 12;
@@ -99,10 +100,10 @@ int plugin_work() {
   }
   return 0;
 }
-void *plugin_make(std::size_t size) { return ::operator new(size); }
-void plugin_drop(void *block) { ::operator delete(block); }
-void *plugin_make_here(std::size_t size) {
-  void *volatile block = ::operator new(size);
+void* plugin_make(std::size_t size) { return ::operator new(size); }
+void plugin_drop(void* block) { ::operator delete(block); }
+void* plugin_make_here(std::size_t size) {
+  void* volatile block = ::operator new(size);
   return block;
 }
 }
