@@ -40,7 +40,7 @@ void read_file(const char* path, words& into) noexcept {
   if (!file.succeeded()) return;
   while (into.length < sizeof into.bytes) {
     const system_answer got = system_call(SYS_read, file.value(), into.bytes + into.length,
-                                   sizeof into.bytes - into.length);
+                                          sizeof into.bytes - into.length);
     if (!got.succeeded() || got.value() == 0) break;
     into.length += static_cast<std::size_t>(got.value());
   }
