@@ -329,9 +329,9 @@ TEST_CASE("stops and starts of many threads at once leave no thread behind a sto
     }};
     for (int turn = 0; turn < 300; ++turn) {
       const clock_stop stop{after_stop::tick_again};
-      if (os::has_bare_thread()) std::_Exit(1);
+      if (heapwise::os::has_bare_thread()) std::_Exit(1);
       std::this_thread::yield();
-      if (os::has_bare_thread()) std::_Exit(2);
+      if (heapwise::os::has_bare_thread()) std::_Exit(2);
     }
     done = true;
     other.join();
