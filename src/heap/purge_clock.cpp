@@ -189,6 +189,8 @@ void start_clock() noexcept {
   }
   skip_more_calls();
   the_phase().store(stopped, std::memory_order_relaxed);
+  // A thread that a stop has told to end may have seen `ticking` again, and wait.
+  os::wake_all(the_phase());
 }
 
 /// Returns: whether the thread could keep rights that its process gives up. In a program that is

@@ -15,7 +15,8 @@ PREFIX, OLD_PREFIX = "HEAPWISE_MALLOC_", "HEAPWISE_"
 PAGE = "heapwise malloc, profile "
 OLD = "heapwise: old names, which the next version will not read: "
 
-NEWER_THAN_THE_PREFIX = {"SHARDS", "REPORT", "HUGE_PAGES", "GUARD_EVERY", "CALL_SITES"}
+NEWER_THAN_THE_PREFIX = {"SHARDS", "REPORT", "HUGE_PAGES", "GUARD_EVERY", "CALL_SITES",
+                         "DEEP_BINDING"}
 
 LABORATORY = {
     "HEAPWISE_PAD": "x" * 4000, "HEAPWISE_PROBE_OUT": "/dev/null",
