@@ -102,38 +102,38 @@ slice_index slice_map::find_in_group(slice_index& at, std::size_t count) noexcep
 slice_index slice_map::find_aligned(std::size_t count, std::size_t alignment,
                                     std::size_t base) noexcept {
   const auto shift = static_cast<std::size_t>(std::countr_zero(alignment));
-  aligned_bound& known = aligned_bounds_[shift];
+  aligned_bound& bound = aligned_bounds_[shift];
   alignments_in_use_ = std::max(alignments_in_use_, shift + 1);
-  const bool holds = known.count != 0 && known.count <= count && known.base == base;
-  if (!holds) known = {.from = 0, .count = count, .base = base};
-  slice_index first_known = slices_; // the lowest place for as many slices as the bound is about
-  slice_index found = slices_;
-  for (slice_index at = std::max(known.from, lowest_free_); at < slices_;) {
+  const bool holds = bound.count != 0 && bound.count <= count && bound.base == base;
+  if (!holds) bound = {.from = 0, .count = count, .base = base};
+  slice_index first_place = slices_; // the lowest place for as many slices as the bound is about
+  slice_index result = slices_;
+  for (slice_index at = std::max(bound.from, lowest_free_); at < slices_;) {
     const slice_index place = round_up(base + next(false, at, slices_), alignment) - base;
     if (place >= slices_ || count > slices_ - place) break;
     const slice_index end = next(true, place, place + count);
-    if (end - place >= known.count) first_known = std::min(first_known, place);
+    if (end - place >= bound.count) first_place = std::min(first_place, place);
     if (end == place + count) {
-      found = place;
+      result = place;
       break;
     }
     at = end + 1;
   }
-  known.from = std::min(first_known, found);
-  return found;
+  bound.from = std::min(first_place, result);
+  return result;
 }
 
 /// Effects: the bounds allow for places in the run that begins at `run`, which need some of the
 /// slices from `freed` on.
 void slice_map::lower_aligned_bounds(slice_index run, slice_index freed) noexcept {
   for (std::size_t shift = 0; shift < alignments_in_use_; ++shift) {
-    aligned_bound& known = aligned_bounds_[shift];
-    if (known.count == 0) continue;
-    const slice_index lowest = std::max(run, freed - std::min(freed, known.count - 1));
+    aligned_bound& bound = aligned_bounds_[shift];
+    if (bound.count == 0) continue;
+    const slice_index lowest = std::max(run, freed - std::min(freed, bound.count - 1));
     // A later place in the run has fewer slices behind it.
-    const slice_index place = round_up(known.base + lowest, std::size_t{1} << shift) - known.base;
-    if (place < known.from && known.count <= slices_ - place && are_free(place, known.count)) {
-      known.from = place;
+    const slice_index place = round_up(bound.base + lowest, std::size_t{1} << shift) - bound.base;
+    if (place < bound.from && bound.count <= slices_ - place && are_free(place, bound.count)) {
+      bound.from = place;
     }
   }
 }
@@ -195,11 +195,11 @@ bool slice_map::is_group_sound(std::size_t number) noexcept {
 
 bool slice_map::are_aligned_bounds_sound() noexcept {
   for (std::size_t shift = 0; shift < alignments_in_use_; ++shift) {
-    const aligned_bound& known = aligned_bounds_[shift];
+    const aligned_bound& bound = aligned_bounds_[shift];
     const std::size_t alignment = std::size_t{1} << shift;
-    slice_index place = round_up(known.base, alignment) - known.base;
-    for (; known.count != 0 && place < known.from; place += alignment) {
-      if (known.count <= slices_ - place && are_free(place, known.count)) return false;
+    slice_index place = round_up(bound.base, alignment) - bound.base;
+    for (; bound.count != 0 && place < bound.from; place += alignment) {
+      if (bound.count <= slices_ - place && are_free(place, bound.count)) return false;
     }
   }
   return true;
