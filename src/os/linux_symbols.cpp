@@ -25,8 +25,8 @@ void* find_in(const char* file, const char* name) noexcept {
 const char* file_of(const void* code) noexcept {
   Dl_info info{};
   link_map* map = nullptr;
-  const int found = ::dladdr1(code, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
-  return found == 0 || map == nullptr || map->l_name[0] == 0 ? nullptr : map->l_name;
+  const int is_known = ::dladdr1(code, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
+  return is_known == 0 || map == nullptr || map->l_name[0] == 0 ? nullptr : map->l_name;
 }
 
 } // namespace

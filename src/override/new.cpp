@@ -10,7 +10,7 @@
 
 #include "heap/operators.hpp"
 #include "override/allocating.hpp"
-#include "override/operators.hpp"
+#include "override/operator_paths.hpp"
 
 using namespace heapwise::detail;
 using std::align_val_t;
@@ -169,7 +169,7 @@ constinit const parents own = {
 } // namespace
 
 bool heapwise::detail::operators_are_replaced() noexcept {
-  const parents* found = &used;
-  asm("" : "+r"(found)); // the compiler does not know what the loader filled in
-  return !(*found == own);
+  const parents* bound = &used;
+  asm("" : "+r"(bound)); // the compiler does not know what the loader filled in
+  return !(*bound == own);
 }

@@ -52,9 +52,9 @@ class next_function {
   Function* find() noexcept {
     // Relaxed: each thread finds the same.
     if (Function* const known = function_.load(std::memory_order_relaxed)) return known;
-    auto* const found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_));
-    function_.store(found, std::memory_order_relaxed);
-    return found;
+    auto* const function = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_));
+    function_.store(function, std::memory_order_relaxed);
+    return function;
   }
 
  private:

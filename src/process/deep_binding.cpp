@@ -17,9 +17,9 @@ constinit std::atomic<void*> next{nullptr};
 
 void* find_next() noexcept {
   if (void* const known = next.load(std::memory_order_relaxed)) return known;
-  void* const found = ::dlsym(RTLD_NEXT, "dlopen");
-  next.store(found, std::memory_order_relaxed);
-  return found;
+  void* const function = ::dlsym(RTLD_NEXT, "dlopen");
+  next.store(function, std::memory_order_relaxed);
+  return function;
 }
 
 } // namespace

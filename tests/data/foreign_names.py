@@ -28,6 +28,7 @@ COMMON = {
     "_ITM_registerTMCloneTable": LOADER,
     "__cxa_finalize": LOADER,
     "__gmon_start__": LOADER,
+    "__libc_single_threaded": DATA,
     "__environ": DATA,
     "environ": DATA,
     "__interceptor_mmap": SANITIZER,
@@ -61,7 +62,6 @@ HEAP = COMMON | {
     "_IO_list_lock": "weak; called before a fork, before the heap takes its locks",
     "_IO_list_resetlock": "weak; called in the child of a fork, after the heap's locks are free",
     "_IO_list_unlock": "weak; called after a fork, after the heap's locks are free",
-    "__libc_single_threaded": DATA,
     "dladdr1": RUNTIME,
     "dlclose": RUNTIME,
     "dlsym": "called when the library is loaded, by the first dlopen, and for operator new "

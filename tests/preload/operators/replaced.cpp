@@ -12,8 +12,8 @@
 
 namespace {
 
-long made = 0;
-long ended = 0;
+long new_count = 0;
+long delete_count = 0;
 
 /// The address that the program's operators return lies inside of a block of malloc.
 constexpr std::size_t header = 64;
@@ -21,13 +21,13 @@ constexpr std::size_t header = 64;
 [[maybe_unused]] void* make(std::size_t size, std::size_t alignment) {
   void* const block = std::aligned_alloc(alignment, (size + header + alignment - 1) & -alignment);
   if (block == nullptr) throw std::bad_alloc{};
-  ++made;
+  ++new_count;
   return static_cast<std::byte*>(block) + header;
 }
 
 [[maybe_unused]] void end(void* block) noexcept {
   if (block == nullptr) return;
-  ++ended;
+  ++delete_count;
   std::free(static_cast<std::byte*>(block) - header);
 }
 
@@ -59,9 +59,9 @@ void* seen(void* block) {
 template <class New, class Delete>
 void pair(const char* name, New make_it, Delete end_it) {
   for (const std::size_t size : {std::size_t{1}, std::size_t{100}, std::size_t{100000}}) {
-    made = ended = 0;
+    new_count = delete_count = 0;
     end_it(seen(make_it(size)), size);
-    std::printf("%s of %zu: new %ld, delete %ld\n", name, size, made, ended);
+    std::printf("%s of %zu: new %ld, delete %ld\n", name, size, new_count, delete_count);
   }
 }
 
@@ -109,7 +109,7 @@ void array_forms() {
 
 /// The library of C++ itself allocates with one form, and frees with another.
 void use_library() {
-  made = ended = 0;
+  new_count = delete_count = 0;
   std::vector<std::unique_ptr<std::string>> many;
   for (int i = 0; i < 1000; ++i) {
     many.push_back(
@@ -118,8 +118,8 @@ void use_library() {
   std::stable_sort(many.begin(), many.end(), [](auto& a, auto& b) { return *a < *b; });
   many.clear();
   many.shrink_to_fit();
-  std::printf("library: %s\n",
-              made == ended ? "as many ended as made" : "not as many ended as made");
+  std::printf("library: %s\n", new_count == delete_count ? "as many deletes as news"
+                                                         : "not as many deletes as news");
 }
 
 } // namespace
