@@ -13,9 +13,11 @@
 
 // Weak, and by version: nothing of the loader comes into a program that is linked statically, and
 // the linker does not warn of it.
+// Not dlopen: the shared library has a function of that name, and the linker would leave a hole in
+// its table of symbols.
 #pragma weak dladdr
-#pragma weak dlopen
-__asm__(".symver dlopen, dlopen@GLIBC_2.34");
+#pragma weak dlsym
+__asm__(".symver dlsym, dlsym@GLIBC_2.34");
 
 namespace heapwise::os {
 
@@ -72,10 +74,11 @@ code_range own_code() noexcept {
 
 void keep_loaded() noexcept {
   const errno_keeper keep;
-  if (!is_unloadable() || dladdr == nullptr || dlopen == nullptr) return;
+  if (!is_unloadable() || dladdr == nullptr || dlsym == nullptr) return;
   Dl_info info{};
   if (::dladdr(own_dynamic_section, &info) == 0 || info.dli_fname == nullptr) return;
-  ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  auto* const open = reinterpret_cast<decltype(&::dlopen)>(::dlsym(RTLD_DEFAULT, "dlopen"));
+  if (open != nullptr) open(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 } // namespace heapwise::os

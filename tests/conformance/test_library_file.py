@@ -25,6 +25,17 @@ def exports(library: Path) -> list[str]:
         )
 
 
+def test_B1_18_each_name_of_others_is_whole(library: Path) -> None:
+    """The linker left a hole with any bytes in the table, when the library defined a name that it
+    also asked for by a version. Programs could not be linked with it, depending on the bytes."""
+    with library.open("rb") as stream:
+        symbols = ELFFile(stream).get_section_by_name(".dynsym")
+        assert isinstance(symbols, SymbolTableSection)
+        first_global = symbols["sh_info"]
+        nameless = [each for each in list(symbols.iter_symbols())[first_global:] if not each.name]
+    assert not nameless
+
+
 def flags(library: Path, tag: str) -> int:
     """The value of a tag of the dynamic section, 0 when it has none."""
     with library.open("rb") as stream:

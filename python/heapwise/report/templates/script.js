@@ -115,7 +115,18 @@
   function words(value) {
     if (value === null) return "";
     if (typeof value === "boolean") return value ? "True" : "False";
-    return (typeof value === "string" && /^[=+@\t\r-]/.test(value) ? "'" : "") + value;
+    if (typeof value !== "string") return "" + value;
+    return (/^[=+@\t\r-]/.test(value) ? "'" : "") + visible(value);
+  }
+  // As wording/visible.py.
+  function visible(text) {
+    const odd = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
+    return text.replace(odd, function (letter) {
+      if (letter === "\r") return "\\r";
+      const code = letter.charCodeAt(0);
+      return code < 256 ? "\\x" + code.toString(16).padStart(2, "0")
+        : "\\u" + code.toString(16).padStart(4, "0");
+    });
   }
   function quoted(text) {
     return /[,"\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
