@@ -29,6 +29,7 @@
 #include "surroundings.hpp"
 
 extern "C" [[gnu::weak]] void __tsan_init();
+extern "C" [[gnu::weak]] void __asan_init();
 
 namespace {
 
@@ -287,6 +288,10 @@ TEST_CASE("a forked child has a clock of its own") {
   CHECK(how.exit_code == 0);
 }
 
+/// Returns: whether the runtime of a sanitizer has to know every thread, so that the clock's is one
+/// of the C library.
+bool threads_are_known() noexcept { return __tsan_init != nullptr || __asan_init != nullptr; }
+
 /// Effects: much is free, and the clock's thread gives it back slowly.
 void start_slow_clock() {
   the_options.purge_thread = purge_threads::any;
@@ -296,7 +301,7 @@ void start_slow_clock() {
 }
 
 TEST_CASE("while a stop is in force there is no thread, and it comes back afterwards") {
-  if (__tsan_init != nullptr) return; // its threads are the C library's
+  if (threads_are_known()) return;
   const contract::ending how = contract::in_child([] {
     const std::ptrdiff_t alone = thread_count_of_process();
     start_slow_clock();
@@ -319,7 +324,7 @@ TEST_CASE("while a stop is in force there is no thread, and it comes back afterw
 }
 
 TEST_CASE("stops and starts of many threads at once leave no thread behind a stop") {
-  if (__tsan_init != nullptr) return;
+  if (threads_are_known()) return;
   const contract::ending how = contract::in_child([] {
     ::alarm(60);
     start_slow_clock();
@@ -367,7 +372,7 @@ TEST_CASE("a process that shares its memory with the parent starts no thread") {
 }
 
 TEST_CASE("a copy of the process that no handler knows of has free locks and a clock of its own") {
-  if (__tsan_init != nullptr) return;
+  if (threads_are_known()) return;
   const contract::ending how = contract::in_child([] {
     start_slow_clock();
     the_space.purging().lock(); // as by the thread, which the copy does not have
