@@ -20,6 +20,10 @@ using call = heapwise::bench::tally::call;
 
 namespace {
 
+/// Returns: whether the program has an operator delete of its own, which the other forms call. Then
+/// a block may begin within one of malloc, and malloc must not be asked for its size.
+bool delete_is_replaced() noexcept;
+
 /// `alignment` is 0 for the operators that have none.
 template <class... Arguments>
 void* counted_new(next_operator& next, const void* site, std::size_t alignment, std::size_t size,
@@ -45,7 +49,7 @@ void counted_delete(next_operator& next, void* block, Arguments... arguments) {
   auto* const function = next.known<void(void*, Arguments...)>();
   const operator_source source = function != nullptr ? operator_source{} : next.source_of(block);
   const auto before = counted.here(call::free);
-  const std::int64_t bytes = bytes_of(block);
+  const std::int64_t bytes = delete_is_replaced() ? 0 : bytes_of(block);
   if (function != nullptr) {
     function(block, arguments...);
   } else {
@@ -123,3 +127,15 @@ HEAPWISE_COUNT_DELETE_WITH_TWO(_ZdaPvSt11align_val_tRKSt9nothrow_t, std::size_t,
 HEAPWISE_COUNT_DELETE_WITH_TWO(_ZdlPvmSt11align_val_t, std::size_t, std::size_t)
 HEAPWISE_COUNT_DELETE_WITH_TWO(_ZdaPvmSt11align_val_t, std::size_t, std::size_t)
 }
+
+extern "C" [[gnu::alias("_ZdlPv"), gnu::visibility("hidden")]] void heapwise_own_delete(void*);
+
+namespace {
+
+bool delete_is_replaced() noexcept {
+  void (*used)(void*) = &_ZdlPv; // the loader says whose
+  asm("" : "+r"(used));
+  return used != &heapwise_own_delete;
+}
+
+} // namespace
