@@ -57,10 +57,10 @@ def test_ends_that_do_not_differ_are_not_told_apart(tmp_path: Path) -> None:
 
 def test_commits_with_the_same_files_need_no_measurement_but_both_ends_do(tmp_path: Path) -> None:
     repository = tmp_path / "r"
-    hashes = planted(repository, 2, 1, 40, iterations=1_000_000)
+    hashes = planted(repository, 2, 1, 40, iterations=4_000_000)
     for number in range(5):
         git(repository, "commit", "-qm", f"nothing {number}", "--allow-empty")
-    done = bisect(repository, "--good", hashes[0], "--time", "2s", "--json")
+    done = bisect(repository, "--good", hashes[0], "--time", "5s", "--json")
     assert document(done)["found"] == hashes[1], done.stdout
     # The ends, and the commit against its parent.
     assert len(list((tmp_path / "cache").glob("heapwise/bisect/*/store/runs/*"))) == 2

@@ -17,7 +17,7 @@ Programs and libraries that others wrote, each run plainly, with the heap's prof
 the library that counts calls, under `heapwise record`, `record --profile` and `heapwise compare`.
 *pass*: the same output and the same exit status as without Heapwise. *refused*: the laboratory says
 that it cannot measure the program, and gives the true reason, which is below the table. *fail*: it
-is below the table, too. *-*: it was not installed. A declaration that fails stays in the list.
+is below the table, too. *-*: it was not run. A declaration that fails stays in the list.
 
 [How to add a program](../how-to/add-real-program.md) says how these are declared and run."""
 
