@@ -126,6 +126,8 @@ NOT_UNDER_QEMU = (
     "|a hole is found"
     "|which the system was asked to use"
     "|unit/os/owner_test"
+    "|a process that shares its memory with the parent starts no thread"
+    "|a copy of the process that no handler knows of"
     "|a handler that the program had gets each SIGSEGV|a program that ignores SIGSEGV"
     "|an access that is not allowed calls the action"
 )
