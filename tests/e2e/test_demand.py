@@ -42,7 +42,7 @@ def test_a_difference_of_a_program_that_hardly_allocates_is_not_denied(heapwise:
     assert times["jemalloc"]["verdict"] in ("better", "cannot tell")
     assert "hardly" not in times["jemalloc"]["note"]
     if times["jemalloc"]["verdict"] == "better":
-        assert "Fastest: jemalloc" in result["advice"]  # behind what is said of a busy machine
+        assert "Fastest: jemalloc" in result["advice"]  # after a note that the machine was busy
 
 
 @pytest.fixture
