@@ -25,7 +25,8 @@ SAME_CALLS, FEW_CALLS = 0.01, 10
 """Counts that differ by less than 1 %, or by a few calls of a runtime's start, are equal work."""
 
 UNSEEN = 2
-"""So many times as many frees as allocations: most allocations did not reach the counter."""
+"""If there are more than this many times as many frees as allocations, the counter missed most
+allocations."""
 
 
 @dataclass(frozen=True)
