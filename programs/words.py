@@ -19,12 +19,16 @@ WORDS_A_LINE = 12
 def lines(count: int) -> list[str]:
     """Few words are frequent and many are rare, as in texts that people write (Zipf's law)."""
     chance = random.Random(SEED)
-    words = ["".join(chance.choices(string.ascii_lowercase, k=chance.randint(2, 14)))
-             for _ in range(VOCABULARY)]
+    words = [
+        "".join(chance.choices(string.ascii_lowercase, k=chance.randint(2, 14)))
+        for _ in range(VOCABULARY)
+    ]
     weights = list(accumulate(1 / (place + 1) for place in range(VOCABULARY)))
     drawn = chance.choices(words, cum_weights=weights, k=count * WORDS_A_LINE)
-    return [" ".join(drawn[start:start + WORDS_A_LINE])
-            for start in range(0, len(drawn), WORDS_A_LINE)]
+    return [
+        " ".join(drawn[start : start + WORDS_A_LINE])
+        for start in range(0, len(drawn), WORDS_A_LINE)
+    ]
 
 
 def main() -> int:

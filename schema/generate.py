@@ -21,8 +21,14 @@ from heapwise.trace.profile_document import ProfileDocument
 HERE = Path(__file__).resolve().parent
 
 DOCUMENTS: dict[str, Any] = {
-    "experiment": Experiment, "peer": Peer, "run": Run, "sample": Process | Sample,
-    "result": Result, "difference": Difference, "trace": TraceDocument, "profile": ProfileDocument,
+    "experiment": Experiment,
+    "peer": Peer,
+    "run": Run,
+    "sample": Process | Sample,
+    "result": Result,
+    "difference": Difference,
+    "trace": TraceDocument,
+    "profile": ProfileDocument,
     "heap_profile": HeapProfileDocument,
 }
 """``sample`` is one line of samples.jsonl, ``result`` what ``--json`` prints, and
@@ -35,12 +41,16 @@ def schema_of(name: str) -> dict[str, Any]:
     kind = DOCUMENTS[name]
     if name == "sample":
         (process, sample), parts = msgspec.json.schema_components(
-            [Process, Sample], ref_template="#/$defs/{name}")
+            [Process, Sample], ref_template="#/$defs/{name}"
+        )
         body: dict[str, Any] = {"oneOf": [process, sample], "$defs": parts}
     else:
         body = msgspec.json.schema(kind, schema_hook=_settings)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": f"heapwise {name}", **_plain(_flat_cells(_tell_apart(body)))}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"heapwise {name}",
+        **_plain(_flat_cells(_tell_apart(body))),
+    }
 
 
 def _tell_apart(body: dict[str, Any]) -> dict[str, Any]:
@@ -65,18 +75,24 @@ def _flat_cells(body: dict[str, Any]) -> dict[str, Any]:
         for part in parts.values():
             if part.get("properties", {}).get("cell") == {"$ref": "#/$defs/Cell"}:
                 del part["properties"]["cell"]
-                part["properties"] |= {"experiment": {"type": "string"},
-                                       "parameters": {"type": "object"}}
+                part["properties"] |= {
+                    "experiment": {"type": "string"},
+                    "parameters": {"type": "object"},
+                }
                 at = part["required"].index("cell")
-                part["required"][at:at + 1] = ["experiment", "parameters"]
+                part["required"][at : at + 1] = ["experiment", "parameters"]
     return body
 
 
 def _plain(value: Any) -> Any:
     """Docstrings as one line: how Python keeps their indentation depends on its version."""
     if isinstance(value, dict):
-        return {key: " ".join(inner.split()) if key == "description" and isinstance(inner, str)
-                else _plain(inner) for key, inner in value.items()}
+        return {
+            key: " ".join(inner.split())
+            if key == "description" and isinstance(inner, str)
+            else _plain(inner)
+            for key, inner in value.items()
+        }
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 

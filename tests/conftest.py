@@ -31,7 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def usual_variables() -> dict[str, str]:
     """The environment of a user without settings."""
     kept = {
-        name: os.environ[name] for name in ("PATH", "HOME", "LANG", "HEAPWISE_NATIVE", "PYTHONPATH")
+        name: os.environ[name]
+        for name in ("PATH", "HOME", "LANG", "HEAPWISE_NATIVE", "PYTHONPATH")
         if name in os.environ
     }
     return kept | {"TERM": "dumb"}
@@ -60,14 +61,25 @@ def heapwise(tmp_path: Path, environment: dict[str, str], warm_start: WarmStart)
     """Runs the command as a user types it; keyword ``env`` adds variables, and ``cwd`` is where.
     With other options of ``subprocess.run`` it is a process of its own in any case."""
 
-    def call(*words: str, env: dict[str, str] | None = None, timeout_s: float = TIMEOUT_S,
-             cwd: Path = tmp_path, **options: object) -> object:
+    def call(
+        *words: str,
+        env: dict[str, str] | None = None,
+        timeout_s: float = TIMEOUT_S,
+        cwd: Path = tmp_path,
+        **options: object,
+    ) -> object:
         variables = environment | (env or {})
         if not options:
             return warm_start.run(words, variables, cwd, timeout_s)
         return subprocess.run(
-            command(words), env=variables, cwd=cwd, capture_output=True, text=True,
-            timeout=timeout_s, check=False, stdin=subprocess.DEVNULL,
+            command(words),
+            env=variables,
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+            stdin=subprocess.DEVNULL,
             **options,  # type: ignore[call-overload]
         )
 

@@ -15,8 +15,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LIBRARY = ("interface", "source", "detail", "checking", "thread", "pool", "adapt", "observe",
-           "hybrid", "heap_header", "contents")
+LIBRARY = (
+    "interface",
+    "source",
+    "detail",
+    "checking",
+    "thread",
+    "pool",
+    "adapt",
+    "observe",
+    "hybrid",
+    "heap_header",
+    "contents",
+)
 
 
 @dataclass(frozen=True)
@@ -32,8 +43,9 @@ BELOW_POOL = ("interface", "detail", "checking", "thread")
 
 PACKAGES = (
     # The types in which a pool is asked and answers. They need nothing, so all may use them.
-    Package("interface",
-            r"include/heapwise/(block_source|concepts|pool_options|standard)\.hpp", ()),
+    Package(
+        "interface", r"include/heapwise/(block_source|concepts|pool_options|standard)\.hpp", ()
+    ),
     Package("detail", r"include/heapwise/detail/", ("interface",)),
     Package("checking", r"include/heapwise/(checking|sanitized)\.hpp", ("interface", "detail")),
     # Where memory comes from, beside the sources that everything needs.
@@ -57,8 +69,9 @@ PACKAGES = (
     # Names of the C library that make system calls, for the program and not for the heap.
     Package("process", r"src/process/", ("os", "heap")),
     Package("override", r"src/override/", ("interface", "detail", "os", "c_api", "heap")),
-    Package("sources", r"src/(pool|arena)/",
-         (*BELOW_POOL, "source", "os", "pool", "observe", "c_api")),
+    Package(
+        "sources", r"src/(pool|arena)/", (*BELOW_POOL, "source", "os", "pool", "observe", "c_api")
+    ),
     Package("hybrid_sources", r"src/hybrid/", ("interface", "detail", "hybrid")),
     Package("bench", r"bench/", (*LIBRARY, "c_api")),
     Package("experiments", r"experiments/", (*LIBRARY, "c_api", "bench")),
@@ -135,9 +148,11 @@ def readable(pattern: str) -> str:
 
 def markdown() -> str:
     """The table of packages and dependencies."""
-    rows = [f"| `{each.name}` | `{readable(each.pattern)}` | "
-            f"{', '.join(f'`{name}`' for name in each.may_use) or 'nothing'} |"
-            for each in PACKAGES]
+    rows = [
+        f"| `{each.name}` | `{readable(each.pattern)}` | "
+        f"{', '.join(f'`{name}`' for name in each.may_use) or 'nothing'} |"
+        for each in PACKAGES
+    ]
     return "\n".join(["| package | files | may use |", "|---|---|---|", *rows])
 
 

@@ -11,8 +11,27 @@ from pathlib import Path
 
 LONGEST = 100
 MADE_BY_GIT = ("Merge ", "Revert ", "fixup! ", "squash! ", "amend! ")
-NOT_VERBS = {"a", "an", "the", "no", "each", "every", "what", "who", "how", "when", "if", "all",
-             "one", "two", "it", "its", "their", "this", "that"}
+NOT_VERBS = {
+    "a",
+    "an",
+    "the",
+    "no",
+    "each",
+    "every",
+    "what",
+    "who",
+    "how",
+    "when",
+    "if",
+    "all",
+    "one",
+    "two",
+    "it",
+    "its",
+    "their",
+    "this",
+    "that",
+}
 
 
 def trouble(subject: str) -> str:

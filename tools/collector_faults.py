@@ -53,28 +53,33 @@ def programs_of(fault: str, binary: str, *cases: str) -> list[FaultProgram]:
 
 PROGRAMS = [
     *programs_of(
-        "F1 threads started in a stopped world", "stress_gc_calls_test",
+        "F1 threads started in a stopped world",
+        "stress_gc_calls_test",
         "a collection calls no function that allocates or locks while the world is stopped",
         "the first large collection ends while threads free the blocks of each other",
     ),
     *programs_of(
-        "F2, F3 variables of threads", "unit_gc_libraries_test",
+        "F2, F3 variables of threads",
+        "unit_gc_libraries_test",
         "threads that register and then use a library for the first time keep their blocks",
         "blocks in the variables of forty libraries are kept",
         "a variable in the first thread's part that no table tells of is found",
     ),
     *programs_of(
-        "F4 libraries that went", "unit_gc_libraries_test",
+        "F4 libraries that went",
+        "unit_gc_libraries_test",
         "variables of an unloaded library are not read, whatever came after it",
         "a larger library in the place of a smaller one is not read beyond the smaller one",
     ),
     *programs_of(
-        "F2 to F4 while others load", "stress_gc_libraries_test",
+        "F2 to F4 while others load",
+        "stress_gc_libraries_test",
         "threads load, use and unload libraries while another collects all the time",
         "threads whose tables of libraries grow keep their blocks while another collects",
     ),
     *programs_of(
-        "F5 other stacks", "unit_gc_stacks_test",
+        "F5 other stacks",
+        "unit_gc_stacks_test",
         "a thread on a signal stack below or above its own keeps the blocks of both",
         "a thread on a signal stack inside of its own keeps the blocks of both",
         "a thread that collects on its signal stack keeps the blocks of both stacks",
@@ -85,28 +90,33 @@ PROGRAMS = [
         "fibers of Boost.Context keep their blocks while one of them collects",
     ),
     *programs_of(
-        "F6 forks while threads register", "stress_gc_register_test",
+        "F6 forks while threads register",
+        "stress_gc_register_test",
         "a child that is forked while others register collects",
     ),
     *programs_of(
-        "F7 forks beside markers", "stress_gc_fork_test",
+        "F7 forks beside markers",
+        "stress_gc_fork_test",
         "a child that is forked right after a collection collects with several markers",
     ),
     *programs_of(
-        "F8 blocked signals", "unit_gc_signals_test",
+        "F8 blocked signals",
+        "unit_gc_signals_test",
         "a thread that inherited blocked signals is stopped all the same",
         "a thread that has blocked all signals may end while another collects",
         "a thread that blocks the signal is named, and waited for",
     ),
     *programs_of(
-        "F9 others use the signal", "unit_gc_signals_test",
+        "F9 others use the signal",
+        "unit_gc_signals_test",
         "the signal can be chosen",
         "a handler that was there before gets the signals that others send, and no stops",
         "two copies of the collector in one process stop threads, whichever came first",
         "Boehm's collector in the same process, where it is installed",
     ),
     *programs_of(
-        "F10 ends of threads", "unit_gc_thread_end_test",
+        "F10 ends of threads",
+        "unit_gc_thread_end_test",
         "a destructor of a pthread key may allocate",
         "the value of a pthread key is kept until its destructor has run",
         "after its last round of destructors a thread cannot be registered again",
@@ -114,24 +124,28 @@ PROGRAMS = [
         "a thread that is cancelled does not run while it is stopped",
     ),
     *programs_of(
-        "F11 one past the end", "unit_gc_collector_test",
+        "F11 one past the end",
+        "unit_gc_collector_test",
         "an address one past the end holds a block from the stack, and not from another block",
         "a loop that goes from the end to the begin keeps its block",
     ),
     *programs_of(
-        "F12, F13 limits", "unit_gc_limits_test",
+        "F12, F13 limits",
+        "unit_gc_limits_test",
         "the collector works under limits of addresses",
         "a mark stack takes less where addresses are limited",
         "leaks are found where the data of a process is limited",
         "a start that failed leaves nothing behind",
     ),
     *programs_of(
-        "F13 misuse and reports", "unit_gc_misuse_test",
+        "F13 misuse and reports",
+        "unit_gc_misuse_test",
         "nothing is allocated for an address that is not a block",
         "a size that no collection could make room for is refused without one",
     ),
     *programs_of(
-        "F13 misuse and reports", "unit_gc_leaks_test",
+        "F13 misuse and reports",
+        "unit_gc_leaks_test",
         "a lost block holds what it held until it is reported",
         "a child forked during another thread's report gives up what it reported",
     ),
@@ -147,7 +161,10 @@ def run(program: FaultProgram, folder: Path, limit_s: float) -> End:
     """One run; what it started and did not end is ended."""
     command = [str(folder / program.binary), f"--test-case={filter_of(program.case)}"]
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         start_new_session=True,
     )
     try:
@@ -190,7 +207,10 @@ class Counts:
 
 
 def repeat(
-    programs: Sequence[FaultProgram], runs: int, at_once: int, one: Callable[[FaultProgram], End],
+    programs: Sequence[FaultProgram],
+    runs: int,
+    at_once: int,
+    one: Callable[[FaultProgram], End],
     over: Callable[[], bool] = lambda: False,
 ) -> Counts:
     """Runs all programs once, then again, so that all have been run as often if it is ``over``
@@ -213,26 +233,35 @@ def repeat(
 
 def main() -> int:
     usual_jobs = 2 * (os.cpu_count() or 1)
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=1000, help="of each program")
     parser.add_argument("--name", default="", help="only faults and programs named so")
     parser.add_argument("--limit-s", type=float, default=120, help="a run that takes longer hangs")
     parser.add_argument("--at-once", type=int, default=usual_jobs, help="processes")
-    parser.add_argument("--most-s", type=float, default=float("inf"),
-                        help="begin no run after this")
+    parser.add_argument(
+        "--most-s", type=float, default=float("inf"), help="begin no run after this"
+    )
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "dev" / "tests")
     chosen = parser.parse_args()
     programs = [each for each in PROGRAMS if chosen.name in f"{each.fault} {each.case}"]
     missing = {each.binary for each in programs if not (chosen.build / each.binary).exists()}
     if missing or not programs:
-        print(f"not there: {', '.join(sorted(missing)) or chosen.name}. Next: build the targets "
-              "unit_tests and stress_tests of the preset dev", file=sys.stderr)
+        print(
+            f"not there: {', '.join(sorted(missing)) or chosen.name}. Next: build the targets "
+            "unit_tests and stress_tests of the preset dev",
+            file=sys.stderr,
+        )
         return 2
     end = time.monotonic() + chosen.most_s
-    counts = repeat(programs, chosen.runs, chosen.at_once,
-                    lambda each: run(each, chosen.build, chosen.limit_s),
-                    lambda: time.monotonic() > end)
+    counts = repeat(
+        programs,
+        chosen.runs,
+        chosen.at_once,
+        lambda each: run(each, chosen.build, chosen.limit_s),
+        lambda: time.monotonic() > end,
+    )
     print(*counts.lines(), sep="\n")
     runs = sum(map(Counter.total, counts.ends.values()))
     print(f"{runs} runs, {counts.bad()} that did not end well")

@@ -23,8 +23,15 @@ ROOT = Path(__file__).resolve().parents[1]
 
 WORKS = ("mixed", "bulk", "pass_on", "buffers", "short_threads")
 
-LINES_OF_A_LOCK = {"bin": 3, "mixed": 2, "space": 4, "purging": 1, "idle_caches": 2, "batches": 2,
-                   "large_stock": 2}
+LINES_OF_A_LOCK = {
+    "bin": 3,
+    "mixed": 2,
+    "space": 4,
+    "purging": 1,
+    "idle_caches": 2,
+    "batches": 2,
+    "large_stock": 2,
+}
 """Cache lines that a holder writes and the next one needs: the lock's own, and what it guards.
 Span records and sums are counted apart."""
 
@@ -109,8 +116,10 @@ def serial_ns(counts: Counts, processors: int, machine: Machine) -> Iterator[tup
     away_ns = others(processors) * machine.transfer_ns
     for name, lock in counts.locks.items():
         share = lock.busiest_acquisitions / max(lock.acquisitions, 1)
-        records = sum(line.writes for kind, line in counts.lines.items()
-                      if GUARDED_BY.get(kind) == name) * share
+        records = (
+            sum(line.writes for kind, line in counts.lines.items() if GUARDED_BY.get(kind) == name)
+            * share
+        )
         moved = lock.busiest_acquisitions * LINES_OF_A_LOCK[name] + records * LINES_OF_A_RECORD
         held_ns = max(0, lock.busiest_hold_ns - lock.busiest_acquisitions * counts.clock_ns)
         yield f"lock of {name}", (held_ns + moved * away_ns) / counts.operations
@@ -129,8 +138,9 @@ class Cap:
 
 def cap(counts: Counts, processors: int, machine: Machine) -> Cap:
     """The bound of a closed system: no queue is emptied faster than its busiest station works."""
-    limit, slowest_ns = max(serial_ns(counts, processors, machine), key=lambda each: each[1],
-                            default=("", 0.0))
+    limit, slowest_ns = max(
+        serial_ns(counts, processors, machine), key=lambda each: each[1], default=("", 0.0)
+    )
     free = processors * 1e3 / machine.operation_ns
     if slowest_ns * free <= 1e3:
         return Cap(free, "the processors")
@@ -140,12 +150,24 @@ def cap(counts: Counts, processors: int, machine: Machine) -> Cap:
 def count(build: Path, work: str, threads: int, operations: int, shards: int) -> Counts:
     """Runs the work on the counting heap."""
     native = build / "native"
-    command = [str(native / "experiments" / "heap" / "many_threads"), "--subject", "malloc",
-               "--repeats", "1", "--set", f"work={work}", "--set", f"threads={threads}",
-               "--set", f"operations={operations}"]
-    environment = os.environ | {"LD_PRELOAD": str(native / "libheapwise-malloc.so"),
-                                "HEAPWISE_MALLOC_STATS": "1",
-                                "HEAPWISE_MALLOC_SHARDS": str(shards)}
+    command = [
+        str(native / "experiments" / "heap" / "many_threads"),
+        "--subject",
+        "malloc",
+        "--repeats",
+        "1",
+        "--set",
+        f"work={work}",
+        "--set",
+        f"threads={threads}",
+        "--set",
+        f"operations={operations}",
+    ]
+    environment = os.environ | {
+        "LD_PRELOAD": str(native / "libheapwise-malloc.so"),
+        "HEAPWISE_MALLOC_STATS": "1",
+        "HEAPWISE_MALLOC_SHARDS": str(shards),
+    }
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     counts = read_counts(done.stderr, operations, shards)
     if not counts.locks:
@@ -166,53 +188,112 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def row_of_counts(work: str, threads: int, counts: Counts) -> Iterator[list[str]]:
     """A line for each kind that is not negligible."""
+
     def said(number: int) -> str:
         return f"{counts.per_million(number):.0f}"
 
     for name, lock in counts.locks.items():
         if counts.per_million(lock.acquisitions) >= 100:
             mean_ns = lock.hold_ns / max(1, lock.acquisitions - lock.interrupted) - counts.clock_ns
-            yield [work, str(threads), f"lock of {name}", said(lock.acquisitions),
-                   said(lock.busiest_acquisitions), said(lock.contended), said(lock.handovers),
-                   f"{max(mean_ns, 0):.0f}", f"{lock.longest_ns / 1e3:.0f}"]
+            yield [
+                work,
+                str(threads),
+                f"lock of {name}",
+                said(lock.acquisitions),
+                said(lock.busiest_acquisitions),
+                said(lock.contended),
+                said(lock.handovers),
+                f"{max(mean_ns, 0):.0f}",
+                f"{lock.longest_ns / 1e3:.0f}",
+            ]
     for name, line in counts.lines.items():
         if counts.per_million(line.writes) >= 100:
-            yield [work, str(threads), f"line of {name}", said(line.writes), "", "",
-                   said(line.handovers), "", ""]
+            yield [
+                work,
+                str(threads),
+                f"line of {name}",
+                said(line.writes),
+                "",
+                "",
+                said(line.handovers),
+                "",
+                "",
+            ]
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "counting",
-                        help="where the counting heap was built")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--build",
+        type=Path,
+        default=ROOT / "build" / "counting",
+        help="where the counting heap was built",
+    )
     parser.add_argument("--work", action="append", choices=WORKS, help="only this work")
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 16, 64, 256])
     parser.add_argument("--operations", type=int, default=3_000_000, help="of all threads")
     parser.add_argument("--shards", type=int, help="instead of the number for this many processors")
-    parser.add_argument("--transfer-ns", type=float, default=100,
-                        help="to bring a written line to another processor (default: 100)")
-    parser.add_argument("--operation-ns", type=float, default=20,
-                        help="a malloc and a free without anything shared (default: 20)")
+    parser.add_argument(
+        "--transfer-ns",
+        type=float,
+        default=100,
+        help="to bring a written line to another processor (default: 100)",
+    )
+    parser.add_argument(
+        "--operation-ns",
+        type=float,
+        default=20,
+        help="a malloc and a free without anything shared (default: 20)",
+    )
     return parser.parse_args()
 
 
 def main() -> None:
     options = arguments()
     machine = Machine(options.transfer_ns, options.operation_ns)
-    counted = {(work, threads): count(options.build, work, threads, options.operations,
-                                      options.shards or shards_for(threads))
-               for work in options.work or WORKS for threads in options.threads}
-    print(table(["work", "threads", "what", "per million operations", "of the busiest", "contended",
-                 "handed over", "mean hold, ns", "longest, us"],
-                [row for (work, threads), counts in counted.items()
-                 for row in row_of_counts(work, threads, counts)]))
+    counted = {
+        (work, threads): count(
+            options.build, work, threads, options.operations, options.shards or shards_for(threads)
+        )
+        for work in options.work or WORKS
+        for threads in options.threads
+    }
+    print(
+        table(
+            [
+                "work",
+                "threads",
+                "what",
+                "per million operations",
+                "of the busiest",
+                "contended",
+                "handed over",
+                "mean hold, ns",
+                "longest, us",
+            ],
+            [
+                row
+                for (work, threads), counts in counted.items()
+                for row in row_of_counts(work, threads, counts)
+            ],
+        )
+    )
     print()
-    caps = [(work, threads, cap(counts, threads, machine))
-            for (work, threads), counts in counted.items()]
-    print(table(["work", "processors", "at most, million operations/s", "limited by"],
-                [[work, str(threads), f"{most.millions:.0f}", most.limit]
-                 for work, threads, most in caps]))
+    caps = [
+        (work, threads, cap(counts, threads, machine))
+        for (work, threads), counts in counted.items()
+    ]
+    print(
+        table(
+            ["work", "processors", "at most, million operations/s", "limited by"],
+            [
+                [work, str(threads), f"{most.millions:.0f}", most.limit]
+                for work, threads, most in caps
+            ],
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -90,16 +90,20 @@ def changes(root: Path, version: str, day: datetime.date) -> dict[Path, str]:
         for path in headers(root):
             text = path.read_text(errors="surrogateescape")
             found[path] = re.sub(rf"\binline {before}\b", f"inline {after}", text)
-    return {path: text for path, text in found.items()
-            if text != path.read_text(errors="surrogateescape")}
+    return {
+        path: text
+        for path, text in found.items()
+        if text != path.read_text(errors="surrogateescape")
+    }
 
 
 def show(root: Path, changed: dict[Path, str]) -> None:
     for path, text in changed.items():
         name = str(path.relative_to(root))
         before = path.read_text(errors="surrogateescape").splitlines(keepends=True)
-        sys.stdout.writelines(difflib.unified_diff(before, text.splitlines(keepends=True), name,
-                                                   name, n=0))
+        sys.stdout.writelines(
+            difflib.unified_diff(before, text.splitlines(keepends=True), name, name, n=0)
+        )
 
 
 def main(words: list[str], root: Path = ROOT) -> int:

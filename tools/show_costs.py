@@ -52,8 +52,11 @@ class Cost:
 def execute(tree: Path, *words: str) -> Cost:
     """A command of Python with the package of ``tree``."""
     process = subprocess.Popen(
-        [sys.executable, *words], stdout=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONPATH": str(tree / "python"), "COLUMNS": "100"})
+        [sys.executable, *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(tree / "python"), "COLUMNS": "100"},
+    )
     assert process.stdout is not None
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -80,16 +83,21 @@ def listing(tree: Path, place: Path) -> dict[str, str]:
         shutil.copyfile(SMALL / "samples.jsonl", folder / "samples.jsonl")
     first, second = (heapwise(tree, "report", "--list", "--store", str(store)) for _ in range(2))
     assert len(second.output.splitlines()) == LISTED
-    return {f"list {LISTED:,} runs, the first time": f"{first.seconds:.2f} s",
-            f"list {LISTED:,} runs": f"{second.seconds:.2f} s"}
+    return {
+        f"list {LISTED:,} runs, the first time": f"{first.seconds:.2f} s",
+        f"list {LISTED:,} runs": f"{second.seconds:.2f} s",
+    }
 
 
 def page(tree: Path, place: Path, store: Path, name: str) -> dict[str, str]:
     report = place / "report.html"
-    cost = heapwise(tree, "report", "--all", "--store", str(store), "-o", str(report),
-                    "--open", "no")
-    return {f"report of {name}": f"{report.stat().st_size / 1e6:.2f} MB, {cost.seconds:.1f} s, "
-                                 f"{cost.mebibytes:.0f} MiB"}
+    cost = heapwise(
+        tree, "report", "--all", "--store", str(store), "-o", str(report), "--open", "no"
+    )
+    return {
+        f"report of {name}": f"{report.stat().st_size / 1e6:.2f} MB, {cost.seconds:.1f} s, "
+        f"{cost.mebibytes:.0f} MiB"
+    }
 
 
 def many_processes(tree: Path, place: Path) -> dict[str, str]:
@@ -98,12 +106,29 @@ def many_processes(tree: Path, place: Path) -> dict[str, str]:
     store = place / "execs"
     shutil.rmtree(store, ignore_errors=True)
     loop = f"i=0; while [ $i -lt {EXECS} ]; do /bin/true; i=$((i+1)); done; echo $i"
-    cost = heapwise(tree, "compare", "--runs", "1", "--warmup", "0", "--allocators", "jemalloc",
-                    "--store", str(store), "--quiet", "--", "/bin/sh", "-c", loop)
+    cost = heapwise(
+        tree,
+        "compare",
+        "--runs",
+        "1",
+        "--warmup",
+        "0",
+        "--allocators",
+        "jemalloc",
+        "--store",
+        str(store),
+        "--quiet",
+        "--",
+        "/bin/sh",
+        "-c",
+        loop,
+    )
     [lines] = store.glob("runs/*/samples.jsonl")
     processes = lines.read_bytes().count(b'"kind":"process"')
-    return {f"program of {EXECS:,} processes": f"{lines.stat().st_size / processes / 1e3:,.1f} kB "
-            f"each time, {cost.mebibytes:.0f} MiB"}
+    return {
+        f"program of {EXECS:,} processes": f"{lines.stat().st_size / processes / 1e3:,.1f} kB "
+        f"each time, {cost.mebibytes:.0f} MiB"
+    }
 
 
 def copies(place: Path) -> Path:
@@ -111,8 +136,11 @@ def copies(place: Path) -> Path:
     folder = place / "copies" / "runs" / "749d"
     folder.mkdir(parents=True, exist_ok=True)
     run = json.loads((LARGE / "run.json").read_text())
-    run["experiments"] = [{**experiment, "id": f"{experiment['id']}-{copy}"}
-                          for copy in range(COPIES) for experiment in run["experiments"]]
+    run["experiments"] = [
+        {**experiment, "id": f"{experiment['id']}-{copy}"}
+        for copy in range(COPIES)
+        for experiment in run["experiments"]
+    ]
     run["plan"]["experiments"] = [experiment["id"] for experiment in run["experiments"]]
     (folder / "run.json").write_text(json.dumps(run))
     records = [json.loads(line) for line in (LARGE / "samples.jsonl").read_text().splitlines()]
@@ -126,8 +154,11 @@ def copies(place: Path) -> Path:
 
 def _line(record: dict[str, Any], copy: int, offset: int) -> str:
     number = "number" if record["kind"] == "process" else "process"
-    changed = {**record, "experiment": f"{record['experiment']}-{copy}",
-               number: record[number] + offset}
+    changed = {
+        **record,
+        "experiment": f"{record['experiment']}-{copy}",
+        number: record[number] + offset,
+    }
     return json.dumps(changed, separators=(",", ":")) + "\n"
 
 
@@ -135,14 +166,17 @@ def table(title: str, columns: dict[str, dict[str, str]]) -> str:
     names = list(next(iter(columns.values())))
     width = max(map(len, names))
     lines = [f"{title:{width}}  " + "".join(f"{name:28}" for name in columns)]
-    lines += [f"{name:{width}}  " + "".join(f"{column[name]:28}" for column in columns.values())
-              for name in names]
+    lines += [
+        f"{name:{width}}  " + "".join(f"{column[name]:28}" for column in columns.values())
+        for name in names
+    ]
     return "\n".join(line.rstrip() for line in lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--before", type=Path, metavar="TREE")
     parser.add_argument("--demo", type=Path, metavar="STORE")
     arguments = parser.parse_args()
@@ -153,7 +187,8 @@ def main() -> None:
         columns = {}
         for name, tree in trees.items():
             columns[name] = {
-                **listing(tree, place), **page(tree, place, shelf, "37,000 samples"),
+                **listing(tree, place),
+                **page(tree, place, shelf, "37,000 samples"),
                 **page(tree, place, RUNS.parent, "tests/data"),
                 **(page(tree, place, arguments.demo, "the demo") if arguments.demo else {}),
                 **many_processes(tree, place),

@@ -42,24 +42,38 @@ def ratios(found: Evidence, rows: list[Standing], subject: str, others: list[str
         cells = []
         for other in others:
             measured = {subject, other} <= found.table[row.cell].keys()
-            ratio, note = (found.ratio((row.cell, subject), (row.cell, other)) if measured
-                           else (None, "not measured"))
+            ratio, note = (
+                found.ratio((row.cell, subject), (row.cell, other))
+                if measured
+                else (None, "not measured")
+            )
             cost = ratio if ratio is None or row.quantity.better == "lower" else inverse(ratio)
             cells.append(_text(cost) if cost else note or "-")
             if cost:
                 logarithms[other].append(math.log(cost.ratio))
         lines.append([label(found, row.cell), *cells])
-    means = [f"{math.exp(sum(each) / len(each)):.3g} ({len(each)} rows)" if each else "-"
-             for each in logarithms.values()]
-    return table(["row", *(f"{subject} / {other}" for other in others)],
-                 [*lines, ["geometric mean", *means]])
+    means = [
+        f"{math.exp(sum(each) / len(each)):.3g} ({len(each)} rows)" if each else "-"
+        for each in logarithms.values()
+    ]
+    return table(
+        ["row", *(f"{subject} / {other}" for other in others)], [*lines, ["geometric mean", *means]]
+    )
 
 
 def inverse(ratio: PairedRatio) -> PairedRatio:
     """The ratio of the times, if that of the speeds is given."""
     low, high = ratio.low, ratio.high
-    return PairedRatio(1 / ratio.ratio, 1 / high if high else None, 1 / low if low else None,
-                       ratio.n, ratio.p_value, ratio.confidence, ratio.note, ratio.guard)
+    return PairedRatio(
+        1 / ratio.ratio,
+        1 / high if high else None,
+        1 / low if low else None,
+        ratio.n,
+        ratio.p_value,
+        ratio.confidence,
+        ratio.note,
+        ratio.guard,
+    )
 
 
 def _text(cost: PairedRatio) -> str:

@@ -45,16 +45,21 @@ def intervals(logs: Array) -> tuple[Array, Array, Array]:
 def campaigns(rounds: int, random: np.random.Generator) -> tuple[Array, Array]:
     """The least difference that each would claim, and its spread of the A/A log ratios."""
     needed, spreads = [], []
-    wider = np.divide(*(stdtrit(rounds - 1, (1 + confidence) / 2)
-                        for confidence in (STRICT_CONFIDENCE, CONFIDENCE)))
+    wider = np.divide(
+        *(
+            stdtrit(rounds - 1, (1 + confidence) / 2)
+            for confidence in (STRICT_CONFIDENCE, CONFIDENCE)
+        )
+    )
     for _ in range(CAMPAIGNS // CHUNK):
         base, control, *subjects = random.normal(size=(2 + SUBJECTS, CHUNK, rounds))
         same, ratios = control - base, [subject - (base + control) / 2 for subject in subjects]
         _, _, factor, strict_factor = dependences(np.stack([same, *ratios], axis=1))
         low, centre, _ = intervals(ratios[0])
         floor_low, middle, floor_high = intervals(same)
-        floor = np.maximum(middle + (floor_high - middle) * factor,
-                           (middle - floor_low) * factor - middle)
+        floor = np.maximum(
+            middle + (floor_high - middle) * factor, (middle - floor_low) * factor - middle
+        )
         needed.append(np.maximum((centre - low) * strict_factor * wider, floor) - centre)
         spreads.append(factor * same.std(axis=1, ddof=1))
     return np.concatenate(needed), np.concatenate(spreads)
@@ -79,7 +84,8 @@ def main() -> None:
         "from __future__ import annotations\n\n"
         "FACTORS: dict[int, float] = {\n" + rows + "}\n"
         '"""Rounds -> detectable difference over the standard deviation of the A/A log ratios."""'
-        "\n")
+        "\n"
+    )
 
 
 if __name__ == "__main__":

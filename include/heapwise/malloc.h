@@ -84,21 +84,21 @@ void heapwise_thread_idle(void);
 /* Statistics of the heap, in bytes and in counts. Other threads keep running meanwhile. Each number
  * is right, but two numbers may be from slightly different moments. */
 typedef struct heapwise_malloc_statistics {
-  size_t reserved_bytes;    /* addresses that the heap may come to use; they cost nothing */
-  size_t committed_bytes;   /* part of reserved_bytes: addresses that may be touched */
-  size_t span_bytes;        /* in spans, for small blocks and large ones */
-  size_t large_bytes;       /* part of span_bytes: large blocks */
-  size_t cached_bytes;      /* free blocks in the calling thread's cache and between caches */
-  size_t free_bytes;        /* free blocks inside spans */
-  size_t dirty_bytes;       /* free pages that the system still counts as ours */
-  size_t purged_bytes;      /* given back to the system so far; never falls */
-  size_t spans;             /* spans of small blocks, mixed ones too */
-  size_t large_blocks;      /* large blocks in use */
-  size_t threads;           /* threads that have a cache */
-  size_t heaps;             /* heaps made by heapwise_heap_create */
-  size_t refills;           /* how often a cache was filled from a bin; never falls */
-  size_t flushes;           /* how often a cache gave a batch to a bin; never falls */
-  size_t metadata_bytes;    /* in the tables of the heap itself */
+  size_t reserved_bytes;  /* addresses that the heap may come to use; they cost nothing */
+  size_t committed_bytes; /* part of reserved_bytes: addresses that may be touched */
+  size_t span_bytes;      /* in spans, for small blocks and large ones */
+  size_t large_bytes;     /* part of span_bytes: large blocks */
+  size_t cached_bytes;    /* free blocks in the calling thread's cache and between caches */
+  size_t free_bytes;      /* free blocks inside spans */
+  size_t dirty_bytes;     /* free pages that the system still counts as ours */
+  size_t purged_bytes;    /* given back to the system so far; never falls */
+  size_t spans;           /* spans of small blocks, mixed ones too */
+  size_t large_blocks;    /* large blocks in use */
+  size_t threads;         /* threads that have a cache */
+  size_t heaps;           /* heaps made by heapwise_heap_create */
+  size_t refills;         /* how often a cache was filled from a bin; never falls */
+  size_t flushes;         /* how often a cache gave a batch to a bin; never falls */
+  size_t metadata_bytes;  /* in the tables of the heap itself */
 } heapwise_malloc_statistics;
 
 /* Effects: fills `*into`. */

@@ -90,90 +90,90 @@ typedef struct heapwise_pool heapwise_pool;
    Returns: a new pool; NULL if the options are NULL or invalid, or if there is no memory. Then
    errno is EINVAL, EOVERFLOW or ENOMEM, and heapwise_last_error says more. Thread safety: all
    threads at once. */
-heapwise_pool *heapwise_pool_create(const heapwise_pool_options *options, int policy);
+heapwise_pool* heapwise_pool_create(const heapwise_pool_options* options, int policy);
 
 /* Effects: gives all memory back, also of blocks that are still in use. Does nothing for NULL.
    Requires: no thread is in the middle of an operation on the pool. */
-void heapwise_pool_destroy(heapwise_pool *pool);
+void heapwise_pool_destroy(heapwise_pool* pool);
 
 /* If the policy is thread-safe, all threads may call the functions below at once. With
    HEAPWISE_UNSYNCHRONIZED, one thread at a time may call them. O(1), except for growth. */
 
 /* Returns: a block of block_size bytes; NULL with errno ENOMEM if the pool is exhausted; NULL with
    errno EINVAL if the pool is NULL. */
-void *heapwise_pool_allocate(heapwise_pool *pool);
+void* heapwise_pool_allocate(heapwise_pool* pool);
 
 /* Effects: takes a block back. Does nothing for NULL or for a pointer that is not a block of this
    pool. If the pool is `checked`, such a pointer aborts the program. Leaves errno as it was, as
    free does.
    Returns: HEAPWISE_OK; HEAPWISE_ERROR_FOREIGN if the pointer was refused; HEAPWISE_ERROR_INVALID
    if the pool is NULL. */
-int heapwise_pool_deallocate(heapwise_pool *pool, void *block);
+int heapwise_pool_deallocate(heapwise_pool* pool, void* block);
 
 /* Effects: allocates up to `count` blocks and writes them to `blocks`. This is faster than one call
    for each block.
    Returns: how many blocks it allocated: fewer than `count` if the pool is exhausted; 0 if the pool
    or `blocks` is NULL. */
-size_t heapwise_pool_allocate_many(heapwise_pool *pool, void **blocks, size_t count);
+size_t heapwise_pool_allocate_many(heapwise_pool* pool, void** blocks, size_t count);
 
 /* Effects: as heapwise_pool_deallocate for each of `count` blocks. Leaves errno as it was.
    Returns: how many blocks were taken back: all except NULL and refused pointers. */
-size_t heapwise_pool_deallocate_many(heapwise_pool *pool, void *const *blocks, size_t count);
+size_t heapwise_pool_deallocate_many(heapwise_pool* pool, void* const* blocks, size_t count);
 
 /* Returns: 1 if the address is the first byte of a block that was handed out at least once, else 0.
    It does not say whether the block is live now. */
-int heapwise_pool_contains(const heapwise_pool *pool, const void *address);
+int heapwise_pool_contains(const heapwise_pool* pool, const void* address);
 
 /* The former name; deprecated. */
 #define heapwise_pool_owns heapwise_pool_contains
 
 /* Effects: all blocks are free again. Requires: no other thread uses the pool meanwhile. The
    program no longer uses blocks that it allocated before. */
-void heapwise_pool_reset(heapwise_pool *pool);
+void heapwise_pool_reset(heapwise_pool* pool);
 
 /* Effects: calls visit(block, context) for each block that is in use, in no certain order. `visit`
    may free this block, but no other one.
    Requires: no other thread uses the pool meanwhile.
    Returns: HEAPWISE_OK; HEAPWISE_ERROR_NO_MEMORY if there is no memory for one bit for each block;
    HEAPWISE_ERROR_INVALID if the pool or `visit` is NULL. O(capacity). */
-int heapwise_pool_for_each(heapwise_pool *pool, void (*visit)(void *block, void *context),
-                           void *context);
+int heapwise_pool_for_each(heapwise_pool* pool, void (*visit)(void* block, void* context),
+                           void* context);
 
 /* Effects: gives back each chunk that is newer than the last block in use, and the pages behind
    that block. Requires and returns: as heapwise_pool_for_each. O(capacity). */
-int heapwise_pool_shrink(heapwise_pool *pool);
+int heapwise_pool_shrink(heapwise_pool* pool);
 
 /* Returns: as the member of heapwise_pool_stats with this name says; 0 if the pool is NULL. */
-size_t heapwise_pool_block_size(const heapwise_pool *pool);
-size_t heapwise_pool_stride_bytes(const heapwise_pool *pool);
-size_t heapwise_pool_alignment(const heapwise_pool *pool);
-size_t heapwise_pool_capacity(const heapwise_pool *pool);
-size_t heapwise_pool_chunk_count(const heapwise_pool *pool);
-size_t heapwise_pool_reserved_bytes(const heapwise_pool *pool);
-size_t heapwise_pool_budget_bytes(const heapwise_pool *pool);
+size_t heapwise_pool_block_size(const heapwise_pool* pool);
+size_t heapwise_pool_stride_bytes(const heapwise_pool* pool);
+size_t heapwise_pool_alignment(const heapwise_pool* pool);
+size_t heapwise_pool_capacity(const heapwise_pool* pool);
+size_t heapwise_pool_chunk_count(const heapwise_pool* pool);
+size_t heapwise_pool_reserved_bytes(const heapwise_pool* pool);
+size_t heapwise_pool_budget_bytes(const heapwise_pool* pool);
 
 /* Returns: the largest number of free blocks that the cache of one thread may keep from other
    threads; 0 for a policy without caches, or if the pool is NULL. See HEAPWISE_THREAD_CACHED. */
-size_t heapwise_pool_cached_blocks_max(const heapwise_pool *pool);
+size_t heapwise_pool_cached_blocks_max(const heapwise_pool* pool);
 
 /* Effects: fills in the members of `stats` within its struct_size. If other threads use the pool
    meanwhile, each number is right, but the numbers are not from one moment.
    Returns: HEAPWISE_OK; HEAPWISE_ERROR_INVALID if `pool` or `stats` is NULL or struct_size makes no
    sense. */
-int heapwise_pool_get_stats(const heapwise_pool *pool, heapwise_pool_stats *stats);
+int heapwise_pool_get_stats(const heapwise_pool* pool, heapwise_pool_stats* stats);
 
 /* Returns: why this thread's last heapwise_pool_create failed; HEAPWISE_OK if it did not fail. */
 heapwise_error heapwise_last_error(void);
 
 /* Returns: the same in words: which option was refused and why. The text is valid until this
    thread's next heapwise_pool_create. */
-const char *heapwise_last_error_message(void);
+const char* heapwise_last_error_message(void);
 
 /* Returns: one line that explains an error, for any number. The text is never freed. */
-const char *heapwise_error_message(int error);
+const char* heapwise_error_message(int error);
 
 /* Returns: the name of the policy as in the C++ headers; "unknown" for any other number. */
-const char *heapwise_policy_name(int policy);
+const char* heapwise_policy_name(int policy);
 
 #ifdef __cplusplus
 }

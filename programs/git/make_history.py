@@ -24,8 +24,9 @@ def line(chance: random.Random) -> str:
 
 def history(commits: int) -> str:
     chance = random.Random(SEED)
-    texts = {f"folder{n % 7}/file{n}.txt": [line(chance) for _ in range(LINES)]
-             for n in range(FILES)}
+    texts = {
+        f"folder{n % 7}/file{n}.txt": [line(chance) for _ in range(LINES)] for n in range(FILES)
+    }
     out = []
     for number in range(commits):
         changed = list(texts) if number == 0 else chance.sample(list(texts), FILES_A_COMMIT)

@@ -25,8 +25,9 @@ def main():
     longest = sorted(index, key=lambda word: (-len(index[word]), word))[:50]
     for word in longest:
         print(word, len(index[word]), sum(record.number for record in index[word]))
-    print(len(pairs), sum(len(fields) for fields in again),
-          hashlib.sha256(text.encode()).hexdigest())
+    print(
+        len(pairs), sum(len(fields) for fields in again), hashlib.sha256(text.encode()).hexdigest()
+    )
 
 
 main()

@@ -37,9 +37,7 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Variant], P
 
 
 @pytest.fixture(scope="session")
-def sights(
-    folder_of: Callable[[Variant], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Look:
+def sights(folder_of: Callable[[Variant], Path], tmp_path_factory: pytest.TempPathFactory) -> Look:
     """What the programs see under a malloc (None: the C library's), by their names."""
     written = str(tmp_path_factory.mktemp("written"))
 

@@ -41,7 +41,7 @@ COMMON = {
     "abort": END,
     "dladdr": "weak; called when the library is loaded, and to report, without a lock",
     "getauxval": "reads what the kernel wrote; in the start of the heap, which answers ENOMEM if "
-                 "it is entered again",
+    "it is entered again",
     "memchr": LEAF,
     "memcmp": LEAF,
     "memcpy": LEAF,
@@ -51,7 +51,7 @@ COMMON = {
     "pthread_key_create": BEFORE,
     "pthread_setspecific": OUTSIDE,
     "sigaction": "the handler of faults, or of stops, is installed once, in the start; a start "
-                 "that is entered again answers ENOMEM",
+    "that is entered again answers ENOMEM",
 }
 HEAP = COMMON | {
     "_ZSt15get_new_handlerv": CPP,
@@ -65,7 +65,7 @@ HEAP = COMMON | {
     "dladdr1": RUNTIME,
     "dlclose": RUNTIME,
     "dlsym": "called when the library is loaded, by the first dlopen, and for operator new "
-             "without memory: each time without a lock",
+    "without memory: each time without a lock",
     "fprintf": "malloc_info writes to the stream that it was given, without a lock",
     "sigemptyset": LEAF,
 }
@@ -74,7 +74,7 @@ COLLECTOR = COMMON | {
     "__libc_current_sigrtmax": "two numbers of the C library",
     "__libc_current_sigrtmin": "two numbers of the C library",
     "dl_iterate_phdr": "its lock is what it is called for. It is also called while threads stand "
-                       "still: what replaces it must not allocate then",
+    "still: what replaces it must not allocate then",
     "dlsym": "weak; called before the first lock is taken",
     "pthread_attr_destroy": "called without a lock",
     "pthread_attr_getstack": "called without a lock",
@@ -92,15 +92,41 @@ COLLECTOR = COMMON | {
 # Nobody can replace these by a function that does more: see their reasons. `dlsym` is what an
 # interceptor itself uses.
 NOT_REPLACED = {LEAF, LOADER, DATA, SANITIZER, CPP, END}
-NOT_REPLACED_NAMES = {"__errno_location", "pthread_self", "pthread_getspecific", "dlsym",
-                      "dl_iterate_phdr"}
+NOT_REPLACED_NAMES = {
+    "__errno_location",
+    "pthread_self",
+    "pthread_getspecific",
+    "dlsym",
+    "dl_iterate_phdr",
+}
 
 # What the libraries called once, and must not call.
 SYSTEM_CALLS = (
-    "clock_gettime", "clock_nanosleep", "clone", "__clone", "getpid", "getrandom", "getrlimit",
-    "gettid", "kill", "madvise", "mincore", "mmap", "mprotect", "mremap", "munmap", "open",
-    "personality", "prctl", "sched_getaffinity", "sched_getcpu", "sched_setaffinity", "syscall",
-    "sysconf", "waitid", "write",
+    "clock_gettime",
+    "clock_nanosleep",
+    "clone",
+    "__clone",
+    "getpid",
+    "getrandom",
+    "getrlimit",
+    "gettid",
+    "kill",
+    "madvise",
+    "mincore",
+    "mmap",
+    "mprotect",
+    "mremap",
+    "munmap",
+    "open",
+    "personality",
+    "prctl",
+    "sched_getaffinity",
+    "sched_getcpu",
+    "sched_setaffinity",
+    "syscall",
+    "sysconf",
+    "waitid",
+    "write",
 )
 
 
@@ -109,12 +135,18 @@ def undefined(library: Path) -> set[str]:
     with library.open("rb") as stream:
         symbols = ELFFile(stream).get_section_by_name(".dynsym")
         assert isinstance(symbols, SymbolTableSection)
-        return {symbol.name for symbol in symbols.iter_symbols()
-                if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name}
+        return {
+            symbol.name
+            for symbol in symbols.iter_symbols()
+            if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name
+        }
 
 
 def replaceable(names: dict[str, str]) -> set[str]:
     """Those of the names that a library may take, and the system calls."""
-    taken = {name for name, reason in names.items()
-             if reason not in NOT_REPLACED and name not in NOT_REPLACED_NAMES}
+    taken = {
+        name
+        for name, reason in names.items()
+        if reason not in NOT_REPLACED and name not in NOT_REPLACED_NAMES
+    }
     return taken | set(SYSTEM_CALLS)

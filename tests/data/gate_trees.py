@@ -32,8 +32,8 @@ static const char *beside(const char *name) {
 }
 """
 MAIN = {
-    "reader": "void work(void);\nint main(void) { beside(\"x\"); work(); puts(\"done\"); }\n",
-    "library": "void work(void);\nint main(void) { beside(\"x\"); work(); puts(\"done\"); }\n",
+    "reader": 'void work(void);\nint main(void) { beside("x"); work(); puts("done"); }\n',
+    "library": 'void work(void);\nint main(void) { beside("x"); work(); puts("done"); }\n',
     "plug-in": """int main(void) {
   void *library = dlopen(beside("work.so"), RTLD_NOW);
   if (library == NULL) return 1;
@@ -63,7 +63,7 @@ MAIN = {
 BUILD = {
     "reader": "cc -O1 -o app main.c work.c",
     "library": "mkdir -p lib && cc -O1 -shared -fPIC -o lib/libwork.so work.c && "
-               "cc -O1 -o app main.c -Llib -lwork -Wl,-rpath,$PWD/lib",
+    "cc -O1 -o app main.c -Llib -lwork -Wl,-rpath,$PWD/lib",
     "plug-in": "cc -O1 -shared -fPIC -o work.so work.c && cc -O1 -o app main.c",
     "child": "cc -O1 -o child child.c work.c && cc -O1 -o app main.c",
     "data": "cc -O1 -o app main.c",

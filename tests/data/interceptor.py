@@ -12,7 +12,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_suffix(".c")
 
-COMMON = """\
+COMMON = (
+    """\
     .text
 common:
     push %rbp
@@ -27,7 +28,9 @@ common:
     mov %r9, 40(%rsp)
     mov %rax, 48(%rsp)
     mov %r10, 56(%rsp)
-""" + "".join(f"    movups %xmm{n}, {64 + 16 * n}(%rsp)\n" for n in range(8)) + """\
+"""
+    + "".join(f"    movups %xmm{n}, {64 + 16 * n}(%rsp)\n" for n in range(8))
+    + """\
     mov %r11d, %edi
     call note@PLT
     mov %rax, %r11
@@ -39,19 +42,24 @@ common:
     mov 40(%rsp), %r9
     mov 48(%rsp), %rax
     mov 56(%rsp), %r10
-""" + "".join(f"    movups {64 + 16 * n}(%rsp), %xmm{n}\n" for n in range(8)) + """\
+"""
+    + "".join(f"    movups {64 + 16 * n}(%rsp), %xmm{n}\n" for n in range(8))
+    + """\
     leave
     jmp *%r11
 """
+)
 
 
 def assembler(names: list[str]) -> str:
     """One function for each name."""
     lines = [COMMON]
     for number, name in enumerate(names):
-        lines.append(f"    .globl {name}\n    .type {name}, @function\n{name}:\n"
-                     f"    mov ${number}, %r11d\n    jmp common\n")
-    lines.append("    .section .note.GNU-stack, \"\", @progbits\n")
+        lines.append(
+            f"    .globl {name}\n    .type {name}, @function\n{name}:\n"
+            f"    mov ${number}, %r11d\n    jmp common\n"
+        )
+    lines.append('    .section .note.GNU-stack, "", @progbits\n')
     return "".join(lines)
 
 
@@ -62,10 +70,22 @@ def build(names: Iterable[str], folder: Path) -> Path:
     words = "".join(f'"{name}", ' for name in listed)
     (folder / "names.c").write_text(
         f"const char* const intercepted_names[] = {{{words}}};\n"
-        f"const unsigned intercepted_count = {len(listed)};\n")
+        f"const unsigned intercepted_count = {len(listed)};\n"
+    )
     library = folder / "libinterceptor.so"
-    command = ["gcc", "-D_GNU_SOURCE", "-O1", "-fPIC", "-shared", "-fno-builtin", "-o",
-               str(library), str(SOURCE), str(folder / "names.c"), str(folder / "names.s")]
+    command = [
+        "gcc",
+        "-D_GNU_SOURCE",
+        "-O1",
+        "-fPIC",
+        "-shared",
+        "-fno-builtin",
+        "-o",
+        str(library),
+        str(SOURCE),
+        str(folder / "names.c"),
+        str(folder / "names.s"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return library

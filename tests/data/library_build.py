@@ -32,9 +32,19 @@ def build_library() -> Path:
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another process of pytest may want it too
         for words in (
-            ["-G", "Ninja", "-S", ROOT, "-B", FOLDER, "-DCMAKE_BUILD_TYPE=Release",
-             "-DHEAPWISE_BUILD_LAB=OFF", "-DHEAPWISE_BUILD_TESTS=OFF", "-DHEAPWISE_PRECOMPILE=ON",
-             *compilers_of_the_wheel()],
+            [
+                "-G",
+                "Ninja",
+                "-S",
+                ROOT,
+                "-B",
+                FOLDER,
+                "-DCMAKE_BUILD_TYPE=Release",
+                "-DHEAPWISE_BUILD_LAB=OFF",
+                "-DHEAPWISE_BUILD_TESTS=OFF",
+                "-DHEAPWISE_PRECOMPILE=ON",
+                *compilers_of_the_wheel(),
+            ],
             ["--build", FOLDER],
         ):
             done = subprocess.run(["cmake", *map(str, words)], capture_output=True, text=True)

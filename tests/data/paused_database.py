@@ -37,7 +37,7 @@ class Session:
             start = 0 if not self.begun else 1
             if len(self.held) < start + 4:
                 return found
-            length = start + struct.unpack("!I", self.held[start:start + 4])[0]
+            length = start + struct.unpack("!I", self.held[start : start + 4])[0]
             if len(self.held) < length:
                 return found
             message, self.held = self.held[:length], self.held[length:]

@@ -39,19 +39,24 @@ def verdict_of(stored: StoredRun, id: str) -> Check:
 
 def with_facts(stored: StoredRun, change: Callable[[Process], dict[str, Any]]) -> StoredRun:
     """Counting processes are left alone."""
-    return replace(stored, processes=[
-        p if p.facts.counting else changed(p, **change(p))
-        for p in stored.processes])
+    return replace(
+        stored,
+        processes=[p if p.facts.counting else changed(p, **change(p)) for p in stored.processes],
+    )
 
 
 def without_facts(stored: StoredRun, *names: str) -> StoredRun:
     """None of them is a fact that the experiment printed at its start."""
+
     def bare(record: Process | Sample) -> Process | Sample:
         known = set(record.facts.__struct_fields__)
         return changed(record, **dict.fromkeys(known & set(names)))
 
-    return replace(stored, processes=[bare(p) for p in stored.processes],
-                   samples=[bare(s) for s in stored.samples])
+    return replace(
+        stored,
+        processes=[bare(p) for p in stored.processes],
+        samples=[bare(s) for s in stored.samples],
+    )
 
 
 def with_start(stored: StoredRun, **changes: Any) -> StoredRun:
@@ -65,8 +70,16 @@ def with_plan(stored: StoredRun, **changes: Any) -> StoredRun:
 
 def replayed(**changes: Any) -> StoredRun:
     """A run whose processes all made the calls of a trace; ``changes`` are of the trace."""
-    trace = Replay("/t.hwt", "/t.script", ["program"], calls=1000, threads=2, handed_over=3,
-                   peak_live_bytes=4096, script_peak_live_bytes=4096)
+    trace = Replay(
+        "/t.hwt",
+        "/t.script",
+        ["program"],
+        calls=1000,
+        threads=2,
+        handed_over=3,
+        peak_live_bytes=4096,
+        script_peak_live_bytes=4096,
+    )
     stored = with_plan(pool_run(), options=PlanOptions(replay=structs.replace(trace, **changes)))
     return with_facts(stored, lambda _: {"checks": [WorkCheck("work", True, "all of it")]})
 
@@ -92,6 +105,7 @@ def child_with_its_own(process: Process) -> Process:
 
 def with_children(counts: Callable[[Process], int]) -> Script:
     """Each process starts others, as many as ``counts`` says."""
+
     def edit(process: Process) -> Process:
         child = structs.replace(process.identity[0], exe="/usr/bin/child", count=counts(process))
         return replace(process, identity=[*process.identity, child])
@@ -100,8 +114,13 @@ def with_children(counts: Callable[[Process], int]) -> Script:
 
 
 def losing(process: Process) -> dict[str, Any]:
-    return {"probe": ProbeFacts(execs=2, lost_execs=2, lost=[
-        LostExec("/opt/static", "kept"), LostExec("/usr/bin/job", "dropped")])}
+    return {
+        "probe": ProbeFacts(
+            execs=2,
+            lost_execs=2,
+            lost=[LostExec("/opt/static", "kept"), LostExec("/usr/bin/job", "dropped")],
+        )
+    }
 
 
 def silent(process: Process) -> Process:
@@ -130,9 +149,15 @@ def label_matters(subject: str, round_: int, value: float) -> float:
 
 def slightly_biased(stored: StoredRun) -> StoredRun:
     """Too little for any one interval to be certain, and in every cell."""
-    return replace(stored, samples=[
-        replace(s, values={name: value * 1.007 for name, value in s.values.items()})
-        if s.subject.endswith("-control") else s for s in stored.samples])
+    return replace(
+        stored,
+        samples=[
+            replace(s, values={name: value * 1.007 for name, value in s.values.items()})
+            if s.subject.endswith("-control")
+            else s
+            for s in stored.samples
+        ],
+    )
 
 
 def ratio_drifts(subject: str, round_: int, value: float) -> float:
@@ -149,24 +174,38 @@ def few_calls(stored: StoredRun) -> StoredRun:
 
 def with_calls(stored: StoredRun, calls: Calls, **facts: Any) -> StoredRun:
     """What the counting processes found."""
-    return replace(stored, processes=[
-        changed(p, calls=calls, **facts) if p.facts.counting else p for p in stored.processes])
+    return replace(
+        stored,
+        processes=[
+            changed(p, calls=calls, **facts) if p.facts.counting else p for p in stored.processes
+        ],
+    )
 
 
 def counted(stored: StoredRun, seen: int) -> StoredRun:
     extra = Process(
-        number=len(stored.processes), experiment="pool/bulk", subject="malloc@glibc",
-        parameters={}, round=-1, status="ok", warm_up=True,
-        facts=ProcessFacts(counting=True, end=End(expected_calls=1_000_000),
-                           calls=Calls(malloc=seen)))
+        number=len(stored.processes),
+        experiment="pool/bulk",
+        subject="malloc@glibc",
+        parameters={},
+        round=-1,
+        status="ok",
+        warm_up=True,
+        facts=ProcessFacts(
+            counting=True, end=End(expected_calls=1_000_000), calls=Calls(malloc=seen)
+        ),
+    )
     return replace(stored, processes=[*stored.processes, extra])
 
 
 def counted_under(stored: StoredRun, subject: str, calls: int) -> StoredRun:
     """One more counting process, of another subject than the baseline."""
-    process = replace(stored.processes[0], number=len(stored.processes), subject=subject,
-                      facts=structs.replace(stored.processes[0].facts,
-                                            calls=Calls(malloc=calls)))
+    process = replace(
+        stored.processes[0],
+        number=len(stored.processes),
+        subject=subject,
+        facts=structs.replace(stored.processes[0].facts, calls=Calls(malloc=calls)),
+    )
     return replace(stored, processes=[*stored.processes, process])
 
 
@@ -175,21 +214,27 @@ def with_samples(stored: StoredRun, change: Callable[[Sample], dict[str, Any]]) 
 
 
 def debug_peer(stored: StoredRun) -> StoredRun:
-    subjects = [replace(s, peer=replace(s.peer, debug_build=True))
-                if s.peer and s.name == "jemalloc" else s for s in stored.run.plan.subjects]
+    subjects = [
+        replace(s, peer=replace(s.peer, debug_build=True)) if s.peer and s.name == "jemalloc" else s
+        for s in stored.run.plan.subjects
+    ]
     return with_plan(stored, subjects=subjects)
 
 
 def nameless_peer(stored: StoredRun) -> StoredRun:
-    subjects = [replace(s, peer=replace(peer("x"), version="", build_id=""))
-                if s.name == "jemalloc" else s for s in stored.run.plan.subjects]
+    subjects = [
+        replace(s, peer=replace(peer("x"), version="", build_id="")) if s.name == "jemalloc" else s
+        for s in stored.run.plan.subjects
+    ]
     return with_plan(stored, subjects=subjects)
 
 
 def no_control(stored: StoredRun) -> StoredRun:
     keep = [s for s in stored.run.plan.subjects if not s.control]
-    return replace(with_plan(stored, subjects=keep),
-                   samples=[s for s in stored.samples if not s.subject.endswith("-control")])
+    return replace(
+        with_plan(stored, subjects=keep),
+        samples=[s for s in stored.samples if not s.subject.endswith("-control")],
+    )
 
 
 def compare() -> StoredRun:
@@ -203,15 +248,20 @@ def with_settings(stored: StoredRun, **settings: Any) -> StoredRun:
 
 
 def with_peer(stored: StoredRun, subject: str, **changes: Any) -> StoredRun:
-    return with_plan(stored, subjects=[
-        replace(s, peer=replace(s.peer, **changes)) if s.peer and s.name == subject else s
-        for s in stored.run.plan.subjects])
+    return with_plan(
+        stored,
+        subjects=[
+            replace(s, peer=replace(s.peer, **changes)) if s.peer and s.name == subject else s
+            for s in stored.run.plan.subjects
+        ],
+    )
 
 
 def pinned_by_itself(processors: Callable[[Process], list[int]]) -> Script:
     def edit(process: Process) -> Process:
-        return replace(process, identity=[structs.replace(
-            process.identity[0], affinity=processors(process))])
+        return replace(
+            process, identity=[structs.replace(process.identity[0], affinity=processors(process))]
+        )
 
     return Script(edit=edit)
 
@@ -227,9 +277,14 @@ def slow_start(subject: str, round_: int, value: float) -> float:
 
 def with_an_inlined_heap() -> StoredRun:
     stored = pool_run()
-    experiments = [replace(e, family="heap", subjects=[
-        replace(s, kind="malloc" if "@" in s.name else "inline") for s in e.subjects])
-        for e in stored.run.experiments]
+    experiments = [
+        replace(
+            e,
+            family="heap",
+            subjects=[replace(s, kind="malloc" if "@" in s.name else "inline") for s in e.subjects],
+        )
+        for e in stored.run.experiments
+    ]
     return replace(stored, run=replace(stored.run, experiments=experiments))
 
 

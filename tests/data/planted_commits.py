@@ -27,12 +27,24 @@ def git(folder: Path, *words: str) -> str:
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     return subprocess.run(
         ["git", "-c", "user.name=N", "-c", "user.email=e@e", "-c", "commit.gpgsign=false", *words],
-        cwd=folder, check=True, capture_output=True, text=True, timeout=60,
-        env=environment).stdout.strip()
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+    ).stdout.strip()
 
 
-def planted(folder: Path, commits: int, slow: int, percent: float, *, iterations: int,
-            broken: Collection[int] = ()) -> list[str]:
+def planted(
+    folder: Path,
+    commits: int,
+    slow: int,
+    percent: float,
+    *,
+    iterations: int,
+    broken: Collection[int] = (),
+) -> list[str]:
     """The hashes of the commits. From number ``slow`` on the program does ``percent`` more. Every
     commit is another program. Those of ``broken`` do not compile."""
     folder.mkdir(parents=True)

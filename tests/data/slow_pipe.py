@@ -26,7 +26,7 @@ def carry(source: int, target: int) -> None:
             if not piece:
                 os._exit(0)
             while piece:
-                piece = piece[os.write(target, piece):]
+                piece = piece[os.write(target, piece) :]
 
     threading.Thread(target=write, daemon=True).start()
     chance = random.Random()

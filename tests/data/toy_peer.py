@@ -15,13 +15,16 @@ extern void __libc_free(void *);
 void *malloc(__SIZE_TYPE__ n) { return __libc_malloc(n); }
 void free(void *p) { __libc_free(p); }
 """
-BAD_MALLOC = MALLOC + """
+BAD_MALLOC = (
+    MALLOC
+    + """
 void *calloc(__SIZE_TYPE__ a, __SIZE_TYPE__ b) {
     char *p = malloc(a * b);
     if (p) for (__SIZE_TYPE__ i = 0; i < a * b; i++) p[i] = a * b == 512;
     return p;
 }
 """
+)
 MAKEFILE = """
 liball: toy.c
 \tenv >$${TOY_ENVIRONMENT:-/dev/null}
@@ -95,11 +98,17 @@ def make_place(root: Path) -> Place:
     (place.crate / "script" / "configure").write_text(CONFIGURE)
     (place.peer / "Cargo.toml").write_text("[package]\n")
     (place.peer / "Cargo.lock").write_text("locked\n")
-    package = {"name": "toy-sys", "version": "0.9.1+1.0",
-               "manifest_path": str(place.crate / "Cargo.toml")}
+    package = {
+        "name": "toy-sys",
+        "version": "0.9.1+1.0",
+        "manifest_path": str(place.crate / "Cargo.toml"),
+    }
     (root / "metadata.json").write_text(json.dumps({"packages": [package]}))
-    script(root / "tools" / "cargo", f"""echo "$@" >>{root}/asked
+    script(
+        root / "tools" / "cargo",
+        f"""echo "$@" >>{root}/asked
 grep -q locked Cargo.lock || {{ echo "error: the lock file needs to be updated" >&2; exit 101; }}
 cat {root}/metadata.json
-""")
+""",
+    )
     return place

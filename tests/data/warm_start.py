@@ -69,8 +69,13 @@ class WarmStart:
         self._link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._busy = threading.Lock()
 
-    def run(self, words: Sequence[str | os.PathLike[str]], variables: Mapping[str, str], cwd: Path,
-            timeout_s: float) -> Done:
+    def run(
+        self,
+        words: Sequence[str | os.PathLike[str]],
+        variables: Mapping[str, str],
+        cwd: Path,
+        timeout_s: float,
+    ) -> Done:
         """As ``subprocess.run`` with both streams captured as text, and nothing to read."""
         plain = [os.fspath(word) for word in words]
         request = json.dumps([plain, str(cwd), dict(variables)]).encode()
@@ -81,8 +86,16 @@ class WarmStart:
                 return self._fork(request, command(plain), timeout_s)
             finally:
                 self._busy.release()
-        return subprocess.run(command(plain), env=dict(variables), cwd=cwd, capture_output=True,
-                              text=True, timeout=timeout_s, check=False, stdin=subprocess.DEVNULL)
+        return subprocess.run(
+            command(plain),
+            env=dict(variables),
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
 
     def close(self) -> None:
         """Ends the process."""
@@ -110,9 +123,13 @@ class WarmStart:
         self._link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, __file__, str(theirs.fileno())], env=self._usual,
-                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE)
+                [sys.executable, __file__, str(theirs.fileno())],
+                env=self._usual,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
 
     def _fork(self, request: bytes, words: list[str], timeout_s: float) -> Done:
         self.forks += 1

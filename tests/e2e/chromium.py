@@ -18,9 +18,17 @@ from typing import Any, Self
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-default-apps", "--disable-extensions", "--remote-debugging-pipe",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--remote-debugging-pipe",
     "--window-size=1280,1000",
 )
 PATIENCE_S = 120.0
@@ -51,8 +59,14 @@ class Chromium:
 
         words = [path, *FLAGS, f"--user-data-dir={self._folder.name}", "about:blank"]
         self._child = subprocess.Popen(
-            words, preexec_fn=at_three_and_four, pass_fds=(3, 4), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            words,
+            preexec_fn=at_three_and_four,
+            pass_fds=(3, 4),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         os.close(to_read)
         os.close(from_write)
         self._pending, self._number, self._session = b"", 0, ""
@@ -99,8 +113,13 @@ class Chromium:
 
     def evaluate(self, script: str) -> Any:
         """The value of a JavaScript expression. RuntimeError when it throws."""
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True,
-                           awaitPromise=True, userGesture=True)
+        answer = self.call(
+            "Runtime.evaluate",
+            expression=script,
+            returnByValue=True,
+            awaitPromise=True,
+            userGesture=True,
+        )
         if "exceptionDetails" in answer:
             raise RuntimeError(json.dumps(answer["exceptionDetails"]))
         return answer["result"].get("value")
@@ -115,13 +134,21 @@ class Chromium:
 
     def press(self, key: str, code: int, text: str = "") -> None:
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code,
-                      text=text if kind == "keyDown" else "")
+            self.call(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                windowsVirtualKeyCode=code,
+                text=text if kind == "keyDown" else "",
+            )
 
     def requests(self) -> list[str]:
         """Addresses that the page asked for."""
-        return [event["params"]["request"]["url"] for event in self.events
-                if event.get("method") == "Network.requestWillBeSent"]
+        return [
+            event["params"]["request"]["url"]
+            for event in self.events
+            if event.get("method") == "Network.requestWillBeSent"
+        ]
 
     def complaints(self) -> list[str]:
         """Console errors and warnings, uncaught exceptions, the browser's own log."""
@@ -131,7 +158,10 @@ class Chromium:
             if method == "Runtime.exceptionThrown":
                 found.append(json.dumps(parameters["exceptionDetails"]))
             if method == "Runtime.consoleAPICalled" and parameters["type"] in (
-                    "error", "warning", "assert"):
+                "error",
+                "warning",
+                "assert",
+            ):
                 found.append(json.dumps(parameters["args"]))
             if method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
                 found.append(parameters["entry"]["text"])
@@ -141,7 +171,9 @@ class Chromium:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         with contextlib.suppress(ProcessLookupError):

@@ -17,8 +17,9 @@ def planned_processes(stored: StoredRun) -> list[Process]:
 
 def planned_samples(stored: StoredRun) -> list[Sample]:
     """The finished samples of the planned rounds."""
-    return [sample for sample in stored.finished_samples
-            if 0 <= sample.round <= _last_round(stored)]
+    return [
+        sample for sample in stored.finished_samples if 0 <= sample.round <= _last_round(stored)
+    ]
 
 
 def _last_round(stored: StoredRun) -> int:

@@ -26,8 +26,10 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--precision", "much", "--", "true"), 2, "E003", "--precision much needs a num"),
     (("compare", "--time", "soon", "--", "true"), 2, "E003", "soon is not a duration"),
     (("compare", "--time", "-3", "--", "true"), 2, "E003", "duration"),
-    *((("compare", "--precision", word, "--", "true"), 2, "E003", "--precision")
-      for word in ("nan", "-1", "0", "inf", "101")),
+    *(
+        (("compare", "--precision", word, "--", "true"), 2, "E003", "--precision")
+        for word in ("nan", "-1", "0", "inf", "101")
+    ),
     (("compare", "--time", "9" * 20 + "h", "--", "true"), 2, "E003", "longer than a year"),
     (("compare", "--timeout", "0", "--", "true"), 2, "E003", "--timeout"),
     (("compare", "--cpus", "9-", "--", "true"), 2, "E003", "--cpus"),
@@ -77,8 +79,12 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
 def place(tmp_path: Path, fake_native: Path, environment: dict[str, str]) -> Path:
     """A working directory with odd files, and fakes beside the real launcher where there is one."""
     (tmp_path / "data").write_text("words")
-    for name, text in (("job", "#!/bin/sh\n"), ("empty", ""), ("loop", f"#!{tmp_path}/loop\n"),
-                       ("orphan", "#!/no/interpreter\n")):
+    for name, text in (
+        ("job", "#!/bin/sh\n"),
+        ("empty", ""),
+        ("loop", f"#!{tmp_path}/loop\n"),
+        ("orphan", "#!/no/interpreter\n"),
+    ):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     environment["HEAPWISE_NATIVE"] = str(fake_native)
@@ -112,7 +118,8 @@ def test_our_own_mistake_is_70(heapwise: Any, place: Path) -> None:
         "import heapwise.catalog.experiments as e\n"
         "def explode(*_): raise RuntimeError('boom')\n"
         "e.choose_experiments = explode\n"
-        "import heapwise.catalog as c\nc.choose_experiments = explode\n")
+        "import heapwise.catalog as c\nc.choose_experiments = explode\n"
+    )
     import os
 
     path = f"{place}:{os.environ.get('PYTHONPATH', '')}"
@@ -122,16 +129,19 @@ def test_our_own_mistake_is_70(heapwise: Any, place: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("file", "part"), [
-    ("tiem = '3m'", "did you mean time?"),
-    ("[compare]\nroundz = 3", "did you mean rounds?"),
-    ("[compair]\nruns = 3", "did you mean compare?"),
-    ("time = ", "cannot be read"),
-    ("store = 5", "store = 5 in"),
-    ("quiet = []", "it needs true or false"),
-    ("rounds = 'x'", "it needs a whole number"),
-    ("allocators = [true]", "it needs a text in quotes"),
-])
+@pytest.mark.parametrize(
+    ("file", "part"),
+    [
+        ("tiem = '3m'", "did you mean time?"),
+        ("[compare]\nroundz = 3", "did you mean rounds?"),
+        ("[compair]\nruns = 3", "did you mean compare?"),
+        ("time = ", "cannot be read"),
+        ("store = 5", "store = 5 in"),
+        ("quiet = []", "it needs true or false"),
+        ("rounds = 'x'", "it needs a whole number"),
+        ("allocators = [true]", "it needs a text in quotes"),
+    ],
+)
 def test_unknown_settings_are_errors(heapwise: Any, place: Path, file: str, part: str) -> None:
     (place / "heapwise.toml").write_text(file)
     done = heapwise("list")
@@ -158,8 +168,11 @@ def test_a_list_in_the_file_is_the_list_of_the_flag(heapwise: Any, place: Path) 
     (place / "heapwise.toml").write_text("allocators = ['jemalloc', 'mimalloc']\nprecision = 2\n")
     done = heapwise("compare", "--dry-run", "--json", "--", "true")
     plan = json.loads(done.stdout)
-    assert [s["name"] for s in plan["subjects"] if not s["control"]] == \
-        ["glibc", "jemalloc", "mimalloc"]
+    assert [s["name"] for s in plan["subjects"] if not s["control"]] == [
+        "glibc",
+        "jemalloc",
+        "mimalloc",
+    ]
     assert plan["precision"] == 0.02
 
 
@@ -212,10 +225,15 @@ def test_a_damaged_line_is_counted_and_left(heapwise: Any, place: Path) -> None:
     assert samples.read_bytes() == before
 
 
-@pytest.mark.parametrize(("change", "id", "code"), [
-    ({"schema": 999}, "E060", 2), ({"schema": "one"}, "E061", 2), ({"plan": 5}, "E061", 2),
-    (None, "E061", 2),
-])
+@pytest.mark.parametrize(
+    ("change", "id", "code"),
+    [
+        ({"schema": 999}, "E060", 2),
+        ({"schema": "one"}, "E061", 2),
+        ({"plan": 5}, "E061", 2),
+        (None, "E061", 2),
+    ],
+)
 def test_a_damaged_or_newer_run_is_refused_and_left(
     heapwise: Any, place: Path, change: dict[str, Any] | None, id: str, code: int
 ) -> None:

@@ -20,9 +20,26 @@ def bisect(
 ) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "XDG_CACHE_HOME": str(repository.parent / "cache")}
     return subprocess.run(
-        [sys.executable, "-m", "heapwise", "bisect", "--quiet", "--metric", "cpu_time",
-         "--build-command", build, *words, "--", program],
-        cwd=repository, env=environment, capture_output=True, text=True, timeout=600)
+        [
+            sys.executable,
+            "-m",
+            "heapwise",
+            "bisect",
+            "--quiet",
+            "--metric",
+            "cpu_time",
+            "--build-command",
+            build,
+            *words,
+            "--",
+            program,
+        ],
+        cwd=repository,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
 
 
 def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -104,15 +121,25 @@ def test_a_change_beside_the_program_is_found_and_no_innocent_commit_accused(
         (repository / "app.py").chmod(0o755)
         (repository / "work.c").write_text(PLUGIN.format(work=work))
         (repository / "work.py").write_text(
-            f"def work():\n    for _ in range({work // 10}):\n        pass\n")
+            f"def work():\n    for _ in range({work // 10}):\n        pass\n"
+        )
         (repository / "notes.txt").write_text(f"{number}\n")
         git(repository, "add", ".")
         git(repository, "commit", "-qm", f"commit {number}")
         hashes.append(git(repository, "rev-parse", "HEAD"))
-    build = "cc -O1 -shared -fPIC -o work.so work.c && cc -o app app.c" if kind == "plug-in" \
-        else "true"
-    done = bisect(repository, "--good", hashes[0], "--time", "2s", "--json", build=build,
-                  program="./app" if kind == "plug-in" else "./app.py")
+    build = (
+        "cc -O1 -shared -fPIC -o work.so work.c && cc -o app app.c" if kind == "plug-in" else "true"
+    )
+    done = bisect(
+        repository,
+        "--good",
+        hashes[0],
+        "--time",
+        "2s",
+        "--json",
+        build=build,
+        program="./app" if kind == "plug-in" else "./app.py",
+    )
     found = document(done)
     assert found["found"] in (hashes[1], None), done.stdout
     if found["found"] is None:  # the machine was too busy: the range must hold the culprit
@@ -128,13 +155,16 @@ def test_a_good_end_that_does_not_build_is_an_error(tmp_path: Path) -> None:
     assert "cannot be built" in done.stderr
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (["--good", "nothing"], "'nothing' is not a commit"),
-    (["--good", "HEAD", "--bad", "HEAD~1"], "no line of first parents"),
-    (["--good", "HEAD"], "no line of first parents"),
-    (["--good", "--upload-pack=x"], "is not a commit"),
-    (["--good", "HEAD~1", "--metric", "speed"], "there is no such metric"),
-])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--good", "nothing"], "'nothing' is not a commit"),
+        (["--good", "HEAD", "--bad", "HEAD~1"], "no line of first parents"),
+        (["--good", "HEAD"], "no line of first parents"),
+        (["--good", "--upload-pack=x"], "is not a commit"),
+        (["--good", "HEAD~1", "--metric", "speed"], "there is no such metric"),
+    ],
+)
 def test_bad_usage(tmp_path: Path, words: list[str], said: str) -> None:
     planted(tmp_path / "r", 2, 1, 40, iterations=1000)
     done = bisect(tmp_path / "r", *words)
@@ -147,8 +177,9 @@ def test_a_program_with_its_whole_path_is_that_of_each_commit(tmp_path: Path) ->
     repository = tmp_path / "r"
     hashes = planted(repository, 2, 1, 40, iterations=4_000_000)
     subprocess.run(["sh", "-c", BUILD], cwd=repository, check=True)
-    done = bisect(repository, "--good", hashes[0], "--time", "3s", "--json",
-                  program=str(repository / "prog"))
+    done = bisect(
+        repository, "--good", hashes[0], "--time", "3s", "--json", program=str(repository / "prog")
+    )
     assert document(done)["found"] == hashes[1]
 
 

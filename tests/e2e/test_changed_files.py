@@ -31,8 +31,21 @@ def job(built_native: Path, tmp_path: Path) -> Path:
 
 def compare(heapwise: Any, job: Path, rounds: int) -> Any:
     return heapwise(
-        "compare", "--runs", str(rounds), "--warmup", "0", "--quiet", "--input", "input",
-        "--allocators", "glibc", "--allocator", f"mine={job.parent / 'libmine.so'}", "--", str(job))
+        "compare",
+        "--runs",
+        str(rounds),
+        "--warmup",
+        "0",
+        "--quiet",
+        "--input",
+        "input",
+        "--allocators",
+        "glibc",
+        "--allocator",
+        f"mine={job.parent / 'libmine.so'}",
+        "--",
+        str(job),
+    )
 
 
 def flat(done: Any) -> str:
@@ -40,9 +53,7 @@ def flat(done: Any) -> str:
 
 
 @pytest.mark.parametrize("name", ["job", "shell", "input", "libmine.so"])
-def test_resume_refuses_another_file(
-    heapwise: Any, job: Path, tmp_path: Path, name: str
-) -> None:
+def test_resume_refuses_another_file(heapwise: Any, job: Path, tmp_path: Path, name: str) -> None:
     done = compare(heapwise, job, 1)
     assert done.returncode in (0, 4), done.stderr
     file = tmp_path / name
@@ -74,9 +85,13 @@ def test_a_program_that_is_replaced_while_it_is_measured_ends_the_run(
     heapwise: Any, job: Path, tmp_path: Path
 ) -> None:
     """The fifth process replaces the program, as a build in another terminal would."""
-    job.write_text(JOB.format(shell=tmp_path / "shell") + (
-        f"echo >>{tmp_path}/count\n"
-        f"test $(wc -l <{tmp_path}/count) -ne 5 || mv {tmp_path}/other {job}\n"))
+    job.write_text(
+        JOB.format(shell=tmp_path / "shell")
+        + (
+            f"echo >>{tmp_path}/count\n"
+            f"test $(wc -l <{tmp_path}/count) -ne 5 || mv {tmp_path}/other {job}\n"
+        )
+    )
     (tmp_path / "other").write_text(JOB.format(shell=tmp_path / "shell"))
     (tmp_path / "other").chmod(0o755)
     done = compare(heapwise, job, 9)

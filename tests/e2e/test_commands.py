@@ -49,16 +49,23 @@ def dry(heapwise: Any, *words: str) -> Any:
     return plan_of(heapwise("compare", "--dry-run", "--json", *words))
 
 
-@pytest.mark.parametrize(("words", "commands"), [
-    (("echo a", "echo 'b c'"), {"echo a": ["a"], "echo b c": ["b c"]}),
-    (("-n", "x", "-n", "y", "echo a", "echo b"), {"x": ["a"], "y": ["b"]}),
-    (("--build", "old=echo a", "--build", "new=echo b", "--", "-z", "{n}"),
-     {"old": ["a", "-z", "{n}"], "new": ["b", "-z", "{n}"]}),
-    (("--shell", "echo a | cat", "echo b"),
-     {"echo a | cat": ["-c", "echo a | cat"], "echo b": ["-c", "echo b"]}),
-    (("--", "echo", "a", "--rounds", "1"), {"": ["a", "--rounds", "1"]}),
-    (("echo a",), {"": ["a"]}),
-])
+@pytest.mark.parametrize(
+    ("words", "commands"),
+    [
+        (("echo a", "echo 'b c'"), {"echo a": ["a"], "echo b c": ["b c"]}),
+        (("-n", "x", "-n", "y", "echo a", "echo b"), {"x": ["a"], "y": ["b"]}),
+        (
+            ("--build", "old=echo a", "--build", "new=echo b", "--", "-z", "{n}"),
+            {"old": ["a", "-z", "{n}"], "new": ["b", "-z", "{n}"]},
+        ),
+        (
+            ("--shell", "echo a | cat", "echo b"),
+            {"echo a | cat": ["-c", "echo a | cat"], "echo b": ["-c", "echo b"]},
+        ),
+        (("--", "echo", "a", "--rounds", "1"), {"": ["a", "--rounds", "1"]}),
+        (("echo a",), {"": ["a"]}),
+    ],
+)
 def test_the_forms_of_a_command_line(
     heapwise: Any, words: tuple[str, ...], commands: dict[str, list[str]]
 ) -> None:
@@ -66,29 +73,32 @@ def test_the_forms_of_a_command_line(
     assert {b["name"]: b["command"][1:] for b in plan["builds"]} == commands
 
 
-@pytest.mark.parametrize(("words", "part"), [
-    (("a", "--", "b"), "is before --"),
-    (("--build", "x=true", "true"), "cannot be given with --build"),
-    (("--build", "true"), "not of the form name=COMMAND"),
-    (("ls | wc", "true"), "which only a shell understands"),
-    (("echo $HOME", "true"), "which only a shell understands"),
-    (('echo "$HOME"', "true"), "which only a shell understands"),
-    (("echo ~/x", "true"), "contains ~/x, which only a shell understands"),
-    (("echo /bin/s*", "true"), "contains /bin/s*, which only a shell understands"),
-    (("-L", "n", "'x y,2", "echo {n}", "true"), "No closing quotation"),
-    (("true", "300"), "each word is a command line of its own"),
-    (("true", "--wat"), "heapwise compare -- true --wat"),
-    (("-S", "bash", "true", "echo"), "--shell starts each command by /bin/sh"),
-    (("-P", "n", "1", "8", "echo {n}"), "-L NAME 1,2,4"),
-    (("--reference", "true", "echo"), "--baseline NAME"),
-    (("-n", "a", "true", "false"), "1 names for 2 commands"),
-    (("-p", "a", "-p", "b", "-p", "c", "true", "echo"), "3 times --prepare"),
-    (("-L", "n=", "true"), "NAME=VALUE"),
-    (("-m", "9", "-M", "3", "true", "echo"), "is more than --max-rounds"),
-    (("--ignore-exit", "x", "true", "echo"), "exit codes are numbers"),
-    (("--export", "x.pdf", "true", "echo"), ".html"),
-    ((), "no program was given"),
-])
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("a", "--", "b"), "is before --"),
+        (("--build", "x=true", "true"), "cannot be given with --build"),
+        (("--build", "true"), "not of the form name=COMMAND"),
+        (("ls | wc", "true"), "which only a shell understands"),
+        (("echo $HOME", "true"), "which only a shell understands"),
+        (('echo "$HOME"', "true"), "which only a shell understands"),
+        (("echo ~/x", "true"), "contains ~/x, which only a shell understands"),
+        (("echo /bin/s*", "true"), "contains /bin/s*, which only a shell understands"),
+        (("-L", "n", "'x y,2", "echo {n}", "true"), "No closing quotation"),
+        (("true", "300"), "each word is a command line of its own"),
+        (("true", "--wat"), "heapwise compare -- true --wat"),
+        (("-S", "bash", "true", "echo"), "--shell starts each command by /bin/sh"),
+        (("-P", "n", "1", "8", "echo {n}"), "-L NAME 1,2,4"),
+        (("--reference", "true", "echo"), "--baseline NAME"),
+        (("-n", "a", "true", "false"), "1 names for 2 commands"),
+        (("-p", "a", "-p", "b", "-p", "c", "true", "echo"), "3 times --prepare"),
+        (("-L", "n=", "true"), "NAME=VALUE"),
+        (("-m", "9", "-M", "3", "true", "echo"), "is more than --max-rounds"),
+        (("--ignore-exit", "x", "true", "echo"), "exit codes are numbers"),
+        (("--export", "x.pdf", "true", "echo"), ".html"),
+        ((), "no program was given"),
+    ],
+)
 def test_an_unclear_command_is_an_error_with_a_way_out(
     heapwise: Any, words: tuple[str, ...], part: str
 ) -> None:
@@ -105,9 +115,20 @@ def test_a_word_that_a_shell_would_not_change_is_taken(heapwise: Any, word: str)
 def test_variables_before_a_program_are_its_own(heapwise: Any, tmp_path: Path, script: Any) -> None:
     """As in a shell; also those that tune an allocator, and would not be inherited."""
     show = script("show", 'echo "$MALLOC_ARENA_MAX/$OTHER/$#"')
-    done = heapwise("compare", "-r", "1", "-w", "0", "--ignore-output", "-L", "n", "1,2",
-                    f"MALLOC_ARENA_MAX={{n}} OTHER='a b' {show} x", f"MALLOC_ARENA_MAX=1 {show}",
-                    "--show-output")
+    done = heapwise(
+        "compare",
+        "-r",
+        "1",
+        "-w",
+        "0",
+        "--ignore-output",
+        "-L",
+        "n",
+        "1,2",
+        f"MALLOC_ARENA_MAX={{n}} OTHER='a b' {show} x",
+        f"MALLOC_ARENA_MAX=1 {show}",
+        "--show-output",
+    )
     assert done.returncode in (0, 4), done.stderr
     said = done.stdout + done.stderr
     for line in ("1/a b/1", "2/a b/1", "1//0"):
@@ -116,7 +137,9 @@ def test_variables_before_a_program_are_its_own(heapwise: Any, tmp_path: Path, s
     assert plan.builds[0].environment == {"MALLOC_ARENA_MAX": "{n}", "OTHER": "a b"}
     assert dry(heapwise, "--", "A=1", show)["builds"][0]["environment"] == {"A": "1"}
     assert [b["name"] for b in dry(heapwise, f"A=1 {show}", f"A=2 {show}")["builds"]] == [
-        "A=1 show", "A=2 show"]
+        "A=1 show",
+        "A=2 show",
+    ]
 
 
 def test_the_way_out_of_a_mistake_works_as_it_is_shown(heapwise: Any) -> None:
@@ -128,32 +151,81 @@ def test_the_way_out_of_a_mistake_works_as_it_is_shown(heapwise: Any) -> None:
 
 
 def test_a_value_with_spaces_is_several_words_of_a_line(heapwise: Any, tmp_path: Path) -> None:
-    done = heapwise("compare", "-r", "1", "-w", "0", "--ignore-output", "-L", "f", "-l -a,'x y'",
-                    "printf %s/ --{f}=1", "printf %s/ {f}", "--show-output")
+    done = heapwise(
+        "compare",
+        "-r",
+        "1",
+        "-w",
+        "0",
+        "--ignore-output",
+        "-L",
+        "f",
+        "-l -a,'x y'",
+        "printf %s/ --{f}=1",
+        "printf %s/ {f}",
+        "--show-output",
+    )
     assert done.returncode in (0, 4), done.stderr
     said = done.stdout + done.stderr
     for line in ("---l/-a=1/", "-l/-a/", "x y/", "--x y=1/"):
         assert line in said
-    one_word = heapwise("compare", "-r", "1", "-w", "0", "-L", "f", "a b,c", "--ignore-output",
-                        "--show-output", "--allocators", "glibc,heapwise", "--", "printf", "%s/",
-                        "{f}")
+    one_word = heapwise(
+        "compare",
+        "-r",
+        "1",
+        "-w",
+        "0",
+        "-L",
+        "f",
+        "a b,c",
+        "--ignore-output",
+        "--show-output",
+        "--allocators",
+        "glibc,heapwise",
+        "--",
+        "printf",
+        "%s/",
+        "{f}",
+    )
     assert "a b/" in one_word.stdout + one_word.stderr
 
 
 def test_a_placeholder_that_is_misspelt_is_named(heapwise: Any) -> None:
-    done = heapwise("compare", "--dry-run", "-L", "threads", "1,2", "echo {thread}",
-                    "echo {threads}")
+    done = heapwise(
+        "compare", "--dry-run", "-L", "threads", "1,2", "echo {thread}", "echo {threads}"
+    )
     assert "{thread} stays as it is" in done.stdout
     assert "did you mean threads?" in done.stdout
 
 
 def test_hyperfines_short_options_mean_the_same(heapwise: Any) -> None:
-    plan = dry(heapwise, "-w", "2", "-m", "7", "-M", "9", "-p", "P", "-s", "S", "-c", "C", "-i",
-               "-L", "n", "1,2", "-N", "echo {n}", "printf {n}")
+    plan = dry(
+        heapwise,
+        "-w",
+        "2",
+        "-m",
+        "7",
+        "-M",
+        "9",
+        "-p",
+        "P",
+        "-s",
+        "S",
+        "-c",
+        "C",
+        "-i",
+        "-L",
+        "n",
+        "1,2",
+        "-N",
+        "echo {n}",
+        "printf {n}",
+    )
     assert plan["warm_up_rounds"] == 2
     assert (plan["min_rounds"], plan["options"]["most_rounds"]) == (7, 9)
     assert [(b["prepare"], b["setup"], b["cleanup"]) for b in plan["builds"]] == [
-        ("P", "S", "C")] * 2
+        ("P", "S", "C")
+    ] * 2
     assert plan["parameters"] == {"n": [1, 2]}
     assert plan["options"]["any_exit"]
     assert dry(heapwise, "-r", "3", "true", "echo")["max_rounds"] == 3
@@ -166,9 +238,21 @@ def test_commands_run_around_the_processes_in_their_fresh_folders(
     one = script("one", "test -f made && test ! -f left && touch left && cat made > out")
     two = script("two", "test -f made && test ! -f left && touch left && cat made > out")
     done = heapwise(
-        "compare", "-r", "2", "-s", f"echo setup >> {log}", "-c", f"echo cleanup >> {log}",
-        "-p", f"echo x > made; echo prepare {{round}} >> {log}", "--fresh-dir", "--output-file",
-        "out", one, two)
+        "compare",
+        "-r",
+        "2",
+        "-s",
+        f"echo setup >> {log}",
+        "-c",
+        f"echo cleanup >> {log}",
+        "-p",
+        f"echo x > made; echo prepare {{round}} >> {log}",
+        "--fresh-dir",
+        "--output-file",
+        "out",
+        one,
+        two,
+    )
     assert done.returncode == 0, done.stderr
     said = log.read_text().splitlines()
     assert said[:2] == ["setup"] * 2
@@ -201,13 +285,24 @@ def test_a_program_that_fails_names_the_way_out(heapwise: Any) -> None:
     assert "--ignore-exit 1" in " ".join(done.stderr.split())
 
 
-def test_output_table_and_exports_know_each_cell_and_build(
-    heapwise: Any, tmp_path: Path
-) -> None:
+def test_output_table_and_exports_know_each_cell_and_build(heapwise: Any, tmp_path: Path) -> None:
     files = [f"result.{kind}" for kind in ("json", "csv", "md", "html", "bmf.json")]
-    done = heapwise("compare", "-r", "2", "-L", "n", "1,2", "--show-output", "-n", "old", "-n",
-                    "new", *(word for file in files for word in ("--export", file)),
-                    "seq {n}", "echo {n}")
+    done = heapwise(
+        "compare",
+        "-r",
+        "2",
+        "-L",
+        "n",
+        "1,2",
+        "--show-output",
+        "-n",
+        "old",
+        "-n",
+        "new",
+        *(word for file in files for word in ("--export", file)),
+        "seq {n}",
+        "echo {n}",
+    )
     assert done.returncode == 0, done.stderr
     assert "new | 2" in done.stderr
     for word in ("n=1", "n=2", "user", "system", "page faults", "min to max", "vs old"):
@@ -216,8 +311,9 @@ def test_output_table_and_exports_know_each_cell_and_build(
         text = (tmp_path / file).read_text()
         assert "old" in text
         assert "new" in text
-    assert {row["parameters"]["n"] for row in json.loads(
-        (tmp_path / "result.json").read_text())["rows"]} == {1, 2}
+    assert {
+        row["parameters"]["n"] for row in json.loads((tmp_path / "result.json").read_text())["rows"]
+    } == {1, 2}
     bencher = json.loads((tmp_path / "result.bmf.json").read_text())
     assert {"compare/old/n=1", "compare/new/n=2"} <= bencher.keys()
     assert 1e4 < bencher["compare/old/n=1"]["latency"]["value"] < 1e11  # nanoseconds
@@ -236,17 +332,29 @@ def test_no_line_of_the_table_is_wider_than_the_terminal(heapwise: Any) -> None:
     from heapwise.cli.frame.compare_table import compare_table
     from heapwise.model import Cell, Result, Row, Settings
 
-    done = heapwise("compare", "-r", "1", "--json", "-n", "a-long-name-of-a-build", "-n", "new",
-                    "true", "echo")
+    done = heapwise(
+        "compare", "-r", "1", "--json", "-n", "a-long-name-of-a-build", "-n", "new", "true", "echo"
+    )
     rows = json.loads(done.stdout)["rows"]
     import msgspec
 
     cell = {"wall_time", "peak_memory", "user_time", "system_time", "minor_faults"}
-    kept = [msgspec.convert({k: v for k, v in row.items() if k not in ("experiment", "parameters")}
-                            | {"cell": {"experiment": "compare", "parameters": {},
-                                        "quantity": row["parameters"]["quantity"]}}, Row,
-                            dec_hook=lambda kind, value: Settings(value))
-            for row in rows if row["parameters"]["quantity"] in cell]
+    kept = [
+        msgspec.convert(
+            {k: v for k, v in row.items() if k not in ("experiment", "parameters")}
+            | {
+                "cell": {
+                    "experiment": "compare",
+                    "parameters": {},
+                    "quantity": row["parameters"]["quantity"],
+                }
+            },
+            Row,
+            dec_hook=lambda kind, value: Settings(value),
+        )
+        for row in rows
+        if row["parameters"]["quantity"] in cell
+    ]
     assert isinstance(kept[0].cell, Cell)
 
     class Plan:
@@ -260,19 +368,35 @@ def test_no_line_of_the_table_is_wider_than_the_terminal(heapwise: Any) -> None:
         assert max(map(len, compare_table(result, width).splitlines())) <= width
 
 
-def test_control_c_keeps_what_is_known(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_control_c_keeps_what_is_known(environment: dict[str, str], tmp_path: Path) -> None:
     child = subprocess.Popen(
-        [sys.executable, "-m", "heapwise", "compare", "--time", "60s", "--precision", "0.0001",
-         "sleep 0.01", "sleep 0.02"], env=environment, cwd=tmp_path, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        [
+            sys.executable,
+            "-m",
+            "heapwise",
+            "compare",
+            "--time",
+            "60s",
+            "--precision",
+            "0.0001",
+            "sleep 0.01",
+            "sleep 0.02",
+        ],
+        env=environment,
+        cwd=tmp_path,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
         # A suite in the background inherits that Ctrl-C is ignored, and so would this.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     lines = tmp_path / "store"
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and sum(
-            len(f.read_text().splitlines()) for f in lines.glob("runs/*/samples.jsonl")) < 40:
+    while (
+        time.monotonic() < deadline
+        and sum(len(f.read_text().splitlines()) for f in lines.glob("runs/*/samples.jsonl")) < 40
+    ):
         time.sleep(0.05)
     os.killpg(child.pid, signal.SIGINT)
     out, said = child.communicate(timeout=90)
@@ -302,9 +426,18 @@ TASKS: dict[str, tuple[list[str], list[str]]] = {
     "a pipeline": (["seq 9 | wc -l", "seq 9 | cat"], ["--shell", "seq 9 | wc -l", "seq 9 | cat"]),
     "a program that ends with 1": (["-i", "false", "true"], ["-i", "false", "true"]),
     "prepare, cleanup, export": (
-        ["-p", "touch made", "-c", "rm -f made", "--export-markdown", "table.md",
-         SLOW_CAT, SLOW_RM],
-        ["-p", "touch made", "-c", "rm -f made", "--export", "table.md", SLOW_CAT, SLOW_RM]),
+        [
+            "-p",
+            "touch made",
+            "-c",
+            "rm -f made",
+            "--export-markdown",
+            "table.md",
+            SLOW_CAT,
+            SLOW_RM,
+        ],
+        ["-p", "touch made", "-c", "rm -f made", "--export", "table.md", SLOW_CAT, SLOW_RM],
+    ),
 }
 
 
@@ -316,9 +449,15 @@ def test_hyperfines_tasks_take_the_same_words(
     """Both do the task, in one command that has as many words (except for --shell)."""
     theirs, ours = TASKS[task]
     assert HYPERFINE is not None
-    other = subprocess.run([HYPERFINE, "-w", "1", "-r", "3", "--export-json", "theirs.json",
-                            *theirs], cwd=tmp_path, env=environment, capture_output=True,
-                           text=True, check=False, timeout=110)
+    other = subprocess.run(
+        [HYPERFINE, "-w", "1", "-r", "3", "--export-json", "theirs.json", *theirs],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+    )
     assert other.returncode == 0, other.stderr
     table = tmp_path / "table.md"
     table.unlink(missing_ok=True)
@@ -330,8 +469,11 @@ def test_hyperfines_tasks_take_the_same_words(
     if task == "two commands":
         results = json.loads((tmp_path / "theirs.json").read_text())["results"]
         for result in results:  # the shortest, which no neighbour has made long
-            ours_s = min(s.values["wall_time"] for s in stored_run(tmp_path).samples
-                         if s.subject == result["command"])
+            ours_s = min(
+                s.values["wall_time"]
+                for s in stored_run(tmp_path).samples
+                if s.subject == result["command"]
+            )
             asked_s = float(result["command"].split()[1])
             assert asked_s <= ours_s < asked_s + SLOWEST_START_S
             assert result["min"] == pytest.approx(ours_s, abs=SLOWEST_START_S)
@@ -341,14 +483,22 @@ def test_a_narrow_terminal_shows_a_first_verdict_and_a_table_that_fits(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     """On a terminal of 60 columns; ``FIRST_LOOK_S`` is shortened in the child."""
-    code = ("import sys, heapwise.runner.campaign as c; c.FIRST_LOOK_S = 0.5\n"
-            "from heapwise.cli.frame.app import main\n"
-            "main(['compare', '--rounds', '15', 'sleep 0.01', 'sleep 0.02'])")
+    code = (
+        "import sys, heapwise.runner.campaign as c; c.FIRST_LOOK_S = 0.5\n"
+        "from heapwise.cli.frame.app import main\n"
+        "main(['compare', '--rounds', '15', 'sleep 0.01', 'sleep 0.02'])"
+    )
     leader, follower = pty.openpty()
     subprocess.run(["stty", "cols", "60", "rows", "40"], stdin=follower, check=True)
-    child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path,
-                             env=environment | {"TERM": "xterm"}, stdin=follower, stdout=follower,
-                             stderr=follower, start_new_session=True)
+    child = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment | {"TERM": "xterm"},
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        start_new_session=True,
+    )
     os.close(follower)
     said = b""
     while True:
@@ -366,6 +516,6 @@ def test_a_narrow_terminal_shows_a_first_verdict_and_a_table_that_fits(
     assert "rounds: sleep 0.02 " in text
     assert "after " in text
     assert "sleep 0.02 against sleep 0.01: " in " ".join(text.split())
-    table = text[text.rindex("\033["):text.rindex("Advice")].splitlines()[1:]
+    table = text[text.rindex("\033[") : text.rindex("Advice")].splitlines()[1:]
     assert "peak memory" in " ".join(table)
     assert max(map(len, table)) <= 60

@@ -39,8 +39,18 @@ def test_result_table_advice_trust_and_hint(
 ) -> None:
     done = compare(heapwise, "--runs", "6", "--", "/bin/echo", "a b", "--help", "--json")
     assert_went_well(done)
-    for word in ("Checking", "Allocators", "Machine", "Plan", "Advice", "Trust", "Saved",
-                 "peak memory", "glibc", "jemalloc"):
+    for word in (
+        "Checking",
+        "Allocators",
+        "Machine",
+        "Plan",
+        "Advice",
+        "Trust",
+        "Saved",
+        "peak memory",
+        "glibc",
+        "jemalloc",
+    ):
         assert word in done.stdout
     assert "\033" not in done.stdout + done.stderr
     stored = stored_run(tmp_path)
@@ -63,12 +73,12 @@ def test_samples_pair_up_and_identity_is_proven(heapwise: Any, tmp_path: Path) -
     stored = stored_run(tmp_path)
     counted = [s for s in planned_samples(stored) if not s.warm_up]
     assert sorted((s.round, s.subject) for s in counted) == sorted(
-        (r, s) for r in range(1, 7) for s in ("glibc", "glibc-control", "jemalloc"))
+        (r, s) for r in range(1, 7) for s in ("glibc", "glibc-control", "jemalloc")
+    )
     for sample in stored.samples:
         assert sample.values["wall_time"] > 0
         assert sample.values["peak_memory"] > 100_000
-    preloaded = [p for p in stored.processes
-                 if p.subject == "jemalloc" and not p.facts.counting]
+    preloaded = [p for p in stored.processes if p.subject == "jemalloc" and not p.facts.counting]
     assert all("libjemalloc" in p.identity[0].malloc.path for p in preloaded)
     counting = [p for p in stored.processes if p.facts.counting]
     assert sorted(p.subject for p in counting) == ["glibc", "glibc-control", "jemalloc"]
@@ -94,8 +104,19 @@ def test_a_peer_that_the_loader_refuses_is_the_wrong_allocator(
     library = bytearray(next(Path("/usr/lib").glob("*/libz.so.1")).read_bytes())
     library[7] = 0x40  # another system's ABI
     fake.write_bytes(library)
-    done = heapwise("compare", "--strict", "--runs", "4", "--allocator", f"fake={fake}",
-                    "--allocators", "glibc", "--json", "--", "/bin/echo")
+    done = heapwise(
+        "compare",
+        "--strict",
+        "--runs",
+        "4",
+        "--allocator",
+        f"fake={fake}",
+        "--allocators",
+        "glibc",
+        "--json",
+        "--",
+        "/bin/echo",
+    )
     stored = stored_run(tmp_path)
     of_fake = [p for p in stored.processes if p.subject == "fake"]
     assert [p.status for p in of_fake] == ["wrong_allocator"] * 3
@@ -110,8 +131,18 @@ def test_a_peer_that_the_loader_refuses_is_the_wrong_allocator(
 def test_a_library_without_malloc_is_the_wrong_allocator(heapwise: Any, tmp_path: Path) -> None:
     """It can be preloaded, but malloc still comes from the C library."""
     zlib = next(Path("/usr/lib").glob("*/libz.so.1"))
-    done = heapwise("compare", "--strict", "--runs", "1", "--allocator", f"zlib={zlib}",
-                    "--allocators", "glibc", "--", "/bin/echo")
+    done = heapwise(
+        "compare",
+        "--strict",
+        "--runs",
+        "1",
+        "--allocator",
+        f"zlib={zlib}",
+        "--allocators",
+        "glibc",
+        "--",
+        "/bin/echo",
+    )
     found = {p.subject: p for p in stored_run(tmp_path).processes}
     assert found["zlib"].status == "wrong_allocator"
     assert "libc.so.6" in found["zlib"].reason
@@ -144,8 +175,9 @@ def test_other_output_under_one_allocator_is_exit_3(heapwise: Any, tmp_path: Pat
 
 
 def test_other_exit_code_under_one_allocator_is_exit_3(heapwise: Any, tmp_path: Path) -> None:
-    done = compare(heapwise, "--runs", "2", "--", "/bin/sh", "-c",
-                   UNDER_JEMALLOC.format("echo same; exit 9"))
+    done = compare(
+        heapwise, "--runs", "2", "--", "/bin/sh", "-c", UNDER_JEMALLOC.format("echo same; exit 9")
+    )
     found = next(p for p in stored_run(tmp_path).processes if p.subject == "jemalloc")
     assert (found.status, found.reason) == ("failed", "exit code 9 instead of 0")
     assert done.returncode == 3
@@ -161,8 +193,19 @@ def test_input_and_output_of_any_size(heapwise: Any, tmp_path: Path) -> None:
     """A program that prints 200 MB is hashed, not kept."""
     data = tmp_path / "data"
     data.write_bytes(b"0123456789abcdef" * 1024)
-    done = compare(heapwise, "--runs", "1", "--warmup", "0", "--input", str(data), "--", "/bin/sh",
-                   "-c", "cat; head -c 200000000 /dev/zero")
+    done = compare(
+        heapwise,
+        "--runs",
+        "1",
+        "--warmup",
+        "0",
+        "--input",
+        str(data),
+        "--",
+        "/bin/sh",
+        "-c",
+        "cat; head -c 200000000 /dev/zero",
+    )
     assert done.returncode == 0, done.stderr
     stored = stored_run(tmp_path)
     sizes = {p.facts.output_bytes for p in stored.processes}
@@ -170,25 +213,39 @@ def test_input_and_output_of_any_size(heapwise: Any, tmp_path: Path) -> None:
     assert sum(f.stat().st_size for f in stored.path.iterdir()) < 1_000_000
 
 
-def test_allocators_of_the_environment_are_left_out_and_said(
-    heapwise: Any, tmp_path: Path
-) -> None:
+def test_allocators_of_the_environment_are_left_out_and_said(heapwise: Any, tmp_path: Path) -> None:
     """V20."""
-    env = {"MALLOC_ARENA_MAX": "1", "MIMALLOC_VERBOSE": "0", "LD_BIND_NOT": "1",
-           "MY_TOKEN": "hush"}
-    done = compare(heapwise, "--runs", "1", "--", "/bin/sh", "-c",
-                   'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"', env=env)
+    env = {"MALLOC_ARENA_MAX": "1", "MIMALLOC_VERBOSE": "0", "LD_BIND_NOT": "1", "MY_TOKEN": "hush"}
+    done = compare(
+        heapwise,
+        "--runs",
+        "1",
+        "--",
+        "/bin/sh",
+        "-c",
+        'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"',
+        env=env,
+    )
     assert "left out: LD_BIND_NOT, MALLOC_ARENA_MAX, MIMALLOC_VERBOSE" in done.stdout
     stored = stored_run(tmp_path)
     assert not {"MALLOC_ARENA_MAX", "LD_BIND_NOT"} & set(stored.run.plan.environment)
     assert "hush" not in (stored.path / "run.json").read_text()
     hashes = {p.facts.output_hash for p in stored.processes if not p.facts.counting}
-    done = compare(heapwise, "--runs", "1", "--keep-env", "--json", "--", "/bin/sh", "-c",
-                   'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"', env=env | {"LD_BIND_NOT": ""})
+    done = compare(
+        heapwise,
+        "--runs",
+        "1",
+        "--keep-env",
+        "--json",
+        "--",
+        "/bin/sh",
+        "-c",
+        'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"',
+        env=env | {"LD_BIND_NOT": ""},
+    )
     kept = stored_run(tmp_path)
     assert kept.run.plan.environment["MALLOC_ARENA_MAX"] == "1"
-    assert {p.facts.output_hash for p in kept.processes
-            if not p.facts.counting} != hashes
+    assert {p.facts.output_hash for p in kept.processes if not p.facts.counting} != hashes
     checks = {c["id"]: c["verdict"] for c in json.loads(done.stdout)["trust"]["checks"]}
     assert checks["V20"] == "warn"
 
@@ -201,26 +258,48 @@ def test_libraries_of_the_program_are_found_where_its_user_put_them(
         (tmp_path / name).mkdir()
         source = tmp_path / f"{name}.c"
         source.write_text(f"int version(void) {{ return {value}; }}\n")
-        subprocess.run(["gcc", "-shared", "-fPIC", "-o", f"{name}/libwork.so", source], check=True,
-                       cwd=tmp_path)
+        subprocess.run(
+            ["gcc", "-shared", "-fPIC", "-o", f"{name}/libwork.so", source],
+            check=True,
+            cwd=tmp_path,
+        )
     (tmp_path / "main.c").write_text(
-        '#include <stdio.h>\nint version(void);\n'
-        'int main(void) { char* p = __builtin_malloc(9); printf("%d\\n", version() + !p); }\n')
-    subprocess.run(["gcc", "-o", "main", "main.c", "-Lold", "-lwork",
-                    "-Wl,--enable-new-dtags,-rpath,$ORIGIN/old"], check=True, cwd=tmp_path)
-    done = compare(heapwise, "--runs", "1", "--json", "--", str(tmp_path / "main"),
-                   env={"LD_LIBRARY_PATH": str(tmp_path / "new")})
+        "#include <stdio.h>\nint version(void);\n"
+        'int main(void) { char* p = __builtin_malloc(9); printf("%d\\n", version() + !p); }\n'
+    )
+    subprocess.run(
+        [
+            "gcc",
+            "-o",
+            "main",
+            "main.c",
+            "-Lold",
+            "-lwork",
+            "-Wl,--enable-new-dtags,-rpath,$ORIGIN/old",
+        ],
+        check=True,
+        cwd=tmp_path,
+    )
+    done = compare(
+        heapwise,
+        "--runs",
+        "1",
+        "--json",
+        "--",
+        str(tmp_path / "main"),
+        env={"LD_LIBRARY_PATH": str(tmp_path / "new")},
+    )
     assert done.returncode in (0, 4), done.stderr
     checks = {c["id"]: c for c in json.loads(done.stdout)["trust"]["checks"]}
     assert f"looked for libraries in {tmp_path / 'new'} first" in checks["V20"]["detail"]
     assert f"{tmp_path / 'new'} first (LD_LIBRARY_PATH)" in done.stderr + done.stdout
-    printed = {p.facts.output_hash for p in stored_run(tmp_path).processes
-               if not p.facts.counting}
+    printed = {p.facts.output_hash for p in stored_run(tmp_path).processes if not p.facts.counting}
     (tmp_path / "two").write_text("#!/bin/sh\necho 2\n")
     (tmp_path / "two").chmod(0o755)
     compare(heapwise, "--runs", "1", "--", str(tmp_path / "two"))
-    assert printed == {p.facts.output_hash for p in stored_run(tmp_path).processes
-                       if not p.facts.counting}
+    assert printed == {
+        p.facts.output_hash for p in stored_run(tmp_path).processes if not p.facts.counting
+    }
 
 
 def test_every_process_has_its_own_padding(heapwise: Any, tmp_path: Path) -> None:
@@ -261,9 +340,17 @@ def test_a_script_is_followed_to_its_interpreter(heapwise: Any, tmp_path: Path) 
 def test_children_with_another_allocator_are_found(heapwise: Any, tmp_path: Path) -> None:
     """V1 looks into every exec'd process: one that drops LD_PRELOAD leaves no line, one that
     changes it is the wrong allocator."""
-    done = compare(heapwise, "--strict", "--runs", "1", "--", "/bin/sh", "-c",
-                   'case "$LD_PRELOAD" in *jemalloc*) export LD_PRELOAD="${LD_PRELOAD#*:}";; esac;'
-                   " /bin/echo same")
+    done = compare(
+        heapwise,
+        "--strict",
+        "--runs",
+        "1",
+        "--",
+        "/bin/sh",
+        "-c",
+        'case "$LD_PRELOAD" in *jemalloc*) export LD_PRELOAD="${LD_PRELOAD#*:}";; esac;'
+        " /bin/echo same",
+    )
     found = {p.subject: p for p in stored_run(tmp_path).processes}
     assert found["jemalloc"].status == "wrong_allocator"
     assert "echo" in found["jemalloc"].reason

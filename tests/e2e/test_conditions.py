@@ -26,8 +26,9 @@ def checks(done: Any) -> dict[str, dict[str, Any]]:
 
 
 def compare(heapwise: Any, *words: str, allocators: str = "jemalloc,glibc", **options: Any) -> Any:
-    return heapwise("compare", "--allocators", allocators, "--runs", "1", "--json", *words,
-                    **options)
+    return heapwise(
+        "compare", "--allocators", allocators, "--runs", "1", "--json", *words, **options
+    )
 
 
 def test_a_program_that_pins_itself_is_measured(heapwise: Any) -> None:
@@ -40,7 +41,7 @@ def test_a_program_that_pins_itself_is_measured(heapwise: Any) -> None:
 
 
 def test_a_short_program_is_mostly_its_start_and_what_the_launcher_sees_is_read(
-    heapwise: Any
+    heapwise: Any,
 ) -> None:
     """V22; V14 and V26: the kernel's counters are everywhere, and each processor is looked at. A
     process that waits for its processor lasts longer, but not each time."""
@@ -55,7 +56,8 @@ def test_a_short_program_is_mostly_its_start_and_what_the_launcher_sees_is_read(
     assert found["V14"]["figures"]["running_share"]["page_faults"] == 1.0
     assert found["V26"]["verdict"] in ("pass", "warn")
     assert found["V13"]["figures"]["throttled"] is None or (
-        0 <= found["V13"]["figures"]["throttled"] <= 1)
+        0 <= found["V13"]["figures"]["throttled"] <= 1
+    )
 
 
 def test_a_fixed_layout_is_reported(heapwise: Any) -> None:
@@ -75,12 +77,13 @@ def test_a_session_without_randomisation_is_reported(heapwise: Any) -> None:
     assert "personality" in found["V10"]["detail"]
 
 
-def test_a_program_that_works_only_once_is_reported(
-    heapwise: Any, tmp_path: Path
-) -> None:
+def test_a_program_that_works_only_once_is_reported(heapwise: Any, tmp_path: Path) -> None:
     """V15: as ``make`` does, whose first process builds everything."""
-    found = checks(compare(heapwise, "--", "/bin/sh", "-c",
-                           "test -e built || { sleep 5; touch built; }; echo same"))["V15"]
+    found = checks(
+        compare(
+            heapwise, "--", "/bin/sh", "-c", "test -e built || { sleep 5; touch built; }; echo same"
+        )
+    )["V15"]
     assert found["verdict"] == "warn"
     assert "spares them the work" in found["detail"]
 
@@ -88,9 +91,21 @@ def test_a_program_that_works_only_once_is_reported(
 def test_a_library_that_was_not_optimised_fails(heapwise: Any, tmp_path: Path) -> None:
     """V18: whatever the file is called."""
     (tmp_path / "mine.c").write_text(MALLOC)
-    subprocess.run(["cc", "-O0", "-fPIC", "-shared", "-fno-builtin", "-o", "libmine.so", "mine.c"],
-                   cwd=tmp_path, check=True)
-    found = checks(compare(heapwise, "--allocator", f"mine={tmp_path / 'libmine.so'}", "--",
-                           "/bin/echo", "same", allocators="glibc"))["V18"]
+    subprocess.run(
+        ["cc", "-O0", "-fPIC", "-shared", "-fno-builtin", "-o", "libmine.so", "mine.c"],
+        cwd=tmp_path,
+        check=True,
+    )
+    found = checks(
+        compare(
+            heapwise,
+            "--allocator",
+            f"mine={tmp_path / 'libmine.so'}",
+            "--",
+            "/bin/echo",
+            "same",
+            allocators="glibc",
+        )
+    )["V18"]
     assert found["verdict"] == "fail"
     assert "mine (not optimised)" in found["detail"]

@@ -20,7 +20,7 @@ CRASHES = 'case "$LD_PRELOAD" in *count*) echo same; kill -SEGV $$;; *) echo sam
 def compare(heapwise: Any, *words: str) -> dict[str, Any]:
     done = heapwise("compare", "--allocators", "jemalloc,glibc", "--warmup", "0", "--json", *words)
     assert done.stdout, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{"):])
+    found: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
     return found
 
 
@@ -32,11 +32,24 @@ def test_a_difference_of_a_program_that_hardly_allocates_is_not_denied(heapwise:
     """One that sleeps less under jemalloc is faster, though not by its malloc. The figures are not
     clear if the machine stands still in the middle, which it does not do each time."""
     for _ in range(4):
-        done = heapwise("compare", "--allocators", "jemalloc,glibc", "--runs", "6", "--warmup", "0",
-                        "--json", "--", "/bin/sh", "-c", SLOWER)
+        done = heapwise(
+            "compare",
+            "--allocators",
+            "jemalloc,glibc",
+            "--runs",
+            "6",
+            "--warmup",
+            "0",
+            "--json",
+            "--",
+            "/bin/sh",
+            "-c",
+            SLOWER,
+        )
         result = json.loads(done.stdout)
-        times = {r["subject"]: r for r in result["rows"]
-                 if r["parameters"]["quantity"] == "wall_time"}
+        times = {
+            r["subject"]: r for r in result["rows"] if r["parameters"]["quantity"] == "wall_time"
+        }
         if times["jemalloc"]["verdict"] != "cannot tell":
             break
     assert times["jemalloc"]["verdict"] in ("better", "cannot tell")
@@ -64,8 +77,9 @@ def large_blocks(tmp_path: Path) -> Path:
 
 
 def test_a_few_large_blocks_are_enough_to_tell(heapwise: Any, large_blocks: Path) -> None:
-    found = check(compare(heapwise, "--runs", "1", "--ignore-output", "--", str(large_blocks)),
-                  "V3")
+    found = check(
+        compare(heapwise, "--runs", "1", "--ignore-output", "--", str(large_blocks)), "V3"
+    )
     assert found["verdict"] == "pass", found
     assert found["figures"]["calls"] < 1000
     assert found["figures"]["share_of_pages"] > 0.05
@@ -75,8 +89,7 @@ def test_a_counting_process_that_crashed_is_not_counted(heapwise: Any, tmp_path:
     found = check(compare(heapwise, "--runs", "1", "--", "/bin/sh", "-c", CRASHES), "V3")
     assert found["verdict"] == "unavailable"
     assert "crashed (SIGSEGV)" in found["detail"]
-    counting = [p for p in read_run(tmp_path / "store", "last").processes
-                if p.facts.counting]
+    counting = [p for p in read_run(tmp_path / "store", "last").processes if p.facts.counting]
     assert {p.status for p in counting} == {"discarded"}
 
 
@@ -84,8 +97,10 @@ def test_more_calls_under_one_allocator_are_named_with_their_numbers(
     heapwise: Any, built_native: Path
 ) -> None:
     toy = built_native / "heapwise-toy"
-    script = (f'case "$LD_PRELOAD" in *jemalloc*) {toy} calls 3000;; *) {toy} calls 2000;; esac; '
-              "echo same")
+    script = (
+        f'case "$LD_PRELOAD" in *jemalloc*) {toy} calls 3000;; *) {toy} calls 2000;; esac; '
+        "echo same"
+    )
     found = check(compare(heapwise, "--runs", "1", "--", "/bin/sh", "-c", script), "V8")
     assert found["verdict"] == "warn"
     calls = found["figures"]["calls"]

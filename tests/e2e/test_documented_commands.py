@@ -20,8 +20,12 @@ from heapwise.cli.frame.app import verbs_command
 pytestmark = pytest.mark.usefixtures("built_native")
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")),
-         *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+]
 
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`((?:\.venv/bin/)?heapwise [^`\n]+)`")
@@ -44,8 +48,11 @@ def commands() -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        lines = [line for _, _, block in FENCE.findall(text)
-                 for line in block.replace("\\\n", " ").splitlines()]
+        lines = [
+            line
+            for _, _, block in FENCE.findall(text)
+            for line in block.replace("\\\n", " ").splitlines()
+        ]
         lines += SPAN.findall(FENCE.sub("", text))
         for line in lines:
             if match := LEADING.match(line.strip()):
@@ -69,8 +76,11 @@ def test_the_pages_have_commands() -> None:
 
 
 def test_their_options_exist_and_their_words_fit() -> None:
-    wrong = [f"{page}: heapwise {words}: {trouble}" for page, words in COMMANDS
-             if (trouble := parsing_trouble(words))]
+    wrong = [
+        f"{page}: heapwise {words}: {trouble}"
+        for page, words in COMMANDS
+        if (trouble := parsing_trouble(words))
+    ]
     assert wrong == []
 
 
@@ -91,8 +101,11 @@ def parsing_trouble(words: str) -> str:
 
 def plannable(words: str) -> bool:
     parts = split(words)
-    return len(parts) > 2 and parts[0] in PLANNED and not any(
-        mark in f"{words} " for mark in ELSEWHERE)
+    return (
+        len(parts) > 2
+        and parts[0] in PLANNED
+        and not any(mark in f"{words} " for mark in ELSEWHERE)
+    )
 
 
 TO_PLAN = [(page, words) for page, words in COMMANDS if plannable(words)]
@@ -102,8 +115,12 @@ TO_PLAN = [(page, words) for page, words in COMMANDS if plannable(words)]
 def test_it_can_be_planned(heapwise: Any, tmp_path: Path, page: str, words: str) -> None:
     parts = split(words)
     stub_programs(tmp_path, parts)
-    done = heapwise(parts[0], "--dry-run", *parts[1:],
-                    env={"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin:/usr/sbin"})
+    done = heapwise(
+        parts[0],
+        "--dry-run",
+        *parts[1:],
+        env={"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin:/usr/sbin"},
+    )
     said = " ".join(done.stderr.split())
     if "not installed" in said or "E053" in said:
         pytest.skip("an allocator that this machine lacks")

@@ -17,34 +17,45 @@ HEAPWISE = f"{shlex.quote(sys.executable)} -m heapwise"
 STRANGER = 65534
 
 
-def shell(
-    environment: dict[str, str], place: Path, line: str
-) -> subprocess.CompletedProcess[str]:
+def shell(environment: dict[str, str], place: Path, line: str) -> subprocess.CompletedProcess[str]:
     """bash, so that every exit code of a pipe is known."""
-    return subprocess.run(["bash", "-c", line], env=environment, cwd=place, capture_output=True,
-                          text=True, timeout=120, check=False, stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        ["bash", "-c", line],
+        env=environment,
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
 
 
-WITHOUT_READER = ("mkfifo closed; (read -r word <closed; {heapwise} @) | {{ exec <&-; "
-                  "echo >closed; }}; exit ${{PIPESTATUS[0]}}")
+WITHOUT_READER = (
+    "mkfifo closed; (read -r word <closed; {heapwise} @) | {{ exec <&-; "
+    "echo >closed; }}; exit ${{PIPESTATUS[0]}}"
+)
 """@: the words. The command starts when nobody reads any more what it prints."""
 
 
-@pytest.mark.parametrize(("line", "code", "says"), [
-    (WITHOUT_READER.replace("@", "explain E021"), 141, ""),
-    (WITHOUT_READER.replace("@", "--help"), 141, ""),
-    ("{heapwise} explain E999 2>&-", 2, ""),
-    ("{heapwise} explain E021 >&-", 0, ""),
-    ("{heapwise} explain E021 <&- >&- 2>&-", 0, ""),
-    ("{heapwise} explain E021 >/dev/full", 5, "E056"),
-    ("{heapwise} --version >/dev/full", 5, "E056"),
-    ("{heapwise} explain E021 --json >/dev/full", 5, "E056"),
-    ("mkdir gone; cd gone; rmdir ../gone; {heapwise} list", 5, "E056"),
-    ("{heapwise} report --list --store $(printf 'x%.0s' {{1..300}})", 0, ""),
-    ("{heapwise} doctor --store $(printf 'x%.0s' {{1..300}})", 5, ""),
-    ("{heapwise} compare --store $(printf 'x%.0s' {{1..300}}) --runs 1 -- true", 5, "E050"),
-    ("{heapwise} compare --allocators glibc -- true", 2, "E003"),
-])
+@pytest.mark.parametrize(
+    ("line", "code", "says"),
+    [
+        (WITHOUT_READER.replace("@", "explain E021"), 141, ""),
+        (WITHOUT_READER.replace("@", "--help"), 141, ""),
+        ("{heapwise} explain E999 2>&-", 2, ""),
+        ("{heapwise} explain E021 >&-", 0, ""),
+        ("{heapwise} explain E021 <&- >&- 2>&-", 0, ""),
+        ("{heapwise} explain E021 >/dev/full", 5, "E056"),
+        ("{heapwise} --version >/dev/full", 5, "E056"),
+        ("{heapwise} explain E021 --json >/dev/full", 5, "E056"),
+        ("mkdir gone; cd gone; rmdir ../gone; {heapwise} list", 5, "E056"),
+        ("{heapwise} report --list --store $(printf 'x%.0s' {{1..300}})", 0, ""),
+        ("{heapwise} doctor --store $(printf 'x%.0s' {{1..300}})", 5, ""),
+        ("{heapwise} compare --store $(printf 'x%.0s' {{1..300}}) --runs 1 -- true", 5, "E050"),
+        ("{heapwise} compare --allocators glibc -- true", 2, "E003"),
+    ],
+)
 def test_exit_codes(
     environment: dict[str, str], tmp_path: Path, line: str, code: int, says: str
 ) -> None:
@@ -64,12 +75,21 @@ def test_a_store_that_one_may_not_look_into_is_a_missing_permission(
     else:
         closed = tmp_path / "closed"
         closed.mkdir(mode=0o700)
-        as_stranger = (f"import os,sys; os.setgroups([]); os.setgid({STRANGER}); "
-                       f"os.setuid({STRANGER}); os.execv(sys.executable, [sys.executable, '-m', "
-                       f"'heapwise', 'compare', '--store', '{closed}/s', '--', 'true'])")
+        as_stranger = (
+            f"import os,sys; os.setgroups([]); os.setgid({STRANGER}); "
+            f"os.setuid({STRANGER}); os.execv(sys.executable, [sys.executable, '-m', "
+            f"'heapwise', 'compare', '--store', '{closed}/s', '--', 'true'])"
+        )
         environment["XDG_DATA_HOME"] = "/nonexistent"
-        done = subprocess.run([sys.executable, "-c", as_stranger], env=environment, cwd="/",
-                              capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", as_stranger],
+            env=environment,
+            cwd="/",
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
     assert done.returncode == 5, done.stderr
     assert "error E050" in done.stderr
 
@@ -99,9 +119,15 @@ def test_ctrl_c_while_it_starts_is_one_line(
     """From the moment at which our first file runs; before it there is only the interpreter."""
     reading, writing = os.pipe()
     line = STARTS.format(writing=writing)
-    with subprocess.Popen([sys.executable, "-c", line], env=environment, cwd=tmp_path, text=True,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          pass_fds=[writing]) as child:
+    with subprocess.Popen(
+        [sys.executable, "-c", line],
+        env=environment,
+        cwd=tmp_path,
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        pass_fds=[writing],
+    ) as child:
         os.close(writing)
         os.read(reading, 1)
         os.close(reading)

@@ -13,13 +13,16 @@ from heapwise.store import read_run, run_ids
 pytestmark = pytest.mark.usefixtures("built_native")
 
 
-@pytest.mark.parametrize(("script", "id", "code", "part"), [
-    ("echo no >&2; exit 4", "E030", 3, "exit code 4"),
-    ("kill -SEGV $$", "E030", 3, "crashed (SIGSEGV)"),
-    ("sleep 60", "E030", 3, "no end after"),
-    ("trap '' TERM; sleep 60", "E030", 3, "no end after"),
-    ("echo $$", "E031", 3, "not the same"),
-])
+@pytest.mark.parametrize(
+    ("script", "id", "code", "part"),
+    [
+        ("echo no >&2; exit 4", "E030", 3, "exit code 4"),
+        ("kill -SEGV $$", "E030", 3, "crashed (SIGSEGV)"),
+        ("sleep 60", "E030", 3, "no end after"),
+        ("trap '' TERM; sleep 60", "E030", 3, "no end after"),
+        ("echo $$", "E031", 3, "not the same"),
+    ],
+)
 def test_exit_3_and_the_reason(
     heapwise: Any, tmp_path: Path, script: str, id: str, code: int, part: str
 ) -> None:
@@ -37,17 +40,43 @@ def test_exit_3_and_the_reason(
 
 
 def test_force_takes_any_exit_code_if_it_is_always_the_same(heapwise: Any, tmp_path: Path) -> None:
-    done = heapwise("compare", "--force", "--runs", "1", "--allocators", "jemalloc,glibc", "--",
-                    "/bin/sh", "-c", "exit 4")
+    done = heapwise(
+        "compare",
+        "--force",
+        "--runs",
+        "1",
+        "--allocators",
+        "jemalloc,glibc",
+        "--",
+        "/bin/sh",
+        "-c",
+        "exit 4",
+    )
     assert done.returncode == 0, done.stderr
 
 
-NEEDS = 'test {n} = 200 && { echo too much >&2; exit 3; }; echo {n}'
+NEEDS = "test {n} = 200 && { echo too much >&2; exit 3; }; echo {n}"
 
 
 def test_a_value_of_a_sweep_that_fails_leaves_the_others(heapwise: Any) -> None:
-    done = heapwise("compare", "--runs", "1", "--warmup", "0", "--json", "-L", "n", "10,200",
-                    "-n", "one", "-n", "two", "--shell", NEEDS, f"{NEEDS} #")
+    done = heapwise(
+        "compare",
+        "--runs",
+        "1",
+        "--warmup",
+        "0",
+        "--json",
+        "-L",
+        "n",
+        "10,200",
+        "-n",
+        "one",
+        "-n",
+        "two",
+        "--shell",
+        NEEDS,
+        f"{NEEDS} #",
+    )
     result = json.loads(done.stdout)
     status = {(r["parameters"]["n"], r["subject"]): r["status"] for r in result["rows"]}
     assert status[10, "one"] == status[10, "two"] == "ok"
@@ -58,8 +87,7 @@ def test_a_value_of_a_sweep_that_fails_leaves_the_others(heapwise: Any) -> None:
 
 
 def test_a_sweep_that_fails_everywhere_ends_and_says_where(heapwise: Any) -> None:
-    done = heapwise("compare", "--runs", "1", "-L", "n", "1,2", "--shell", "exit {n}",
-                    "exit {n} #")
+    done = heapwise("compare", "--runs", "1", "-L", "n", "1,2", "--shell", "exit {n}", "exit {n} #")
     assert done.returncode == 3
     said = " ".join(done.stderr.split())
     assert "E030" in said
@@ -69,10 +97,23 @@ def test_a_sweep_that_fails_everywhere_ends_and_says_where(heapwise: Any) -> Non
 def test_a_baseline_that_fails_now_and_then_is_counted(heapwise: Any, tmp_path: Path) -> None:
     """A program that fails in its ninth process, whichever label that has."""
     (tmp_path / "flaky").write_text(
-        "#!/bin/sh\necho >> count; test $(wc -l < count) = 9 && exit 7; echo same\n")
+        "#!/bin/sh\necho >> count; test $(wc -l < count) = 9 && exit 7; echo same\n"
+    )
     (tmp_path / "flaky").chmod(0o755)
-    done = heapwise("compare", "--runs", "4", "--warmup", "0", "--json", "-n", "a", "-n", "b",
-                    "./flaky", "echo same")
+    done = heapwise(
+        "compare",
+        "--runs",
+        "4",
+        "--warmup",
+        "0",
+        "--json",
+        "-n",
+        "a",
+        "-n",
+        "b",
+        "./flaky",
+        "echo same",
+    )
     result = json.loads(done.stdout)
     rows = {r["subject"]: r for r in result["rows"] if r["parameters"]["quantity"] == "wall_time"}
     assert rows["b"]["verdict"] == "cannot tell"

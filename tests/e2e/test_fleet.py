@@ -30,14 +30,22 @@ PATIENCE_S = 240.0
 def environment(tmp_path: Path) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "HEAPWISE_STORE"} | {
         "HEAPWISE_FLEET_LOCK": str(tmp_path / "lock"),
-        "HEAPWISE_FLEET_FOLDER": str(tmp_path / "machines")}
+        "HEAPWISE_FLEET_FOLDER": str(tmp_path / "machines"),
+    }
 
 
-def heapwise(environment: dict[str, str], folder: Path,
-             *words: str) -> subprocess.CompletedProcess[str]:
+def heapwise(
+    environment: dict[str, str], folder: Path, *words: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "heapwise", *words], env=environment, cwd=folder, text=True,
-        capture_output=True, timeout=PATIENCE_S, check=False)
+        [sys.executable, "-m", "heapwise", *words],
+        env=environment,
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
 
 
 def test_the_how_to_works_as_it_is_written(environment: dict[str, str], tmp_path: Path) -> None:
@@ -65,10 +73,24 @@ def test_the_how_to_works_as_it_is_written(environment: dict[str, str], tmp_path
 def test_a_machine_that_cannot_be_reached_is_named_and_stops_no_other(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    (tmp_path / "hosts.toml").write_text('one = "local"\ntwo = { ssh = "127.0.0.1", options = '
-                                         '["-p", "1"] }\n')
-    done = heapwise(environment, tmp_path, "compare", "--fleet", "hosts.toml", "--store", "store",
-                    "--rounds", "3", "--allocators", "glibc,heapwise", "--", "/bin/true")
+    (tmp_path / "hosts.toml").write_text(
+        'one = "local"\ntwo = { ssh = "127.0.0.1", options = ["-p", "1"] }\n'
+    )
+    done = heapwise(
+        environment,
+        tmp_path,
+        "compare",
+        "--fleet",
+        "hosts.toml",
+        "--store",
+        "store",
+        "--rounds",
+        "3",
+        "--allocators",
+        "glibc,heapwise",
+        "--",
+        "/bin/true",
+    )
     assert done.returncode == 3, done.stderr
     assert "Failed       two: two: ssh" in done.stdout
     status = heapwise(environment, tmp_path, "fleet", "status", "--store", "store")
@@ -97,19 +119,37 @@ class Fleet:
         self.environment, self.folder = environment, folder
         self.store, self.machines = folder / "store", folder / "machines"
         (folder / "hosts.toml").write_text('one = "local"\ntwo = "local"\n')
-        self.client = self.start("compare", "--fleet", "hosts.toml", "--store", str(self.store),
-                                 "--rounds", str(rounds), "--warmup", "0", "--allocators",
-                                 "glibc,heapwise", "--", "/bin/sleep", "0.03")
+        self.client = self.start(
+            "compare",
+            "--fleet",
+            "hosts.toml",
+            "--store",
+            str(self.store),
+            "--rounds",
+            str(rounds),
+            "--warmup",
+            "0",
+            "--allocators",
+            "glibc,heapwise",
+            "--",
+            "/bin/sleep",
+            "0.03",
+        )
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-m", "heapwise", *words], env=self.environment, cwd=self.folder,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [sys.executable, "-m", "heapwise", *words],
+            env=self.environment,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
     def part(self, mark: str) -> list[int]:
         pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-        return [pid for pid in pids
-                if parent_of(pid) == self.client.pid and mark in command_of(pid)]
+        return [
+            pid for pid in pids if parent_of(pid) == self.client.pid and mark in command_of(pid)
+        ]
 
     def measuring(self) -> list[int]:
         found = []
@@ -130,7 +170,8 @@ class Fleet:
         finders: dict[str, Callable[[], list[int]]] = {
             "measuring": self.measuring,
             "worker": lambda: self.part("heapwise.fleet.worker"),
-            "scheduler": lambda: self.part("heapwise.fleet.scheduler")}
+            "scheduler": lambda: self.part("heapwise.fleet.scheduler"),
+        }
         number = signal.SIGKILL if sign == "kill" else signal.SIGSTOP
         for pid in finders[part]():
             try:
@@ -141,12 +182,26 @@ class Fleet:
         return False
 
 
-KINDS = ["measuring kill", "worker kill", "client", "measuring kill", "scheduler kill",
-         "worker stop", "scheduler stop"]
+KINDS = [
+    "measuring kill",
+    "worker kill",
+    "client",
+    "measuring kill",
+    "scheduler kill",
+    "worker stop",
+    "scheduler stop",
+]
 
 
-def run_faults(environment: dict[str, str], folder: Path, faults: int, rounds: int, *,
-               least: int, seed: int = 17) -> None:
+def run_faults(
+    environment: dict[str, str],
+    folder: Path,
+    faults: int,
+    rounds: int,
+    *,
+    least: int,
+    seed: int = 17,
+) -> None:
     """faults: at most; least: that must have struck before the fleet run was done."""
     fleet, chance = Fleet(environment, folder, rounds), random.Random(seed)
     journals = Journals(dict.fromkeys(("one", "two"), fleet.machines))

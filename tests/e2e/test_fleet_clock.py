@@ -35,24 +35,48 @@ class Laboratory:
         (folder / "hosts.toml").write_text('one = "local"\n')
         self.journals = Journals({"one": folder / "machine"})
         self.environment = {
-            name: value for name, value in os.environ.items() if name != "HEAPWISE_STORE"} | {
+            name: value for name, value in os.environ.items() if name != "HEAPWISE_STORE"
+        } | {
             "HEAPWISE_FLEET_LOCK": str(folder / "lock"),
             "HEAPWISE_FLEET_FOLDER": str(folder / "machine"),
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [str(self.clock.python), "-m", "heapwise", *words, "--store", str(self.store)],
-            env=self.environment, cwd=self.folder, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE)
+            env=self.environment,
+            cwd=self.folder,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def measure(self, rounds: int, program: str) -> subprocess.Popen[str]:
-        client = ["compare", "--fleet", "hosts.toml", "--rounds", str(rounds), "--warmup", "0",
-                  "--allocators", "glibc,heapwise", "--store", str(self.store), "--",
-                  "/bin/sleep", program]
+        client = [
+            "compare",
+            "--fleet",
+            "hosts.toml",
+            "--rounds",
+            str(rounds),
+            "--warmup",
+            "0",
+            "--allocators",
+            "glibc,heapwise",
+            "--store",
+            str(self.store),
+            "--",
+            "/bin/sleep",
+            program,
+        ]
         return subprocess.Popen(
-            [str(self.clock.python), "-m", "heapwise", *client], env=self.environment,
-            cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            [str(self.clock.python), "-m", "heapwise", *client],
+            env=self.environment,
+            cwd=self.folder,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def stored(self) -> int:
         self.journals.look()
@@ -82,10 +106,13 @@ def seconds_in(text: str) -> float:
 
 def test_the_clock_is_the_one_of_running_processes(tmp_path: Path) -> None:
     clock = JumpingClock(tmp_path / "python")
-    script = ("import sys, time\n"
-              "for _ in sys.stdin:\n    print(time.time(), time.monotonic(), flush=True)\n")
-    with subprocess.Popen([str(clock.python), "-c", script], stdin=subprocess.PIPE, text=True,
-                          stdout=subprocess.PIPE) as process:
+    script = (
+        "import sys, time\n"
+        "for _ in sys.stdin:\n    print(time.time(), time.monotonic(), flush=True)\n"
+    )
+    with subprocess.Popen(
+        [str(clock.python), "-c", script], stdin=subprocess.PIPE, text=True, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         for jump in (0, 5 * HOUR_S, -9 * HOUR_S):

@@ -29,12 +29,31 @@ class Cluster:
         self.address = first_line(self.scheduler)
 
     def add_worker(self, host: str) -> None:
-        environment = os.environ | {"HEAPWISE_FLEET_LOCK": str(self.folder / "lock"),
-                                    "HEAPWISE_FLEET_FOLDER": str(self.folder / host)}
-        self.stack.callback(self._end, subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--host", host,
-             "--no-nanny", "--nthreads", "1", "--no-dashboard"], env=environment,
-            cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        environment = os.environ | {
+            "HEAPWISE_FLEET_LOCK": str(self.folder / "lock"),
+            "HEAPWISE_FLEET_FOLDER": str(self.folder / host),
+        }
+        self.stack.callback(
+            self._end,
+            subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "distributed.cli.dask_worker",
+                    self.address,
+                    "--host",
+                    host,
+                    "--no-nanny",
+                    "--nthreads",
+                    "1",
+                    "--no-dashboard",
+                ],
+                env=environment,
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ),
+        )
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         process.kill()
@@ -49,9 +68,13 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 def client(folder: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "heapwise", *words], cwd=folder, text=True, env=os.environ | {
-            "HEAPWISE_STORE": str(folder / "store")},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        [sys.executable, "-m", "heapwise", *words],
+        cwd=folder,
+        text=True,
+        env=os.environ | {"HEAPWISE_STORE": str(folder / "store")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def states(process: subprocess.Popen[str]) -> dict[str, str]:
@@ -72,9 +95,20 @@ def test_machines_that_connect_later_take_part(cluster: Cluster, tmp_path: Path)
     """The program waits until the second machine has its job, so the first is not done before."""
     cluster.add_worker("127.0.0.2")
     measuring = client(
-        tmp_path, "compare", "--fleet", f"dask:{cluster.address}", "--rounds", "5", "--json",
-        "--allocators", "glibc,heapwise", "--", "/bin/sh", "-c",
-        f"until test -e {tmp_path}/go; do sleep 0.1; done")
+        tmp_path,
+        "compare",
+        "--fleet",
+        f"dask:{cluster.address}",
+        "--rounds",
+        "5",
+        "--json",
+        "--allocators",
+        "glibc,heapwise",
+        "--",
+        "/bin/sh",
+        "-c",
+        f"until test -e {tmp_path}/go; do sleep 0.1; done",
+    )
     wait_until(lambda: bool(list(tmp_path.glob("127.0.0.2/jobs/*/pid"))))
     cluster.add_worker("127.0.0.3")
     wait_until(lambda: bool(list(tmp_path.glob("127.0.0.3/jobs/*"))))

@@ -71,20 +71,35 @@ def slurm(tmp_path: Path) -> Iterator[dict[str, str]]:
     for name in ("state", "spool"):
         (tmp_path / name).mkdir()
     configuration = tmp_path / "slurm.conf"
-    configuration.write_text(CONFIGURATION.format(
-        host=socket.gethostname(), control=free_port(), daemon=free_port(), user="root",
-        folder=tmp_path, cpus=os.cpu_count(), partition=PARTITION))
+    configuration.write_text(
+        CONFIGURATION.format(
+            host=socket.gethostname(),
+            control=free_port(),
+            daemon=free_port(),
+            user="root",
+            folder=tmp_path,
+            cpus=os.cpu_count(),
+            partition=PARTITION,
+        )
+    )
     environment = os.environ | {"SLURM_CONF": str(configuration)}
     with ExitStack() as stack:
         for words in (["slurmctld", "-D"], ["slurmd", "-D"]):
-            daemon = stack.enter_context(subprocess.Popen(
-                [f"/usr/sbin/{words[0]}", *words[1:]], env=environment,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            daemon = stack.enter_context(
+                subprocess.Popen(
+                    [f"/usr/sbin/{words[0]}", *words[1:]],
+                    env=environment,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
             stack.callback(daemon.terminate)
         deadline = time.monotonic() + 60
-        while "idle" not in (said := subprocess.run(
-                ["sinfo", "-h", "-o", "%T"], env=environment, capture_output=True,
-                text=True).stdout):
+        while "idle" not in (
+            said := subprocess.run(
+                ["sinfo", "-h", "-o", "%T"], env=environment, capture_output=True, text=True
+            ).stdout
+        ):
             assert time.monotonic() < deadline, said + (tmp_path / "control.log").read_text()
             time.sleep(0.5)
         yield environment
@@ -93,11 +108,34 @@ def slurm(tmp_path: Path) -> Iterator[dict[str, str]]:
 @pytest.mark.slow
 def test_a_node_of_slurm_measures_and_is_given_back(slurm: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "heapwise", "compare", "--fleet", f"slurm:{PARTITION}", "--store",
-         "store", "--rounds", "3", "--allocators", "glibc,heapwise", "--json", "--", "/bin/true"],
-        env=slurm | {"HEAPWISE_FLEET_LOCK": str(tmp_path / "lock"),
-                     "HEAPWISE_FLEET_FOLDER": str(tmp_path / "machines")},
-        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        [
+            sys.executable,
+            "-m",
+            "heapwise",
+            "compare",
+            "--fleet",
+            f"slurm:{PARTITION}",
+            "--store",
+            "store",
+            "--rounds",
+            "3",
+            "--allocators",
+            "glibc,heapwise",
+            "--json",
+            "--",
+            "/bin/true",
+        ],
+        env=slurm
+        | {
+            "HEAPWISE_FLEET_LOCK": str(tmp_path / "lock"),
+            "HEAPWISE_FLEET_FOLDER": str(tmp_path / "machines"),
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     machines = json.loads(done.stdout)["fleet"]["machines"]
     assert [state["state"] for state in machines.values()] == ["complete"]

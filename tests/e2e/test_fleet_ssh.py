@@ -39,8 +39,12 @@ def machines(tmp_path: Path, options: tuple[str, ...]) -> Iterator[Machines]:
 
 def heapwise(folder: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "heapwise", *words], cwd=folder, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        [sys.executable, "-m", "heapwise", *words],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 @pytest.mark.slow
@@ -51,8 +55,22 @@ def test_machines_over_ssh_measure_and_survive_a_cut_cable(
     out, _ = checked.communicate(timeout=200)
     found = json.loads(out)
     assert all("error" not in facts for facts in found.values()), found
-    client = heapwise(tmp_path, "compare", "--fleet", "hosts.toml", "--store", "store", "--rounds",
-                      "30", "--allocators", "glibc,heapwise", "--json", "--", "/bin/sleep", "0.05")
+    client = heapwise(
+        tmp_path,
+        "compare",
+        "--fleet",
+        "hosts.toml",
+        "--store",
+        "store",
+        "--rounds",
+        "30",
+        "--allocators",
+        "glibc,heapwise",
+        "--json",
+        "--",
+        "/bin/sleep",
+        "0.05",
+    )
     wait_for_samples(tmp_path, client, ("m1", "m2"))
     machines.machines["m1"].plug("down")
     time.sleep(2)
@@ -64,8 +82,22 @@ def test_machines_over_ssh_measure_and_survive_a_cut_cable(
 @pytest.mark.parametrize("options", [("-o", SLOW)], ids=["slow"])
 @pytest.mark.usefixtures("machines")
 def test_a_network_with_delays_and_stalls_loses_nothing(tmp_path: Path) -> None:
-    client = heapwise(tmp_path, "compare", "--fleet", "hosts.toml", "--store", "store", "--rounds",
-                      "10", "--allocators", "glibc,heapwise", "--json", "--", "/bin/sleep", "0.05")
+    client = heapwise(
+        tmp_path,
+        "compare",
+        "--fleet",
+        "hosts.toml",
+        "--store",
+        "store",
+        "--rounds",
+        "10",
+        "--allocators",
+        "glibc,heapwise",
+        "--json",
+        "--",
+        "/bin/sleep",
+        "0.05",
+    )
     assert_complete(client, tmp_path)
 
 
@@ -73,9 +105,22 @@ def test_a_network_with_delays_and_stalls_loses_nothing(tmp_path: Path) -> None:
 def test_a_machine_with_a_full_disk_says_so_and_goes_on_when_there_is_room(
     machines: Machines, tmp_path: Path
 ) -> None:
-    client = heapwise(tmp_path, "compare", "--fleet", "hosts.toml", "--store", "store",
-                      "--rounds", "40", "--allocators", "glibc,heapwise", "--json", "--",
-                      "/bin/sleep", "0.05")
+    client = heapwise(
+        tmp_path,
+        "compare",
+        "--fleet",
+        "hosts.toml",
+        "--store",
+        "store",
+        "--rounds",
+        "40",
+        "--allocators",
+        "glibc,heapwise",
+        "--json",
+        "--",
+        "/bin/sleep",
+        "0.05",
+    )
     wait_for_samples(tmp_path, client, ("m1",))
     filler = machines.machines["m1"].folder / "filler"
     with filler.open("wb", buffering=0) as file, suppress(OSError):
@@ -89,8 +134,7 @@ def test_a_machine_with_a_full_disk_says_so_and_goes_on_when_there_is_room(
     before = samples_of(tmp_path, "m1")
     assert before
     filler.unlink()
-    assert_complete(heapwise(tmp_path, "fleet", "collect", "--store", "store", "--json"),
-                    tmp_path)
+    assert_complete(heapwise(tmp_path, "fleet", "collect", "--store", "store", "--json"), tmp_path)
     assert samples_of(tmp_path, "m1").startswith(before)
 
 
@@ -102,8 +146,7 @@ def samples_of(folder: Path, machine: str) -> str:
 def wait_for_samples(folder: Path, client: subprocess.Popen[str], names: Sequence[str]) -> None:
     """Until one of these machines has stored some."""
     deadline = time.monotonic() + 120
-    while not any(list(folder.glob(f"{name}/jobs/*/store/runs/*/samples.jsonl"))
-                  for name in names):
+    while not any(list(folder.glob(f"{name}/jobs/*/store/runs/*/samples.jsonl")) for name in names):
         assert time.monotonic() < deadline, client.poll()
         time.sleep(0.2)
 

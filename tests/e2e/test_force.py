@@ -28,8 +28,19 @@ def checks(heapwise: Any, tmp_path: Path, *options: str) -> dict[str, dict[str, 
     """Of a comparison of the program, built with ``options``: id -> check."""
     (tmp_path / "program.c").write_text(PROGRAM)
     subprocess.run(["gcc", "program.c", "-o", "program", *options], cwd=tmp_path, check=True)
-    done = heapwise("compare", "--force", "--allocators", "mimalloc", "--runs", "1",
-                    "--warmup", "0", "--json", "--", "./program")
+    done = heapwise(
+        "compare",
+        "--force",
+        "--allocators",
+        "mimalloc",
+        "--runs",
+        "1",
+        "--warmup",
+        "0",
+        "--json",
+        "--",
+        "./program",
+    )
     assert done.stdout, done.stderr
     return {check["id"]: check for check in json.loads(done.stdout)["trust"]["checks"]}
 

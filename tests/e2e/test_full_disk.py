@@ -41,14 +41,27 @@ def test_a_full_disk_keeps_every_earlier_line(
 def test_a_full_file_system(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(small)],
-                             capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(small)],
+        capture_output=True,
+        check=False,
+    )
     if mounted.returncode != 0:
         pytest.skip("a small file system cannot be mounted here")
     try:
         done = heapwise(
-            "run", "fake/subjects", "--subjects", "many", "--set", "size=8", "--rounds", "1",
-            "--store", str(small / "store"), env={"HEAPWISE_NATIVE": str(fake_native)})
+            "run",
+            "fake/subjects",
+            "--subjects",
+            "many",
+            "--set",
+            "size=8",
+            "--rounds",
+            "1",
+            "--store",
+            str(small / "store"),
+            env={"HEAPWISE_NATIVE": str(fake_native)},
+        )
         assert done.returncode == 5, done.stderr
         assert "error E051" in done.stderr
         stored = read_run(small / "store", run_ids(small / "store")[0])
@@ -61,13 +74,21 @@ def test_a_full_file_system(heapwise: Any, fake_native: Path, tmp_path: Path) ->
 def test_a_read_only_file_system(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
     frozen = tmp_path / "frozen"
     frozen.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=64k", "none", str(frozen)],
-                             capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "ro,size=64k", "none", str(frozen)],
+        capture_output=True,
+        check=False,
+    )
     if mounted.returncode != 0:
         pytest.skip("a read-only file system cannot be mounted here")
     try:
-        done = heapwise("run", "fake/subjects", "--store", str(frozen / "store"),
-                        env={"HEAPWISE_NATIVE": str(fake_native)})
+        done = heapwise(
+            "run",
+            "fake/subjects",
+            "--store",
+            str(frozen / "store"),
+            env={"HEAPWISE_NATIVE": str(fake_native)},
+        )
         assert done.returncode == 5
         assert "error E050" in done.stderr
     finally:

@@ -44,12 +44,21 @@ def found(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return result
 
 
-def test_one_extra_allocation_in_a_million_fails(
-    heapwise: Any, tmp_path: Path, base: str
-) -> None:
+def test_one_extra_allocation_in_a_million_fails(heapwise: Any, tmp_path: Path, base: str) -> None:
     new = build(tmp_path, "extra", "-DEXTRA=1")
-    done = gate(heapwise, base, new, "--limit", "allocations=0", "--limit", "allocated_bytes=0",
-                "--json", "--", "10", "1000000")
+    done = gate(
+        heapwise,
+        base,
+        new,
+        "--limit",
+        "allocations=0",
+        "--limit",
+        "allocated_bytes=0",
+        "--json",
+        "--",
+        "10",
+        "1000000",
+    )
     assert done.returncode == 1, done.stderr
     rows = found(done)["rows"]
     assert [row["new"] - row["base"] for row in rows] == [1, 64]
@@ -68,8 +77,17 @@ def test_a_planted_slow_down_fails_and_the_files_say_so(
 ) -> None:
     new = build(tmp_path, "slow", "-DSLOW=200")
     files = ["gate.xml", "gate.sarif", "gate.md", "gate.bmf.json"]
-    done = gate(heapwise, base, new, "--limit", "time=3%", "--time", "60s",
-                *(word for file in files for word in ("--export", file)), *SLOWER)
+    done = gate(
+        heapwise,
+        base,
+        new,
+        "--limit",
+        "time=3%",
+        "--time",
+        "60s",
+        *(word for file in files for word in ("--export", file)),
+        *SLOWER,
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Time regressed: new" in done.stdout
     assert "confirmed in" in done.stdout
@@ -82,8 +100,18 @@ def test_a_planted_slow_down_fails_and_the_files_say_so(
 
 
 def test_a_gate_that_found_nothing_is_fine(heapwise: Any, base: str) -> None:
-    done = gate(heapwise, base, base, "--measure-identical", "--limit", "peak_memory=60%",
-                "--limit", "time=90%", "--json", *SLOWER)
+    done = gate(
+        heapwise,
+        base,
+        base,
+        "--measure-identical",
+        "--limit",
+        "peak_memory=60%",
+        "--limit",
+        "time=90%",
+        "--json",
+        *SLOWER,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert found(done)["verdict"] == "fine"
 
@@ -91,8 +119,17 @@ def test_a_gate_that_found_nothing_is_fine(heapwise: Any, base: str) -> None:
 def test_a_limit_below_the_noise_is_refused_to_be_judged(
     heapwise: Any, tmp_path: Path, base: str
 ) -> None:
-    done = gate(heapwise, base, base, "--measure-identical", "--limit", "time=0.0001%",
-                "--time", "5s", *QUICK)
+    done = gate(
+        heapwise,
+        base,
+        base,
+        "--measure-identical",
+        "--limit",
+        "time=0.0001%",
+        "--time",
+        "5s",
+        *QUICK,
+    )
     assert done.returncode == 4, done.stdout + done.stderr
     assert "this machine cannot tell" in done.stdout
 
@@ -128,8 +165,17 @@ def test_a_program_that_fails_is_3(heapwise: Any, tmp_path: Path, base: str) -> 
 
 def test_a_gate_may_take_the_last_look_of_both_stages(heapwise: Any, base: str) -> None:
     """Its time ends it, not the number of rounds that a comparison may have."""
-    done = gate(heapwise, base, base, "--measure-identical", "--limit", "time=3%", "--dry-run",
-                "--json", *QUICK)
+    done = gate(
+        heapwise,
+        base,
+        base,
+        "--measure-identical",
+        "--limit",
+        "time=3%",
+        "--dry-run",
+        "--json",
+        *QUICK,
+    )
     assert json.loads(done.stdout)["options"]["most_rounds"] == 2 * ALL_LOOKS[-1]
 
 
@@ -149,14 +195,17 @@ def test_identical_builds_are_answered_at_once(heapwise: Any, tmp_path: Path, ba
     assert not run_ids(tmp_path / "store")
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (("--limit", "tyme=3%"), "did you mean time"),
-    (("--limit", "time=3"), "percentage"),
-    (("--limit", "time=0"), "never equal"),
-    ((), "at least one --limit"),
-    (("--limit", "time=3%", "--export", "a.txt"), ".sarif"),
-    (("--limit", "time=3%", "--base-commit", "main"), "either --base"),
-])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--limit", "tyme=3%"), "did you mean time"),
+        (("--limit", "time=3"), "percentage"),
+        (("--limit", "time=0"), "never equal"),
+        ((), "at least one --limit"),
+        (("--limit", "time=3%", "--export", "a.txt"), ".sarif"),
+        (("--limit", "time=3%", "--base-commit", "main"), "either --base"),
+    ],
+)
 def test_bad_usage(heapwise: Any, base: str, words: tuple[str, ...], said: str) -> None:
     done = gate(heapwise, base, base, *words)
     assert done.returncode == 2
@@ -181,15 +230,36 @@ def repository(tmp_path: Path) -> Path:
 
 def git(folder: Path, *words: str) -> str:
     return subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words], cwd=folder,
-        capture_output=True, text=True, check=True).stdout
+        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
 
-def of_commit(heapwise: Any, folder: Path, revision: str, *words: str, command: str = COMPILE,
-              program: str = "app") -> Any:
-    return heapwise("gate", "--base-commit", revision, "--build-command", command, "--new", program,
-                    "--limit", "allocations=0", *words, cwd=folder,
-                    env={"XDG_CACHE_HOME": str(folder.parent / "cache")})
+def of_commit(
+    heapwise: Any,
+    folder: Path,
+    revision: str,
+    *words: str,
+    command: str = COMPILE,
+    program: str = "app",
+) -> Any:
+    return heapwise(
+        "gate",
+        "--base-commit",
+        revision,
+        "--build-command",
+        command,
+        "--new",
+        program,
+        "--limit",
+        "allocations=0",
+        *words,
+        cwd=folder,
+        env={"XDG_CACHE_HOME": str(folder.parent / "cache")},
+    )
 
 
 @pytest.mark.parametrize(("revision", "more"), [("main", 1), ("main~1", 2)])

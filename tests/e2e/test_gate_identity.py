@@ -51,12 +51,25 @@ def test_a_plug_in_that_allocates_more_is_found(heapwise: Any, tmp_path: Path) -
     (tmp_path / "work.c").write_text(PLUGIN)
     for tree, blocks in (("old", 100), ("new", 120)):
         (tmp_path / tree).mkdir()
-        subprocess.run(["cc", "-O1", f"-DBLOCKS={blocks}", "-shared", "-fPIC", "-o",
-                        f"{tree}/work.so", "work.c"], cwd=tmp_path, check=True)
+        subprocess.run(
+            [
+                "cc",
+                "-O1",
+                f"-DBLOCKS={blocks}",
+                "-shared",
+                "-fPIC",
+                "-o",
+                f"{tree}/work.so",
+                "work.c",
+            ],
+            cwd=tmp_path,
+            check=True,
+        )
     subprocess.run(["cc", "-O1", "-o", "old/app", "host.c"], cwd=tmp_path, check=True)
     shutil.copy(tmp_path / "old" / "app", tmp_path / "new" / "app")
-    done = heapwise("gate", "--base", "old/app", "--new", "new/app", "--limit", "allocations=0",
-                    "--json")
+    done = heapwise(
+        "gate", "--base", "old/app", "--new", "new/app", "--limit", "allocations=0", "--json"
+    )
     assert verdicts(done) == ["regressed"]
 
 
@@ -74,7 +87,18 @@ def test_a_library_of_a_virtual_environment_that_allocates_more_is_found(
         (tmp_path / tree / "bin").mkdir()
         (tmp_path / tree / "bin" / "python").symlink_to(python)
         (packages / "part.py").write_text(
-            f"def work():\n    return [bytes(1000 + n) for n in range({blocks})]\n")
-    done = heapwise("gate", "--base", "old/bin/python", "--new", "new/bin/python", "--limit",
-                    "allocations=1%", "--json", "--", "bench.py")
+            f"def work():\n    return [bytes(1000 + n) for n in range({blocks})]\n"
+        )
+    done = heapwise(
+        "gate",
+        "--base",
+        "old/bin/python",
+        "--new",
+        "new/bin/python",
+        "--limit",
+        "allocations=1%",
+        "--json",
+        "--",
+        "bench.py",
+    )
     assert verdicts(done) == ["regressed"]

@@ -28,8 +28,12 @@ def block(language: str) -> str:
 
 
 def git(folder: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
-                   cwd=folder, check=True, capture_output=True)
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
 
 
 @pytest.fixture
@@ -61,32 +65,46 @@ def shell_environment(tmp_path: Path, environment: dict[str, str]) -> dict[str, 
         "PATH": f"{command.parent}:{environment['PATH']}",
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
-        "GITHUB_OUTPUT": str(tmp_path / "outputs")}
+        "GITHUB_OUTPUT": str(tmp_path / "outputs"),
+    }
 
 
 def step_of_the_action(inputs: dict[str, str]) -> tuple[str, dict[str, str]]:
     """The script of the step Gate, and its variables as a runner fills them in."""
     step = ACTION.partition("- name: Gate\n")[2]
     script = step.partition("run: |\n")[2]
-    defaults = dict(re.findall(r"^  ([\w-]+):\n    description: .*\n    default: (.*)$", ACTION,
-                               re.MULTILINE))
+    defaults = dict(
+        re.findall(r"^  ([\w-]+):\n    description: .*\n    default: (.*)$", ACTION, re.MULTILINE)
+    )
     values = {name: value.strip('"') for name, value in defaults.items()} | inputs
-    variables = {name: values[wanted] for name, wanted in re.findall(
-        r"^ +(GATE_\w+): \$\{\{ inputs\.([\w-]+) \}\}$", step, re.MULTILINE)}
+    variables = {
+        name: values[wanted]
+        for name, wanted in re.findall(
+            r"^ +(GATE_\w+): \$\{\{ inputs\.([\w-]+) \}\}$", step, re.MULTILINE
+        )
+    }
     return re.sub(r"^ {8}", "", script, flags=re.MULTILINE), variables
 
 
 def inputs_of_the_how_to() -> dict[str, str]:
     text = block("yaml").partition("- uses: OWNER/heapwise")[2]
     found = dict(re.findall(r"^ {10}([\w-]+): (.*)$", text, re.MULTILINE))
-    return found | {"base-commit": found["base-commit"].replace("origin/${{ github.base_ref }}",
-                                                                "main")}
+    return found | {
+        "base-commit": found["base-commit"].replace("origin/${{ github.base_ref }}", "main")
+    }
 
 
 def bash(script: str, folder: Path, environment: dict[str, str]) -> int:
     """As both runners call it: the first command that fails ends it."""
-    done = subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=folder, env=environment,
-                          capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     print(done.stdout, done.stderr)
     return done.returncode
 
@@ -119,20 +137,36 @@ def test_the_action_passes_a_change_of_documents_at_once(
 def test_the_template_of_gitlab_fails_for_one_more_allocation(
     repository: Path, shell_environment: dict[str, str]
 ) -> None:
-    script = "\n".join(re.findall(r"^    - (.*)$", GITLAB.partition("script:\n")[2].partition(
-        "allow_failure")[0], re.MULTILINE))
-    variables = {"GATE_PROGRAM": "./app", "GATE_BUILD_COMMAND": "make", "GATE_BASE_COMMIT": "main",
-                 "GATE_LIMITS": "allocations=0", "GATE_ARGUMENTS": "", "GATE_TIME": "3m"}
+    script = "\n".join(
+        re.findall(
+            r"^    - (.*)$",
+            GITLAB.partition("script:\n")[2].partition("allow_failure")[0],
+            re.MULTILINE,
+        )
+    )
+    variables = {
+        "GATE_PROGRAM": "./app",
+        "GATE_BUILD_COMMAND": "make",
+        "GATE_BASE_COMMIT": "main",
+        "GATE_LIMITS": "allocations=0",
+        "GATE_ARGUMENTS": "",
+        "GATE_TIME": "3m",
+    }
     assert set(re.findall(r"GATE_\w+", script)) == set(variables)
     assert bash(script, repository, shell_environment | variables) == 1
     assert (repository / "gate.xml").exists()
 
 
-@pytest.mark.parametrize(("inputs", "code"), [
-    ({}, 0), ({"fail-on-noise": "true"}, 4), ({"strict": "true"}, 4)])
+@pytest.mark.parametrize(
+    ("inputs", "code"), [({}, 0), ({"fail-on-noise": "true"}, 4), ({"strict": "true"}, 4)]
+)
 def test_noise_is_a_warning_of_the_action_unless_it_must_fail(
-    repository: Path, shell_environment: dict[str, str], tmp_path: Path, inputs: dict[str, str],
-    code: int, capsys: pytest.CaptureFixture[str]
+    repository: Path,
+    shell_environment: dict[str, str],
+    tmp_path: Path,
+    inputs: dict[str, str],
+    code: int,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "bin" / "heapwise").write_text("#!/bin/sh\nexit 4\n")
     script, variables = step_of_the_action(inputs_of_the_how_to() | inputs)

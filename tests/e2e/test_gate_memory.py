@@ -18,8 +18,20 @@ SOURCE = Path(__file__).resolve().parents[1] / "data" / "memory_user.c"
 
 def build(folder: Path, name: str, mib: int, count: int, memfd: int) -> str:
     (folder / name).mkdir()
-    subprocess.run(["cc", "-O1", f"-DMIB={mib}", f"-DCOUNT={count}", f"-DMEMFD={memfd}", "-o",
-                    f"{name}/app", str(SOURCE)], cwd=folder, check=True)
+    subprocess.run(
+        [
+            "cc",
+            "-O1",
+            f"-DMIB={mib}",
+            f"-DCOUNT={count}",
+            f"-DMEMFD={memfd}",
+            "-o",
+            f"{name}/app",
+            str(SOURCE),
+        ],
+        cwd=folder,
+        check=True,
+    )
     return f"{name}/app"
 
 
@@ -27,8 +39,21 @@ def test_shared_memory_that_no_process_maps_is_seen(tmp_path: Path) -> None:
     """Of a program of 1.5 s that keeps 60 MiB in a memory file and uses 20 MiB itself."""
     program = tmp_path / build(tmp_path, "new", 20, 1, 60)
     result = tmp_path / "result"
-    subprocess.run([str(native_part(LAUNCHER)), "--result", str(result), "--timeout", "60",
-                    "--memory-moments", "64", "--", str(program)], check=True, env={})
+    subprocess.run(
+        [
+            str(native_part(LAUNCHER)),
+            "--result",
+            str(result),
+            "--timeout",
+            "60",
+            "--memory-moments",
+            "64",
+            "--",
+            str(program),
+        ],
+        check=True,
+        env={},
+    )
     memory = json.loads(result.read_text())["memory"]
     assert 60 << 10 <= memory["most_unmapped_kib"] < 62 << 10
     assert memory["peak_kib"] >= 80 << 10
@@ -41,8 +66,18 @@ def test_memory_that_no_single_process_has_is_not_called_fine(
 ) -> None:
     base = build(tmp_path, "old", 20, 1, 0)
     new = build(tmp_path, "new", 20, count, memfd)
-    done = heapwise("gate", "--base", base, "--new", new, "--limit", "peak_memory=20%", "--json",
-                    "--time", "120s")
+    done = heapwise(
+        "gate",
+        "--base",
+        base,
+        "--new",
+        new,
+        "--limit",
+        "peak_memory=20%",
+        "--json",
+        "--time",
+        "120s",
+    )
     [row] = json.loads(done.stdout)["gate"]["rows"]
     assert row["verdict"] != "fine", row["sentence"]
     assert "all processes together" in row["sentence"]

@@ -21,8 +21,12 @@ LIMITS = ("--limit", "allocations=0", "--limit", "allocated_bytes=0")
 
 
 def git(folder: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
-                   cwd=folder, capture_output=True, check=True)
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
+        cwd=folder,
+        capture_output=True,
+        check=True,
+    )
 
 
 @pytest.fixture
@@ -41,16 +45,27 @@ def deep(tmp_path: Path) -> Path:
 
 
 def rows(heapwise: Any, folder: Path, program: str, command: str) -> list[dict[str, Any]]:
-    done = heapwise("gate", "--base-commit", "HEAD", "--build-command", command, "--new", program,
-                    *LIMITS, "--json", cwd=folder,
-                    env={"XDG_CACHE_HOME": str(folder.parents[5] / "cache")})
+    done = heapwise(
+        "gate",
+        "--base-commit",
+        "HEAD",
+        "--build-command",
+        command,
+        "--new",
+        program,
+        *LIMITS,
+        "--json",
+        cwd=folder,
+        env={"XDG_CACHE_HOME": str(folder.parents[5] / "cache")},
+    )
     assert done.stdout, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)["gate"]["rows"]
     return found
 
 
-@pytest.mark.parametrize(("program", "command"), [
-    ("app", "cc -O1 -o app main.c"), ("tool.py", "true")])
+@pytest.mark.parametrize(
+    ("program", "command"), [("app", "cc -O1 -o app main.c"), ("tool.py", "true")]
+)
 def test_an_unchanged_program_of_a_commit_that_reads_its_path_is_fine(
     heapwise: Any, deep: Path, program: str, command: str
 ) -> None:
@@ -69,15 +84,18 @@ def test_one_allocation_more_is_not_hidden_by_the_depth_of_the_base(
     assert not (deep / "app").exists()  # the user's tree is left alone
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("b/app", "new-build/deeper/app"), ("one", "another-one"), ("old/app", "new/app")])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("b/app", "new-build/deeper/app"), ("one", "another-one"), ("old/app", "new/app")],
+)
 def test_two_files_that_read_their_path_differ_in_what_was_changed_alone(
     heapwise: Any, tmp_path: Path, old: str, new: str
 ) -> None:
     for name, extra in ((old, 0), (new, 1)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cc", "-O1", f"-DEXTRA={extra}", "-o", name, str(SOURCE)], cwd=tmp_path,
-                       check=True)
+        subprocess.run(
+            ["cc", "-O1", f"-DEXTRA={extra}", "-o", name, str(SOURCE)], cwd=tmp_path, check=True
+        )
     done = heapwise("gate", "--base", old, "--new", new, *LIMITS, "--json")
     first = json.loads(done.stdout)["gate"]["rows"][0]
     assert (first["verdict"], first["exact"]) == ("regressed", True), first["sentence"]
@@ -90,8 +108,17 @@ def test_counts_at_paths_of_unequal_length_are_not_called_exact(
     """The clones would lie in the folder that is cloned."""
     for name in ("one", "another"):
         subprocess.run(["cc", "-O1", "-o", name, str(SOURCE)], cwd=tmp_path, check=True)
-    done = heapwise("gate", "--base", "one", "--new", "another", *LIMITS, "--json", "--strict",
-                    env={"XDG_CACHE_HOME": str(tmp_path)})
+    done = heapwise(
+        "gate",
+        "--base",
+        "one",
+        "--new",
+        "another",
+        *LIMITS,
+        "--json",
+        "--strict",
+        env={"XDG_CACHE_HOME": str(tmp_path)},
+    )
     assert done.returncode == 4, done.stderr
     for row in json.loads(done.stdout)["gate"]["rows"]:
         assert (row["verdict"], row["exact"]) == ("cannot tell", False)

@@ -33,20 +33,40 @@ def repository(folder: Path, kind: str, blocks: int = 1000) -> Path:
     return folder
 
 
-def of_commit(heapwise: Any, folder: Path, kind: str, cache: Path,
-              **more: str) -> list[dict[str, Any]]:
-    done = heapwise("gate", "--base-commit", "HEAD", "--build-command", BUILD[kind], "--new",
-                    program_of(kind), "--measure-identical", *LIMITS, "--json", cwd=folder,
-                    env={"XDG_CACHE_HOME": str(cache), **more})
+def of_commit(
+    heapwise: Any, folder: Path, kind: str, cache: Path, **more: str
+) -> list[dict[str, Any]]:
+    done = heapwise(
+        "gate",
+        "--base-commit",
+        "HEAD",
+        "--build-command",
+        BUILD[kind],
+        "--new",
+        program_of(kind),
+        "--measure-identical",
+        *LIMITS,
+        "--json",
+        cwd=folder,
+        env={"XDG_CACHE_HOME": str(cache), **more},
+    )
     return rows(done)
 
 
 def of_files(heapwise: Any, old: Path, new: Path, kind: str, cache: Path) -> list[dict[str, Any]]:
     for tree in (old, new):
         subprocess.run(["sh", "-c", BUILD[kind]], cwd=tree, check=True)
-    done = heapwise("gate", "--base", str(old / program_of(kind)), "--new",
-                    str(new / program_of(kind)), "--measure-identical", *LIMITS, "--json",
-                    env={"XDG_CACHE_HOME": str(cache)})
+    done = heapwise(
+        "gate",
+        "--base",
+        str(old / program_of(kind)),
+        "--new",
+        str(new / program_of(kind)),
+        "--measure-identical",
+        *LIMITS,
+        "--json",
+        env={"XDG_CACHE_HOME": str(cache)},
+    )
     return rows(done)
 
 
@@ -138,11 +158,31 @@ def test_bisections_find_the_commit_or_say_that_they_cannot(tmp_path: Path) -> N
         culprit = chance.randrange(1, 6)
         hashes = history(folder / "r", kind, culprit)
         done = subprocess.run(
-            [sys.executable, "-m", "heapwise", "bisect", "--quiet", "--metric", "cpu_time",
-             "--build-command", BUILD[kind], "--good", hashes[0], "--time", "3s", "--json", "--",
-             f"./{program_of(kind)}"],
-            cwd=folder / "r", env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache")},
-            capture_output=True, text=True, check=False, timeout=600)
+            [
+                sys.executable,
+                "-m",
+                "heapwise",
+                "bisect",
+                "--quiet",
+                "--metric",
+                "cpu_time",
+                "--build-command",
+                BUILD[kind],
+                "--good",
+                hashes[0],
+                "--time",
+                "3s",
+                "--json",
+                "--",
+                f"./{program_of(kind)}",
+            ],
+            cwd=folder / "r",
+            env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache")},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
         document = json.loads(done.stdout)
         if document["found"] is not None:
             assert document["found"] == hashes[culprit], (number, kind, done.stdout)

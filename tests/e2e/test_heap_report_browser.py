@@ -16,7 +16,8 @@ from heapwise.report import View, build_page
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium on this machine: apt install chromium")
+    CHROMIUM is None, reason="no chromium on this machine: apt install chromium"
+)
 
 CUT = """(() => Array.from(document.querySelectorAll('svg.figure')).flatMap(svg => {
   const frame = svg.getBoundingClientRect();
@@ -53,17 +54,33 @@ CONTRAST = """(() => {
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten subjects, several experiments, one subject without time, names of every length."""
-    others = {"malloc@mimalloc3": 1.62, "malloc@snmalloc": 1.61, "malloc@rpmalloc": 1.4,
-              "malloc@tcmalloc-google": 1.63, "malloc@tbbmalloc-current": 0.8}
+    others = {
+        "malloc@mimalloc3": 1.62,
+        "malloc@snmalloc": 1.61,
+        "malloc@rpmalloc": 1.4,
+        "malloc@tcmalloc-google": 1.63,
+        "malloc@tbbmalloc-current": 0.8,
+    }
     names = [*SPEED, *others]
     script = Heap(
-        speed={**SPEED, **others}, threads=(1, 2, 16), rounds=6, noise=0.02,
+        speed={**SPEED, **others},
+        threads=(1, 2, 16),
+        rounds=6,
+        noise=0.02,
         lost=lambda e, s, p: s == "malloc@tbbmalloc-current" and p.get("threads") == 16,
-        extra=[experiment_of("heap/pair", [Quantity("alloc_free", "ns/op", "lower"), MIX[-1]],
-                             [*names, "heap_inlined"]),
-               experiment_of("heap/realloc_growth", [Quantity("growth", "ns/op", "lower"),
-                                                     Quantity("large_growth", "ns/op", "lower")],
-                             names)])
+        extra=[
+            experiment_of(
+                "heap/pair",
+                [Quantity("alloc_free", "ns/op", "lower"), MIX[-1]],
+                [*names, "heap_inlined"],
+            ),
+            experiment_of(
+                "heap/realloc_growth",
+                [Quantity("growth", "ns/op", "lower"), Quantity("large_growth", "ns/op", "lower")],
+                names,
+            ),
+        ],
+    )
     path = tmp_path_factory.mktemp("heap") / "report.html"
     path.write_text(build_page([View(Evidence(heap_run(script)))]), encoding="utf-8")
     return path
@@ -122,8 +139,13 @@ def test_figures_on_shades_can_be_read_in_both_themes(page: Chromium) -> None:
 
 
 def test_nothing_sticks_out_on_a_narrow_screen(page: Chromium) -> None:
-    page.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1,
-              mobile=True)
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=390,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=True,
+    )
     assert opened(page).evaluate("document.documentElement.scrollWidth") <= 391
 
 

@@ -14,7 +14,8 @@ from heapwise.store import read_points
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium on this machine: apt install chromium")
+    CHROMIUM is None, reason="no chromium on this machine: apt install chromium"
+)
 
 WIDTH = "document.querySelector('.zoom svg').getBoundingClientRect().width"
 BOX = "document.querySelector('.zoom')"
@@ -32,8 +33,7 @@ def test_a_figure_grows_around_its_middle_and_shrinks_to_its_box(tmp_path: Path)
             browser.evaluate(f"document.querySelector('button[data-zoom=\"{factor}\"]').click()")
         assert browser.evaluate(WIDTH) == pytest.approx(4 * width, rel=0.01)
         assert browser.evaluate(f"{BOX}.scrollWidth > {BOX}.clientWidth")
-        middle = browser.evaluate(
-            f"({BOX}.scrollLeft + {BOX}.clientWidth / 2) / {BOX}.scrollWidth")
+        middle = browser.evaluate(f"({BOX}.scrollLeft + {BOX}.clientWidth / 2) / {BOX}.scrollWidth")
         assert middle == pytest.approx(0.5, abs=0.01)
         browser.evaluate(f"{BOX}.focus()")
         browser.press("+", 187, "+")

@@ -17,15 +17,30 @@ def v1(heapwise: Any, *command: str) -> dict[str, Any]:
 
 
 def checks(heapwise: Any, *command: str) -> dict[str, dict[str, Any]]:
-    done = heapwise("compare", "--allocators", "jemalloc,glibc", "--runs", "1", "--warmup", "0",
-                    "--json", "--", *command)
+    done = heapwise(
+        "compare",
+        "--allocators",
+        "jemalloc,glibc",
+        "--runs",
+        "1",
+        "--warmup",
+        "0",
+        "--json",
+        "--",
+        *command,
+    )
     assert done.stdout, done.stderr
     return {c["id"]: c for c in json.loads(done.stdout)["trust"]["checks"]}
 
 
 def test_a_child_that_loses_the_library_under_one_allocator_fails(heapwise: Any) -> None:
-    found = v1(heapwise, "/bin/sh", "-c", 'case "$LD_PRELOAD" in *jemalloc*) unset LD_PRELOAD;; '
-                                          "esac; /bin/echo one; /bin/echo two; true")
+    found = v1(
+        heapwise,
+        "/bin/sh",
+        "-c",
+        'case "$LD_PRELOAD" in *jemalloc*) unset LD_PRELOAD;; '
+        "esac; /bin/echo one; /bin/echo two; true",
+    )
     assert found["verdict"] == "fail", found
     assert "echo 0 instead of 2 times under jemalloc" in found["detail"]
 
@@ -52,11 +67,14 @@ int main(void) { char *p = malloc(9); p[0] = 0; free(p); return 0; }
 """
 
 
-@pytest.mark.parametrize(("script", "why"), [
-    ("env -i ./static; echo same", "LD_PRELOAD was taken out of its environment"),
-    ("unset LD_PRELOAD; ./static; echo same", "LD_PRELOAD was taken out of its environment"),
-    ("./static; echo same", "static, setuid, or not a program for this loader"),
-])
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("env -i ./static; echo same", "LD_PRELOAD was taken out of its environment"),
+        ("unset LD_PRELOAD; ./static; echo same", "LD_PRELOAD was taken out of its environment"),
+        ("./static; echo same", "static, setuid, or not a program for this loader"),
+    ],
+)
 def test_a_program_whose_children_lose_the_library_is_partial(
     heapwise: Any, tmp_path: Path, script: str, why: str
 ) -> None:

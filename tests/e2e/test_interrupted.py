@@ -28,8 +28,13 @@ def hear_interrupts() -> None:
 
 def start(environment: dict[str, str], place: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "heapwise", *words], env=environment, cwd=place, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        [sys.executable, "-m", "heapwise", *words],
+        env=environment,
+        cwd=place,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
         preexec_fn=hear_interrupts,
     )
 
@@ -73,23 +78,48 @@ def experiments(native: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("number", "lines"), [
-    (signal.SIGINT, 0), (signal.SIGINT, 1), (signal.SIGINT, 12), (signal.SIGTERM, 5),
-])
+@pytest.mark.parametrize(
+    ("number", "lines"),
+    [
+        (signal.SIGINT, 0),
+        (signal.SIGINT, 1),
+        (signal.SIGINT, 12),
+        (signal.SIGTERM, 5),
+    ],
+)
 def test_compare_keeps_everything_and_goes_on(
-    built_native: Path, heapwise: Any, environment: dict[str, str], tmp_path: Path,
-    assert_went_well: Any, number: signal.Signals, lines: int,
+    built_native: Path,
+    heapwise: Any,
+    environment: dict[str, str],
+    tmp_path: Path,
+    assert_went_well: Any,
+    number: signal.Signals,
+    lines: int,
 ) -> None:
     mark = f"0.1{os.getpid()}{lines}{int(number)}"
     store = tmp_path / "store"
-    child = start(environment, tmp_path, "compare", "--runs", "8", "--allocators",
-                  "jemalloc,glibc", "--", "/bin/sh", "-c", f"/bin/sleep {mark}")
+    child = start(
+        environment,
+        tmp_path,
+        "compare",
+        "--runs",
+        "8",
+        "--allocators",
+        "jemalloc,glibc",
+        "--",
+        "/bin/sh",
+        "-c",
+        f"/bin/sleep {mark}",
+    )
     wait_for_lines(store, lines)
     os.killpg(child.pid, number)
     _, said = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 130, said
-    found = re.search(r"stopped by you after (\d+) of 8 rounds\. (\d+) process(?:es)? kept "
-                      r"\(run (\w+)\)\.   go on: heapwise resume (\w+)", said)
+    found = re.search(
+        r"stopped by you after (\d+) of 8 rounds\. (\d+) process(?:es)? kept "
+        r"\(run (\w+)\)\.   go on: heapwise resume (\w+)",
+        said,
+    )
     assert found, said
     assert running(mark) == []
     stored = read_run(store, found.group(3))
@@ -102,8 +132,9 @@ def test_compare_keeps_everything_and_goes_on(
     assert (after.path / "samples.jsonl").read_bytes().startswith(before)
     assert after.run.state == "complete"
     times = Counter((s.round, s.subject) for s in planned_samples(after))
-    assert times == Counter({(r, s): 1 for r in range(9)
-                             for s in ("glibc", "glibc-control", "jemalloc")})
+    assert times == Counter(
+        {(r, s): 1 for r in range(9) for s in ("glibc", "glibc-control", "jemalloc")}
+    )
     assert len({p.number for p in after.processes}) == len(after.processes)
 
 
@@ -112,8 +143,20 @@ def test_run_keeps_the_samples_of_a_process_that_was_stopped(
 ) -> None:
     environment["HEAPWISE_NATIVE"] = str(fake_native)
     store = tmp_path / "store"
-    child = start(environment, tmp_path, "run", "fake/subjects", "--subjects", "many", "--set",
-                  "size=8", "--rounds", "1", "--seed", "5")
+    child = start(
+        environment,
+        tmp_path,
+        "run",
+        "fake/subjects",
+        "--subjects",
+        "many",
+        "--set",
+        "size=8",
+        "--rounds",
+        "1",
+        "--seed",
+        "5",
+    )
     wait_for_lines(store, 20)
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=PATIENCE_S)
@@ -132,8 +175,20 @@ def test_a_run_goes_on_with_every_cell_that_is_left_and_none_twice(
     """Cells that ran out of time are done too: they are not tried again for ever."""
     environment["HEAPWISE_NATIVE"] = str(fake_native)
     store = tmp_path / "store"
-    child = start(environment, tmp_path, "run", "fake/subjects", "--subjects", "slower,hang_64",
-                  "--timeout", "5s", "--rounds", "3", "--seed", "7")
+    child = start(
+        environment,
+        tmp_path,
+        "run",
+        "fake/subjects",
+        "--subjects",
+        "slower,hang_64",
+        "--timeout",
+        "5s",
+        "--rounds",
+        "3",
+        "--seed",
+        "7",
+    )
     wait_for_lines(store, 14)
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=PATIENCE_S)
@@ -144,10 +199,17 @@ def test_a_run_goes_on_with_every_cell_that_is_left_and_none_twice(
     assert done.returncode == 3, done.stderr  # one cell never ended, as before
     after = read_run(store, before.run.id)
     assert after.run.state == "complete"
-    ended = Counter((p.round, p.subject, p.parameters["size"]) for p in planned_processes(after)
-                    if p.status != "interrupted")
-    assert ended == Counter((r, s, size) for r in range(3) for size in (8, 64)
-                            for s in ("good", "good-control", "slower", "hang_64"))
+    ended = Counter(
+        (p.round, p.subject, p.parameters["size"])
+        for p in planned_processes(after)
+        if p.status != "interrupted"
+    )
+    assert ended == Counter(
+        (r, s, size)
+        for r in range(3)
+        for size in (8, 64)
+        for s in ("good", "good-control", "slower", "hang_64")
+    )
     status = {p.parameters["size"]: p.status for p in after.processes if p.subject == "hang_64"}
     assert status == {8: "ok", 64: "timed_out"}
 
@@ -157,8 +219,20 @@ def test_a_killed_heapwise_leaves_no_experiment_behind(
 ) -> None:
     environment["HEAPWISE_NATIVE"] = str(fake_native)
     store = tmp_path / "store"
-    child = start(environment, tmp_path, "run", "fake/subjects", "--subjects", "many", "--set",
-                  "size=8", "--rounds", "1", "--seed", "5")
+    child = start(
+        environment,
+        tmp_path,
+        "run",
+        "fake/subjects",
+        "--subjects",
+        "many",
+        "--set",
+        "size=8",
+        "--rounds",
+        "1",
+        "--seed",
+        "5",
+    )
     wait_for_lines(store, 20)
     inside = experiments(fake_native)
     assert inside

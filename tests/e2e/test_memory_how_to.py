@@ -16,7 +16,8 @@ HOW_TO = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "find-where-m
 
 
 def test_each_command_does_what_the_page_says(
-        heapwise: Heapwise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heapwise: Heapwise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```sh\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
@@ -36,11 +37,22 @@ def test_each_command_does_what_the_page_says(
 
 def test_a_profile_has_a_page_and_exports(heapwise: Heapwise, tmp_path: Path) -> None:
     profile, page = tmp_path / "day.hwt", tmp_path / "day.html"
-    done = heapwise("record", "--profile", "--sample-every", "4096", "-o", str(profile), "--",
-                    "perl", "-e", "my @a = map { $_ x 9 } 1..20000")
+    done = heapwise(
+        "record",
+        "--profile",
+        "--sample-every",
+        "4096",
+        "-o",
+        str(profile),
+        "--",
+        "perl",
+        "-e",
+        "my @a = map { $_ x 9 } 1..20000",
+    )
     assert done.returncode == 0, done.stderr
-    done = heapwise("trace", str(profile), "--html", str(page), "--export",
-                    str(tmp_path / "day.peak.folded"))
+    done = heapwise(
+        "trace", str(profile), "--html", str(page), "--export", str(tmp_path / "day.peak.folded")
+    )
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if str(profile) not in line]
     assert max(map(len, lines)) <= 80

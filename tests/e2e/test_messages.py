@@ -65,15 +65,19 @@ def test_options_after_the_dashes_are_noted(heapwise: Any) -> None:
 
 def test_a_library_that_is_not_used_is_named_with_what_was(heapwise: Any, tmp_path: Path) -> None:
     library = next(Path("/lib").glob("*/libm.so.6"))
-    done = heapwise(*ONE[:1], "--allocator", f"a={library}", "--allocators", "a", *ONE[3:], "--",
-                    "true")
+    done = heapwise(
+        *ONE[:1], "--allocator", f"a={library}", "--allocators", "a", *ONE[3:], "--", "true"
+    )
     assert "Another malloc than the chosen one was used in 1 of 3 processes: a used " in done.stdout
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (["-r", "3", "--export-json", "x.json", "true"], "do: --export FILE.json"),
-    (["-r", "3", "./server", "--bench"], "heapwise compare -- ./server --bench"),
-])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-r", "3", "--export-json", "x.json", "true"], "do: --export FILE.json"),
+        (["-r", "3", "./server", "--bench"], "heapwise compare -- ./server --bench"),
+    ],
+)
 def test_an_unknown_option_has_a_way_out_that_works(
     heapwise: Any, words: list[str], said: str
 ) -> None:

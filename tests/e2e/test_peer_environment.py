@@ -22,17 +22,31 @@ def peers(tmp_path: Path) -> dict[str, str]:
     shutil.copytree(ROOT / "peers" / "glibc", folder / "glibc")
     (folder / "toy").mkdir()
     (tmp_path / "toy.c").write_text(MALLOC)
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-fno-builtin", str(tmp_path / "toy.c"), "-o",
-                    str(tmp_path / "libtoy.so"), "-Wl,--build-id"], check=True)
+    subprocess.run(
+        [
+            "cc",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-fno-builtin",
+            str(tmp_path / "toy.c"),
+            "-o",
+            str(tmp_path / "libtoy.so"),
+            "-Wl,--build-id",
+        ],
+        check=True,
+    )
     (folder / "toy" / "peer.toml").write_text(
         f'title = "T"\nkind = "preload"\nlibraries = ["libtoy.so"]\nfolders = ["{tmp_path}"]\n'
-        'get = "make it"\nlicence = "MIT"\nenvironment = { FAKE_TOLD = "yes" }\n')
+        'get = "make it"\nlicence = "MIT"\nenvironment = { FAKE_TOLD = "yes" }\n'
+    )
     return {"HEAPWISE_PEERS": str(folder)}
 
 
 def test_compare(heapwise: Any, peers: dict[str, str]) -> None:
-    program = ('case "$LD_PRELOAD" in *libtoy*) test "$FAKE_TOLD" = yes;; '
-               '*) test -z "$FAKE_TOLD"; esac')
+    program = (
+        'case "$LD_PRELOAD" in *libtoy*) test "$FAKE_TOLD" = yes;; *) test -z "$FAKE_TOLD"; esac'
+    )
     done = heapwise("compare", "--runs", "1", "--force", "--", "/bin/sh", "-c", program, env=peers)
     assert done.returncode == 0, done.stderr
     assert "toy" in done.stdout
@@ -42,7 +56,11 @@ def test_run(heapwise: Any, peers: dict[str, str], fake_native: Path, tmp_path: 
     heapwise("run", "fake/single", "--smoke", env=peers | {"HEAPWISE_NATIVE": str(fake_native)})
     store = tmp_path / "store"
     [id] = run_ids(store)
-    told = {(p.subject, check.detail) for p in read_run(store, id).processes
-            for check in p.facts.checks or () if check.id == "told"}
+    told = {
+        (p.subject, check.detail)
+        for p in read_run(store, id).processes
+        for check in p.facts.checks or ()
+        if check.id == "told"
+    }
     assert told >= {("good", ""), ("malloc@glibc", ""), ("malloc@toy", "yes")}
     assert ("malloc@glibc", "yes") not in told

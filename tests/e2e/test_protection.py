@@ -19,10 +19,11 @@ def test_price_stands_beside_what_is_stopped(heapwise: Any, tmp_path: Path) -> N
     assert "heapwise run attacks, once in this store" in first
     heapwise("run", "attacks/frees", "--smoke")
     said = heapwise(*options, "--", *PROGRAM).stdout
-    table = said[said.index("resists"):].splitlines()
+    table = said[said.index("resists") :].splitlines()
     words = {line.split()[0]: line.split() for line in table[1:] if line.split()}
     expected = {"glibc", "heapwise"} | {
-        peer.name for peer in installed_peers() if peer.protection != "plain"}
+        peer.name for peer in installed_peers() if peer.protection != "plain"
+    }
     assert expected <= words.keys()
     assert words["heapwise-hardened"][1] == "hardened"
     assert words["heapwise-hardened"][-3:] == ["3", "0", "0"]
@@ -40,8 +41,18 @@ def test_two_choices_of_allocators_are_refused(heapwise: Any) -> None:
 
 @pytest.mark.usefixtures("built_native")
 def test_attacks_are_not_ranked(heapwise: Any) -> None:
-    said = heapwise("run", "attacks/reads", "--set", "attack=known_neighbour", "--set", "size=128",
-                    "--set", "attempts=2", "--rounds", "1").stdout
+    said = heapwise(
+        "run",
+        "attacks/reads",
+        "--set",
+        "attack=known_neighbour",
+        "--set",
+        "size=128",
+        "--set",
+        "attempts=2",
+        "--rounds",
+        "1",
+    ).stdout
     assert "endings of attacks are not ranked" in said
     assert "Fastest" not in said
     assert "cannot tell" not in said

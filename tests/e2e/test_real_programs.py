@@ -14,17 +14,23 @@ pytestmark = pytest.mark.usefixtures("built_native")
 
 
 def test_every_program_that_is_here_does_the_same_work_under_our_heap(heapwise: Any) -> None:
-    done = heapwise("run", "heap/real_programs", "--smoke", "--subjects", "malloc@heapwise",
-                    "--json")
+    done = heapwise(
+        "run", "heap/real_programs", "--smoke", "--subjects", "malloc@heapwise", "--json"
+    )
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    rows = [row for row in result["rows"] if row["parameters"]["quantity"] == "peak_resident"
-            or row["status"] != "ok"]
-    missing = {row["parameters"]["program"]: row["note"] for row in rows
-               if row["status"] == "missing"}
+    rows = [
+        row
+        for row in result["rows"]
+        if row["parameters"]["quantity"] == "peak_resident" or row["status"] != "ok"
+    ]
+    missing = {
+        row["parameters"]["program"]: row["note"] for row in rows if row["status"] == "missing"
+    }
     assert all("apt-get install" in note for note in missing.values())
-    measured = {row["parameters"]["program"]: row for row in rows
-                if row["subject"] == "malloc@heapwise"}
+    measured = {
+        row["parameters"]["program"]: row for row in rows if row["subject"] == "malloc@heapwise"
+    }
     assert {row["status"] for row in measured.values()} == {"ok"}, measured
     assert all(row["median"] > 1 << 20 for row in measured.values())
     assert measured.keys() >= ALWAYS

@@ -16,8 +16,15 @@ Heapwise = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture
 def trace(heapwise: Heapwise, tmp_path: Path) -> Path:
     path = tmp_path / "perl.hwt"
-    done = heapwise("record", "-o", str(path), "--", "perl", "-e",
-                    'my %h; $h{$_} = "x" x ($_ % 90) for 1..20000; print scalar keys %h')
+    done = heapwise(
+        "record",
+        "-o",
+        str(path),
+        "--",
+        "perl",
+        "-e",
+        'my %h; $h{$_} = "x" x ($_ % 90) for 1..20000; print scalar keys %h',
+    )
     assert done.returncode == 0, done.stderr
     assert "20000" in done.stdout
     assert "Recorded" in done.stdout
@@ -31,20 +38,35 @@ def test_a_trace_says_what_is_in_it(heapwise: Heapwise, trace: Path) -> None:
     assert found["blocks"] > 20000
     assert found["summary"]["exit_code"] == 0
     assert sum(site["count"] for site in found["sites"]) == found["blocks"]
-    assert max(point["bytes"] for point in found["live_bytes"]) <= (
-        found["summary"]["peak_live_bytes"])
+    assert (
+        max(point["bytes"] for point in found["live_bytes"])
+        <= (found["summary"]["peak_live_bytes"])
+    )
     assert "perl" in found["sites"][0]["module"]
 
 
 def test_a_replay_is_an_ordinary_run_and_does_the_recorded_work(
-        heapwise: Heapwise, trace: Path) -> None:
-    done = heapwise("replay", str(trace), "--rounds", "1", "--allocators", "heapwise", "--schedule",
-                    "fast,order,paced", "--json")
+    heapwise: Heapwise, trace: Path
+) -> None:
+    done = heapwise(
+        "replay",
+        str(trace),
+        "--rounds",
+        "1",
+        "--allocators",
+        "heapwise",
+        "--schedule",
+        "fast,order,paced",
+        "--json",
+    )
     assert done.returncode in (0, 4), done.stderr
     result = json.loads(done.stdout)
     assert result["run"]["plan"]["options"]["replay"]["trace"] == str(trace)
-    memory = {(row["parameters"]["schedule"], row["subject"]): row["median"]
-              for row in result["rows"] if row["parameters"]["quantity"] == "peak_memory"}
+    memory = {
+        (row["parameters"]["schedule"], row["subject"]): row["median"]
+        for row in result["rows"]
+        if row["parameters"]["quantity"] == "peak_memory"
+    }
     assert {schedule for schedule, _ in memory} == {"fast", "order", "paced"}, done.stderr
     assert all(median and median > 1 << 20 for median in memory.values()), (memory, done.stderr)
 
@@ -69,8 +91,18 @@ def test_a_program_that_cannot_be_recorded_is_refused(heapwise: Heapwise, tmp_pa
 
 def test_a_profile_gives_estimates_and_is_not_played(heapwise: Heapwise, tmp_path: Path) -> None:
     path = tmp_path / "profile.hwt"
-    done = heapwise("record", "--profile", "--sample-every", "16k", "-o", str(path), "--", "perl",
-                    "-e", 'my %h; $h{$_} = "x" x ($_ % 90) for 1..20000; print scalar keys %h')
+    done = heapwise(
+        "record",
+        "--profile",
+        "--sample-every",
+        "16k",
+        "-o",
+        str(path),
+        "--",
+        "perl",
+        "-e",
+        'my %h; $h{$_} = "x" x ($_ % 90) for 1..20000; print scalar keys %h',
+    )
     assert done.returncode == 0, done.stderr
     assert "samples, one for each 16 KiB" in done.stdout
     found = json.loads(heapwise("trace", str(path), "--json").stdout)
@@ -85,8 +117,11 @@ def test_a_profile_gives_estimates_and_is_not_played(heapwise: Heapwise, tmp_pat
 
 
 def test_options_that_do_not_fit_are_refused(heapwise: Heapwise) -> None:
-    for options in (["--sample-every", "1M"], ["--stacks", "some"],
-                    ["--profile", "--sample-every", "1"]):
+    for options in (
+        ["--sample-every", "1M"],
+        ["--stacks", "some"],
+        ["--profile", "--sample-every", "1"],
+    ):
         done = heapwise("record", *options, "--", "true")
         assert done.returncode == 2
         assert "E003" in done.stderr
@@ -116,10 +151,12 @@ make -s && perl -e 'exit 0 if fork == 0; my @all = (1..20000); wait' && ./hello
 
 
 def test_a_build_is_followed_through_make_shells_and_drivers(
-        heapwise: Heapwise, tmp_path: Path) -> None:
+    heapwise: Heapwise, tmp_path: Path
+) -> None:
     path = tmp_path / "build.hwt"
-    done = heapwise("record", "--follow", "-o", str(path), "--", "sh", "-c",
-                    f"cd {tmp_path} && {BUILD}")
+    done = heapwise(
+        "record", "--follow", "-o", str(path), "--", "sh", "-c", f"cd {tmp_path} && {BUILD}"
+    )
     assert done.returncode == 0, done.stderr
     done = heapwise("trace", str(path), "--json")
     found = json.loads(done.stdout)["processes"]
@@ -135,8 +172,16 @@ def test_a_build_is_followed_through_make_shells_and_drivers(
     of_compiler = heapwise("trace", compiler["trace"])
     assert "cc1" in of_compiler.stdout
     assert f"one of {len(found)} of this recording" in " ".join(of_compiler.stdout.split())
-    played = heapwise("replay", compiler["trace"], "--rounds", "1", "--allocators", "heapwise",
-                      "--schedule", "fast")
+    played = heapwise(
+        "replay",
+        compiler["trace"],
+        "--rounds",
+        "1",
+        "--allocators",
+        "heapwise",
+        "--schedule",
+        "fast",
+    )
     assert played.returncode in (0, 4), played.stderr
     said = " ".join((played.stdout + played.stderr).split())
     assert f"Process {compiler['pid']}" in said

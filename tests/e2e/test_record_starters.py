@@ -52,60 +52,77 @@ def recorded(heapwise: Heapwise, trace: Path, *words: str) -> tuple[int, int, st
     return done.returncode, events, " ".join((done.stdout + done.stderr).split())
 
 
-@pytest.mark.parametrize(("starter", "program", "error", "reason"), [
-    ("env", "static", "E020", "statically linked"),
-    ("env -i", "dynamic", "E028", "without LD_PRELOAD"),
-    ("sh -c", "static", "E020", "statically linked"),
-    ("sh -c", "exec static", "E020", "statically linked"),
-    ("timeout 9", "static", "E020", "statically linked"),
-    ("setpriv --reuid=65534 --clear-groups env", "setuid", "E022", "setuid"),
-])
+@pytest.mark.parametrize(
+    ("starter", "program", "error", "reason"),
+    [
+        ("env", "static", "E020", "statically linked"),
+        ("env -i", "dynamic", "E028", "without LD_PRELOAD"),
+        ("sh -c", "static", "E020", "statically linked"),
+        ("sh -c", "exec static", "E020", "statically linked"),
+        ("timeout 9", "static", "E020", "statically linked"),
+        ("setpriv --reuid=65534 --clear-groups env", "setuid", "E022", "setuid"),
+    ],
+)
 def test_a_program_that_was_not_recorded_is_named(
-        heapwise: Heapwise, programs: Path, tmp_path: Path, starter: str, program: str, error: str,
-        reason: str) -> None:
+    heapwise: Heapwise,
+    programs: Path,
+    tmp_path: Path,
+    starter: str,
+    program: str,
+    error: str,
+    reason: str,
+) -> None:
     if "setpriv" in starter and os.geteuid() != 0:
         pytest.skip("only root can become another user")
     *before, name = program.split()
     started = " ".join([*before, str(programs / name)])
     for options in ([], ["--profile"], ["--follow"]):
-        code, events, said = recorded(heapwise, tmp_path / "x.hwt", *options, "--",
-                                      *starter.split(), started)
+        code, events, said = recorded(
+            heapwise, tmp_path / "x.hwt", *options, "--", *starter.split(), started
+        )
         assert code == 2, said
         assert error in said
         assert f"{name}, which was not recorded" in said
         assert reason in said
         assert events < CALLS
-    code, _, said = recorded(heapwise, tmp_path / "x.hwt", "--force", "--", *starter.split(),
-                             started)
+    code, _, said = recorded(
+        heapwise, tmp_path / "x.hwt", "--force", "--", *starter.split(), started
+    )
     assert code == 0
     assert f"Missed {name}" in said
 
 
-@pytest.mark.parametrize("starter", [
-    "env", "setpriv --reuid=65534 --clear-groups", "chroot --userspec=65534:65534 /"])
+@pytest.mark.parametrize(
+    "starter", ["env", "setpriv --reuid=65534 --clear-groups", "chroot --userspec=65534:65534 /"]
+)
 def test_a_program_that_a_starter_becomes_is_recorded_whole(
-        heapwise: Heapwise, programs: Path, tmp_path: Path, starter: str) -> None:
+    heapwise: Heapwise, programs: Path, tmp_path: Path, starter: str
+) -> None:
     if starter != "env" and os.geteuid() != 0:
         pytest.skip("only root can become another user")
-    code, events, said = recorded(heapwise, tmp_path / "x.hwt", "--", *starter.split(),
-                                  str(programs / "dynamic"))
+    code, events, said = recorded(
+        heapwise, tmp_path / "x.hwt", "--", *starter.split(), str(programs / "dynamic")
+    )
     assert code == 0, said
     assert events >= CALLS
     assert "Missed" not in said
 
 
 def test_a_program_that_gives_up_its_rights_first_is_recorded_whole(
-        heapwise: Heapwise, programs: Path, tmp_path: Path) -> None:
+    heapwise: Heapwise, programs: Path, tmp_path: Path
+) -> None:
     if os.geteuid() != 0:
         pytest.skip("chroot needs root")
-    code, events, said = recorded(heapwise, tmp_path / "x.hwt", "--", str(programs / "dynamic"),
-                                  "early")
+    code, events, said = recorded(
+        heapwise, tmp_path / "x.hwt", "--", str(programs / "dynamic"), "early"
+    )
     assert code == 0, said
     assert events >= CALLS
 
 
 def test_children_are_named_that_nobody_can_record(
-        heapwise: Heapwise, programs: Path, tmp_path: Path) -> None:
+    heapwise: Heapwise, programs: Path, tmp_path: Path
+) -> None:
     """One child is recorded, so the shell does what was asked for."""
     command = f"{programs}/static; {programs}/dynamic"
     code, _, said = recorded(heapwise, tmp_path / "x.hwt", "--follow", "--", "sh", "-c", command)
@@ -119,12 +136,25 @@ def test_children_are_named_that_nobody_can_record(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_command_ends_the_program_and_keeps_the_trace(
-        number: int, heapwise: Heapwise, tmp_path: Path) -> None:
+    number: int, heapwise: Heapwise, tmp_path: Path
+) -> None:
     trace = tmp_path / "x.hwt"
     command = subprocess.Popen(
-        [sys.executable, "-m", "heapwise", "record", "-o", str(trace), "--", "perl", "-e",
-         "$| = 1; print qq($$\\n); while (1) { my @x = 1..99; select undef, undef, undef, .01 }"],
-        stdout=subprocess.PIPE, text=True)
+        [
+            sys.executable,
+            "-m",
+            "heapwise",
+            "record",
+            "-o",
+            str(trace),
+            "--",
+            "perl",
+            "-e",
+            "$| = 1; print qq($$\\n); while (1) { my @x = 1..99; select undef, undef, undef, .01 }",
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert command.stdout is not None
     program = int(command.stdout.readline())
     command.send_signal(number)
@@ -138,8 +168,21 @@ def test_a_signal_to_the_command_ends_the_program_and_keeps_the_trace(
 def test_a_command_that_is_killed_leaves_no_program(tmp_path: Path) -> None:
     trace = tmp_path / "x.hwt"
     command = subprocess.Popen(
-        [sys.executable, "-m", "heapwise", "record", "-o", str(trace), "--", "sh", "-c",
-         "echo $$; exec sleep 60"], stdout=subprocess.PIPE, text=True)
+        [
+            sys.executable,
+            "-m",
+            "heapwise",
+            "record",
+            "-o",
+            str(trace),
+            "--",
+            "sh",
+            "-c",
+            "echo $$; exec sleep 60",
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert command.stdout is not None
     program = int(command.stdout.readline())
     command.kill()
@@ -151,18 +194,27 @@ def test_a_command_that_is_killed_leaves_no_program(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_reported_and_leaves_what_was_before(
-        heapwise: Heapwise, tmp_path: Path) -> None:
+    heapwise: Heapwise, tmp_path: Path
+) -> None:
     small = tmp_path / "small"
     small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(small)],
-                             capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(small)],
+        capture_output=True,
+        check=False,
+    )
     if mounted.returncode != 0:
         pytest.skip("a small file system cannot be mounted here")
     try:
         trace = small / "x.hwt"
         code, events, said = recorded(
-            heapwise, trace, "--", "perl", "-e", "for my $i (1..300) { my @x = map { 'x' x $_ } "
-            "1..2000 }")
+            heapwise,
+            trace,
+            "--",
+            "perl",
+            "-e",
+            "for my $i (1..300) { my @x = map { 'x' x $_ } 1..2000 }",
+        )
         assert code == 5
         assert "E051" in said
         assert "holds the calls before" in said
@@ -175,7 +227,8 @@ def test_a_full_disk_is_reported_and_leaves_what_was_before(
 
 
 def test_a_trace_is_not_replaced_unless_it_is_named(
-        heapwise: Heapwise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heapwise: Heapwise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("true.hwt", "true-2.hwt", "true-3.hwt"):
         done = heapwise("record", "--", "true")

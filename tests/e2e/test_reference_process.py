@@ -21,16 +21,19 @@ COMPARE = ("compare", "--warmup", "0", "--runs", "2", "--allocators", "jemalloc,
 
 
 def references(stored: StoredRun) -> list[str]:
-    return [p.status for p in stored.processes
-            if p.round == REFERENCE_ROUND and not p.facts.counting]
+    return [
+        p.status for p in stored.processes if p.round == REFERENCE_ROUND and not p.facts.counting
+    ]
 
 
 def test_a_run_whose_baseline_failed_goes_on_with_another_reference(
     heapwise: Any, tmp_path: Path
 ) -> None:
     """What the program prints depends on the allocator: only a reference tells which is wrong."""
-    script = ("test -e there || exit 4; "
-              'case "$LD_PRELOAD" in *jemalloc*) echo other;; *) echo same;; esac')
+    script = (
+        "test -e there || exit 4; "
+        'case "$LD_PRELOAD" in *jemalloc*) echo other;; *) echo same;; esac'
+    )
     for seed in ("1", "2", "3"):
         (tmp_path / "there").unlink(missing_ok=True)
         done = heapwise(*COMPARE, "--seed", seed, "--", "/bin/sh", "-c", script)
@@ -40,8 +43,7 @@ def test_a_run_whose_baseline_failed_goes_on_with_another_reference(
         stored = read_run(tmp_path / "store", "last")
         assert stored.run.state == "complete"
         assert references(stored) == ["failed", "ok"]
-        assert {p.status for p in stored.processes if p.subject == "jemalloc"} == {
-            "output_differs"}
+        assert {p.status for p in stored.processes if p.subject == "jemalloc"} == {"output_differs"}
 
 
 def test_a_reference_that_was_interrupted_is_run_again(
@@ -50,7 +52,10 @@ def test_a_reference_that_was_interrupted_is_run_again(
     script = "touch begun; test -e go || exec sleep 60; echo same"
     with subprocess.Popen(
         [sys.executable, "-m", "heapwise", *COMPARE, "--", "/bin/sh", "-c", script],
-        env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as child:

@@ -27,7 +27,8 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium on this machine: apt install chromium")
+    CHROMIUM is None, reason="no chromium on this machine: apt install chromium"
+)
 
 NOWHERE = "http:" + "//127.0.0.1:9/x"
 """This machine itself, at a port where nobody listens."""
@@ -68,11 +69,19 @@ def page(browser: Chromium, report: Path) -> Chromium:
 def test_opens_from_disk_without_complaint_or_request(page: Chromium, report: Path) -> None:
     assert page.evaluate("document.querySelectorAll('article.run').length") == 2
     assert page.evaluate("document.querySelector('h1.answer').offsetHeight") > 0
-    assert page.evaluate("Array.from(document.querySelectorAll('svg.figure'))"
-                         ".filter(s => s.getBoundingClientRect().width > 300).length") >= 2
+    assert (
+        page.evaluate(
+            "Array.from(document.querySelectorAll('svg.figure'))"
+            ".filter(s => s.getBoundingClientRect().width > 300).length"
+        )
+        >= 2
+    )
     page.evaluate("new Promise(done => setTimeout(done, 300))")
-    asked = [url for url in page.requests() if url not in ("about:blank", report.as_uri())
-             and not url.startswith("data:")]
+    asked = [
+        url
+        for url in page.requests()
+        if url not in ("about:blank", report.as_uri()) and not url.startswith("data:")
+    ]
     assert asked == []
     assert page.complaints() == []
 
@@ -81,10 +90,13 @@ def test_the_test_would_see_an_error_and_a_request(page: Chromium, report: Path)
     """A page that does both must not pass as one that does neither."""
     broken = report.with_name("broken.html")
     text = report.read_text(encoding="utf-8")
-    policy = text[text.index('<meta http-equiv="Content-Security-Policy"'):].split("\n")[0]
-    broken.write_text(text.replace(policy, "").replace(
-        "</body>", "<script>new Image().src='" + NOWHERE + "'; nothing();</script></body>"),
-        encoding="utf-8")
+    policy = text[text.index('<meta http-equiv="Content-Security-Policy"') :].split("\n")[0]
+    broken.write_text(
+        text.replace(policy, "").replace(
+            "</body>", "<script>new Image().src='" + NOWHERE + "'; nothing();</script></body>"
+        ),
+        encoding="utf-8",
+    )
     page.open(broken)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (page.requests() and page.complaints()):
@@ -131,8 +143,9 @@ def test_theme_switches_and_is_remembered(page: Chromium, report: Path) -> None:
 
 
 def test_theme_follows_the_system_until_one_is_chosen(page: Chromium, report: Path) -> None:
-    page.call("Emulation.setEmulatedMedia",
-              features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    page.call(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}]
+    )
     page.open(report)
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
@@ -161,17 +174,23 @@ def test_ink_can_be_read_in_both_themes(page: Chromium) -> None:
 
 def hostile() -> StoredRun:
     """Names that a spreadsheet would compute, that need quotes, and that scripts stumble over."""
-    names = {"mimalloc": '=HYPERLINK("http:evil","x")', "scudo": "a,b\n\"c\"</script>\r",
-             "jemalloc": "__proto__"}
+    names = {
+        "mimalloc": '=HYPERLINK("http:evil","x")',
+        "scudo": 'a,b\n"c"</script>\r',
+        "jemalloc": "__proto__",
+    }
     parameters = {"toString": None, "__proto__": 1.0, "x": True, "share": 1e-7, "=1": "-2"}
     stored = compare_run()
-    records = [[replace(record, parameters=parameters) for record in kind]
-               for kind in (stored.processes, stored.samples)]
+    records = [
+        [replace(record, parameters=parameters) for record in kind]
+        for kind in (stored.processes, stored.samples)
+    ]
     text = msgspec.json.encode([stored.run, *records]).decode()
     for name, other in names.items():
         text = text.replace(f'"{name}"', json.dumps(other))
     run, processes, samples = msgspec.json.decode(
-        text, type=tuple[Run, list[Process], list[Sample]])
+        text, type=tuple[Run, list[Process], list[Sample]]
+    )
     return replace(stored, run=run, processes=processes, samples=samples)
 
 
@@ -185,7 +204,8 @@ def downloads(page: Chromium, folder: Path, view: View) -> None:
         page.evaluate(f"document.querySelector('[data-file=\"{target.name}\"]').click()")
         deadline = time.monotonic() + 30
         while not (target.exists() and target.stat().st_size >= len(expected)) and (
-                time.monotonic() < deadline):
+            time.monotonic() < deadline
+        ):
             page.evaluate("new Promise(done => setTimeout(done, 50))")
         assert target.read_bytes() == expected
 
@@ -207,8 +227,11 @@ def test_hostile_names_are_written_as_export_writes_them(page: Chromium, tmp_pat
 def test_the_browser_writes_numbers_as_the_csv_does(page: Chromium) -> None:
     chance = random.Random(3)
     numbers = [struct.unpack("d", chance.randbytes(8))[0] for _ in range(2000)]
-    numbers += [chance.choice([-1, 1]) * chance.uniform(1, 10) * 10.0**place
-                for place in range(-12, 26) for _ in range(20)]
+    numbers += [
+        chance.choice([-1, 1]) * chance.uniform(1, 10) * 10.0**place
+        for place in range(-12, 26)
+        for _ in range(20)
+    ]
     numbers += [10.0**place for place in range(-12, 26)] + [0.0, -0.0]
     finite = [number for number in numbers if math.isfinite(number)]
     assert page.evaluate(f"{json.dumps(finite)}.map(String)") == [number_text(n) for n in finite]
@@ -238,17 +261,26 @@ def test_data_that_cannot_be_unpacked_is_reported(page: Chromium) -> None:
 
 def test_the_command_can_be_copied(page: Chromium) -> None:
     page.evaluate("document.querySelector('[data-copy]').click()")
-    page.until("['Copied', 'Selected: copy it with your keyboard'].includes("
-               "document.getElementById('status').textContent)")
+    page.until(
+        "['Copied', 'Selected: copy it with your keyboard'].includes("
+        "document.getElementById('status').textContent)"
+    )
 
 
 def test_nothing_sticks_out_on_a_narrow_screen(page: Chromium) -> None:
-    page.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1,
-              mobile=True)
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=390,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=True,
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
 
 
 def test_on_paper_everything_is_open(page: Chromium) -> None:
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate("Array.from(document.querySelectorAll('details'))"
-                         ".every(part => part.open)") is True
+    assert (
+        page.evaluate("Array.from(document.querySelectorAll('details')).every(part => part.open)")
+        is True
+    )

@@ -14,14 +14,19 @@ from test_interrupted import PATIENCE_S, start, wait_for_lines
 
 from heapwise.store import read_run, run_ids
 
-REPORTS = {"pool-policies": 2, "pool-vs-malloc": 2, "latency-lab": 42, "binary-trees": 2,
-           "allocatorbench": 3}
+REPORTS = {
+    "pool-policies": 2,
+    "pool-vs-malloc": 2,
+    "latency-lab": 42,
+    "binary-trees": 2,
+    "allocatorbench": 3,
+}
 """Report -> its pictures."""
 
 LONG = {"latency-lab", "allocatorbench", "pool-vs-malloc"}
 """Their experiments take longest, and go the same way through the command."""
 
-FAKE = '''
+FAKE = """
 title = "A report of a fake"
 origin = "The tests"
 [machine.none]
@@ -50,7 +55,7 @@ shows = ["slower / good >= 1.5"]
 [[conclusion]]
 says = "It is three times as slow."
 shows = ["slower / good >= 3"]
-'''
+"""
 
 
 HOW_TO = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "add-published-report.md"
@@ -87,8 +92,10 @@ def test_each_report_can_be_planned(heapwise: Any, name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in REPORTS])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in REPORTS],
+)
 def test_a_report_is_reproduced_in_small(
     heapwise: Any, built_native: Path, tmp_path: Path, name: str, assert_went_well: Any
 ) -> None:
@@ -110,8 +117,10 @@ def test_a_report_is_reproduced_in_small(
     written = heapwise("reproduce", name, "--pages", "pages", "--smoke", "--json")
     assert_went_well(written)
     pages = set(json.loads(written.stdout)["files"])
-    assert {path.relative_to(tmp_path / "pages").as_posix()
-            for path in (tmp_path / "pages").rglob("*.*")} == pages
+    assert {
+        path.relative_to(tmp_path / "pages").as_posix()
+        for path in (tmp_path / "pages").rglob("*.*")
+    } == pages
     [page] = [path for path in (tmp_path / "pages").glob("*/*.md") if path.stem == name]
     assert "This was a smoke run" in page.read_text()
 
@@ -125,8 +134,9 @@ def test_the_reports_are_listed(heapwise: Any, built_native: Path) -> None:
     assert listed["pool-vs-malloc"]["last"] is None
 
 
-def test_a_plan_is_estimated_and_nothing_is_run(heapwise: Any, built_native: Path,
-                                                tmp_path: Path) -> None:
+def test_a_plan_is_estimated_and_nothing_is_run(
+    heapwise: Any, built_native: Path, tmp_path: Path
+) -> None:
     done = heapwise("reproduce", "pool-vs-malloc", "--dry-run", "--json")
     assert done.returncode == 0, done.stderr
     plan = json.loads(done.stdout)
@@ -135,8 +145,14 @@ def test_a_plan_is_estimated_and_nothing_is_run(heapwise: Any, built_native: Pat
     assert {cell["iterations"] for found in cells.values() for cell in found} == {1_000_000}
     assert plan["plan"]["options"]["repeats"] == 10
     names = {subject["name"] for subject in plan["plan"]["subjects"]}
-    assert names == {"unsynchronized", "mutex", "lock_free", "thread_cached", "malloc@glibc",
-                     "malloc@glibc-control"}
+    assert names == {
+        "unsynchronized",
+        "mutex",
+        "lock_free",
+        "thread_cached",
+        "malloc@glibc",
+        "malloc@glibc-control",
+    }
     assert not (tmp_path / "store" / "runs").exists()
 
 
@@ -166,16 +182,20 @@ def test_a_report_of_the_user_is_judged_stopped_and_resumed(
     again = heapwise("reproduce", "mine.toml", "--run", run, "-o", "again")
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "again" / "figures.csv").read_bytes() == (
-        folder / "figures.csv").read_bytes()
+        folder / "figures.csv"
+    ).read_bytes()
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (["no-such-report"], "no published report is called 'no-such-report'"),
-    (["nowhere.toml"], "does not hold a published report"),
-    (["pool-vs-malloc", "--set", "iterations=1,2"], "reproduced with one value"),
-    (["pool-vs-malloc", "--run", "abcd"], "abcd"),
-    (["--pages", "pages"], "the store has no run of a published report yet"),
-])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["no-such-report"], "no published report is called 'no-such-report'"),
+        (["nowhere.toml"], "does not hold a published report"),
+        (["pool-vs-malloc", "--set", "iterations=1,2"], "reproduced with one value"),
+        (["pool-vs-malloc", "--run", "abcd"], "abcd"),
+        (["--pages", "pages"], "the store has no run of a published report yet"),
+    ],
+)
 def test_a_report_that_cannot_be_reproduced_is_named_with_the_reason(
     heapwise: Any, built_native: Path, words: list[str], said: str
 ) -> None:
@@ -190,8 +210,12 @@ def test_a_run_of_another_verb_is_read_with_its_settings(
 ) -> None:
     environment["HEAPWISE_NATIVE"] = str(fake_native)
     (tmp_path / "mine.toml").write_text(FAKE)
-    assert heapwise("run", "fake/subjects", "--subjects", "slower", "--set", "size=16",
-                    "--rounds", "7").returncode == 0
+    assert (
+        heapwise(
+            "run", "fake/subjects", "--subjects", "slower", "--set", "size=16", "--rounds", "7"
+        ).returncode
+        == 0
+    )
     done = heapwise("reproduce", "mine.toml", "--run", "last", "--set", "size=16", "--strict")
     assert done.returncode == 0, done.stderr
     assert "Measured with size=16 instead of the report's." in done.stdout
@@ -209,9 +233,12 @@ def test_figures_that_are_not_trustworthy_end_with_4_if_strict(
 
     environment |= {"HEAPWISE_NATIVE": str(fake_native), "FAKE_MALLOC": system_library()}
     (tmp_path / "mine.toml").write_text(
-        FAKE.replace("fake/subjects", "fake/single").replace('"good"', '"malloc@glibc"')
-        .replace('"slower"', '"malloc@jemalloc"').replace('name = "malloc@glibc"', 'name = "good"')
-        .replace('name = "malloc@jemalloc"', 'name = "slower"'))
+        FAKE.replace("fake/subjects", "fake/single")
+        .replace('"good"', '"malloc@glibc"')
+        .replace('"slower"', '"malloc@jemalloc"')
+        .replace('name = "malloc@glibc"', 'name = "good"')
+        .replace('name = "malloc@jemalloc"', 'name = "slower"')
+    )
     done = heapwise("reproduce", "mine.toml", "--rounds", "2", "--strict")
     assert done.returncode == 4, (done.stdout, done.stderr)
     assert heapwise("resume", "last", "--strict").returncode == 4

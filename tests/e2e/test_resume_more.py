@@ -17,8 +17,18 @@ from heapwise.store import read_run, run_ids
 
 def test_more_rounds(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
     env = {"HEAPWISE_NATIVE": str(fake_native)}
-    heapwise("run", "fake/subjects", "--subjects", "good", "--set", "size=8", "--rounds", "1",
-             "--quiet", env=env)
+    heapwise(
+        "run",
+        "fake/subjects",
+        "--subjects",
+        "good",
+        "--set",
+        "size=8",
+        "--rounds",
+        "1",
+        "--quiet",
+        env=env,
+    )
     store = tmp_path / "store"
     run_id = run_ids(store)[0]
     before = read_run(store, run_id)
@@ -42,8 +52,9 @@ def test_more_rounds(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
 def test_more_time(
     built_native: Path, heapwise: Any, assert_went_well: Any, tmp_path: Path
 ) -> None:
-    heapwise("compare", "--runs", "1", "--allocators", "jemalloc,glibc", "--quiet", "--",
-             "/bin/true")
+    heapwise(
+        "compare", "--runs", "1", "--allocators", "jemalloc,glibc", "--quiet", "--", "/bin/true"
+    )
     store = tmp_path / "store"
     run_id = run_ids(store)[0]
     before = max(p.round for p in read_run(store, run_id).processes)
@@ -100,10 +111,23 @@ def test_hints_name_a_store_that_is_not_the_usual_one(
 def test_a_run_that_is_being_measured_is_left_alone(
     built_native: Path, heapwise: Any, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    words = ["compare", "--runs", "4", "--allocators", "jemalloc,glibc", "--quiet", "--", "sleep",
-             "0.7"]
-    with subprocess.Popen([sys.executable, "-m", "heapwise", *words], env=environment,
-                          cwd=tmp_path, stdout=subprocess.DEVNULL) as first:
+    words = [
+        "compare",
+        "--runs",
+        "4",
+        "--allocators",
+        "jemalloc,glibc",
+        "--quiet",
+        "--",
+        "sleep",
+        "0.7",
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "heapwise", *words],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+    ) as first:
         wait_for_a_line(tmp_path / "store")
         second = heapwise("resume")
         assert second.returncode == 2, second.stderr

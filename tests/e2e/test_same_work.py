@@ -16,8 +16,17 @@ UNDER_JEMALLOC = 'case "$LD_PRELOAD" in *jemalloc*) {} ;; *) {} ;; esac'
 
 
 def compare(heapwise: Any, *words: str) -> Any:
-    return heapwise("compare", "--allocators", "jemalloc,glibc", "--runs", "1", "--warmup", "0",
-                    "--json", *words)
+    return heapwise(
+        "compare",
+        "--allocators",
+        "jemalloc,glibc",
+        "--runs",
+        "1",
+        "--warmup",
+        "0",
+        "--json",
+        *words,
+    )
 
 
 def shell(heapwise: Any, script: str, *options: str) -> Any:
@@ -31,8 +40,9 @@ def v8(done: Any) -> dict[str, Any]:
 
 def under_jemalloc(tmp_path: Path) -> list[tuple[str, str]]:
     processes = read_run(tmp_path / "store", "last").processes
-    return [(p.status, p.reason) for p in processes
-            if p.subject == "jemalloc" and not p.facts.counting]
+    return [
+        (p.status, p.reason) for p in processes if p.subject == "jemalloc" and not p.facts.counting
+    ]
 
 
 def test_a_program_that_prints_nothing_proves_no_work(heapwise: Any) -> None:
@@ -68,25 +78,30 @@ def test_work_that_goes_on_after_the_end_of_the_program_is_reported(heapwise: An
 
 
 def test_files_of_the_same_contents_are_the_same_work(heapwise: Any, tmp_path: Path) -> None:
-    done = shell(heapwise, "echo same >one; echo more >two",
-                 "--output-file", "one", "--output-file", "two")
+    done = shell(
+        heapwise, "echo same >one; echo more >two", "--output-file", "one", "--output-file", "two"
+    )
     found = v8(done)
     assert found["verdict"] == "pass", done.stderr
     assert "2 files" in found["detail"]
-    hashes = {tuple((p.facts.output_files or {}).values())
-              for p in read_run(tmp_path / "store", "last").processes
-              if not p.facts.counting}
+    hashes = {
+        tuple((p.facts.output_files or {}).values())
+        for p in read_run(tmp_path / "store", "last").processes
+        if not p.facts.counting
+    }
     assert len(hashes) == 1
 
 
 def test_a_file_with_other_contents_under_one_allocator_is_its_row(
     heapwise: Any, tmp_path: Path
 ) -> None:
-    done = shell(heapwise, UNDER_JEMALLOC.format("echo other >out", "echo same >out"),
-                 "--output-file", "out")
+    done = shell(
+        heapwise, UNDER_JEMALLOC.format("echo other >out", "echo same >out"), "--output-file", "out"
+    )
     assert done.returncode == 3
     assert set(under_jemalloc(tmp_path)) == {
-        ("output_differs", f"{tmp_path}/out is not the file that the baseline writes")}
+        ("output_differs", f"{tmp_path}/out is not the file that the baseline writes")
+    }
 
 
 def test_a_file_that_is_left_from_an_earlier_process_is_not_this_ones_work(
@@ -118,16 +133,18 @@ def test_the_check_judges_each_process(heapwise: Any, tmp_path: Path) -> None:
     good = shell(heapwise, "echo 7 >out", "--check", "test $(cat out) = 7")
     assert v8(good)["verdict"] == "pass", good.stderr
     assert "--check" in v8(good)["detail"]
-    bad = shell(heapwise, script, "--check",
-                "test $(cat out) = 7 || { echo it is $(cat out) >&2; exit 5; }")
+    bad = shell(
+        heapwise, script, "--check", "test $(cat out) = 7 || { echo it is $(cat out) >&2; exit 5; }"
+    )
     assert bad.returncode == 3
     assert set(under_jemalloc(tmp_path)) == {("failed", "--check ended with 5: it is 6")}
 
 
 def test_the_check_runs_without_the_libraries(heapwise: Any, tmp_path: Path) -> None:
     """A check under the allocator that is measured would not be a judge of it."""
-    done = shell(heapwise, "echo same", "--check",
-                 'echo "preload=$LD_PRELOAD" >>seen; test -z "$LD_PRELOAD"')
+    done = shell(
+        heapwise, "echo same", "--check", 'echo "preload=$LD_PRELOAD" >>seen; test -z "$LD_PRELOAD"'
+    )
     assert v8(done)["verdict"] == "pass", done.stderr
     assert set((tmp_path / "seen").read_text().splitlines()) == {"preload="}
 
@@ -148,6 +165,7 @@ def test_a_resumed_run_compares_with_the_files_of_its_first_process(
 def test_where_output_is_ignored_a_file_can_still_prove_the_work(heapwise: Any) -> None:
     bare = v8(shell(heapwise, "echo $$", "--ignore-output"))
     assert bare["verdict"] == "warn"
-    proven = v8(shell(heapwise, "echo $$; echo same >out", "--ignore-output",
-                      "--output-file", "out"))
+    proven = v8(
+        shell(heapwise, "echo $$; echo same >out", "--ignore-output", "--output-file", "out")
+    )
     assert proven["verdict"] == "pass", proven["detail"]

@@ -16,10 +16,28 @@ from heapwise.store import read_run, run_ids
 pytestmark = pytest.mark.usefixtures("built_native")
 
 NAMES = (
-    "DATABASE_URL", "ORDERS_DSN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-    "MYSQL_PWD", "PGPASSWORD", "STRIPE_KEY", "GITHUB_PAT", "GH_TOKEN", "GOOGLE_API_KEY",
-    "SESSION_COOKIE", "HTTP_COOKIE", "HTTPS_PROXY", "REDIS_URL", "AMQP_URI", "SLACK_WEBHOOK",
-    "NPM_CONFIG__AUTH", "SSH_PASSPHRASE", "TWINE_PASSWORD", "LC_TELEPHONE", "ENCRYPTION_SALT",
+    "DATABASE_URL",
+    "ORDERS_DSN",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "MYSQL_PWD",
+    "PGPASSWORD",
+    "STRIPE_KEY",
+    "GITHUB_PAT",
+    "GH_TOKEN",
+    "GOOGLE_API_KEY",
+    "SESSION_COOKIE",
+    "HTTP_COOKIE",
+    "HTTPS_PROXY",
+    "REDIS_URL",
+    "AMQP_URI",
+    "SLACK_WEBHOOK",
+    "NPM_CONFIG__AUTH",
+    "SSH_PASSPHRASE",
+    "TWINE_PASSWORD",
+    "LC_TELEPHONE",
+    "ENCRYPTION_SALT",
 )
 SECRETS = {name: f"{name[::-1].lower()}-s3cr3t-{place}" for place, name in enumerate(NAMES)}
 
@@ -48,14 +66,27 @@ def spied(heapwise: Any, tmp_path: Path) -> list[dict[str, Any]]:
     (tmp_path / "spy.py").write_text(SPY)
     out = tmp_path / "seen.jsonl"
     done = heapwise(
-        "compare", "--runs", "2", "--warmup", "0", "--allocators", "glibc,jemalloc", "--",
-        sys.executable, "-I", "spy.py", str(out), ",".join(NAMES), env=SECRETS)
+        "compare",
+        "--runs",
+        "2",
+        "--warmup",
+        "0",
+        "--allocators",
+        "glibc,jemalloc",
+        "--",
+        sys.executable,
+        "-I",
+        "spy.py",
+        str(out),
+        ",".join(NAMES),
+        env=SECRETS,
+    )
     assert done.returncode in (0, 4), done.stderr
     return [json.loads(line) for line in out.read_text().splitlines()]
 
 
 def test_no_command_line_shows_a_variable_and_the_program_gets_all(
-    spied: list[dict[str, Any]]
+    spied: list[dict[str, Any]],
 ) -> None:
     assert len(spied) >= 6
     for seen in spied:

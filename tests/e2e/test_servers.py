@@ -37,12 +37,34 @@ needs_wrk = pytest.mark.skipif(not shutil.which("wrk"), reason="wrk is not insta
 needs_oha = pytest.mark.skipif(not shutil.which("oha"), reason="oha is not installed")
 
 
-def serve(heapwise: Any, *words: str, ready: str = "tcp:{port}", load: str = WRK, kind: str = "",
-          server: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+def serve(
+    heapwise: Any,
+    *words: str,
+    ready: str = "tcp:{port}",
+    load: str = WRK,
+    kind: str = "",
+    server: tuple[str, ...] = (),
+) -> subprocess.CompletedProcess[str]:
     command = server or (sys.executable, SERVER, "{port}", *([kind] if kind else []))
     done: subprocess.CompletedProcess[str] = heapwise(
-        "compare", "--serve", "--ready", ready, "--load", load, "--load-time", "1s", "--idle",
-        "0.1s", "--allocators", "glibc,jemalloc", "-r", "1", *words, "--", *command)
+        "compare",
+        "--serve",
+        "--ready",
+        ready,
+        "--load",
+        load,
+        "--load-time",
+        "1s",
+        "--idle",
+        "0.1s",
+        "--allocators",
+        "glibc,jemalloc",
+        "-r",
+        "1",
+        *words,
+        "--",
+        *command,
+    )
     return done
 
 
@@ -102,14 +124,19 @@ def test_a_server_that_crashes_at_its_end_has_no_figures(heapwise: Any, tmp_path
 
 
 def test_a_generator_that_fails_with_its_server_accuses_the_server(heapwise: Any) -> None:
-    """pgbench ends with an error if nobody answers it; the server has ended after one connection.
-    """
+    """pgbench ends with an error if nobody answers it; the server has ended after one
+    connection."""
     if not shutil.which("pgbench"):
         pytest.skip("pgbench is not installed")
-    program = ("import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1])));"
-               "s.accept(); s.accept()")
-    done = serve(heapwise, load="pgbench -h localhost -p {port} -n -S -T {time} postgres",
-                 server=(sys.executable, "-c", program, "{port}"))
+    program = (
+        "import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1])));"
+        "s.accept(); s.accept()"
+    )
+    done = serve(
+        heapwise,
+        load="pgbench -h localhost -p {port} -n -S -T {time} postgres",
+        server=(sys.executable, "-c", program, "{port}"),
+    )
     assert done.returncode == 3
     assert "it ended under the load" in " ".join(done.stderr.split())
 
@@ -125,33 +152,44 @@ def test_a_worker_without_the_allocator_is_refused(heapwise: Any, tmp_path: Path
 
 
 @needs_wrk
-def test_a_server_that_is_never_ready(heapwise: Any, monkeypatch: pytest.MonkeyPatch,
-                                      tmp_path: Path) -> None:
+def test_a_server_that_is_never_ready(
+    heapwise: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     done = serve(heapwise, "--ready-time", "1s", kind="late")
     assert done.returncode == 3
     assert "it was not ready after 1 s" in done.stderr
 
 
 @needs_wrk
-@pytest.mark.parametrize("server", [
-    (sys.executable, "-c", BECOMES_A_DAEMON, SERVER, "{port}"),
-    pytest.param(("/usr/sbin/nginx", "-g", "daemon on;", "-e", "stderr", "-c", "{folder}/conf"),
-                 marks=pytest.mark.skipif(not Path("/usr/sbin/nginx").exists(),
-                                          reason="nginx is not installed"))])
+@pytest.mark.parametrize(
+    "server",
+    [
+        (sys.executable, "-c", BECOMES_A_DAEMON, SERVER, "{port}"),
+        pytest.param(
+            ("/usr/sbin/nginx", "-g", "daemon on;", "-e", "stderr", "-c", "{folder}/conf"),
+            marks=pytest.mark.skipif(
+                not Path("/usr/sbin/nginx").exists(), reason="nginx is not installed"
+            ),
+        ),
+    ],
+)
 def test_a_server_that_goes_into_the_background_is_told_to_stay(
-        heapwise: Any, tmp_path: Path, server: tuple[str, ...]) -> None:
+    heapwise: Any, tmp_path: Path, server: tuple[str, ...]
+) -> None:
     """Whether the load begins before it is ended or not."""
     port = free_port()
-    (tmp_path / "conf").write_text(f"pid {tmp_path}/pid; events {{}}\n"
-                                   f"http {{ server {{ listen 127.0.0.1:{port}; }} }}\n")
-    words = tuple(word.replace("{folder}", str(tmp_path)).replace("{port}", str(port))
-                  for word in server)
-    done = serve(heapwise, ready=f"tcp:{port}", load=WRK.replace("{port}", str(port)),
-                 server=words)
+    (tmp_path / "conf").write_text(
+        f"pid {tmp_path}/pid; events {{}}\nhttp {{ server {{ listen 127.0.0.1:{port}; }} }}\n"
+    )
+    words = tuple(
+        word.replace("{folder}", str(tmp_path)).replace("{port}", str(port)) for word in server
+    )
+    done = serve(heapwise, ready=f"tcp:{port}", load=WRK.replace("{port}", str(port)), server=words)
     assert done.returncode == 3
     said = " ".join(done.stderr.split())
-    assert re.search(r"it ended (before it was ready|under the load): it went into the background",
-                     said), said
+    assert re.search(
+        r"it ended (before it was ready|under the load): it went into the background", said
+    ), said
 
 
 @needs_wrk
@@ -161,9 +199,20 @@ def test_a_server_at_the_other_address_of_the_loopback(heapwise: Any, tmp_path: 
     except OSError:
         pytest.skip("this machine has no ::1")
     (tmp_path / "index.html").write_text("page")
-    done = serve(heapwise, load="wrk -c 4 -t 1 -d {time}s http://[::1]:{port}/", server=(
-        sys.executable, "-m", "http.server", "{port}", "--bind", "::1", "--directory",
-        str(tmp_path)))
+    done = serve(
+        heapwise,
+        load="wrk -c 4 -t 1 -d {time}s http://[::1]:{port}/",
+        server=(
+            sys.executable,
+            "-m",
+            "http.server",
+            "{port}",
+            "--bind",
+            "::1",
+            "--directory",
+            str(tmp_path),
+        ),
+    )
     assert done.returncode == 0, done.stderr
     assert {p.status for p in stored(tmp_path).processes} == {"ok"}
 
@@ -184,13 +233,31 @@ def with_mark(mark: str) -> list[str]:
 @needs_wrk
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_load_that_is_interrupted_leaves_no_process(
-        environment: dict[str, str], tmp_path: Path, number: signal.Signals) -> None:
+    environment: dict[str, str], tmp_path: Path, number: signal.Signals
+) -> None:
     """Neither server nor generator. They are told by a mark in their words."""
     mark = f"mark-{os.getpid()}-{int(number)}"
     child = start(
-        environment, tmp_path, "compare", "--serve", "--ready", "tcp:{port}", "--load",
-        f"wrk -c 4 -t 1 -d {{time}}s http://127.0.0.1:{{port}}/{mark}", "--load-time", "900s",
-        "--allocators", "glibc,jemalloc", "-r", "1", "--", sys.executable, SERVER, "{port}", mark)
+        environment,
+        tmp_path,
+        "compare",
+        "--serve",
+        "--ready",
+        "tcp:{port}",
+        "--load",
+        f"wrk -c 4 -t 1 -d {{time}}s http://127.0.0.1:{{port}}/{mark}",
+        "--load-time",
+        "900s",
+        "--allocators",
+        "glibc,jemalloc",
+        "-r",
+        "1",
+        "--",
+        sys.executable,
+        SERVER,
+        "{port}",
+        mark,
+    )
     deadline = time.monotonic() + PATIENCE_S
     while "wrk" not in with_mark(mark):
         assert time.monotonic() < deadline, "the load never began"
@@ -217,8 +284,7 @@ def test_a_port_that_is_in_use(heapwise: Any) -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        done = serve(heapwise, ready=f"tcp:{port}",
-                     server=(sys.executable, SERVER, str(port)))
+        done = serve(heapwise, ready=f"tcp:{port}", server=(sys.executable, SERVER, str(port)))
     assert done.returncode == 3
     assert f"port {port} is in use" in done.stderr
 
@@ -228,9 +294,20 @@ def test_a_sample_with_failed_requests_has_no_figures(heapwise: Any, tmp_path: P
     """The page that is asked for is one that the server has not."""
     folder = tmp_path / "www"
     folder.mkdir()
-    serve(heapwise, server=(sys.executable, "-m", "http.server", "{port}", "--bind", "127.0.0.1",
-                            "--directory", str(folder)),
-          load=WRK + "none")
+    serve(
+        heapwise,
+        server=(
+            sys.executable,
+            "-m",
+            "http.server",
+            "{port}",
+            "--bind",
+            "127.0.0.1",
+            "--directory",
+            str(folder),
+        ),
+        load=WRK + "none",
+    )
     process = last(tmp_path)
     assert process.status == "discarded"
     assert "requests failed" in process.reason
@@ -245,8 +322,14 @@ def test_a_generator_that_is_overloaded_is_refused(heapwise: Any, tmp_path: Path
     generator = tmp_path / "oha"
     generator.write_text(f"#!{sys.executable}\n{program.read_text()}")
     generator.chmod(0o755)
-    serve(heapwise, "--rates", "30%", "--cpus", ",".join(map(str, processors[:-1])),
-          load=OHA.replace("oha", str(generator)))
+    serve(
+        heapwise,
+        "--rates",
+        "30%",
+        "--cpus",
+        ",".join(map(str, processors[:-1])),
+        load=OHA.replace("oha", str(generator)),
+    )
     found = stored(tmp_path).processes
     assert {p.status for p in found if p.parameters["load"] == "capacity"} == {"ok"}
     for process in (p for p in found if p.parameters["load"] == "30%"):
@@ -262,27 +345,40 @@ def test_tails_of_a_generator_that_waits_are_refused(heapwise: Any) -> None:
     assert "wrk sends no schedule" in done.stderr
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (("--ready", "soon"), "--ready soon is not understood"),
-    (("--load", "ab http://127.0.0.1/"), "no load generator of that name is known"),
-    (("--rates", "0%"), "it is a share above 0 %"),
-    (("--load", "wrk http://127.0.0.1/", "--rates", "50%"), "--rates needs {rate} in --load"),
-    (("--load", "wrk 'http://127.0.0.1/"), "--load cannot be taken apart: No closing quotation"),
-    (("--ready", "tcp:70000"), "--ready tcp:70000 is not understood"),
-])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--ready", "soon"), "--ready soon is not understood"),
+        (("--load", "ab http://127.0.0.1/"), "no load generator of that name is known"),
+        (("--rates", "0%"), "it is a share above 0 %"),
+        (("--load", "wrk http://127.0.0.1/", "--rates", "50%"), "--rates needs {rate} in --load"),
+        (
+            ("--load", "wrk 'http://127.0.0.1/"),
+            "--load cannot be taken apart: No closing quotation",
+        ),
+        (("--ready", "tcp:70000"), "--ready tcp:70000 is not understood"),
+    ],
+)
 def test_options_that_exclude_each_other_are_refused_before_anything_runs(
-        heapwise: Any, words: tuple[str, ...], said: str) -> None:
+    heapwise: Any, words: tuple[str, ...], said: str
+) -> None:
     done = serve(heapwise, *words, "--dry-run")
     assert done.returncode == 2
     assert said in done.stderr
 
 
 @needs_wrk
-@pytest.mark.parametrize("server", [
-    ("docker", "run", "--rm", "-p", "{port}:6379", "redis"), ("/usr/bin/systemctl", "start", "x"),
-    ("systemd-run", "redis-server")])
+@pytest.mark.parametrize(
+    "server",
+    [
+        ("docker", "run", "--rm", "-p", "{port}:6379", "redis"),
+        ("/usr/bin/systemctl", "start", "x"),
+        ("systemd-run", "redis-server"),
+    ],
+)
 def test_a_server_that_another_process_starts_is_refused(
-        heapwise: Any, server: tuple[str, ...]) -> None:
+    heapwise: Any, server: tuple[str, ...]
+) -> None:
     done = serve(heapwise, "--dry-run", server=server)
     assert done.returncode == 2
     assert f"{Path(server[0]).name} asks another process" in " ".join(done.stderr.split())
@@ -296,11 +392,15 @@ def test_serve_needs_a_load_and_a_moment(heapwise: Any) -> None:
 
 @needs_oha
 def test_all_get_the_same_rate_and_latencies_count_from_the_plan(
-        heapwise: Any, tmp_path: Path) -> None:
+    heapwise: Any, tmp_path: Path
+) -> None:
     done = serve(heapwise, "--rates", "30%", load=OHA)
     assert done.returncode == 0, done.stderr
-    loads = [p.facts.load for p in stored(tmp_path).processes
-             if p.parameters["load"] == "30%" and p.status == "ok"]
+    loads = [
+        p.facts.load
+        for p in stored(tmp_path).processes
+        if p.parameters["load"] == "30%" and p.status == "ok"
+    ]
     assert len({load.intended_rate for load in loads if load}) == 1
     assert all(load and load.open_loop and load.histogram for load in loads)
 
@@ -308,9 +408,14 @@ def test_all_get_the_same_rate_and_latencies_count_from_the_plan(
 @pytest.mark.skipif(not shutil.which("k6"), reason="k6 is not installed (Go, no Debian package)")
 def test_k6_sends_by_a_schedule(heapwise: Any, tmp_path: Path) -> None:
     script = Path(SERVER).with_name("k6_script.js")
-    done = serve(heapwise, "--rates", "10%", "--load-time", "2s",
-                 load="k6 run -e RATE={rate} -e TIME={time} -e URL=http://127.0.0.1:{port}/ "
-                 f"{script}")
+    done = serve(
+        heapwise,
+        "--rates",
+        "10%",
+        "--load-time",
+        "2s",
+        load=f"k6 run -e RATE={{rate}} -e TIME={{time}} -e URL=http://127.0.0.1:{{port}}/ {script}",
+    )
     assert done.returncode == 0, done.stderr
     loads = [p.facts.load for p in stored(tmp_path).processes if p.parameters["load"] == "10%"]
     assert all(load and load.open_loop for load in loads)
@@ -331,25 +436,33 @@ while kill -0 $server; do
   kill -STOP $server; sleep 0.1; kill -CONT $server
 done
 """)
-    done = serve(heapwise, "--rates", "10%", "--load-time", "4s",
-                 server=("/bin/sh", str(pauses), "{port}"), load=OHA)
+    done = serve(
+        heapwise,
+        "--rates",
+        "10%",
+        "--load-time",
+        "4s",
+        server=("/bin/sh", str(pauses), "{port}"),
+        load=OHA,
+    )
     assert done.returncode == 0, done.stderr
-    found = [s.values["latency_p99"] for s in stored(tmp_path).samples
-             if "latency_p99" in s.values]
+    found = [s.values["latency_p99"] for s in stored(tmp_path).samples if "latency_p99" in s.values]
     assert found
     assert min(found) > 0.07, found
     assert median(found) < 0.25, found  # a machine may stall during one
 
 
 RECIPES = ["redis", "nginx", "postgresql", "memcached"]
-ONE_RECIPE = [name if name == "redis" else pytest.param(name, marks=pytest.mark.long)
-              for name in RECIPES]
+ONE_RECIPE = [
+    name if name == "redis" else pytest.param(name, marks=pytest.mark.long) for name in RECIPES
+]
 """All in `make test-long`."""
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_the_page_of_servers_asks_for_what_compare_understands(
-        heapwise: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: str) -> None:
+    heapwise: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: str
+) -> None:
     from servers import __main__ as servers
 
     asked: list[list[str]] = []
@@ -360,8 +473,19 @@ def test_the_page_of_servers_asks_for_what_compare_understands(
 
     with monkeypatch.context() as patched:
         patched.setattr(subprocess, "run", note)
-        patched.setattr(sys, "argv", ["servers", "--page", str(tmp_path / "page"), "--recipe",
-                                      recipe, "--store", str(tmp_path / "store")])
+        patched.setattr(
+            sys,
+            "argv",
+            [
+                "servers",
+                "--page",
+                str(tmp_path / "page"),
+                "--recipe",
+                recipe,
+                "--store",
+                str(tmp_path / "store"),
+            ],
+        )
         patched.setenv("HEAPWISE_STORE", "")
         assert servers.main() == 1  # nothing was measured
     [command] = asked
@@ -374,8 +498,19 @@ def test_the_page_of_servers_asks_for_what_compare_understands(
 
 @pytest.mark.parametrize("recipe", ONE_RECIPE)
 def test_recipes_run_on_the_real_servers(heapwise: Any, tmp_path: Path, recipe: str) -> None:
-    done = heapwise("compare", "--recipe", recipe, "--allocators", "jemalloc", "-r", "1",
-                    "--load-time", "1s", "--idle", "0.2s")
+    done = heapwise(
+        "compare",
+        "--recipe",
+        recipe,
+        "--allocators",
+        "jemalloc",
+        "-r",
+        "1",
+        "--load-time",
+        "1s",
+        "--idle",
+        "0.2s",
+    )
     if done.returncode == 2 and "is not installed" in done.stderr:
         pytest.skip(done.stderr.splitlines()[0])
     assert done.returncode == 0, done.stderr
@@ -420,13 +555,15 @@ def test_results_are_written_to_files(heapwise: Any, tmp_path: Path) -> None:
 
 
 @needs_wrk
-@pytest.mark.parametrize(("words", "said"), [
-    (("--window", "1s"), "--load-time 1s has fewer than 4 of them"),
-    (("--window", "0.5s"), "load generators take whole seconds"),
-    (("--export", "result.pdf"), "a name ends with .bmf.json"),
-])
-def test_windows_and_files_that_cannot_be(
-        heapwise: Any, words: tuple[str, ...], said: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--window", "1s"), "--load-time 1s has fewer than 4 of them"),
+        (("--window", "0.5s"), "load generators take whole seconds"),
+        (("--export", "result.pdf"), "a name ends with .bmf.json"),
+    ],
+)
+def test_windows_and_files_that_cannot_be(heapwise: Any, words: tuple[str, ...], said: str) -> None:
     done = serve(heapwise, *words)
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())

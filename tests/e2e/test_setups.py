@@ -25,8 +25,20 @@ def test_a_setting_is_never_measured_with_the_build_of_another(
     if exists:
         (tmp_path / "p").write_text("#!/bin/sh\necho before\n")
         (tmp_path / "p").chmod(0o755)
-    done = heapwise("compare", "-r", "1", "-L", "n", "10,120", "-s", build("p"), "-c",
-                    "touch cleaned", "./p", "./p again")
+    done = heapwise(
+        "compare",
+        "-r",
+        "1",
+        "-L",
+        "n",
+        "10,120",
+        "-s",
+        build("p"),
+        "-c",
+        "touch cleaned",
+        "./p",
+        "./p again",
+    )
     said = " ".join(done.stderr.split())
     assert done.returncode == 3, done.stderr
     assert "E034" in said
@@ -38,27 +50,50 @@ def test_a_setting_is_never_measured_with_the_build_of_another(
 
 
 def test_a_file_that_a_command_names_is_not_shared_either(heapwise: Any, tmp_path: Path) -> None:
-    done = heapwise("compare", "-r", "1", "-L", "n", "10,120", "-s", "echo {n} > data",
-                    "cat data", "head data")
+    done = heapwise(
+        "compare", "-r", "1", "-L", "n", "10,120", "-s", "echo {n} > data", "cat data", "head data"
+    )
     assert done.returncode == 3
-    assert f"{tmp_path / 'data'} is not what --setup echo 10 > data made" in \
-        " ".join(done.stderr.split())
+    assert f"{tmp_path / 'data'} is not what --setup echo 10 > data made" in " ".join(
+        done.stderr.split()
+    )
 
 
 def test_each_setting_is_measured_with_its_own_build(heapwise: Any, tmp_path: Path) -> None:
     """The programs do not exist before."""
-    done = heapwise("compare", "-r", "2", "-w", "0", "-L", "n", "10,120", "-s", build("p-{n}"),
-                    "./p-{n}", "./p-{n} again")
+    done = heapwise(
+        "compare",
+        "-r",
+        "2",
+        "-w",
+        "0",
+        "-L",
+        "n",
+        "10,120",
+        "-s",
+        build("p-{n}"),
+        "./p-{n}",
+        "./p-{n} again",
+    )
     assert done.returncode in (0, 4), done.stderr
     stored = read_run(tmp_path / "store", "last")
-    printed = {p.parameters["n"]: p.facts.output_bytes for p in stored.processes
-               if not p.facts.counting}
+    printed = {
+        p.parameters["n"]: p.facts.output_bytes for p in stored.processes if not p.facts.counting
+    }
     assert printed == {10: 3, 120: 4}
 
 
 def test_two_commands_with_one_setup_share_what_it_makes(heapwise: Any) -> None:
-    done = heapwise("compare", "-r", "1", "-s", "date +%N > data", "wc -c data", "wc -c ./data",
-                    "--ignore-output")
+    done = heapwise(
+        "compare",
+        "-r",
+        "1",
+        "-s",
+        "date +%N > data",
+        "wc -c data",
+        "wc -c ./data",
+        "--ignore-output",
+    )
     assert done.returncode in (0, 4), done.stderr
 
 

@@ -24,8 +24,9 @@ USERS = {"HEAPWISE_RUNS": "1", "HEAPWISE_SEED": "7", "HEAPWISE_MALLOC_STATS": "0
 HEAPWISE_PROBE_OUT and HEAPWISE_COUNT_OUT."""
 
 
-@pytest.mark.parametrize("words", [
-    ("--baseline", "glibc"), ("--baseline", "jemalloc", "--keep-env")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("--baseline", "glibc"), ("--baseline", "jemalloc", "--keep-env")], ids=" ".join
+)
 def test_no_allocator_prints_anything(
     heapwise: Any, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
@@ -37,7 +38,8 @@ def test_no_allocator_prints_anything(
     store = tmp_path / "store"
     processes = read_run(store, run_ids(store)[-1]).processes
     printed = {
-        process.subject: process.facts.stderr_tail for process in processes
+        process.subject: process.facts.stderr_tail
+        for process in processes
         if process.status == "output_differs"
     }
     assert printed == dict.fromkeys(installed - {words[1]}, "")

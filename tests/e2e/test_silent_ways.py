@@ -61,8 +61,9 @@ def test_children_that_are_missing_under_one_allocator(heapwise: Any) -> None:
 
 
 def test_output_in_files_alone(heapwise: Any) -> None:
-    verdict, checks = trust_of(heapwise, "--allocators", "jemalloc,glibc", "--",
-                               "/bin/sh", "-c", "echo work >out")
+    verdict, checks = trust_of(
+        heapwise, "--allocators", "jemalloc,glibc", "--", "/bin/sh", "-c", "echo work >out"
+    )
     assert checks["V8"]["verdict"] == "warn", checks["V8"]
     assert "--output-file" in checks["V8"]["detail"]
     assert verdict != "good"
@@ -76,15 +77,24 @@ def test_work_in_the_background(heapwise: Any) -> None:
 
 def test_a_library_without_optimisation(heapwise: Any, tmp_path: Path) -> None:
     library = compiled(tmp_path, MALLOC, "libquick.so", "-O0", "-fPIC", "-shared", "-fno-builtin")
-    verdict, checks = trust_of(heapwise, "--allocators", "glibc", "--allocator", f"quick={library}",
-                               "--", "/bin/echo", "same")
+    verdict, checks = trust_of(
+        heapwise,
+        "--allocators",
+        "glibc",
+        "--allocator",
+        f"quick={library}",
+        "--",
+        "/bin/echo",
+        "same",
+    )
     assert checks["V18"]["verdict"] == "fail", checks["V18"]
     assert "quick (not optimised)" in checks["V18"]["detail"]
     assert verdict == "not trustworthy"
 
 
 def test_one_layout_of_memory_for_all_processes(heapwise: Any) -> None:
-    verdict, checks = trust_of(heapwise, "--allocators", "jemalloc,glibc", "--",
-                               "setarch", "-R", "/bin/echo", "same")
+    verdict, checks = trust_of(
+        heapwise, "--allocators", "jemalloc,glibc", "--", "setarch", "-R", "/bin/echo", "same"
+    )
     assert checks["V10"]["verdict"] == "warn", checks["V10"]
     assert verdict != "good"

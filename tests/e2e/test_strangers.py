@@ -19,7 +19,8 @@ STRANGER = 65534
 """uid of nobody"""
 
 pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0, reason="only root can make files that belong to somebody else")
+    os.geteuid() != 0, reason="only root can make files that belong to somebody else"
+)
 
 
 @pytest.fixture
@@ -38,8 +39,15 @@ def call(below: Path, environment: dict[str, str]) -> Callable[..., Any]:
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "heapwise", *words], env=environment, cwd=below,
-            capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL)
+            [sys.executable, "-m", "heapwise", *words],
+            env=environment,
+            cwd=below,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
 
     return run
 
@@ -102,10 +110,18 @@ def test_settings_of_ours_are_used_and_named(below: Path, call: Any) -> None:
 def test_settings_of_root_hold_for_all_users(below: Path) -> None:
     """Another user, who may not write them, obeys them."""
     settings(below.parent / "heapwise.toml", 0)
-    text = (f"import os; os.setgroups([]); os.setgid({STRANGER}); os.setuid({STRANGER});"
-            "from heapwise.cli.frame.settings import find_file; print(find_file())")
-    done = subprocess.run([sys.executable, "-c", text], cwd=below, capture_output=True, text=True,
-                          env={"PYTHONPATH": str(ROOT / "python")}, check=True)
+    text = (
+        f"import os; os.setgroups([]); os.setgid({STRANGER}); os.setuid({STRANGER});"
+        "from heapwise.cli.frame.settings import find_file; print(find_file())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=below,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT / "python")},
+        check=True,
+    )
     assert done.stdout == f"{below.parent}/heapwise.toml\n"
 
 
@@ -116,9 +132,13 @@ def store(path: Path, owner: int = 0, mode: int = 0o755) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("owner", "mode", "says"), [
-    (STRANGER, 0o755, "belongs to nobody"), (0, 0o777, "can be changed by other users"),
-])
+@pytest.mark.parametrize(
+    ("owner", "mode", "says"),
+    [
+        (STRANGER, 0o755, "belongs to nobody"),
+        (0, 0o777, "can be changed by other users"),
+    ],
+)
 def test_a_store_of_another_user_is_refused(
     below: Path, call: Any, owner: int, mode: int, says: str
 ) -> None:
@@ -154,8 +174,14 @@ def test_without_a_home_there_is_no_store_in_tmp(below: Path, environment: dict[
     del environment["XDG_DATA_HOME"], environment["HOME"]
     environment.pop("HEAPWISE_STORE", None)
     done = subprocess.run(
-        [sys.executable, "-m", "heapwise", "report", "--list"], env=environment, cwd=below,
-        capture_output=True, text=True, timeout=120, check=False)
+        [sys.executable, "-m", "heapwise", "report", "--list"],
+        env=environment,
+        cwd=below,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 5, done.stderr
     assert "error E050" in done.stderr
     assert "HOME" in done.stderr

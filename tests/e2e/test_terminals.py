@@ -27,8 +27,12 @@ def on_terminal(
     """The command on a terminal of its own: its exit code, and all that the terminal got."""
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (24, columns))
-    with subprocess.Popen([sys.executable, "-m", "heapwise", *words], env=environment, cwd=place,
-                          preexec_fn=lambda: os.login_tty(slave)) as child:
+    with subprocess.Popen(
+        [sys.executable, "-m", "heapwise", *words],
+        env=environment,
+        cwd=place,
+        preexec_fn=lambda: os.login_tty(slave),
+    ) as child:
         os.close(slave)
         seen = b""
         while True:
@@ -47,8 +51,9 @@ def on_terminal(
 def test_escape_sequences_of_the_program_are_shown_as_text(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    code, seen = on_terminal(environment | {"TERM": "xterm"}, tmp_path, "compare", *ROUND, "--",
-                             "sh", "-c", ESCAPES)
+    code, seen = on_terminal(
+        environment | {"TERM": "xterm"}, tmp_path, "compare", *ROUND, "--", "sh", "-c", ESCAPES
+    )
     assert code == 3, seen
     assert b"\\x1b]0;pwned\\x07" in seen.replace(b"\r\n", b"")
     assert b"\033]0;" not in seen
@@ -75,16 +80,24 @@ def test_escape_sequences_of_a_stored_run_are_shown_as_text(
 def test_a_narrow_terminal_shows_everything(
     environment: dict[str, str], tmp_path: Path, columns: int
 ) -> None:
-    code, seen = on_terminal(environment | {"TERM": "xterm"}, tmp_path, "compare", *ROUND, "--",
-                             "true", columns=columns)
+    code, seen = on_terminal(
+        environment | {"TERM": "xterm"}, tmp_path, "compare", *ROUND, "--", "true", columns=columns
+    )
     assert code in (0, 4), seen
     assert b"Saved" in seen
 
 
 def test_an_encoding_without_the_letters_loses_nothing(heapwise: Any, tmp_path: Path) -> None:
     """Six rounds have a noise floor, which is printed with a plus-minus sign."""
-    done = heapwise("compare", *ROUND, "--runs", "6", "--", "true", env={
-        "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+    done = heapwise(
+        "compare",
+        *ROUND,
+        "--runs",
+        "6",
+        "--",
+        "true",
+        env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    )
     assert done.returncode in (0, 4), done.stderr
     assert "Noise    \\xb1" in done.stdout
     assert "Saved" in done.stdout
@@ -100,14 +113,19 @@ def test_names_that_are_not_utf_8_are_measured_and_stored_as_text(
     place = tmp_path / odd("place")
     place.mkdir()
     program = place / odd("job")
-    program.write_text("#!/bin/sh\nprintf %s \"$1$X\"\n")
+    program.write_text('#!/bin/sh\nprintf %s "$1$X"\n')
     program.chmod(0o755)
     (place / odd("input")).write_text("")
 
     def call(*words: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run([sys.executable, "-m", "heapwise", *words], cwd=place,
-                              env=environment | {"X": odd("x"), odd("Y"): "y"},
-                              capture_output=True, timeout=120, check=False)
+        return subprocess.run(
+            [sys.executable, "-m", "heapwise", *words],
+            cwd=place,
+            env=environment | {"X": odd("x"), odd("Y"): "y"},
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
 
     done = call("compare", "--input", odd("input"), *ROUND, "--", f"./{program.name}", odd("word"))
     assert done.returncode in (0, 4), done.stderr
@@ -123,7 +141,15 @@ def test_names_that_are_not_utf_8_are_measured_and_stored_as_text(
 def test_a_program_that_reads_the_terminal_is_ended_and_told_why(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    code, seen = on_terminal(environment | {"TERM": "xterm"}, tmp_path, "compare", *ROUND, "--",
-                             "sh", "-c", "read word </dev/tty")
+    code, seen = on_terminal(
+        environment | {"TERM": "xterm"},
+        tmp_path,
+        "compare",
+        *ROUND,
+        "--",
+        "sh",
+        "-c",
+        "read word </dev/tty",
+    )
     assert code == 3, seen
     assert b"it wants to read from the terminal; use --input FILE" in b" ".join(seen.split())

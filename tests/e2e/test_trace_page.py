@@ -20,8 +20,9 @@ DHAT_VIEWER = Path("/usr/libexec/valgrind/dh_view.html")
 def test_the_flame_graph_zooms_and_searches(heapwise: Heapwise, tmp_path: Path) -> None:
     assert BROWSER is not None
     trace, page = tmp_path / "perl.hwt", tmp_path / "perl.html"
-    done = heapwise("record", "-o", str(trace), "--", "perl", "-e",
-                    "my @a = map { $_ x 9 } 1..2000")
+    done = heapwise(
+        "record", "-o", str(trace), "--", "perl", "-e", "my @a = map { $_ x 9 } 1..2000"
+    )
     assert done.returncode == 0, done.stderr
     done = heapwise("trace", str(trace), "--html", str(page), "--quiet")
     assert done.returncode == 0, done.stderr
@@ -35,8 +36,10 @@ def test_the_flame_graph_zooms_and_searches(heapwise: Heapwise, tmp_path: Path) 
         assert browser.evaluate("document.getElementById('told').textContent") == name
         assert browser.evaluate(f"{boxes}.filter(b => b.classList.contains('above')).length") == 2
         browser.evaluate("document.getElementById('reset').click()")
-        browser.evaluate("(s => { s.value = 'perl'; s.dispatchEvent(new Event('input')); })"
-                         "(document.getElementById('search'))")
+        browser.evaluate(
+            "(s => { s.value = 'perl'; s.dispatchEvent(new Event('input')); })"
+            "(document.getElementById('search'))"
+        )
         assert "% of the bytes" in browser.evaluate("document.getElementById('found').textContent")
         browser.evaluate("document.querySelector('[data-measure=c]').click()")
         assert "blocks" in browser.evaluate("document.getElementById('told').textContent")
@@ -55,7 +58,8 @@ def test_the_viewer_of_dhat_loads_an_export(heapwise: Heapwise, tmp_path: Path) 
         browser.open(DHAT_VIEWER)
         browser.evaluate(f"gData = {json.dumps(document)}; buildTree(); displayTree([])")
         assert browser.evaluate("Number(gRoot._totalBytes)") == sum(
-            point["tb"] for point in document["pps"])
+            point["tb"] for point in document["pps"]
+        )
 
 
 def test_an_unknown_form_of_export_is_refused(heapwise: Heapwise, tmp_path: Path) -> None:

@@ -27,8 +27,11 @@ def blocks(language: str) -> list[str]:
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The installed library, for pkg-config."""
     prefix = tmp_path_factory.mktemp("library") / "prefix"
-    subprocess.run(["cmake", "--install", str(build_library()), "--prefix", str(prefix)],
-                   check=True, capture_output=True)
+    subprocess.run(
+        ["cmake", "--install", str(build_library()), "--prefix", str(prefix)],
+        check=True,
+        capture_output=True,
+    )
     return prefix
 
 
@@ -39,8 +42,10 @@ def shell(tmp_path: Path, library: Path, environment: dict[str, str]) -> dict[st
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m heapwise "$@"\n')
     command.chmod(0o755)
     [packages] = [*library.glob("lib*/pkgconfig"), *library.glob("lib/*/pkgconfig")]
-    return environment | {"PATH": f"{command.parent}:{os.environ['PATH']}",
-                          "PKG_CONFIG_PATH": str(packages)}
+    return environment | {
+        "PATH": f"{command.parent}:{os.environ['PATH']}",
+        "PKG_CONFIG_PATH": str(packages),
+    }
 
 
 def test_the_tutorial_works(tmp_path: Path, shell: dict[str, str]) -> None:
@@ -55,8 +60,14 @@ def test_the_tutorial_works(tmp_path: Path, shell: dict[str, str]) -> None:
         quick = command.replace("--time 30s", "--time 4s").replace("gate ", "gate --time 8s ")
         # The library is not where the system looks for libraries.
         quick = quick.replace("--libs heapwise)", f"--libs heapwise) -Wl,-rpath,{place}")
-        done = subprocess.run(["sh", "-c", quick], cwd=folder, env=shell, capture_output=True,
-                              text=True, timeout=LIMIT_S)
+        done = subprocess.run(
+            ["sh", "-c", quick],
+            cwd=folder,
+            env=shell,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
         # A noisy machine may be unable to tell (4): that is an answer of a gate, and no fault.
         allowed = (0, 1, 4) if " gate " in command else (0,)
         assert done.returncode in allowed, f"{command}\n{done.stdout}\n{done.stderr}"

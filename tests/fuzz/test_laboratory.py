@@ -19,8 +19,13 @@ LEAST_CASES = 10
 
 def fuzz(*words: object, limit_s: float = 300) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(FUZZER), *map(str, words)], cwd=ROOT, capture_output=True, text=True,
-        errors="replace", timeout=limit_s)
+        [sys.executable, str(FUZZER), *map(str, words)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=limit_s,
+    )
 
 
 def test_changed_stores_and_odd_commands() -> None:
@@ -58,14 +63,29 @@ def faulty(words):
 app.run = faulty
 sys.exit(fuzz.main())
 """)
-    done = subprocess.run([sys.executable, str(script), "--seconds", "30"], cwd=tmp_path,
-                          capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, str(script), "--seconds", "30"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 1, done.stdout + done.stderr
-    for words in ("an exception came out", "KeyError: 'planted'", "writes ", "Python speaks",
-                  "exit code 70"):
+    for words in (
+        "an exception came out",
+        "KeyError: 'planted'",
+        "writes ",
+        "Python speaks",
+        "exit code 70",
+    ):
         assert words in done.stdout, words
     seed = re.search(r"again: .* --case (\d+)", done.stdout)
     assert seed
-    again = subprocess.run([sys.executable, str(script), "--case", seed[1]], cwd=tmp_path,
-                           capture_output=True, text=True, timeout=120)
+    again = subprocess.run(
+        [sys.executable, str(script), "--case", seed[1]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert again.returncode == 1

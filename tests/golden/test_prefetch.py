@@ -17,9 +17,21 @@ PREFETCH = re.compile(r"^\s+(prefetch\w*|prfm)\s", re.MULTILINE)
 
 @pytest.mark.parametrize("source", ["block_runs.cpp", "mixed.cpp"])
 def test_the_way_back_to_spans_prefetches(source: str) -> None:
-    command = ["g++", "-std=c++20", "-O2", "-fPIC", "-S", "-o", "-", "-D_GNU_SOURCE",
-               "-DHEAPWISE_PROFILE=default_profile",
-               "-DHEAPWISE_HEAP_CHECKS=0", "-Iinclude", "-Isrc", f"src/heap/{source}"]
+    command = [
+        "g++",
+        "-std=c++20",
+        "-O2",
+        "-fPIC",
+        "-S",
+        "-o",
+        "-",
+        "-D_GNU_SOURCE",
+        "-DHEAPWISE_PROFILE=default_profile",
+        "-DHEAPWISE_HEAP_CHECKS=0",
+        "-Iinclude",
+        "-Isrc",
+        f"src/heap/{source}",
+    ]
     compilation = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert compilation.returncode == 0, compilation.stderr
     # The record of a span, and a word of its bitmap.

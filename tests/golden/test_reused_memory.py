@@ -30,9 +30,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def preloaded(profile: str = "") -> dict[str, str]:
     library = subject.library()
-    return {"PATH": os.environ["PATH"], "HEAPWISE_MALLOC_PURGE_THREAD": "0",
-            "HEAPWISE_MALLOC_GUARD_EVERY": "0",
-            "LD_PRELOAD": str(library.with_name(f"libheapwise-malloc{profile}.so"))}
+    return {
+        "PATH": os.environ["PATH"],
+        "HEAPWISE_MALLOC_PURGE_THREAD": "0",
+        "HEAPWISE_MALLOC_GUARD_EVERY": "0",
+        "LD_PRELOAD": str(library.with_name(f"libheapwise-malloc{profile}.so")),
+    }
 
 
 def faults_and_kib(program: Path, size: int, percent: int, times: int) -> tuple[float, int]:
@@ -52,9 +55,7 @@ def test_zeros_in_used_memory_cost_no_faults(program: Path, size: int) -> None:
 
 @pytest.mark.parametrize("percent", [0, 20])
 @pytest.mark.parametrize("size", [3_000_000, 16_000_000])
-def test_zeros_do_not_make_unused_memory_resident(
-    program: Path, size: int, percent: int
-) -> None:
+def test_zeros_do_not_make_unused_memory_resident(program: Path, size: int, percent: int) -> None:
     _, kib = faults_and_kib(program, size, percent, 20)
     _, empty_kib = faults_and_kib(program, 1000, 0, 2)
     assert kib - empty_kib < 1.2 * size * percent / 100 / 1024 + 1024
@@ -63,16 +64,31 @@ def test_zeros_do_not_make_unused_memory_resident(
 def calls_of(program: Path, profile: str, *words: str) -> Counter[str]:
     """Name of a system call -> how often the program made it, with this profile."""
     environment = preloaded(profile)
-    command = ["strace", "-f", "-qq", "-E", f"LD_PRELOAD={environment.pop('LD_PRELOAD')}",
-               str(program), *words]
+    command = [
+        "strace",
+        "-f",
+        "-qq",
+        "-E",
+        f"LD_PRELOAD={environment.pop('LD_PRELOAD')}",
+        str(program),
+        *words,
+    ]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return Counter(re.findall(r"^(?:\[pid +\d+\] )?(\w+)\(", done.stderr, re.MULTILINE))
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize(("way", "size", "number"), [
-    ("realloc", "1048000", "1"), ("realloc", "100000", "1"), ("realloc", "3000", "1"),
-    ("calloc", "100", "100"), ("calloc", "200000", "100"), ("calloc", "1100000", "100")])
+@pytest.mark.parametrize(
+    ("way", "size", "number"),
+    [
+        ("realloc", "1048000", "1"),
+        ("realloc", "100000", "1"),
+        ("realloc", "3000", "1"),
+        ("calloc", "100", "100"),
+        ("calloc", "200000", "100"),
+        ("calloc", "1100000", "100"),
+    ],
+)
 def test_an_operation_that_changes_no_page_makes_no_system_call(
     program: Path, profile: str, way: str, size: str, number: str
 ) -> None:
@@ -85,20 +101,27 @@ def test_an_operation_that_changes_no_page_makes_no_system_call(
 
 
 def instructions(program: Path, *words: str) -> int:
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-               "--toggle-collect=aligned_alloc", str(program), *words]
+    command = [
+        "valgrind",
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        "--toggle-collect=aligned_alloc",
+        str(program),
+        *words,
+    ]
     done = subprocess.run(command, env=preloaded(), capture_output=True, text=True, check=True)
     found = re.search(r"Collected : (\d+)", done.stderr)
     assert found, done.stderr
     return int(found[1])
 
 
-@pytest.mark.parametrize(("size", "alignment"), [
-    (64, 1 << 20), (65536, 1 << 21), (4096, 1 << 17)])
+@pytest.mark.parametrize(("size", "alignment"), [(64, 1 << 20), (65536, 1 << 21), (4096, 1 << 17)])
 def test_aligned_blocks_cost_the_same_however_many_there_are(
     program: Path, size: int, alignment: int
 ) -> None:
-    few, many = (instructions(program, "aligned", str(size), str(alignment), str(times))
-                 for times in (250, 1000))
+    few, many = (
+        instructions(program, "aligned", str(size), str(alignment), str(times))
+        for times in (250, 1000)
+    )
     assert many / 1000 < 1.2 * few / 250
     assert many / 1000 < 1500

@@ -44,8 +44,9 @@ def test_a_function_that_is_missing_is_found() -> None:
 
 
 def test_all_that_it_names_of_ours_is_there() -> None:
-    c = "".join((ROOT / "include/heapwise" / name).read_text()
-                for name in ("gc.h", "gc_redirect.h"))
+    c = "".join(
+        (ROOT / "include/heapwise" / name).read_text() for name in ("gc.h", "gc_redirect.h")
+    )
     cpp = (ROOT / "include/heapwise/gc.hpp").read_text()
     named = set(re.findall(r"heapwise_gc_\w+", PAGE))
     assert len(named) > 20

@@ -32,8 +32,15 @@ LONG = [
 ]
 
 MAIN_HEADERS = [
-    "heapwise.hpp", "pool.hpp", "typed_pool.hpp", "arena.hpp", "heap.hpp", "gc.hpp", "hybrid.hpp",
-    "adapt/std_allocator.hpp", "thread/thread_cached.hpp",
+    "heapwise.hpp",
+    "pool.hpp",
+    "typed_pool.hpp",
+    "arena.hpp",
+    "heap.hpp",
+    "gc.hpp",
+    "hybrid.hpp",
+    "adapt/std_allocator.hpp",
+    "thread/thread_cached.hpp",
 ]
 
 

@@ -8,8 +8,13 @@ from pathlib import Path
 
 
 def run(*command: str | Path, **environment: str) -> str:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=2400, env=os.environ | environment)
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=2400,
+        env=os.environ | environment,
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -20,15 +25,32 @@ class CleanSystem:
 
     def __init__(self, folder: Path, *packages: str) -> None:
         self.folder = folder
-        run("debootstrap", "--variant=minbase", f"--include={','.join(packages)}", "bookworm",
-            folder)
+        run(
+            "debootstrap",
+            "--variant=minbase",
+            f"--include={','.join(packages)}",
+            "bookworm",
+            folder,
+        )
 
     def run(self, *command: str, expected: int = 0, **environment: str) -> str:
         known = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/srv", "LANG": "C.UTF-8"}
         done = subprocess.run(
-            ["unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.folder}/proc",
-             "/usr/sbin/chroot", str(self.folder), *command],
-            capture_output=True, text=True, timeout=600, env=known | environment)
+            [
+                "unshare",
+                "--mount",
+                "--pid",
+                "--fork",
+                f"--mount-proc={self.folder}/proc",
+                "/usr/sbin/chroot",
+                str(self.folder),
+                *command,
+            ],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            env=known | environment,
+        )
         assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 

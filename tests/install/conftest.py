@@ -18,6 +18,14 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("git", "clone", "--quiet", ROOT, tree)
     (tree / ".venv").symlink_to(Path(sys.prefix).resolve())
     run(tree / "tools/package")
-    run(sys.executable, "-m", "pip", "download", "--quiet", "--dest", tree / "dist/wheels",
-        *(tree / "dist").glob("heapwise-*.whl"))
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--dest",
+        tree / "dist/wheels",
+        *(tree / "dist").glob("heapwise-*.whl"),
+    )
     return tree / "dist"

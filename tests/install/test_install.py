@@ -84,9 +84,15 @@ def test_find_package_of_malloc(
     assert uses_the_library(program) == (kind == "")
 
 
-@pytest.mark.parametrize("profile", [
-    "heapwise-malloc", "heapwise-malloc-fast", "heapwise-malloc-guarded",
-    "heapwise-malloc-hardened"])
+@pytest.mark.parametrize(
+    "profile",
+    [
+        "heapwise-malloc",
+        "heapwise-malloc-fast",
+        "heapwise-malloc-guarded",
+        "heapwise-malloc-hardened",
+    ],
+)
 @pytest.mark.parametrize("kind", ["static", "shared"])
 @pytest.mark.parametrize("language", ["cpp", "c"])
 def test_pkg_config_of_malloc(
@@ -113,8 +119,9 @@ def test_a_program_that_leaves_malloc_to_its_libraries(
     source.write_text("int main(void) { return 0; }\n")
     flags = pkg_config(prefix, "--libs", package="heapwise-malloc")
     if kind:
-        flags = ["-l:libheapwise-malloc.a" if flag == "-lheapwise-malloc" else flag
-                 for flag in flags]
+        flags = [
+            "-l:libheapwise-malloc.a" if flag == "-lheapwise-malloc" else flag for flag in flags
+        ]
     run("gcc", source, "-o", program, "-Wl,--as-needed", *flags)
     defined = " T malloc" in run("nm", "--dynamic", "--defined-only", program)
     assert (uses_the_library(program), defined) == (kind == "", kind != "")
@@ -125,13 +132,19 @@ def test_an_archive_says_that_it_keeps_no_call_sites(
     prefix: Path, tmp_path: Path, profile: str
 ) -> None:
     name = f"heapwise-malloc-{profile}"
-    flags = [flag.replace(f"-l{name}", f"-l:lib{name}.a")
-             for flag in pkg_config(prefix, "--libs", package=name)]
+    flags = [
+        flag.replace(f"-l{name}", f"-l:lib{name}.a")
+        for flag in pkg_config(prefix, "--libs", package=name)
+    ]
     program = tmp_path / "program"
     run("gcc", ROOT / "tests/linking/archive.c", "-o", program, *flags)
     assert not uses_the_library(program)
-    done = subprocess.run([program], env=os.environ | {"HEAPWISE_MALLOC_CALL_SITES": "1"},
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [program],
+        env=os.environ | {"HEAPWISE_MALLOC_CALL_SITES": "1"},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0
     assert "CALL_SITES=1: the heap is linked into another file" in done.stderr
     assert "it is ignored" in done.stderr
@@ -146,8 +159,17 @@ def test_thread_caches_of_a_program_that_hides_its_symbols(
     flags = pkg_config(prefix, *(["--static"] if kind == "static" else []), "--cflags", "--libs")
     static = ["-static"] if kind == "static" else []
     program = tmp_path / "program"
-    run("g++", "-std=c++20", "-O2", f"-fvisibility={visibility}", *static,
-        CONSUMER / "cached.cpp", "-o", program, *flags)
+    run(
+        "g++",
+        "-std=c++20",
+        "-O2",
+        f"-fvisibility={visibility}",
+        *static,
+        CONSUMER / "cached.cpp",
+        "-o",
+        program,
+        *flags,
+    )
     assert run(program, LD_LIBRARY_PATH=str(library_folder(prefix))) == (
         "1000000 pairs, no more caches, 1000 free, 1029 KiB\n"
     )
@@ -162,8 +184,18 @@ def test_plugins_with_a_copy_of_the_library_each(
     flags = ["-l:libheapwise.a" if flag == "-lheapwise" else flag for flag in flags]
     apart = ["-Wl,-Bsymbolic", "-Wl,--exclude-libs,ALL"] if hidden else []
     for name in ("a.so", "b.so"):
-        run("g++", "-std=c++20", "-O2", "-fPIC", "-shared", CONSUMER / "plugin.cpp",
-            "-o", tmp_path / name, *apart, *flags)
+        run(
+            "g++",
+            "-std=c++20",
+            "-O2",
+            "-fPIC",
+            "-shared",
+            CONSUMER / "plugin.cpp",
+            "-o",
+            tmp_path / name,
+            *apart,
+            *flags,
+        )
         assert not uses_the_library(tmp_path / name)
     host = tmp_path / "host"
     run("g++", "-std=c++20", "-O2", CONSUMER / "plugin_host.cpp", "-o", host, "-pthread")
@@ -209,8 +241,9 @@ def test_debian_packages_divide_what_is_installed(
 ) -> None:
     """Each file of an installed tree is in one package; what programs load is apart."""
     run("cpack", "--config", build / "CPackConfig.cmake", "-B", tmp_path)
-    packed = {path.name.partition("_")[0]: set(files_of_package(path))
-              for path in tmp_path.glob("*.deb")}
+    packed = {
+        path.name.partition("_")[0]: set(files_of_package(path)) for path in tmp_path.glob("*.deb")
+    }
     assert set(packed) == {"libheapwise", "libheapwise-malloc", "libheapwise-dev"}
     installed = {path.name for path in prefix.rglob("*") if not path.is_dir()}
     assert sorted(name for names in packed.values() for name in names) == sorted(installed)
@@ -243,8 +276,18 @@ def test_a_library_intercepts_what_the_collector_calls(
 ) -> None:
     program = tmp_path / "intercepted"
     folder = library_folder(prefix)
-    run("gcc", "-O1", "-fno-builtin", "-pthread", f"-I{prefix}/include",
-        ROOT / "tests/gc/intercepted.c", "-o", program, f"-L{folder}", "-lheapwise-gc",
-        f"-Wl,-rpath,{folder}")
+    run(
+        "gcc",
+        "-O1",
+        "-fno-builtin",
+        "-pthread",
+        f"-I{prefix}/include",
+        ROOT / "tests/gc/intercepted.c",
+        "-o",
+        program,
+        f"-L{folder}",
+        "-lheapwise-gc",
+        f"-Wl,-rpath,{folder}",
+    )
     other = interceptor.build(replaceable(COLLECTOR), tmp_path)
     assert run(program, LD_PRELOAD=str(other), MALLOC_ARENA_MAX="1", **settings) == "done\n"

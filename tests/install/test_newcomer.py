@@ -42,9 +42,9 @@ pytestmark = [
 def commands(guide: Path, heading: str = "") -> list[str]:
     """The blocks for a shell below a heading of a guide."""
     text = guide.read_text(encoding="utf-8")
-    section = text[text.index(heading):]
+    section = text[text.index(heading) :]
     if heading:
-        section = re.split(r"^## ", section[len(heading):], maxsplit=1, flags=re.MULTILINE)[0]
+        section = re.split(r"^## ", section[len(heading) :], maxsplit=1, flags=re.MULTILINE)[0]
     return re.findall(r"^ *```sh\n(.*?)^ *```", section, re.DOTALL | re.MULTILINE)
 
 
@@ -79,13 +79,16 @@ def with_packages(system: CleanSystem) -> CleanSystem:
 def test_a_program_is_compared_with_the_command_of_the_wheel(system: CleanSystem) -> None:
     """By pip in an environment, as the guide allows: pipx asks the network for a new pip."""
     (system.folder / "srv/plain.cpp").write_text(
-        "#include <string>\nint main() { std::string s; while (s.size() < 9000000) s += 'x'; }\n")
+        "#include <string>\nint main() { std::string s; while (s.size() < 9000000) s += 'x'; }\n"
+    )
     system.shell("c++ -O1 -o your-program plain.cpp")
     [block] = commands(INSTALL, "## The command, from a wheel")
     install, compare = block.splitlines()
     assert install.startswith("pipx install dist/heapwise-*.whl ")
-    system.shell("python3 -m venv environment\n environment/bin/pip install --no-index "
-                 "--find-links=dist/wheels dist/heapwise-*.whl")
+    system.shell(
+        "python3 -m venv environment\n environment/bin/pip install --no-index "
+        "--find-links=dist/wheels dist/heapwise-*.whl"
+    )
     path = {"PATH": "/srv/environment/bin:/usr/sbin:/usr/bin:/bin"}
     said = system.shell(compare.replace("compare", "compare --rounds 2"), **path)
     assert "your-program" in said

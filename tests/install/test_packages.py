@@ -15,8 +15,17 @@ import pytest
 from clean_system import CleanSystem, run
 
 CONSUMER = Path(__file__).parent / "consumer"
-COMPARE = ("compare", "--rounds", "2", "--json", "--quiet", "--",
-           "/usr/bin/python3", "-c", "print(1)")
+COMPARE = (
+    "compare",
+    "--rounds",
+    "2",
+    "--json",
+    "--quiet",
+    "--",
+    "/usr/bin/python3",
+    "-c",
+    "print(1)",
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -57,14 +66,22 @@ def test_the_heap_is_preloaded(installed: CleanSystem) -> None:
     assert int(installed.run("python3", "-c", program, LD_PRELOAD="libheapwise-malloc.so")) >= 100
 
 
-@pytest.mark.parametrize(("package", "expected"), [("heapwise", "64 freed\n"),
-                                                   ("heapwise-malloc", "ours ours\n")])
+@pytest.mark.parametrize(
+    ("package", "expected"), [("heapwise", "64 freed\n"), ("heapwise-malloc", "ours ours\n")]
+)
 def test_a_program_is_linked_by_pkg_config(
-        installed: CleanSystem, package: str, expected: str) -> None:
+    installed: CleanSystem, package: str, expected: str
+) -> None:
     """Compiled here, where there is a compiler, against the files of that system; run in it."""
     [folder] = installed.folder.glob("usr/lib/*/pkgconfig")
-    flags = run("pkg-config", "--cflags", "--libs", package, PKG_CONFIG_LIBDIR=str(folder),
-                PKG_CONFIG_SYSROOT_DIR=str(installed.folder)).split()
+    flags = run(
+        "pkg-config",
+        "--cflags",
+        "--libs",
+        package,
+        PKG_CONFIG_LIBDIR=str(folder),
+        PKG_CONFIG_SYSROOT_DIR=str(installed.folder),
+    ).split()
     source = CONSUMER / ("consumer.c" if package == "heapwise" else "malloc.c")
     run("gcc", "-std=c99", "-D_GNU_SOURCE", source, "-o", installed.folder / "program", *flags)
     assert installed.run("/program") == expected
@@ -85,8 +102,13 @@ def test_nothing_is_left_after_removal(system: CleanSystem) -> None:
 def test_the_wheel_needs_no_compiler(system: CleanSystem) -> None:
     [wheel] = (system.folder / "dist").glob("heapwise-*manylinux*.whl")
     system.run("python3", "-m", "venv", "/opt/environment")
-    system.run("/opt/environment/bin/pip", "install", "--no-index", "--find-links=/dist/wheels",
-               f"/dist/{wheel.name}")
+    system.run(
+        "/opt/environment/bin/pip",
+        "install",
+        "--no-index",
+        "--find-links=/dist/wheels",
+        f"/dist/{wheel.name}",
+    )
     found = system.run("/opt/environment/bin/heapwise", *COMPARE)
     assert {"glibc", "heapwise"} <= allocators(found)
     page = "/srv/report.html"

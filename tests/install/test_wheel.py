@@ -54,8 +54,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_list_works_away_from_the_checkout(environment: Path, tmp_path: Path) -> None:
     listed = json.loads(run(environment / "bin/heapwise", "list", "--json", at=tmp_path))
     ids = {experiment["id"] for experiment in listed}
-    written = {f"{path.parent.name}/{path.stem}" for path in (ROOT / "experiments").glob("*/*")
-               if path.suffix in (".cpp", ".toml")}
+    written = {
+        f"{path.parent.name}/{path.stem}"
+        for path in (ROOT / "experiments").glob("*/*")
+        if path.suffix in (".cpp", ".toml")
+    }
     assert written
     assert ids == written
     programs = {program["name"] for experiment in listed for program in experiment["programs"]}
@@ -90,6 +93,7 @@ def test_nothing_points_back(environment: Path) -> None:
     package = next((environment / "lib").glob("python*/site-packages/heapwise"))
     assert (package / "native" / "heapwise-launch").stat().st_mode & 0o111
     needle = str(ROOT).encode() + b"/python"
-    pointing_back = [path for path in package.rglob("*")
-                     if path.is_file() and needle in path.read_bytes()]
+    pointing_back = [
+        path for path in package.rglob("*") if path.is_file() and needle in path.read_bytes()
+    ]
     assert pointing_back == []

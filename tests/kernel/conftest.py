@@ -36,8 +36,20 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def build(name: str) -> Path:
         program = folder / name
         if not program.exists():
-            subprocess.run(["gcc", "-std=gnu17", "-O1", "-Wall", "-Wextra", "-fno-builtin",
-                            str(HERE / f"{name}.c"), "-o", str(program)], check=True)
+            subprocess.run(
+                [
+                    "gcc",
+                    "-std=gnu17",
+                    "-O1",
+                    "-Wall",
+                    "-Wextra",
+                    "-fno-builtin",
+                    str(HERE / f"{name}.c"),
+                    "-o",
+                    str(program),
+                ],
+                check=True,
+            )
         return program
 
     return build

@@ -21,12 +21,18 @@ def test_a_comparison_shows_the_peak_of_each_group(
     python = Path(sys.executable).resolve()
     packages = Path(sysconfig.get_path("purelib"))
     program = compiled("touches")
-    ended = boot(f"""
+    ended = boot(
+        f"""
         export PYTHONPATH={packages} HEAPWISE_STORE=/tmp/store
         {python} -m heapwise compare -r 2 --allocators glibc,heapwise --export /tmp/page.html \\
           -- {program} 48 1500
         grep -o 'Control groups' /tmp/page.html
-    """, program, python, Path(sysconfig.get_path("stdlib")), packages)
+    """,
+        program,
+        python,
+        Path(sysconfig.get_path("stdlib")),
+        packages,
+    )
     assert ended.exit_code == 0, ended.output
     peaks = dict(re.findall(r"^(glibc|heapwise) .* ([\d.]+) MiB$", ended.output, re.MULTILINE))
     assert "cgroup peak" in ended.output

@@ -34,8 +34,8 @@ PARTS = {
     "shared": "make_group open max; in_group open/leaf look_until_seen 64",
     "killed_in_shared": "make_group small 48M; in_group small/leaf look {touches} 64 500",
     "leaf_has_limits": "make_group other max; delegate other; "
-                       "echo 1G >$groups/other/leaf/memory.max; "
-                       "in_group other/leaf look {touches} 64 500",
+    "echo 1G >$groups/other/leaf/memory.max; "
+    "in_group other/leaf look {touches} 64 500",
     "left": "find $groups -name 'heapwise-*' | wc -l",
 }
 """Name -> what is done in the guest. If that is emulated, looks take long and so are rare: a
@@ -64,11 +64,15 @@ in_group() {{ (echo 0 >$groups/$1/cgroup.procs; shift; "$@"); }}
 
 
 @pytest.fixture(scope="module")
-def results(boot: Callable[..., Ended], compiled: Callable[[str], Path],
-            native: Path) -> dict[str, Any]:
+def results(
+    boot: Callable[..., Ended], compiled: Callable[[str], Path], native: Path
+) -> dict[str, Any]:
     """What each part printed."""
-    files = {"launch": native / "heapwise-launch", "touches": compiled("touches"),
-             "delegate": compiled("delegate")}
+    files = {
+        "launch": native / "heapwise-launch",
+        "touches": compiled("touches"),
+        "delegate": compiled("delegate"),
+    }
     lines = [FUNCTIONS, *(f"echo '== {name}'; {script}" for name, script in PARTS.items())]
     ended = boot("\n".join(lines).format(**files), *files.values())
     assert ended.exit_code == 0, ended.output

@@ -26,14 +26,14 @@ TIMED = ("unit_heap_purge_clock_test",)
 PROFILES = ("", "-guarded", "-hardened")
 
 SCRIPTS = {
-    "sqlite3": "sqlite3 :memory: \"with recursive n(i) as (select 1 union all select i + 1 from n "
-               "limit 200000) select count(distinct i || 'x'), sum(length(i)) from n\"",
-    "perl": "perl -e 'my %all; $all{$_ % 5000} .= \"$_,\" for 1 .. 200000; "
-            "print scalar(keys %all), \" \", length(join q(), values %all), \"\\n\"'",
-    "python3": "PYTHONMALLOC=malloc python3 -I -S -c \"print(sum(len(str(i) * (i % 50)) for i in "
-               "range(100000)), len({i: [i] for i in range(100000)}))\"",
+    "sqlite3": 'sqlite3 :memory: "with recursive n(i) as (select 1 union all select i + 1 from n '
+    "limit 200000) select count(distinct i || 'x'), sum(length(i)) from n\"",
+    "perl": 'perl -e \'my %all; $all{$_ % 5000} .= "$_," for 1 .. 200000; '
+    'print scalar(keys %all), " ", length(join q(), values %all), "\\n"\'',
+    "python3": 'PYTHONMALLOC=malloc python3 -I -S -c "print(sum(len(str(i) * (i % 50)) for i in '
+    'range(100000)), len({i: [i] for i in range(100000)}))"',
     "gawk": "gawk 'BEGIN { for (i = 0; i < 200000; ++i) a[i % 9999] = a[i % 9999] i; n = 0; "
-            "for (k in a) n += length(a[k]); print n }'",
+    "for (k in a) n += length(a[k]); print n }'",
 }
 """Program -> a command of it that uses malloc much, and prints one line."""
 
@@ -64,8 +64,11 @@ def test_a_failed_move_unmaps_its_target(
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("words", ["", " confined"])
 def test_blocks_that_move_again_and_again_keep_their_content(
-    boot: Callable[..., Ended], compiled: Callable[[str], Path], native: Path, profile: str,
-    words: str
+    boot: Callable[..., Ended],
+    compiled: Callable[[str], Path],
+    native: Path,
+    profile: str,
+    words: str,
 ) -> None:
     program, library = compiled("grows"), native / f"libheapwise-malloc{profile}.so"
     ended = boot(f"LD_PRELOAD={library} {program}{words}", program, library)
@@ -73,14 +76,26 @@ def test_blocks_that_move_again_and_again_keep_their_content(
 
 
 def test_unit_tests_pass(boot: Callable[..., Ended]) -> None:
-    programs = sorted(file for pattern in PATTERNS for file in TESTS.glob(pattern)
-                      if file.name not in TIMED)
+    programs = sorted(
+        file for pattern in PATTERNS for file in TESTS.glob(pattern) if file.name not in TIMED
+    )
     if not programs:
         pytest.skip("no tests are built: cmake --build --preset apart --target unit_tests")
-    ended = boot("\n".join([
-        "export HEAPWISE_MALLOC_SHARDS=1", "failed=0",
-        *(f"{program} --no-colors --minimal || {{ echo 'FAILED {program.name}'; failed=1; }}"
-          for program in programs), "exit $failed"]), *programs)
+    ended = boot(
+        "\n".join(
+            [
+                "export HEAPWISE_MALLOC_SHARDS=1",
+                "failed=0",
+                *(
+                    f"{program} --no-colors --minimal || "
+                    f"{{ echo 'FAILED {program.name}'; failed=1; }}"
+                    for program in programs
+                ),
+                "exit $failed",
+            ]
+        ),
+        *programs,
+    )
     assert ended.exit_code == 0, ended.output
 
 
@@ -91,8 +106,11 @@ def test_real_programs_print_the_same(boot: Callable[..., Ended], native: Path) 
     files += start_of_python() if "python3" in found else []
     lines = []
     for name in found:
-        lines += [f"echo '== {name}'", f"({SCRIPTS[name]})",
-                  f"(export LD_PRELOAD={library}; {SCRIPTS[name]})"]
+        lines += [
+            f"echo '== {name}'",
+            f"({SCRIPTS[name]})",
+            f"(export LD_PRELOAD={library}; {SCRIPTS[name]})",
+        ]
     ended = boot("set -e\n" + "\n".join(lines), library, *files)
     assert ended.exit_code == 0, ended.output
     parts = ended.output.split("== ")[1:]

@@ -12,7 +12,11 @@ from hypothesis import HealthCheck, settings
 
 LONG = os.environ.get("HEAPWISE_TIER") == "long"
 settings.register_profile(
-    "steady", deadline=None, derandomize=not LONG, database=None,
+    "steady",
+    deadline=None,
+    derandomize=not LONG,
+    database=None,
     max_examples=100 if LONG else 33,
-    suppress_health_check=[HealthCheck.too_slow])
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("steady")

@@ -66,21 +66,33 @@ class Preload:
 
     def environment(self, **more: str) -> dict[str, str]:
         """Of a user who has set nothing, in the C locale, with the library preloaded."""
-        plain = {"PATH": SEARCH_PATH, "HOME": "/nonexistent", "LC_ALL": "C", "TERM": "dumb",
-                 "TZ": "UTC"}
+        plain = {
+            "PATH": SEARCH_PATH,
+            "HOME": "/nonexistent",
+            "LC_ALL": "C",
+            "TERM": "dumb",
+            "TZ": "UTC",
+        }
         preload = {"LD_PRELOAD": str(self.library)} if self.library else {}
         return plain | preload | self.variables | more
 
-    def run(self, *command: str | Path, timeout_s: float = 120, cwd: Path | None = None,
-            **more: str) -> Done:
+    def run(
+        self, *command: str | Path, timeout_s: float = 120, cwd: Path | None = None, **more: str
+    ) -> Done:
         """Runs to the end; fails the test when the end does not come or nothing was preloaded.
 
         ``more``: further variables of the command's environment.
         """
         words = [str(word) for word in command]
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=self.environment(**more), cwd=cwd, start_new_session=True)
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment(**more),
+            cwd=cwd,
+            start_new_session=True,
+        )
         try:
             out, err = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
@@ -90,14 +102,25 @@ class Preload:
         assert COULD_NOT not in text, text
         return Done(process.returncode, out, text)
 
-    def run_seen(self, folder: Path, *command: str | Path, timeout_s: float = 120,
-                 cwd: Path | None = None, **more: str) -> Done:
+    def run_seen(
+        self,
+        folder: Path,
+        *command: str | Path,
+        timeout_s: float = 120,
+        cwd: Path | None = None,
+        **more: str,
+    ) -> Done:
         """As ``run``, and every process that starts says who gives it malloc (``Done.seen``)."""
         lines = folder / f"seen-{self.name}"
         lines.unlink(missing_ok=True)
         libraries = [str(library) for library in (self.library, self.native / PROBE) if library]
-        done = self.run(*command, timeout_s=timeout_s, cwd=cwd, HEAPWISE_PROBE_OUT=str(lines),
-                        **more | {"LD_PRELOAD": ":".join(libraries)})
+        done = self.run(
+            *command,
+            timeout_s=timeout_s,
+            cwd=cwd,
+            HEAPWISE_PROBE_OUT=str(lines),
+            **more | {"LD_PRELOAD": ":".join(libraries)},
+        )
         seen = tuple(json.loads(line) for line in lines.read_text().splitlines())
         return Done(done.status, done.out, done.err, seen)
 
@@ -148,11 +171,24 @@ Compile = Callable[..., Path]
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """Compiles one source file into a program, once for each set of flags."""
+
     def build(source: Path, *flags: str) -> Path:
         def compile_into(folder: Path) -> None:
             compiler = ["g++", "-std=c++20"] if source.suffix == ".cpp" else ["gcc", "-std=gnu17"]
-            command = [*compiler, "-O1", "-g", "-Wall", "-Wextra", "-fno-builtin", "-pthread",
-                       f"-I{source.parent}", str(source), "-o", str(folder / source.stem), *flags]
+            command = [
+                *compiler,
+                "-O1",
+                "-g",
+                "-Wall",
+                "-Wextra",
+                "-fno-builtin",
+                "-pthread",
+                f"-I{source.parent}",
+                str(source),
+                "-o",
+                str(folder / source.stem),
+                *flags,
+            ]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
 

@@ -24,7 +24,8 @@ OF_OTHERS = ("absl", "boost", "concurrentqueue", "readerwriterqueue", "tbb")
 whom (oneTBB), or that read what another thread writes and throw it away (Boost.Lockfree)."""
 
 STOP_AT_ONCE = {
-    "TSAN_OPTIONS": "halt_on_error=1:exitcode=66", "ASAN_OPTIONS": "halt_on_error=1:exitcode=66",
+    "TSAN_OPTIONS": "halt_on_error=1:exitcode=66",
+    "ASAN_OPTIONS": "halt_on_error=1:exitcode=66",
     "UBSAN_OPTIONS": "halt_on_error=1:exitcode=66:print_stacktrace=1",
 }
 
@@ -45,19 +46,22 @@ def cases() -> list[Any]:
         experiment = described(binary)
         cells: list[list[str]] = [[]]
         for parameter in experiment["parameters"]:
-            cells += [["--set", f"{parameter['name']}={value}"]
-                      for value in parameter["smoke"][1:]]
-        found += [pytest.param(binary, subject["name"], cells,
-                               id=f"{experiment['id']}:{subject['name']}")
-                  for subject in experiment["subjects"] if subject["available"]]
+            cells += [["--set", f"{parameter['name']}={value}"] for value in parameter["smoke"][1:]]
+        found += [
+            pytest.param(binary, subject["name"], cells, id=f"{experiment['id']}:{subject['name']}")
+            for subject in experiment["subjects"]
+            if subject["available"]
+        ]
     return found
 
 
 def experiments() -> list[str]:
     """Those that say that they start threads or processes."""
-    return [f"{source.parent.name}/{source.stem}"
-            for source in sorted((ROOT / "experiments").glob("*/*.cpp"))
-            if DECLARED.search(source.read_text(encoding="utf-8"))]
+    return [
+        f"{source.parent.name}/{source.stem}"
+        for source in sorted((ROOT / "experiments").glob("*/*.cpp"))
+        if DECLARED.search(source.read_text(encoding="utf-8"))
+    ]
 
 
 @pytest.mark.parametrize(("binary", "subject", "cells"), cases())
@@ -65,8 +69,12 @@ def test_nothing_is_reported(binary: Path, subject: str, cells: list[list[str]])
     assert binary.exists(), f"not built: cmake --build {NATIVE.parent}"
     for cell in cells:
         done = subprocess.run(
-            [str(binary), "--subject", subject, "--smoke", *cell], capture_output=True, text=True,
-            timeout=TIME_LIMIT_S, env={**os.environ, **STOP_AT_ONCE})
+            [str(binary), "--subject", subject, "--smoke", *cell],
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT_S,
+            env={**os.environ, **STOP_AT_ONCE},
+        )
         if "ThreadSanitizer: data race" in done.stderr and subject.startswith(OF_OTHERS):
             pytest.skip("in a library of others")
         assert "Sanitizer" not in done.stderr, done.stderr[:6000]

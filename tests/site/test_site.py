@@ -44,8 +44,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [ROOT / "tools/build_site", output]
     # The usual theme draws the tree of all pages on each page: `make test-long` has it.
     theme = {} if os.environ.get("HEAPWISE_TIER") == "long" else {"HEAPWISE_SITE_THEME": "basic"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False,
-                          env=os.environ | theme)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | theme
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return output
 
@@ -75,8 +76,12 @@ def test_each_document_has_a_page(site: Path) -> None:
 
 def test_no_page_asks_another_host(site: Path, pages: dict[Path, Page]) -> None:
     remote = re.compile(r"(?:[a-z]+:)?//")
-    asked = [(path.name, target) for path, page in pages.items() for target in page.loaded
-             if remote.match(target)]
+    asked = [
+        (path.name, target)
+        for path, page in pages.items()
+        for target in page.loaded
+        if remote.match(target)
+    ]
     assert asked == []
     styles = re.compile(r"(?:@import\s+|url\()[\"']?(?:https?:)?//")
     assert [path.name for path in site.rglob("*.css") if styles.search(path.read_text())] == []

@@ -20,9 +20,14 @@ WITH_HEAPWISE = [way for way in Way if way is not Way.PLAIN]
 def cases(ways: list[Way]) -> list[object]:
     """Each program in each of the ways; those that are not quick are for `make test-long`."""
     return [
-        pytest.param(program, way, id=f"{program.name}-{way.value}",
-                     marks=() if program.quick else pytest.mark.long)
-        for program in all_programs() for way in ways
+        pytest.param(
+            program,
+            way,
+            id=f"{program.name}-{way.value}",
+            marks=() if program.quick else pytest.mark.long,
+        )
+        for program in all_programs()
+        for way in ways
     ]
 
 

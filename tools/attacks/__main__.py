@@ -1,7 +1,7 @@
 """Writes a page of what allocators make of attacks, from the newest run of them in a store.
 
-    .venv/bin/heapwise run attacks --rounds 2
-    PYTHONPATH=tools:python .venv/bin/python -m attacks --page docs/results/MACHINE/attacks.md
+.venv/bin/heapwise run attacks --rounds 2
+PYTHONPATH=tools:python .venv/bin/python -m attacks --page docs/results/MACHINE/attacks.md
 """
 
 from __future__ import annotations

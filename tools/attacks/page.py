@@ -15,19 +15,31 @@ from heapwise.wording.attacks import LEGEND, fate_words
 from heapwise.wording.names import spaced
 
 OURS = name_with_peer("malloc", "heapwise-hardened")
-SCORES = ["allocator", "built to resist", "stopped", "harmless", "corrupting", "hung",
-          "false alarms"]
+SCORES = [
+    "allocator",
+    "built to resist",
+    "stopped",
+    "harmless",
+    "corrupting",
+    "hung",
+    "false alarms",
+]
 
 
 def page(view: View) -> str:
     """As Markdown. Requires: a run of the family ``attacks``."""
     run = view.run
-    lines = ["<!-- Made by `python -m attacks --page FILE`; do not edit. -->", "",
-             f"# Attacks on malloc: {title_of(run.machine)}", "",
-             f"Run of {run.created[:10]}: `{typed(run.command_line)}`, {_rounds(view.result)}. "
-             f"{LEGEND} How far an allocator is "
-             "built to resist is what its makers say; the counts are of attacks by their worst "
-             "ending, so one attempt of many that corrupts makes an attack corrupting.", ""]
+    lines = [
+        "<!-- Made by `python -m attacks --page FILE`; do not edit. -->",
+        "",
+        f"# Attacks on malloc: {title_of(run.machine)}",
+        "",
+        f"Run of {run.created[:10]}: `{typed(run.command_line)}`, {_rounds(view.result)}. "
+        f"{LEGEND} How far an allocator is "
+        "built to resist is what its makers say; the counts are of attacks by their worst "
+        "ending, so one attempt of many that corrupts makes an attack corrupting.",
+        "",
+    ]
     tables = attack_tables(view.result)
     for found in tables:
         lines += _of(found, view.result)
@@ -52,15 +64,35 @@ def _rounds(result: Result) -> str:
 
 def _of(found: AttackTable, result: Result) -> list[str]:
     [experiment] = [each for each in result.run.experiments if each.id == found.experiment]
-    scores = [[short_name(name), _protection(name, result), *map(str, (
-        score.stopped, score.harmless, score.corrupting, score.hung, score.alarms))]
-        for name in found.subjects if (score := found.score(name))]
-    each = [[spaced(attack.name), str(attack.size),
-             *(fate_words(attack.fates[name]) if name in attack.fates else "-"
-               for name in found.subjects)] for attack in found.attacks]
+    scores = [
+        [
+            short_name(name),
+            _protection(name, result),
+            *map(str, (score.stopped, score.harmless, score.corrupting, score.hung, score.alarms)),
+        ]
+        for name in found.subjects
+        if (score := found.score(name))
+    ]
+    each = [
+        [
+            spaced(attack.name),
+            str(attack.size),
+            *(
+                fate_words(attack.fates[name]) if name in attack.fates else "-"
+                for name in found.subjects
+            ),
+        ]
+        for attack in found.attacks
+    ]
     names = [short_name(name) for name in found.subjects]
-    return [f"## {experiment.question}", "", *table(SCORES, scores), "",
-            *table(["attack", "bytes", *names], each), ""]
+    return [
+        f"## {experiment.question}",
+        "",
+        *table(SCORES, scores),
+        "",
+        *table(["attack", "bytes", *names], each),
+        "",
+    ]
 
 
 def _protection(subject: str, result: Result) -> str:
@@ -75,21 +107,33 @@ def shortcomings(tables: Iterable[AttackTable]) -> Iterator[list[str]]:
         ours = attack.fates.get(OURS)
         if ours is None:
             continue
-        better = [short_name(name) for name, fate in attack.fates.items()
-                  if _badness(fate) < _badness(ours)]
+        better = [
+            short_name(name)
+            for name, fate in attack.fates.items()
+            if _badness(fate) < _badness(ours)
+        ]
         if better or ours.corrupted > 0:
-            yield [spaced(attack.name), str(attack.size), fate_words(ours),
-                   ", ".join(better) or "none"]
+            yield [
+                spaced(attack.name),
+                str(attack.size),
+                fate_words(ours),
+                ", ".join(better) or "none",
+            ]
 
 
 def _lines_of_shortcomings(tables: Iterable[AttackTable]) -> list[str]:
     rows = list(shortcomings(tables))
     if not rows:
         return []
-    return [f"## Where {short_name(OURS)} lets damage through, or stops less than another", "",
-            "Attacks are compared by their worst ending: damage, then a process that goes on or "
-            "hangs, then a stop of every attempt.", "",
-            *table(["attack", "bytes", short_name(OURS), "better under"], rows), ""]
+    return [
+        f"## Where {short_name(OURS)} lets damage through, or stops less than another",
+        "",
+        "Attacks are compared by their worst ending: damage, then a process that goes on or "
+        "hangs, then a stop of every attempt.",
+        "",
+        *table(["attack", "bytes", short_name(OURS), "better under"], rows),
+        "",
+    ]
 
 
 def _badness(fate: Fate) -> int:

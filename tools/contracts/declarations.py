@@ -10,8 +10,12 @@ from contracts.parse import Node, comment, inner, place
 
 FUNCTIONS = {"FunctionDecl", "CXXMethodDecl", "CXXConstructorDecl", "CXXConversionDecl"}
 CLASSES = {"CXXRecordDecl", "ClassTemplatePartialSpecializationDecl"}
-TEMPLATES = {"FunctionTemplateDecl", "ClassTemplateDecl", "TypeAliasTemplateDecl",
-             "VarTemplateDecl"}
+TEMPLATES = {
+    "FunctionTemplateDecl",
+    "ClassTemplateDecl",
+    "TypeAliasTemplateDecl",
+    "VarTemplateDecl",
+}
 NAMED = {"EnumDecl", "TypedefDecl", "TypeAliasDecl", "VarDecl", "ConceptDecl"}
 PARTS = {"core", "depot"}
 """Classes inside a policy that only a pool calls: a concept states the contract of all of them
@@ -41,8 +45,9 @@ def declarations(nodes: Iterable[Node]) -> Iterator[Declaration]:
     yield from _members(nodes, "", public=True, is_class=False)
 
 
-def _members(nodes: Iterable[Node], scope: str, *, public: bool,
-             is_class: bool) -> Iterator[Declaration]:
+def _members(
+    nodes: Iterable[Node], scope: str, *, public: bool, is_class: bool
+) -> Iterator[Declaration]:
     covered: dict[str, str] = {}
     last = ("", 0)
     last_comment = ""
@@ -67,11 +72,11 @@ def _members(nodes: Iterable[Node], scope: str, *, public: bool,
         text = own or covered.get(name) or group
         last, last_comment = place(node, "end"), text
         covered[name] = text
-        yield Declaration(file, line, bare["kind"], name, text, _returns(bare),
-                          _changes(bare))
+        yield Declaration(file, line, bare["kind"], name, text, _returns(bare), _changes(bare))
         if bare["kind"] in CLASSES:
-            yield from _members(inner(bare), f"{name}::", public=bare["tagUsed"] != "class",
-                                is_class=True)
+            yield from _members(
+                inner(bare), f"{name}::", public=bare["tagUsed"] != "class", is_class=True
+            )
 
 
 def _covers(group: str, name: str) -> bool:
@@ -122,5 +127,9 @@ def _changes(bare: Node) -> bool:
 def _is_change(method: Node) -> bool:
     of_language = method.get("explicitlyDeleted") or method.get("explicitlyDefaulted")
     constant = re.search(r"\) const\b", str(method.get("type", {}).get("qualType", "")))
-    return bool(method["kind"] == "CXXMethodDecl" and method.get("storageClass") != "static"
-                and not of_language and not constant)
+    return bool(
+        method["kind"] == "CXXMethodDecl"
+        and method.get("storageClass") != "static"
+        and not of_language
+        and not constant
+    )

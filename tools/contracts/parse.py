@@ -11,8 +11,18 @@ from typing import Any
 Node = dict[str, Any]
 """One node of clang's JSON. Each place in it has ``in_file`` and ``at_line``."""
 
-CLANG = ("clang++-19", "-std=c++20", "-fsyntax-only", "-fparse-all-comments", "-x", "c++",
-         "-Xclang", "-ast-dump=json", "-Xclang", "-ast-dump-filter=heapwise")
+CLANG = (
+    "clang++-19",
+    "-std=c++20",
+    "-fsyntax-only",
+    "-fparse-all-comments",
+    "-x",
+    "c++",
+    "-Xclang",
+    "-ast-dump=json",
+    "-Xclang",
+    "-ast-dump-filter=heapwise",
+)
 
 
 def read_declarations(root: Path, headers: list[Path]) -> Iterator[Node]:
@@ -21,8 +31,13 @@ def read_declarations(root: Path, headers: list[Path]) -> Iterator[Node]:
     Raises subprocess.CalledProcessError if a header does not compile.
     """
     program = "".join(f'#include "{header}"\n' for header in headers)
-    done = subprocess.run([*CLANG, f"-I{root / 'include'}", "-"], input=program, check=True,
-                          stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [*CLANG, f"-I{root / 'include'}", "-"],
+        input=program,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     decoder = json.JSONDecoder(object_hook=_Places())
     start = 0
     while start < len(done.stdout.rstrip()):
@@ -62,8 +77,9 @@ def place(node: Node, end: str) -> tuple[str, int]:
 
 def comment(node: Node) -> str:
     """The words of the comment that stands at the declaration; "" without one."""
-    return " ".join(text for child in inner(node) if child["kind"] == "FullComment"
-                    for text in _words(child))
+    return " ".join(
+        text for child in inner(node) if child["kind"] == "FullComment" for text in _words(child)
+    )
 
 
 def _words(node: Node) -> Iterator[str]:

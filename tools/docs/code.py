@@ -42,9 +42,9 @@ def libraries(root: Path) -> list[str]:
     targets = ["--target", "heapwise_static", "heapwise_gc_static"]
     for command in (["--preset", "dev"], ["--build", "--preset", "dev", *targets]):
         subprocess.run(["cmake", *command], cwd=root, check=True, capture_output=True)
-    return [str(root / "build" / "dev" / "src" / f"lib{name}.a") for name in
-            ("heapwise", "heapwise-gc")]
-
+    return [
+        str(root / "build" / "dev" / "src" / f"lib{name}.a") for name in ("heapwise", "heapwise-gc")
+    ]
 
 
 def trouble_with_program(root: Path, block: Block) -> str:

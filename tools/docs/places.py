@@ -27,8 +27,9 @@ INVENTED_HOST = re.compile(r"(^|\.)(example|invalid|test|localhost)(\.(com|org|n
 WRITTEN_BY_OTHERS = ("Cargo.lock", "package-lock.json", "sarif-schema-2.1.0.json")
 URL = re.compile(r"https?://([\w.-]+)")
 # A published report says where it can be read, and so does its page: a citation that nothing opens.
-CITATION = re.compile(r'^link = "https://[^"]*"$|\[Where it can be read\]\(https://[^)]*\)',
-                      re.MULTILINE)
+CITATION = re.compile(
+    r'^link = "https://[^"]*"$|\[Where it can be read\]\(https://[^)]*\)', re.MULTILINE
+)
 CITING = ("published/", "docs/results/")
 
 HOMES = "|".join(("root", "work", "home", "Users"))
@@ -45,8 +46,7 @@ def offences(file: TextFile) -> Iterator[str]:
     """A sentence for each host and each path that should not be there."""
     if file.name.rpartition("/")[2] in WRITTEN_BY_OTHERS:
         return
-    cited = [match.span() for match in CITATION.finditer(file.text)
-             if file.name.startswith(CITING)]
+    cited = [match.span() for match in CITATION.finditer(file.text) if file.name.startswith(CITING)]
     for match in URL.finditer(file.text):
         if any(start <= match.start() < end for start, end in cited):
             continue

@@ -41,8 +41,11 @@ def main() -> None:
 
 def _measure(results: Results, options: argparse.Namespace, folder: Path) -> None:
     wanted = Wanted(options.allocators.split(","), options.rounds, folder / "store")
-    due = [program for program in real_programs(folder, small=options.small, only=options.program)
-           if not _is_done(results, program.name, wanted)]
+    due = [
+        program
+        for program in real_programs(folder, small=options.small, only=options.program)
+        if not _is_done(results, program.name, wanted)
+    ]
     alone = {program.name: seconds_of(program) for program in due}
     costs = {name: estimate_s(seconds, wanted) for name, seconds in alone.items() if seconds}
     for name, seconds in costs.items():

@@ -73,8 +73,12 @@ def seconds_of(program: RealProgram) -> float | None:
     """How long the program takes as it is; None if it does not end well on this machine."""
     program = fresh(program)
     try:
-        return run(program.command, program.folder, standard_input=program.standard_input,
-                   environment=program.environment).wall
+        return run(
+            program.command,
+            program.folder,
+            standard_input=program.standard_input,
+            environment=program.environment,
+        ).wall
     except subprocess.CalledProcessError:
         return None
 
@@ -98,17 +102,36 @@ def measure(program: RealProgram, wanted: Wanted) -> Measured:
     load = round(os.getloadavg()[0], 1)
     trace = program.folder / "trace.hwt"
     fresh(program)
-    run(recorder(trace, follows=True) + program.command, program.folder,
-        standard_input=program.standard_input, environment=program.environment)
+    run(
+        recorder(trace, follows=True) + program.command,
+        program.folder,
+        standard_input=program.standard_input,
+        environment=program.environment,
+    )
     busiest = busiest_process(json.loads(Path(f"{trace}.json").read_text())["processes"])
     quantity = "cpu" if busiest.threads == 1 else "wall"
     nothing = Measured(quantity, None, None, "", wanted.rounds, load)
     if busiest.share < LEAST_SHARE:
-        return _refused(nothing, f"no process of it makes {LEAST_SHARE:.0%} of its events: the "
-                                 f"busiest has {busiest.share:.0%}")
-    played, words = _json(["replay", str(busiest.trace), "--schedule", "fast,order",
-                           "--allocators", ",".join(wanted.allocators),
-                           "--rounds", str(wanted.rounds)], wanted, program.folder, {})
+        return _refused(
+            nothing,
+            f"no process of it makes {LEAST_SHARE:.0%} of its events: the "
+            f"busiest has {busiest.share:.0%}",
+        )
+    played, words = _json(
+        [
+            "replay",
+            str(busiest.trace),
+            "--schedule",
+            "fast,order",
+            "--allocators",
+            ",".join(wanted.allocators),
+            "--rounds",
+            str(wanted.rounds),
+        ],
+        wanted,
+        program.folder,
+        {},
+    )
     for each in program.folder.glob("trace*.hwt"):
         each.unlink()
     if played is None:
@@ -117,15 +140,32 @@ def measure(program: RealProgram, wanted: Wanted) -> Measured:
     compared, words = _json(_compare(program, wanted), wanted, program.folder, program.environment)
     if compared is None:
         return _refused(nothing, words)
-    return Measured(quantity, Compared(figures(compared, QUANTITIES[quantity][0]),
-                                       figures(compared, "peak_memory")),
-                    replayed, "", wanted.rounds, load)
+    return Measured(
+        quantity,
+        Compared(figures(compared, QUANTITIES[quantity][0]), figures(compared, "peak_memory")),
+        replayed,
+        "",
+        wanted.rounds,
+        load,
+    )
 
 
 def measure_own(wanted: Wanted, folder: Path) -> dict[str, float]:
     """Bytes that an allocator's library itself takes: the peak of a program that does nothing."""
-    found, words = _json(["compare", "--allocators", wanted.subjects, "--rounds", "5", "--",
-                          str(native_part(EMPTY))], wanted, folder, {})
+    found, words = _json(
+        [
+            "compare",
+            "--allocators",
+            wanted.subjects,
+            "--rounds",
+            "5",
+            "--",
+            str(native_part(EMPTY)),
+        ],
+        wanted,
+        folder,
+        {},
+    )
     if found is None:
         raise SystemExit(words)
     return {name: each.median for name, each in figures(found, "peak_memory").items()}
@@ -137,11 +177,16 @@ def figures(result: dict[str, Any], quantity: str, **parameters: str) -> Figures
     for row in result["rows"]:
         at = row["parameters"]
         name = row["subject"].removeprefix("malloc@")
-        if at["quantity"] != quantity or name.endswith("-control") or row["median"] is None or any(
-                at.get(key) != value for key, value in parameters.items()):
+        if (
+            at["quantity"] != quantity
+            or name.endswith("-control")
+            or row["median"] is None
+            or any(at.get(key) != value for key, value in parameters.items())
+        ):
             continue
-        found[name] = Figure(row["median"], row["ratio"], row["ratio_low"], row["ratio_high"],
-                             row["verdict"])
+        found[name] = Figure(
+            row["median"], row["ratio"], row["ratio_low"], row["ratio_high"], row["verdict"]
+        )
     return found
 
 
@@ -157,10 +202,15 @@ def _refused(nothing: Measured, words: str) -> Measured:
 def _replayed(result: dict[str, Any], quantity: str, busiest: BusiestProcess) -> Replayed:
     replay = result["run"]["plan"]["options"]["replay"]
     [exact] = [each for each in result["trust"]["checks"] if each["id"] == "V24"]
-    return Replayed(figures(result, quantity, schedule="fast"),
-                    figures(result, "peak_memory", schedule="order"),
-                    replay["calls"], replay["threads"], exact["verdict"], busiest.share,
-                    busiest.processes)
+    return Replayed(
+        figures(result, quantity, schedule="fast"),
+        figures(result, "peak_memory", schedule="order"),
+        replay["calls"],
+        replay["threads"],
+        exact["verdict"],
+        busiest.share,
+        busiest.processes,
+    )
 
 
 def _compare(program: RealProgram, wanted: Wanted) -> list[str]:
@@ -174,16 +224,22 @@ def _compare(program: RealProgram, wanted: Wanted) -> list[str]:
     return [*words, "--", *program.command]
 
 
-def _json(words: list[str], wanted: Wanted, folder: Path,
-          environment: dict[str, str]) -> tuple[dict[str, Any] | None, str]:
+def _json(
+    words: list[str], wanted: Wanted, folder: Path, environment: dict[str, str]
+) -> tuple[dict[str, Any] | None, str]:
     """The result, or None with what the command said."""
     at = words.index("--") if "--" in words else len(words)
     options = ["--json", "--store", str(wanted.store)]
     # Native parts and packages of this checkout may be named by paths that are relative to it.
     paths = {"PYTHONPATH": os.pathsep.join(str(Path(each).resolve()) for each in sys.path if each)}
-    done = subprocess.run([*HEAPWISE, *words[:at], *options, *words[at:]], cwd=folder,
-                          env={**os.environ, **paths, **environment}, capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(
+        [*HEAPWISE, *words[:at], *options, *words[at:]],
+        cwd=folder,
+        env={**os.environ, **paths, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if not done.stdout:
         return None, " ".join(done.stderr.split())[:300]
     found: dict[str, Any] = json.loads(done.stdout)

@@ -93,8 +93,9 @@ class Pair:
 
 def pairs(results: Results) -> list[Pair]:
     """Of all programs that were compared and replayed, in their order."""
-    return [pair for name, one in results.programs.items()
-            for pair in _pairs_of(name, one, results)]
+    return [
+        pair for name, one in results.programs.items() for pair in _pairs_of(name, one, results)
+    ]
 
 
 def _pairs_of(name: str, one: Measured, results: Results) -> list[Pair]:
@@ -109,13 +110,23 @@ def _pairs_of(name: str, one: Measured, results: Results) -> list[Pair]:
             continue
         # The ratio of two replays is not that of two programs: the program computes, too.
         saved_s = (played.median - base_play) * replayed.calls * 1e-9
-        found.append(Pair(name, allocator, real.ratio - 1, real.is_sure, saved_s / base_time,
-                          played.is_sure, _peak_error(compared, replayed, allocator, results.own)))
+        found.append(
+            Pair(
+                name,
+                allocator,
+                real.ratio - 1,
+                real.is_sure,
+                saved_s / base_time,
+                played.is_sure,
+                _peak_error(compared, replayed, allocator, results.own),
+            )
+        )
     return found
 
 
-def _peak_error(compared: Compared, replayed: Replayed, allocator: str,
-                own: dict[str, float]) -> float | None:
+def _peak_error(
+    compared: Compared, replayed: Replayed, allocator: str, own: dict[str, float]
+) -> float | None:
     """The baseline's real peak, with what the replay and an empty program say of the difference.
     None for a program of several processes, whose peak is not that of one of them."""
     if replayed.processes > 1:

@@ -30,12 +30,14 @@ def main() -> int:
         raise SystemExit(f"error: {reason}")
     with ExitStack() as left:
         folder = options.folder or left.enter_context(
-            tempfile.TemporaryDirectory(prefix="heapwise-fleet-faults-"))
+            tempfile.TemporaryDirectory(prefix="heapwise-fleet-faults-")
+        )
         if options.time:
             print(time_line(time_fleet(Path(folder), options.machines, options.rounds)))
             return 0
-        struck = strike_fleet(Path(folder), options.machines, options.faults, options.rounds,
-                              options.seed)
+        struck = strike_fleet(
+            Path(folder), options.machines, options.faults, options.rounds, options.seed
+        )
     text = page(struck, options.seed)
     if options.page:
         options.page.write_text(text)
@@ -45,39 +47,48 @@ def main() -> int:
 
 def time_line(times: Times) -> str:
     over_s = times.total_s - times.slowest_s
-    return (f"{times.machines} machines, {times.rounds} rounds: {times.total_s:.1f} s, of which "
-            f"the slowest machine took {times.slowest_s:.1f} s itself. The aim of 1.05 times that "
-            f"and 10 s is {'met' if over_s <= 0.05 * times.slowest_s + 10 else 'missed'}.")
+    return (
+        f"{times.machines} machines, {times.rounds} rounds: {times.total_s:.1f} s, of which "
+        f"the slowest machine took {times.slowest_s:.1f} s itself. The aim of 1.05 times that "
+        f"and 10 s is {'met' if over_s <= 0.05 * times.slowest_s + 10 else 'missed'}."
+    )
 
 
 def page(struck: Struck, seed: int) -> str:
     machine = read_machine()
     lines = [
-        "# Faults of a fleet", "",
+        "# Faults of a fleet",
+        "",
         f"{machine.cpu}, {machine.cores} cores, kernel {machine.kernel}, {machine.libc}. Made by "
         f"`python -m fleet_faults --machines {struck.machines} --faults "
-        f"{sum(struck.kinds.values())} --rounds {struck.rounds} --seed {seed} --page FILE`.", "",
+        f"{sum(struck.kinds.values())} --rounds {struck.rounds} --seed {seed} --page FILE`.",
+        "",
         f"One fleet run of {struck.machines} machines, {sum(struck.kinds.values())} faults, "
         f"{show_duration(struck.seconds)}. **0 samples lost, 0 doubled**: the client's store has "
         f"{struck.samples:,} samples. Each line that a machine ever had is in it, in the same "
-        "order, and each step of each plan is there once.", "",
+        "order, and each step of each plan is there once.",
+        "",
         f"{struck.ended_early} times the client ended before all machines were complete, and "
         "`heapwise fleet collect` went on. A measured program that was killed is stored as a "
-        "process that crashed, as without a fleet.", "",
+        "process that crashed, as without a fleet.",
+        "",
         "The machines are network namespaces of one kernel, each with an sshd, a disk of 48 MiB "
         "and a wall clock of its own. The faults are real; the machines do not differ. A clock "
         "jumps by ten minutes to twelve hours, forward or back, for all Python processes of a "
         "machine while they run. Times of files, and waits for a time of the wall clock, are the "
-        "kernel's.", "",
-        "| fault | times |", "|---|---|",
+        "kernel's.",
+        "",
+        "| fault | times |",
+        "|---|---|",
         *(f"| {kind} | {count} |" for kind, count in sorted(struck.kinds.items())),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--page", type=Path)
     parser.add_argument("--folder", type=Path, help="An empty one, which is kept: client.log.")
     parser.add_argument("--time", action="store_true")

@@ -44,9 +44,25 @@ def strike_fleet(folder: Path, machines: int, faults: int, rounds: int, seed: in
     program.write_text(PROGRAM.format(flag=flag))
     program.chmod(0o755)
     with Machines(folder, machines) as laboratory:
-        client = Client(folder, laboratory.store, [
-            "compare", "--fleet", str(laboratory.hosts), "--fleet-stall", STALL, "--rounds",
-            str(rounds), "--warmup", "0", "--allocators", "glibc,heapwise", "--", str(program)])
+        client = Client(
+            folder,
+            laboratory.store,
+            [
+                "compare",
+                "--fleet",
+                str(laboratory.hosts),
+                "--fleet-stall",
+                STALL,
+                "--rounds",
+                str(rounds),
+                "--warmup",
+                "0",
+                "--allocators",
+                "glibc,heapwise",
+                "--",
+                str(program),
+            ],
+        )
         try:
             journals = Journals({m.name: m.folder for m in laboratory.machines.values()})
             campaign = _Campaign(laboratory, client, journals, random.Random(seed))
@@ -56,13 +72,20 @@ def strike_fleet(folder: Path, machines: int, faults: int, rounds: int, seed: in
             samples = journals.demand_all(client.store, rounds)
         finally:
             client.kill()
-    return Struck(machines, rounds, dict(campaign.kinds), samples, client.ended_early,
-                  time.monotonic() - begun)
+    return Struck(
+        machines,
+        rounds,
+        dict(campaign.kinds),
+        samples,
+        client.ended_early,
+        time.monotonic() - begun,
+    )
 
 
 class _Campaign:
-    def __init__(self, machines: Machines, client: Client, journals: Journals,
-                 chance: random.Random) -> None:
+    def __init__(
+        self, machines: Machines, client: Client, journals: Journals, chance: random.Random
+    ) -> None:
         self.client, self.journals, self.chance = client, journals, chance
         self.faults = Faults(machines, client, chance)
         self.kinds: Counter[str] = Counter()
@@ -99,8 +122,9 @@ class _Campaign:
     def _step(self, seconds: float) -> None:
         self._look()
         if self.client.is_done():
-            raise SystemExit(f"error: the plan was done after {self.kinds.total()} faults; "
-                             "give it more rounds")
+            raise SystemExit(
+                f"error: the plan was done after {self.kinds.total()} faults; give it more rounds"
+            )
         time.sleep(seconds)
 
     def _look(self) -> None:
@@ -110,8 +134,10 @@ class _Campaign:
         if stored != self._stored:
             self._stored, self._stored_at = stored, now
         elif now - self._stored_at > WITHOUT_PROGRESS_S:
-            raise SystemExit(f"error: nothing was stored for {WITHOUT_PROGRESS_S:.0f} s after "
-                             f"{self.kinds.total()} faults")
+            raise SystemExit(
+                f"error: nothing was stored for {WITHOUT_PROGRESS_S:.0f} s after "
+                f"{self.kinds.total()} faults"
+            )
 
     def _measuring(self) -> set[str]:
         """Machines that have stored something."""

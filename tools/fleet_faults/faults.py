@@ -76,8 +76,9 @@ class Faults:
     def _schedulers(self) -> list[int]:
         return processes.schedulers(self.client.clock.python)
 
-    def _signal(self, find: Callable[[Path], Iterable[int]],
-                number: signal.Signals) -> Callable[[Machine], bool]:
+    def _signal(
+        self, find: Callable[[Path], Iterable[int]], number: signal.Signals
+    ) -> Callable[[Machine], bool]:
         return lambda machine: self._strike(find(machine.clock.python), number)
 
     def _strike(self, pids: Iterable[int], number: signal.Signals) -> bool:

@@ -27,7 +27,7 @@ class Journals:
             for path in folder.glob(f"jobs/*/store/runs/*/{SAMPLES}"):
                 lines = _whole_lines(path)
                 before = self.seen.get(path.parent.name, [])
-                if lines[:len(before)] != before:
+                if lines[: len(before)] != before:
                     raise Lost(f"{path} lost lines on its machine")
                 self.seen[path.parent.name] = lines
 
@@ -37,8 +37,10 @@ class Journals:
         self.look()
         if len(self.seen) != len(self.folders):
             raise Lost(f"{len(self.seen)} of {len(self.folders)} machines have a journal")
-        return sum(_demand_one(store / "runs" / run / SAMPLES, lines, rounds)
-                   for run, lines in self.seen.items())
+        return sum(
+            _demand_one(store / "runs" / run / SAMPLES, lines, rounds)
+            for run, lines in self.seen.items()
+        )
 
 
 def _demand_one(path: Path, lines: list[str], rounds: int) -> int:
@@ -47,13 +49,19 @@ def _demand_one(path: Path, lines: list[str], rounds: int) -> int:
     records = [json.loads(line) for line in lines]
     processes = [record for record in records if record["kind"] == "process"]
     numbers = Counter(process["number"] for process in processes)
-    steps = Counter((p["subject"], p["round"]) for p in processes
-                    if p["status"] != "interrupted" and not p["facts"].get("counting"))
+    steps = Counter(
+        (p["subject"], p["round"])
+        for p in processes
+        if p["status"] != "interrupted" and not p["facts"].get("counting")
+    )
     for what, counts in (("process", numbers), ("step", steps)):
         if twice := [key for key, count in counts.items() if count > 1]:
             raise Lost(f"{path} has a {what} twice: {twice[:5]}")
-    missing = {(subject, number) for subject in {subject for subject, _ in steps}
-               for number in range(rounds)} - steps.keys()
+    missing = {
+        (subject, number)
+        for subject in {subject for subject, _ in steps}
+        for number in range(rounds)
+    } - steps.keys()
     if missing:
         raise Lost(f"{path} lacks steps: {sorted(missing)[:5]}")
     return sum(record["kind"] == "sample" for record in records)

@@ -27,8 +27,20 @@ class JumpingClock:
         self._file = folder / "offset"
         self._write()
         library = folder / "jumping_clock.so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", f'-DOFFSET_FILE="{self._file}"',
-                        "-o", str(library), str(SOURCE), "-ldl"], check=True)
+        subprocess.run(
+            [
+                "cc",
+                "-shared",
+                "-fPIC",
+                "-O1",
+                f'-DOFFSET_FILE="{self._file}"',
+                "-o",
+                str(library),
+                str(SOURCE),
+                "-ldl",
+            ],
+            check=True,
+        )
         self._make_python(folder, library, environment)
 
     def jump(self, seconds: int) -> None:
@@ -47,6 +59,9 @@ class JumpingClock:
         (folder / "pyvenv.cfg").write_text((home / "pyvenv.cfg").read_text())
         (folder / "lib").symlink_to(home / "lib")
         more = "".join(f"export {name}='{value}'\n" for name, value in environment.items())
-        self.python.write_text(SCRIPT.format(
-            more=more, linker=LINKER, library=library, python=os.path.realpath(sys.executable)))
+        self.python.write_text(
+            SCRIPT.format(
+                more=more, linker=LINKER, library=library, python=os.path.realpath(sys.executable)
+            )
+        )
         self.python.chmod(0o755)

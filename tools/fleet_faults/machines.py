@@ -51,8 +51,9 @@ class Machines:
     """A context. Names are m1, m2 and so on. hosts: the hosts file. store: a folder for the
     client's store, with a disk of its own. options: more of ssh's. Requires ``not why_not()``."""
 
-    def __init__(self, folder: Path, count: int, disk: str = "48m",
-                 options: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, count: int, disk: str = "48m", options: tuple[str, ...] = ()
+    ) -> None:
         self.folder, self.disk, self.options = folder, disk, options
         self.hosts, self.store, self.key = folder / "hosts.toml", folder / "client", folder / "key"
         self.numbers = range(1, count + 1)
@@ -72,8 +73,12 @@ class Machines:
             self._left = begun.pop_all()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._left.close()
 
     def _machine(self, begun: ExitStack, number: int) -> Machine:
@@ -84,8 +89,9 @@ class Machines:
         here, there = (f"10.{self._network}.{number}.{end}" for end in (1, 2))
         self._wire(begun, namespace, here, there)
         self._serve(begun, namespace, there)
-        clock = JumpingClock(self.folder / f"python-{name}",
-                             HEAPWISE_FLEET_LOCK=str(folder / "lock"))
+        clock = JumpingClock(
+            self.folder / f"python-{name}", HEAPWISE_FLEET_LOCK=str(folder / "lock")
+        )
         return Machine(name, folder, namespace, there, clock)
 
     def _mount(self, begun: ExitStack, folder: Path) -> None:
@@ -108,19 +114,48 @@ class Machines:
 
     def _serve(self, begun: ExitStack, namespace: str, there: str) -> None:
         server = subprocess.Popen(
-            ["ip", "netns", "exec", namespace, "/usr/sbin/sshd", "-D", "-f", "/dev/null",
-             "-h", str(self.key), "-o", "PidFile=none", "-o", f"ListenAddress={there}",
-             "-o", f"AuthorizedKeysFile={self.key}.pub", "-o", "StrictModes=no",
-             "-o", "PermitRootLogin=yes"], stderr=subprocess.DEVNULL)
+            [
+                "ip",
+                "netns",
+                "exec",
+                namespace,
+                "/usr/sbin/sshd",
+                "-D",
+                "-f",
+                "/dev/null",
+                "-h",
+                str(self.key),
+                "-o",
+                "PidFile=none",
+                "-o",
+                f"ListenAddress={there}",
+                "-o",
+                f"AuthorizedKeysFile={self.key}.pub",
+                "-o",
+                "StrictModes=no",
+                "-o",
+                "PermitRootLogin=yes",
+            ],
+            stderr=subprocess.DEVNULL,
+        )
         begun.callback(server.wait)
         begun.callback(server.terminate)
 
     def _line(self, machine: Machine) -> str:
-        words = ["-i", str(self.key), "-o", "StrictHostKeyChecking=no",
-                 "-o", "UserKnownHostsFile=/dev/null", *self.options]
-        return (f'{machine.name} = {{ ssh = "root@{machine.address}", '
-                f'python = "{machine.clock.python}", folder = "{machine.folder}", '
-                f"options = {json.dumps(words)} }}\n")
+        words = [
+            "-i",
+            str(self.key),
+            "-o",
+            "StrictHostKeyChecking=no",
+            "-o",
+            "UserKnownHostsFile=/dev/null",
+            *self.options,
+        ]
+        return (
+            f'{machine.name} = {{ ssh = "root@{machine.address}", '
+            f'python = "{machine.clock.python}", folder = "{machine.folder}", '
+            f"options = {json.dumps(words)} }}\n"
+        )
 
 
 def _run(*words: str) -> None:
@@ -133,5 +168,3 @@ def _try(*words: str) -> None:
 
 def _environment() -> dict[str, str]:
     return os.environ | {"PATH": f"{os.environ['PATH']}:{SYSTEM_PATHS}"}
-
-

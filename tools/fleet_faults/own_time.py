@@ -29,9 +29,21 @@ def time_fleet(folder: Path, machines: int, rounds: int) -> Times:
     ``not why_not()``."""
     with Machines(folder, machines) as laboratory:
         begun = time.monotonic()
-        client = Client(folder, laboratory.store, [
-            "compare", "--fleet", str(laboratory.hosts), "--rounds", str(rounds), "--allocators",
-            "glibc,heapwise", "--", *PROGRAM])
+        client = Client(
+            folder,
+            laboratory.store,
+            [
+                "compare",
+                "--fleet",
+                str(laboratory.hosts),
+                "--rounds",
+                str(rounds),
+                "--allocators",
+                "glibc,heapwise",
+                "--",
+                *PROGRAM,
+            ],
+        )
         try:
             while not client.is_done():
                 time.sleep(0.1)

@@ -23,21 +23,24 @@ def measuring(python: Path) -> list[int]:
 
 def connections(python: Path) -> list[int]:
     """The ssh of the client that carries a worker."""
-    return [pid for pid, words in _commands()
-            if str(python) in words and _program_of(pid) == "ssh"]
+    return [pid for pid, words in _commands() if str(python) in words and _program_of(pid) == "ssh"]
 
 
 def programs(python: Path) -> list[int]:
     """What is being measured now."""
     above = set(measuring(python))
-    return [pid for pid, _ in _commands()
-            if _name_of(pid) == PROGRAM and above & set(_ancestors(pid))]
+    return [
+        pid for pid, _ in _commands() if _name_of(pid) == PROGRAM and above & set(_ancestors(pid))
+    ]
 
 
 def _found(python: Path, mark: str) -> list[int]:
     """Of those that have replaced the shell that starts them: the dynamic linker runs them."""
-    return [pid for pid, words in _commands()
-            if str(python) in words and mark in words and _program_of(pid).startswith("ld-")]
+    return [
+        pid
+        for pid, words in _commands()
+        if str(python) in words and mark in words and _program_of(pid).startswith("ld-")
+    ]
 
 
 def _commands() -> Iterator[tuple[int, str]]:

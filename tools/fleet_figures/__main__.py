@@ -53,30 +53,38 @@ def _pairs(file: Path | None, seconds: float) -> list[Pair]:
 def page(growth: list[Growth], pairs: list[Pair]) -> str:
     machine = read_machine()
     lines = [
-        "# Fleet", "",
+        "# Fleet",
+        "",
         f"{machine.cpu}, {machine.cores} cores, kernel {machine.kernel}, {machine.libc}. Made by "
-        "`python -m fleet_figures --page FILE`.", "",
+        "`python -m fleet_figures --page FILE`.",
+        "",
         *(growth_lines(growth) if growth else []),
-        "## Influence of the engine", "", *influence_lines(pairs),
+        "## Influence of the engine",
+        "",
+        *influence_lines(pairs),
     ]
     return "\n".join(lines) + "\n"
 
 
 def growth_lines(growth: list[Growth]) -> list[str]:
     lines = [
-        "## Growth with the number of machines", "",
+        "## Growth with the number of machines",
+        "",
         "The machines are threads behind a real scheduler of Dask, and each gives back the same "
         f"real run (`heapwise {' '.join(COMPARE)}`) under its own name. Client, scheduler and "
         "workers are one process here, so the memory is that of all of them. To open is a "
-        "screenshot by headless Chromium, less that of an empty page.", "",
+        "screenshot by headless Chromium, less that of an empty page.",
+        "",
         "| machines | collected | analysed, page written | peak memory | page | opened |",
         "|---|---|---|---|---|---|",
     ]
     for row in growth:
         opened = "-" if row.open_s is None else f"{row.open_s:.2f} s"
-        lines.append(f"| {row.machines:,} | {row.collect_s:.1f} s | {row.page_s:.1f} s | "
-                     f"{show(row.peak_bytes, 'bytes')} | {show(row.page_bytes, 'bytes')} | "
-                     f"{opened} |")
+        lines.append(
+            f"| {row.machines:,} | {row.collect_s:.1f} s | {row.page_s:.1f} s | "
+            f"{show(row.peak_bytes, 'bytes')} | {show(row.page_bytes, 'bytes')} | "
+            f"{opened} |"
+        )
     return [*lines, ""]
 
 
@@ -90,12 +98,16 @@ def influence_lines(pairs: list[Pair]) -> list[str]:
         "taken, client, scheduler and worker are stopped (SIGSTOP); what they then catch up with "
         "falls in the next sample under the worker. The figure is the one under the worker over "
         "the one without it, with a 95 % interval. Below 1 means that the worker's was shorter. "
-        "\"Trimmed\" leaves out the fifth of the pairs at each end, with Yuen's interval: other "
-        "users of the machine disturb some pairs by a tenth and more, in either direction.", "",
+        '"Trimmed" leaves out the fifth of the pairs at each end, with Yuen\'s interval: other '
+        "users of the machine disturb some pairs by a tenth and more, in either direction.",
+        "",
         "| figure | pairs | trimmed mean | interval | mean | interval |",
         "|---|---|---|---|---|---|",
-        *(f"| {row.what} | {row.pairs} | {_cells(row.trimmed)} | {_cells(row.mean)} |"
-          for row in influence_of(pairs)), "",
+        *(
+            f"| {row.what} | {row.pairs} | {_cells(row.trimmed)} | {_cells(row.mean)} |"
+            for row in influence_of(pairs)
+        ),
+        "",
         f"Page faults of the program under the worker, less those without it: {faults:+.1f} in "
         f"the mean. The processes inherit the same in each pair, except for "
         f"{', '.join(differing) or 'nothing'}: environment, limits, umask, user and groups, "
@@ -111,8 +123,9 @@ def _cells(interval: Interval) -> str:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--page", type=Path)
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--add-pairs", metavar="DURATION")

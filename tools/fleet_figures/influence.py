@@ -62,18 +62,30 @@ def influence_of(pairs: Sequence[Pair]) -> list[Influence]:
     for name, quantity in (("time", _seconds), ("processor time", _cpu)):
         logs = _by_subject(pairs, quantity)
         first, *others = sorted(logs)
-        rows.append(_influence(f"{name}, all", [
-            log for rounds in logs.values() for log in rounds.values()]))
-        rows += [_influence(f"{name}, {subject}", list(logs[subject].values()))
-                 for subject in (first, *others)]
-        rows += [_influence(f"{name}, {other} over {first}", [
-            log - logs[first][place] for place, log in logs[other].items()
-            if place in logs[first]]) for other in others]
+        rows.append(
+            _influence(f"{name}, all", [log for rounds in logs.values() for log in rounds.values()])
+        )
+        rows += [
+            _influence(f"{name}, {subject}", list(logs[subject].values()))
+            for subject in (first, *others)
+        ]
+        rows += [
+            _influence(
+                f"{name}, {other} over {first}",
+                [
+                    log - logs[first][place]
+                    for place, log in logs[other].items()
+                    if place in logs[first]
+                ],
+            )
+            for other in others
+        ]
     return rows
 
 
-def _by_subject(pairs: Sequence[Pair], quantity: Callable[[Taken], float]
-                ) -> dict[str, dict[tuple[int, int], float]]:
+def _by_subject(
+    pairs: Sequence[Pair], quantity: Callable[[Taken], float]
+) -> dict[str, dict[tuple[int, int], float]]:
     """Subject -> (campaign, round) -> logarithm of under a worker over without one."""
     found: dict[str, dict[tuple[int, int], float]] = {}
     campaign, before = 0, 0
@@ -81,7 +93,8 @@ def _by_subject(pairs: Sequence[Pair], quantity: Callable[[Taken], float]
         campaign += pair.round < before
         before = pair.round
         found.setdefault(pair.subject, {})[campaign, pair.round] = math.log(
-            quantity(pair.worker) / quantity(pair.alone))
+            quantity(pair.worker) / quantity(pair.alone)
+        )
     return found
 
 
@@ -97,8 +110,14 @@ def _influence(what: str, logs: Sequence[float]) -> Influence:
     mean = statistics.fmean(logs)
     half = stats.t.ppf(0.975, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
     limits = (TRIMMED_SHARE, TRIMMED_SHARE)
-    return Influence(what, len(logs), _interval(mean, mean - half, mean + half), _interval(
-        stats.trim_mean(logs, TRIMMED_SHARE), *stats.mstats.trimmed_mean_ci(logs, limits)))
+    return Influence(
+        what,
+        len(logs),
+        _interval(mean, mean - half, mean + half),
+        _interval(
+            stats.trim_mean(logs, TRIMMED_SHARE), *stats.mstats.trimmed_mean_ci(logs, limits)
+        ),
+    )
 
 
 def _interval(ratio: float, low: float, high: float) -> Interval:

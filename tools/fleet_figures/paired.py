@@ -25,8 +25,11 @@ import msgspec
 from heapwise.store import read_run
 
 GATE = Path(__file__).with_name("gate.pl")
-PROGRAM = ("/usr/bin/perl", "-e",
-           'my %h; for (1..24) { %h = (); $h{$_} = "x" x ($_ % 90) for 1..20000 }')
+PROGRAM = (
+    "/usr/bin/perl",
+    "-e",
+    'my %h; for (1..24) { %h = (); $h{$_} = "x" x ($_ % 90) for 1..20000 }',
+)
 ALLOCATORS = "glibc,heapwise"
 SEED = "11"
 """The order of the subjects is the same on both sides."""
@@ -82,13 +85,18 @@ class Gates:
 def measure_pairs(folder: Path, seconds: float, rounds: int) -> list[Pair]:
     """For this long at most. SystemExit if the two plans were not the same step by step."""
     taken = _taken(folder, seconds, rounds)
-    plans = [_steps(next(folder.glob(runs)))[:len(taken)]
-             for runs in ("alone/runs/*", "machine/jobs/*/store/runs/*")]
+    plans = [
+        _steps(next(folder.glob(runs)))[: len(taken)]
+        for runs in ("alone/runs/*", "machine/jobs/*/store/runs/*")
+    ]
     alone = [step for step, other in zip(*plans, strict=False) if step == other]
     if not alone or len(alone) != min(map(len, plans)):
         raise SystemExit("error: the two plans were not the same")
-    return [Pair(step.subject, step.round, _bare(one), _bare(other), _differing(one, other))
-            for step, (one, other) in zip(alone, taken, strict=False) if not step.counting]
+    return [
+        Pair(step.subject, step.round, _bare(one), _bare(other), _differing(one, other))
+        for step, (one, other) in zip(alone, taken, strict=False)
+        if not step.counting
+    ]
 
 
 class _Step(msgspec.Struct, frozen=True):
@@ -100,8 +108,9 @@ class _Step(msgspec.Struct, frozen=True):
 def _steps(run: Path) -> list[_Step]:
     """In the order in which they came to the gate."""
     processes = read_run(run.parents[1], run.name).processes
-    return [_Step(p.subject, p.round, bool(p.facts.counting)) for p in processes
-            if p.status == "ok"]
+    return [
+        _Step(p.subject, p.round, bool(p.facts.counting)) for p in processes if p.status == "ok"
+    ]
 
 
 def _bare(taken: Taken) -> Taken:
@@ -109,9 +118,12 @@ def _bare(taken: Taken) -> Taken:
 
 
 def _differing(one: Taken, other: Taken) -> list[str]:
-    return [name for name in sorted({*one.conditions, *other.conditions})
-            if OF_ONE_RUN.sub("", one.conditions.get(name, ""))
-            != OF_ONE_RUN.sub("", other.conditions.get(name, ""))]
+    return [
+        name
+        for name in sorted({*one.conditions, *other.conditions})
+        if OF_ONE_RUN.sub("", one.conditions.get(name, ""))
+        != OF_ONE_RUN.sub("", other.conditions.get(name, ""))
+    ]
 
 
 def _taken(folder: Path, seconds: float, rounds: int) -> list[tuple[Taken, Taken]]:
@@ -128,10 +140,12 @@ def _taken(folder: Path, seconds: float, rounds: int) -> list[tuple[Taken, Taken
     return found
 
 
-def _one_pair(gates: Gates, client: subprocess.Popen[bytes], *, worker_first: bool
-              ) -> tuple[Taken, Taken] | None:
-    taken = {side: _one(gates, client, side)
-             for side in (reversed(SIDES) if worker_first else SIDES)}
+def _one_pair(
+    gates: Gates, client: subprocess.Popen[bytes], *, worker_first: bool
+) -> tuple[Taken, Taken] | None:
+    taken = {
+        side: _one(gates, client, side) for side in (reversed(SIDES) if worker_first else SIDES)
+    }
     if taken["alone"] is None or taken["worker"] is None:
         return None
     return taken["alone"], taken["worker"]
@@ -161,11 +175,23 @@ def _children(parent: int) -> Iterator[tuple[int, bytes]]:
 
 @contextmanager
 def _measuring(folder: Path, side: str, rounds: int) -> Iterator[subprocess.Popen[bytes]]:
-    with (folder / f"{side}.log").open("wb") as log, subprocess.Popen(
-            _words(folder, side, rounds), cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
-            stderr=log, start_new_session=True, env=os.environ | {
-                "HEAPWISE_FLEET_FOLDER": str(folder / "machine"), "PERL_HASH_SEED": "0",
-                "HEAPWISE_FLEET_LOCK": str(folder / "host-lock")}) as process:
+    with (
+        (folder / f"{side}.log").open("wb") as log,
+        subprocess.Popen(
+            _words(folder, side, rounds),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env=os.environ
+            | {
+                "HEAPWISE_FLEET_FOLDER": str(folder / "machine"),
+                "PERL_HASH_SEED": "0",
+                "HEAPWISE_FLEET_LOCK": str(folder / "host-lock"),
+            },
+        ) as process,
+    ):
         try:
             yield process
         finally:
@@ -177,10 +203,31 @@ def _words(folder: Path, side: str, rounds: int) -> Sequence[str]:
     if side == "worker":
         (folder / "hosts.toml").write_text('one = "local"\n')
         fleet = ["--fleet", str(folder / "hosts.toml")]
-    return [sys.executable, "-m", "heapwise", "compare", *fleet, "--store", str(folder / side),
-            "--rounds", str(rounds), "--warmup", "0", "--seed", SEED, "--timeout", "300",
-            "--allocators", ALLOCATORS, "--quiet", "--", "/usr/bin/perl", str(GATE), str(folder),
-            *PROGRAM]
+    return [
+        sys.executable,
+        "-m",
+        "heapwise",
+        "compare",
+        *fleet,
+        "--store",
+        str(folder / side),
+        "--rounds",
+        str(rounds),
+        "--warmup",
+        "0",
+        "--seed",
+        SEED,
+        "--timeout",
+        "300",
+        "--allocators",
+        ALLOCATORS,
+        "--quiet",
+        "--",
+        "/usr/bin/perl",
+        str(GATE),
+        str(folder),
+        *PROGRAM,
+    ]
 
 
 def _end(process: subprocess.Popen[bytes], folder: Path) -> None:

@@ -46,8 +46,19 @@ def measure_growth(counts: tuple[int, ...] = COUNTS) -> list[Growth]:
 
 
 def _real_run(folder: Path) -> Path:
-    done = subprocess.run([sys.executable, "-m", "heapwise", *COMPARE[:1], "--store",
-                           str(folder / "real"), *COMPARE[1:]], capture_output=True, check=False)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "heapwise",
+            *COMPARE[:1],
+            "--store",
+            str(folder / "real"),
+            *COMPARE[1:],
+        ],
+        capture_output=True,
+        check=False,
+    )
     found = sorted((folder / "real/runs").glob("*"))
     if not found:
         raise SystemExit(f"error: nothing was measured: {done.stderr.decode()}")
@@ -58,10 +69,13 @@ def _in_process(run: Path, store: Path, count: int) -> Growth:
     """A process of its own, since the peak of a process never falls."""
     done = subprocess.run(
         [sys.executable, "-m", "fleet_figures.scale", str(run), str(store), str(count)],
-        stdout=subprocess.PIPE, check=True)
+        stdout=subprocess.PIPE,
+        check=True,
+    )
     found = msgspec.json.decode(done.stdout, type=Growth)
     return msgspec.structs.replace(
-        found, open_s=opening_s(store / "fleet" / FLEET / "by-machine.html"))
+        found, open_s=opening_s(store / "fleet" / FLEET / "by-machine.html")
+    )
 
 
 def opening_s(page: Path) -> float | None:
@@ -78,9 +92,19 @@ def opening_s(page: Path) -> float | None:
 
 def _seconds(browser: str, where: str) -> float:
     begun = time.monotonic()
-    subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu",
-                    "--window-size=1300,900", "--screenshot=/dev/null", where],
-                   capture_output=True, check=True)
+    subprocess.run(
+        [
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--window-size=1300,900",
+            "--screenshot=/dev/null",
+            where,
+        ],
+        capture_output=True,
+        check=True,
+    )
     return time.monotonic() - begun
 
 
@@ -90,9 +114,12 @@ def _files_of(run: Path) -> Callable[[str], dict[str, bytes]]:
 
     def files(machine: str) -> dict[str, bytes]:
         options = document["plan"]["options"] | {
-            "fleet": {"fleet": FLEET, "machine": machine, "environment": {}}}
-        changed = document | {"id": f"{FLEET}-{machine}",
-                              "plan": document["plan"] | {"options": options}}
+            "fleet": {"fleet": FLEET, "machine": machine, "environment": {}}
+        }
+        changed = document | {
+            "id": f"{FLEET}-{machine}",
+            "plan": document["plan"] | {"options": options},
+        }
         return {"run.json": json.dumps(changed).encode(), "samples.jsonl": samples}
 
     return files
@@ -114,8 +141,9 @@ def _measure_one(run: Path, store: Path, count: int) -> Growth:
     show_fleet(fleet, file, store, Console(quiet=True, as_json=True))
     page_s = time.monotonic() - begun
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    return Growth(count, collect_s, page_s, peak,
-                  file.path.with_name("by-machine.html").stat().st_size, None)
+    return Growth(
+        count, collect_s, page_s, peak, file.path.with_name("by-machine.html").stat().st_size, None
+    )
 
 
 if __name__ == "__main__":

@@ -22,8 +22,12 @@ WORKERS = 4
 class Silent:
     """A watcher that shows nothing."""
 
-    def machines(self, states: Mapping[str, MachineState],
-                 progress: Mapping[str, PlanProgress], elapsed_s: float) -> None:
+    def machines(
+        self,
+        states: Mapping[str, MachineState],
+        progress: Mapping[str, PlanProgress],
+        elapsed_s: float,
+    ) -> None:
         return
 
 
@@ -39,8 +43,14 @@ class SimulatedMachines:
         dask.config.set(QUIET)
         make_cluster: Any = distributed.LocalCluster  # its types are not declared
         self.cluster: Any = make_cluster(
-            n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None,
-            resources={"machine": 1}, host="127.0.0.1", protocol="tcp")
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+            resources={"machine": 1},
+            host="127.0.0.1",
+            protocol="tcp",
+        )
         self.address: str = self.cluster.scheduler_address
         self.names = names
         self.reasons: dict[str, str] = {}
@@ -63,15 +73,25 @@ def job_in(content: bytes) -> Job:
     return msgspec.msgpack.decode(content, type=Job)
 
 
-def simulate(store: Path, count: int,
-             task: Callable[[bytes], bytes]) -> tuple[FleetFile, FleetRun, float]:
+def simulate(
+    store: Path, count: int, task: Callable[[bytes], bytes]
+) -> tuple[FleetFile, FleetRun, float]:
     """A fleet run of ``count`` machines whose job is ``task``, and the seconds that the client
     took."""
     names = [f"m{number}" for number in range(count)]
-    file = FleetFile.create(store, FleetRun(
-        FLEET, "", "hosts.toml", ["compare"], {}, "/", {name: MachineState() for name in names}))
+    file = FleetFile.create(
+        store,
+        FleetRun(
+            FLEET, "", "hosts.toml", ["compare"], {}, "/", {name: MachineState() for name in names}
+        ),
+    )
     begun = time.monotonic()
     campaign = FleetCampaign(
-        file, store, lambda name: Job(FLEET, name, ["compare"], {}, {}, "/"),
-        lambda: SimulatedMachines(names, WORKERS), Silent(), task=task)
+        file,
+        store,
+        lambda name: Job(FLEET, name, ["compare"], {}, {}, "/"),
+        lambda: SimulatedMachines(names, WORKERS),
+        Silent(),
+        task=task,
+    )
     return file, campaign.go(), time.monotonic() - begun

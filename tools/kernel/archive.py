@@ -32,8 +32,21 @@ def _entry(path: str, mode: int, content: bytes, number: int) -> bytes:
     """Name and content each end at a multiple of four bytes."""
     name = path.lstrip("/").encode() + b"\0"
     links, owner, group, time, device = 1, 0, 0, 0, 0
-    fields = (number + 1, mode, owner, group, links, time, len(content), device, device, device,
-              device, len(name), 0)
+    fields = (
+        number + 1,
+        mode,
+        owner,
+        group,
+        links,
+        time,
+        len(content),
+        device,
+        device,
+        device,
+        device,
+        len(name),
+        0,
+    )
     head = b"070701" + b"".join(b"%08X" % field for field in fields) + name
     return _padded(head) + _padded(content)
 

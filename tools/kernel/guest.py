@@ -71,8 +71,11 @@ class Guest:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.rglob("*"))
-            if path.is_file() and "__pycache__" not in path.parts]
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
 
 
 def _libraries(program: str) -> list[Path]:

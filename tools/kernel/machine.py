@@ -73,10 +73,26 @@ class Machine:
 
     def _command(self, folder: Path) -> list[str]:
         command = [
-            QEMU, "-machine", f"pc,accel={self.accelerators[0]}", "-cpu", "max",
-            "-m", str(self.memory_mib), "-smp", str(self.processors), "-nodefaults",
-            "-no-user-config", "-display", "none", "-no-reboot", "-kernel", str(self.kernel),
-            "-initrd", str(folder / "initrd"), "-append", "console=ttyS0 panic=-1",
+            QEMU,
+            "-machine",
+            f"pc,accel={self.accelerators[0]}",
+            "-cpu",
+            "max",
+            "-m",
+            str(self.memory_mib),
+            "-smp",
+            str(self.processors),
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+            "-kernel",
+            str(self.kernel),
+            "-initrd",
+            str(folder / "initrd"),
+            "-append",
+            "console=ttyS0 panic=-1",
         ]
         for line in LINES:
             command += ["-serial", f"file:{folder / line}"]
@@ -86,8 +102,13 @@ class Machine:
 @contextmanager
 def _qemu(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     """It is killed if it has not ended by itself."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
         try:
             yield process
         finally:

@@ -42,8 +42,9 @@ def _run(*command: str, folder: Path | None = None) -> str:
     if shutil.which(command[0]) is None:
         raise Unavailable(f"{command[0]} is not installed")
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True,
-                              timeout=TIMEOUT_S, check=False)
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
     except subprocess.TimeoutExpired:
         raise Unavailable(f"{command[0]} took longer than {TIMEOUT_S} s") from None
     if done.returncode != 0:

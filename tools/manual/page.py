@@ -42,9 +42,14 @@ def _pages(words: list[str], command: Any) -> Iterator[Page]:
 def _text(words: list[str], command: Any, below: dict[str, Any]) -> str:
     name = "-".join(words)
     summary, rest = _parts(command)
-    lines = [f'.TH "{name.upper()}" "1" "" "Heapwise {__version__}" "Heapwise"',
-             ".SH NAME", f"{escaped(name)} \\- {escaped(summary)}",
-             ".SH SYNOPSIS", f".B {escaped(' '.join(words))}", escaped(_usage(command, below))]
+    lines = [
+        f'.TH "{name.upper()}" "1" "" "Heapwise {__version__}" "Heapwise"',
+        ".SH NAME",
+        f"{escaped(name)} \\- {escaped(summary)}",
+        ".SH SYNOPSIS",
+        f".B {escaped(' '.join(words))}",
+        escaped(_usage(command, below)),
+    ]
     if rest:
         lines += [".SH DESCRIPTION", *_paragraphs(rest)]
     arguments = [p for p in command.params if p.param_type_name == "argument" and _help(p)]
@@ -54,8 +59,10 @@ def _text(words: list[str], command: Any, below: dict[str, Any]) -> str:
     if options:
         lines += [".SH OPTIONS", *_entries((_spelling(p), _help(p)) for p in options)]
     if below:
-        lines += [".SH COMMANDS", *_entries(
-            (f"{name}-{verb}(1)", _parts(one)[0]) for verb, one in below.items())]
+        lines += [
+            ".SH COMMANDS",
+            *_entries((f"{name}-{verb}(1)", _parts(one)[0]) for verb, one in below.items()),
+        ]
     elif len(words) > 1:
         lines += [".SH EXIT STATUS", *_entries(_exit_codes())]
         lines += [".SH SEE ALSO", escaped(f"{PROGRAM}(1)")]

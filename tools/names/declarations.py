@@ -13,12 +13,45 @@ from dataclasses import dataclass
 
 from names.tokens import Token, tokens
 
-NOT_TYPES = {"return", "case", "else", "delete", "throw", "co_return", "co_yield", "goto", "new",
-             "and", "or", "not", "sizeof", "do", "using", "namespace", "class", "struct", "enum",
-             "union", "typename", "operator"}
+NOT_TYPES = {
+    "return",
+    "case",
+    "else",
+    "delete",
+    "throw",
+    "co_return",
+    "co_yield",
+    "goto",
+    "new",
+    "and",
+    "or",
+    "not",
+    "sizeof",
+    "do",
+    "using",
+    "namespace",
+    "class",
+    "struct",
+    "enum",
+    "union",
+    "typename",
+    "operator",
+}
 CLASSES = {"class", "struct", "union", "enum"}
-BEFORE_CLASSES = {"static", "constexpr", "constinit", "inline", "const", "typedef", "extern",
-                  "friend", "public", "private", "protected", ":"}
+BEFORE_CLASSES = {
+    "static",
+    "constexpr",
+    "constinit",
+    "inline",
+    "const",
+    "typedef",
+    "extern",
+    "friend",
+    "public",
+    "private",
+    "protected",
+    ":",
+}
 CLOSING = {")", "]", "}"}
 BEHIND_NAMES = {",", ")", "=", "{", ";", "[", ":", "(", ">"}
 NAMESPACE = ""

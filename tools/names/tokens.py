@@ -11,7 +11,8 @@ PARTS = re.compile(
     r'|(?P<text>(?:u8|[uUL])?R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'
     r"|'(?:\\.|[^'\\\n])*')"
     r"|(?P<word>[A-Za-z_]\w*)|(?P<number>\d[\w'.]*)|(?P<sign>::|->|&&|\|\||\.\.\.|.)",
-    re.DOTALL | re.MULTILINE)
+    re.DOTALL | re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)

@@ -39,18 +39,30 @@ def main() -> None:
 def _measure(results: Results, options: argparse.Namespace) -> None:
     machine = read_machine()
     results.machine, results.processors = f"{machine.cpu}, {machine.distribution}", machine.cores
-    due = [program for program in PROGRAMS if (
-        program.name in options.names if options.names else program.name not in results.programs)]
+    due = [
+        program
+        for program in PROGRAMS
+        if (
+            program.name in options.names if options.names else program.name not in results.programs
+        )
+    ]
     with tempfile.TemporaryDirectory(prefix="planted-sites-") as folder:
         for program in due:
-            one = judge(program, Path(folder), rounds=options.rounds, pairs=options.pairs,
-                        arguments=[str(options.steps)] if options.steps else [])
+            one = judge(
+                program,
+                Path(folder),
+                rounds=options.rounds,
+                pairs=options.pairs,
+                arguments=[str(options.steps)] if options.steps else [],
+            )
             results.programs[program.name] = one
             options.results.parent.mkdir(parents=True, exist_ok=True)
             options.results.write_bytes(msgspec.json.encode(results))
-            print(f"{program.name}: {one.found.policy or 'nothing'} {one.found.place}, predicted "
-                  f"{one.found.seconds * 1e3:.1f} ms, gained {one.gained_s * 1e3:.1f} ms",
-                  flush=True)
+            print(
+                f"{program.name}: {one.found.policy or 'nothing'} {one.found.place}, predicted "
+                f"{one.found.seconds * 1e3:.1f} ms, gained {one.gained_s * 1e3:.1f} ms",
+                flush=True,
+            )
 
 
 def _options() -> argparse.Namespace:

@@ -41,8 +41,9 @@ class Judged(msgspec.Struct, frozen=True):
     other_work: float
 
 
-def judge(program: Planted, folder: Path, *, rounds: int, pairs: int,
-          arguments: list[str]) -> Judged:
+def judge(
+    program: Planted, folder: Path, *, rounds: int, pairs: int, arguments: list[str]
+) -> Judged:
     """rounds: of the replays. pairs: of the two programs. arguments: of the programs."""
     busy = other_work()
     before = build(program.name, folder, changed=False)
@@ -56,20 +57,37 @@ def judge(program: Planted, folder: Path, *, rounds: int, pairs: int,
             times.append(_seconds([str(binary), *arguments], wall=program.threads))
     differences = sorted(a - b for a, b in zip(old, new, strict=True))
     ratio = paired_ratio(new, old)
-    return Judged(found, differences[len(differences) // 2], ratio.ratio, ratio.low, ratio.high,
-                  pairs, busy)
+    return Judged(
+        found, differences[len(differences) // 2], ratio.ratio, ratio.low, ratio.high, pairs, busy
+    )
 
 
 def advised(command: list[str], folder: Path, rounds: int) -> dict[str, Any]:
     """What `heapwise advise --json` says of a trace of the command."""
     trace = folder / f"{Path(command[0]).name}.hwt"
     heapwise = [sys.executable, "-m", "heapwise"]
-    subprocess.run([*heapwise, "record", "-o", str(trace), "--", *command], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [*heapwise, "record", "-o", str(trace), "--", *command],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     # Two threads that were recorded on many processors are played on what there is.
-    done = subprocess.run([*heapwise, "advise", str(trace), "--force", "--json", "--rounds",
-                           str(rounds), "--store", str(folder / "store")],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [
+            *heapwise,
+            "advise",
+            str(trace),
+            "--force",
+            "--json",
+            "--rounds",
+            str(rounds),
+            "--store",
+            str(folder / "store"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if not done.stdout:
         raise SystemExit(done.stderr)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -81,14 +99,23 @@ def first_gain(found: dict[str, Any]) -> Found:
     if "run" not in found or not found["advice"].startswith(tuple("123456789")):
         return Found("", "", 0.0, found["advice"])
     replay = found["run"]["plan"]["options"]["replay"]
-    rows = {row["subject"]: row for row in found["rows"]
-            if row["parameters"]["quantity"] == replay["quantity"]}
+    rows = {
+        row["subject"]: row
+        for row in found["rows"]
+        if row["parameters"]["quantity"] == replay["quantity"]
+    }
     line = found["headlines"][0]
-    each = min((c for c in replay["candidates"] if line.startswith(c["place"])),
-               key=lambda c: rows[c["subject"]]["ratio"] or 1)
+    each = min(
+        (c for c in replay["candidates"] if line.startswith(c["place"])),
+        key=lambda c: rows[c["subject"]]["ratio"] or 1,
+    )
     saved = rows["as_recorded"]["median"] - rows[each["subject"]]["median"]
-    return Found(each["policy"], " and ".join([each["place"], *each["others"]]),
-                 saved * replay["calls"] / 1e9, found["advice"])
+    return Found(
+        each["policy"],
+        " and ".join([each["place"], *each["others"]]),
+        saved * replay["calls"] / 1e9,
+        found["advice"],
+    )
 
 
 def _seconds(command: list[str], *, wall: bool) -> float:

@@ -26,12 +26,24 @@ class Planted:
 PROGRAMS = [
     Planted("queue", "unsynchronized", ("main", "make_node")),
     Planted("messages", "unsynchronized", ("make_message", "main")),
-    Planted("index", "unsynchronized", ("make_node", "allocate", "main", "_M_get_node",
-                                        "_M_create_node", "emplace", "_M_emplace_unique")),
+    Planted(
+        "index",
+        "unsynchronized",
+        (
+            "make_node",
+            "allocate",
+            "main",
+            "_M_get_node",
+            "_M_create_node",
+            "emplace",
+            "_M_emplace_unique",
+        ),
+    ),
     Planted("strings", "sized", ("make_text", "main")),
     Planted("requests", "arena", ("make_part", "main")),
-    Planted("parser", "arena", ("parse", "make_number", "make_name", "make_text",
-                                "make_operation")),
+    Planted(
+        "parser", "arena", ("parse", "make_number", "make_name", "make_text", "make_operation")
+    ),
     Planted("hand_over", "thread_cached", ("make_item", "main"), threads=True),
     Planted("short_threads", "", threads=True),
     Planted("compute", ""),
@@ -43,8 +55,20 @@ def build(name: str, folder: Path, *, changed: bool, library: Path = LIBRARY) ->
     """The program, or the one that has what should be advised. Library: of the pools and arenas."""
     program = folder / (f"{name}-changed" if changed else name)
     more = ["-DPLANTED", f"-I{ROOT / 'include'}", str(library)] if changed else []
-    subprocess.run(["c++", "-O2", "-g", "-std=c++20", "-pthread", str(SOURCES / f"{name}.cpp"),
-                    *more, "-o", str(program)], check=True)
+    subprocess.run(
+        [
+            "c++",
+            "-O2",
+            "-g",
+            "-std=c++20",
+            "-pthread",
+            str(SOURCES / f"{name}.cpp"),
+            *more,
+            "-o",
+            str(program),
+        ],
+        check=True,
+    )
     return program
 
 

@@ -63,8 +63,11 @@ def _due(kept: dict[str, Any], options: argparse.Namespace) -> list[str]:
         return list(options.only)
     if not options.page:
         return list(PARTS)
-    return [part for part in PARTS if part not in kept or
-            (part == "programs" and _programs_due(kept, options))]
+    return [
+        part
+        for part in PARTS
+        if part not in kept or (part == "programs" and _programs_due(kept, options))
+    ]
 
 
 def _programs_due(kept: dict[str, Any], options: argparse.Namespace) -> list[str]:
@@ -74,8 +77,9 @@ def _programs_due(kept: dict[str, Any], options: argparse.Namespace) -> list[str
     return [name for name in wanted if name not in kept.get("programs", {})]
 
 
-def _measured(kept: dict[str, Any], part: str, folder: Path,
-              options: argparse.Namespace) -> Iterator[None]:
+def _measured(
+    kept: dict[str, Any], part: str, folder: Path, options: argparse.Namespace
+) -> Iterator[None]:
     """Each time that something was measured, so that an interrupted run keeps it."""
     if part == "load":
         kept["load"] = measure_load(folder, options.rounds)
@@ -88,8 +92,9 @@ def _measured(kept: dict[str, Any], part: str, folder: Path,
         kept.setdefault("limit", {}).update(measure_limit(folder, options.events, options.limit))
     else:
         rivals = find_rivals(options.without)
-        for name, figures in measure_programs(folder, options.rounds, _programs_due(kept, options),
-                                              small=options.small, rivals=rivals):
+        for name, figures in measure_programs(
+            folder, options.rounds, _programs_due(kept, options), small=options.small, rivals=rivals
+        ):
             kept.setdefault("programs", {})[name] = figures
             yield
     yield
@@ -108,8 +113,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--small", action="store_true", help="small inputs of the programs")
     parser.add_argument("--program", action="append", default=[], help="only this one")
-    parser.add_argument("--without", choices=NAMES, action="append", default=[],
-                        help="another recorder that is left out")
+    parser.add_argument(
+        "--without",
+        choices=NAMES,
+        action="append",
+        default=[],
+        help="another recorder that is left out",
+    )
     parser.add_argument("--events", type=int, default=10**9, help="of the size limits")
     parser.add_argument("--limit", type=int, action="append", help="in MiB: 16, 64, 256")
     found = parser.parse_args()

@@ -41,42 +41,81 @@ with open_trace(Path(sys.argv[1])) as trace:
 """
 
 
-def recorder(trace: Path, *, stack_every: int = 256, most_mib: int = 256,
-             follows: bool = False) -> list[str]:
+def recorder(
+    trace: Path, *, stack_every: int = 256, most_mib: int = 256, follows: bool = False
+) -> list[str]:
     """The command before the program's own. follows: each child has a trace of its own."""
-    return [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)),
-            "--stack-every", str(stack_every), "--max-bytes", str(most_mib << 20),
-            "--follow", str(int(follows)), "--result", f"{trace}.json", "--"]
+    return [
+        str(native_part(DRAIN)),
+        "-o",
+        str(trace),
+        "--recorder",
+        str(native_part(RECORDER)),
+        "--stack-every",
+        str(stack_every),
+        "--max-bytes",
+        str(most_mib << 20),
+        "--follow",
+        str(int(follows)),
+        "--result",
+        f"{trace}.json",
+        "--",
+    ]
 
 
 def profiler(trace: Path) -> list[str]:
     """The same for a sampled profile, as ``heapwise record --profile`` has it."""
-    return [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(PROFILER)),
-            "--stack-every", "1", "--sample-every", str(SAMPLE_EVERY), "--"]
+    return [
+        str(native_part(DRAIN)),
+        "-o",
+        str(trace),
+        "--recorder",
+        str(native_part(PROFILER)),
+        "--stack-every",
+        "1",
+        "--sample-every",
+        str(SAMPLE_EVERY),
+        "--",
+    ]
 
 
 def compiled_load(folder: Path) -> Path:
     """The program that does little but allocate."""
     program = folder / "load"
-    subprocess.run(["c++", "-O2", "-fno-builtin", "-std=c++20", "-pthread", str(LOAD), "-o",
-                    str(program)], check=True)
+    subprocess.run(
+        ["c++", "-O2", "-fno-builtin", "-std=c++20", "-pthread", str(LOAD), "-o", str(program)],
+        check=True,
+    )
     return program
 
 
 def compiled_reader(folder: Path) -> Path:
     """The program that reads the first window of a trace as the player does."""
     program, bench = folder / "read", Path("bench")
-    subprocess.run(["c++", "-O3", "-std=c++20", f"-I{bench}", str(READER),
-                    str(bench / "player" / "trace_reader.cpp"), "-lzstd", "-o", str(program)],
-                   check=True)
+    subprocess.run(
+        [
+            "c++",
+            "-O3",
+            "-std=c++20",
+            f"-I{bench}",
+            str(READER),
+            str(bench / "player" / "trace_reader.cpp"),
+            "-lzstd",
+            "-o",
+            str(program),
+        ],
+        check=True,
+    )
     return program
 
 
-LOADS = (("1 thread, caller only", 1, 2_000_000, NO_STACKS, 1024),
-         ("1 thread, a stack of 1 in 256", 1, 2_000_000, 256, 1024),
-         ("1 thread with the blocks of 8, caller only", 1, 2_000_000, NO_STACKS, 8192),
-         ("8 threads, caller only", 8, 250_000, NO_STACKS, 1024),
-         ("8 threads, a stack of 1 in 256", 8, 250_000, 256, 1024))
+LOADS = (
+    ("1 thread, caller only", 1, 2_000_000, NO_STACKS, 1024),
+    ("1 thread, a stack of 1 in 256", 1, 2_000_000, 256, 1024),
+    ("1 thread with the blocks of 8, caller only", 1, 2_000_000, NO_STACKS, 8192),
+    ("8 threads, caller only", 8, 250_000, NO_STACKS, 1024),
+    ("8 threads, a stack of 1 in 256", 8, 250_000, 256, 1024),
+)
 """Name, threads, steps of each, allocations for a stack, live blocks of a thread."""
 
 
@@ -104,10 +143,12 @@ def measure_load(folder: Path, rounds: int) -> Figures:
                 ways[f"plain {times}"] = command
                 ways[f"recorded {times}"] = recorder(trace, stack_every=stack_every) + command
             costs = {way: run(ways[way], folder) for way in turned(list(ways), number)}
-            short, long = ((costs[f"plain {times}"], costs[f"recorded {times}"])
-                           for times in (1, LONGER))
-            for quantity, each in (_longer(*short, min(threads, processors))
-                                   | _later(short, long)).items():
+            short, long = (
+                (costs[f"plain {times}"], costs[f"recorded {times}"]) for times in (1, LONGER)
+            )
+            for quantity, each in (
+                _longer(*short, min(threads, processors)) | _later(short, long)
+            ).items():
                 found.setdefault(name, {}).setdefault(quantity, []).append(each)
     return found
 
@@ -127,17 +168,21 @@ def _longer(plain: Cost, recorded: Cost, at_once: int) -> dict[str, float]:
     """at_once: how many threads run at the same time."""
     wall, own, events = map(float, plain.output.split())
     recorded_wall, recorded_own, _ = map(float, recorded.output.split())
-    return {"wall_ns": (recorded_wall - wall) * at_once / events * 1e9,
-            "program_ns": (recorded_own - own) / events * 1e9,
-            "processor_ns": (recorded.processor - plain.processor) / events * 1e9}
+    return {
+        "wall_ns": (recorded_wall - wall) * at_once / events * 1e9,
+        "program_ns": (recorded_own - own) / events * 1e9,
+        "processor_ns": (recorded.processor - plain.processor) / events * 1e9,
+    }
 
 
 DRAINS = "heapwise::bench::process_trace::drain*"
 """The function of the drain that reads the rings of a process and writes its trace."""
 
-TURNS = (("1 thread", 1, 240_000, 0),
-         ("8 threads that pass after 2 calls", 8, 30_000, 2),
-         ("8 threads that pass after each call", 8, 30_000, 1))
+TURNS = (
+    ("1 thread", 1, 240_000, 0),
+    ("8 threads that pass after 2 calls", 8, 30_000, 2),
+    ("8 threads that pass after each call", 8, 30_000, 1),
+)
 
 
 def measure_turns(folder: Path) -> Figures:
@@ -151,16 +196,31 @@ def measure_turns(folder: Path) -> Figures:
         trace, counts = folder / "turns.hwt", folder / "counts"
         valgrind, *options = under_callgrind(recorder(trace, stack_every=NO_STACKS), counts)
         # Not the looks at rings that are empty.
-        run([valgrind, f"--toggle-collect={DRAINS}", *options, str(load), str(threads), str(steps),
-             str(calls)], folder)
+        run(
+            [
+                valgrind,
+                f"--toggle-collect={DRAINS}",
+                *options,
+                str(load),
+                str(threads),
+                str(steps),
+                str(calls),
+            ],
+            folder,
+        )
         instructions = total_in(counts)
         if instructions == 0:
-            raise RuntimeError(f"{native_part(DRAIN)} has no symbols, so nothing was counted: "
-                               "HEAPWISE_NATIVE=build/release/native names one that has them")
+            raise RuntimeError(
+                f"{native_part(DRAIN)} has no symbols, so nothing was counted: "
+                "HEAPWISE_NATIVE=build/release/native names one that has them"
+            )
         with open_trace(trace) as opened:
             threads_of_events = np.concatenate([each.thread for each in opened.events()])
-        found[name] = {"instructions": instructions, "events": len(threads_of_events),
-                       "changes": int(np.count_nonzero(np.diff(threads_of_events)))}
+        found[name] = {
+            "instructions": instructions,
+            "events": len(threads_of_events),
+            "changes": int(np.count_nonzero(np.diff(threads_of_events))),
+        }
     return found
 
 
@@ -169,10 +229,15 @@ TRUE = "/bin/true"
 
 def measure_start(folder: Path, rounds: int) -> Figures:
     """Seconds of a program that does nothing, alone, recorded and profiled, in turns."""
-    ways = {"plain": [TRUE], "heapwise": [*recorder(folder / "start.hwt"), TRUE],
-            "profile": [*profiler(folder / "start.hwt"), TRUE]}
-    found: Figures = {"wall_s": {name: [] for name in ways},
-                      "processor_s": {name: [] for name in ways}}
+    ways = {
+        "plain": [TRUE],
+        "heapwise": [*recorder(folder / "start.hwt"), TRUE],
+        "profile": [*profiler(folder / "start.hwt"), TRUE],
+    }
+    found: Figures = {
+        "wall_s": {name: [] for name in ways},
+        "processor_s": {name: [] for name in ways},
+    }
     for number in range(rounds):
         for name in turned(list(ways), number):
             cost = run(ways[name], folder)
@@ -181,8 +246,9 @@ def measure_start(folder: Path, rounds: int) -> Figures:
     return found
 
 
-def measure_programs(folder: Path, rounds: int, names: list[str], *, small: bool,
-                     rivals: Rivals) -> Iterator[tuple[str, Figures]]:
+def measure_programs(
+    folder: Path, rounds: int, names: list[str], *, small: bool, rivals: Rivals
+) -> Iterator[tuple[str, Figures]]:
     """Time of each program: plain, recorded, profiled, under heaptrack and memray, in turns."""
     for program in real_programs(folder, small=small, only=names):
         ways = ways_of(program, rivals)
@@ -206,12 +272,19 @@ def measure_programs(folder: Path, rounds: int, names: list[str], *, small: bool
                 times[name].append(cost.wall)
                 processor[name].append(cost.processor)
         recorded = json.loads((program.folder / "trace.hwt.json").read_text())["processes"]
-        yield program.name, {
-            "wall_s": {name: each for name, each in times.items() if name not in failed},
-            "processor_s": {name: each for name, each in processor.items() if name not in failed},
-            "failed": failed, "processes": len(recorded),
-            "events": sum(each["kept_events"] for each in recorded),
-            "bytes": sum(each["bytes"] for each in recorded)}
+        yield (
+            program.name,
+            {
+                "wall_s": {name: each for name, each in times.items() if name not in failed},
+                "processor_s": {
+                    name: each for name, each in processor.items() if name not in failed
+                },
+                "failed": failed,
+                "processes": len(recorded),
+                "events": sum(each["kept_events"] for each in recorded),
+                "bytes": sum(each["bytes"] for each in recorded),
+            },
+        )
 
 
 def turned(names: list[str], number: int) -> list[str]:
@@ -222,24 +295,43 @@ def turned(names: list[str], number: int) -> list[str]:
 
 def ways_of(program: RealProgram, rivals: Rivals) -> dict[str, list[str]]:
     """The commands that run the program: alone, and under each recorder that can record it."""
-    ways = {"plain": program.command,
-            "heapwise": recorder(program.folder / "trace.hwt", follows=True) + program.command,
-            "profile": profiler(program.folder / "profile.hwt") + program.command}
+    ways = {
+        "plain": program.command,
+        "heapwise": recorder(program.folder / "trace.hwt", follows=True) + program.command,
+        "profile": profiler(program.folder / "profile.hwt") + program.command,
+    }
     if rivals.heaptrack:
-        ways["heaptrack"] = [rivals.heaptrack, "-o", str(program.folder / "heaptrack"),
-                             *program.command]
+        ways["heaptrack"] = [
+            rivals.heaptrack,
+            "-o",
+            str(program.folder / "heaptrack"),
+            *program.command,
+        ]
     if rivals.memray_python and program.name == "python3":
         python = str(rivals.memray_python)
-        script = program.command[program.command.index("-s") + 1:]
+        script = program.command[program.command.index("-s") + 1 :]
         ways["plain, memray's python"] = [python, *script]
-        ways["memray"] = [python, "-m", "memray", "run", "-f", "-q", "-o",
-                          str(program.folder / "memray.bin"), *script]
+        ways["memray"] = [
+            python,
+            "-m",
+            "memray",
+            "run",
+            "-f",
+            "-q",
+            "-o",
+            str(program.folder / "memray.bin"),
+            *script,
+        ]
     return ways
 
 
 def _timed(command: list[str], program: RealProgram) -> Cost:
-    return run(command, program.folder, standard_input=program.standard_input,
-               environment=program.environment)
+    return run(
+        command,
+        program.folder,
+        standard_input=program.standard_input,
+        environment=program.environment,
+    )
 
 
 def measure_limit(folder: Path, events: int, limits: list[int]) -> Figures:
@@ -247,19 +339,35 @@ def measure_limit(folder: Path, events: int, limits: list[int]) -> Figures:
     load, reader, found = compiled_load(folder), compiled_reader(folder), {}
     for most_mib in limits:
         trace = folder / f"limit{most_mib}.hwt"
-        recorded = run([*recorder(trace, stack_every=NO_STACKS, most_mib=most_mib), str(load), "1",
-                        str(events // 2)], folder)
+        recorded = run(
+            [
+                *recorder(trace, stack_every=NO_STACKS, most_mib=most_mib),
+                str(load),
+                "1",
+                str(events // 2),
+            ],
+            folder,
+        )
         summary = json.loads(Path(f"{trace}.json").read_text())
-        rate, of_processor, memory = map(float, subprocess.run(
-            [sys.executable, "-c", READ, str(trace)], check=True, capture_output=True,
-            text=True).stdout.split())
+        rate, of_processor, memory = map(
+            float,
+            subprocess.run(
+                [sys.executable, "-c", READ, str(trace)], check=True, capture_output=True, text=True
+            ).stdout.split(),
+        )
         played = run([reader, trace], folder).output.split()
         found[str(most_mib)] = {
-            "player_events_per_s": float(played[0]), "player_bytes": float(played[1]),
-            "events": summary["events"], "kept": summary["kept_events"],
-            "seconds": recorded.wall, "missing": _missing(summary, events // 2),
-            "bytes": trace.stat().st_size, "events_per_s": rate,
-            "events_per_processor_s": of_processor, "reader_bytes": memory}
+            "player_events_per_s": float(played[0]),
+            "player_bytes": float(played[1]),
+            "events": summary["events"],
+            "kept": summary["kept_events"],
+            "seconds": recorded.wall,
+            "missing": _missing(summary, events // 2),
+            "bytes": trace.stat().st_size,
+            "events_per_s": rate,
+            "events_per_processor_s": of_processor,
+            "reader_bytes": memory,
+        }
         trace.unlink()
     return found
 

@@ -27,8 +27,13 @@ class RealProgram:
     def begin(self) -> None:
         """Makes its input again: git changes what it works on."""
         for line in self.prepare:
-            subprocess.run(["sh", "-c", line], cwd=self.folder, check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                ["sh", "-c", line],
+                cwd=self.folder,
+                check=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
 
 
 def program_names() -> list[str]:
@@ -44,15 +49,24 @@ def real_programs(folder: Path, *, small: bool, only: Sequence[str] = ()) -> lis
             continue
         program: dict[str, Any] = tomllib.loads(file.read_text())
         size = program.get("smoke_size", program["size"]) if small else program["size"]
-        values = {"python": sys.executable, "source": str(file.parent), "size": str(size),
-                  "programs": str(PROGRAMS)}
+        values = {
+            "python": sys.executable,
+            "source": str(file.parent),
+            "size": str(size),
+            "programs": str(PROGRAMS),
+        }
         place = folder / file.parent.name
         place.mkdir(parents=True)
-        found.append(RealProgram(
-            file.parent.name, [_filled(word, values) for word in program["command"]],
-            place / program["input"] if "input" in program else None,
-            {"LC_ALL": "C", **program.get("environment", {})}, place,
-            [_filled(line, values) for line in program.get("prepare", [])]))
+        found.append(
+            RealProgram(
+                file.parent.name,
+                [_filled(word, values) for word in program["command"]],
+                place / program["input"] if "input" in program else None,
+                {"LC_ALL": "C", **program.get("environment", {})},
+                place,
+                [_filled(line, values) for line in program.get("prepare", [])],
+            )
+        )
         found[-1].begin()
     return found
 

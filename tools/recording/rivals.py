@@ -25,20 +25,24 @@ class Rivals:
     memray_python: Path | None = None
 
 
-def find_rivals(without: Collection[str], lock: Path = LOCK,
-                environment: Path = ENVIRONMENT) -> Rivals:
+def find_rivals(
+    without: Collection[str], lock: Path = LOCK, environment: Path = ENVIRONMENT
+) -> Rivals:
     """Installs memray from the lock, if it is not there. Exits with a reason if a tool that is
     wanted is missing."""
     return Rivals(
         None if "heaptrack" in without else _heaptrack(),
-        None if "memray" in without else _memray_python(lock, environment))
+        None if "memray" in without else _memray_python(lock, environment),
+    )
 
 
 def _heaptrack() -> str:
     if found := shutil.which("heaptrack"):
         return found
-    raise SystemExit("error: heaptrack is not installed\n"
-                     "   do: tools/setup --tests, or leave it out with --without heaptrack")
+    raise SystemExit(
+        "error: heaptrack is not installed\n"
+        "   do: tools/setup --tests, or leave it out with --without heaptrack"
+    )
 
 
 def _memray_python(lock: Path, environment: Path) -> Path:
@@ -48,11 +52,24 @@ def _memray_python(lock: Path, environment: Path) -> Path:
         return python.absolute()
     try:
         subprocess.run([PYTHON, "-m", "venv", "--clear", str(environment)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--require-hashes",
-                        "--disable-pip-version-check", "--requirement", str(lock)], check=True)
+        subprocess.run(
+            [
+                str(python),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--require-hashes",
+                "--disable-pip-version-check",
+                "--requirement",
+                str(lock),
+            ],
+            check=True,
+        )
     except (subprocess.CalledProcessError, OSError) as error:
-        raise SystemExit(f"error: memray could not be installed: {error}\n"
-                         "   do: check the network, or leave it out with --without memray"
-                         ) from error
+        raise SystemExit(
+            f"error: memray could not be installed: {error}\n"
+            "   do: check the network, or leave it out with --without memray"
+        ) from error
     stamp.write_text(wanted)
     return python.absolute()

@@ -24,24 +24,36 @@ class Cost:
     output: bytes
 
 
-def run(command: Sequence[str | Path], folder: Path, *, standard_input: Path | None = None,
-        environment: dict[str, str] | None = None) -> Cost:
+def run(
+    command: Sequence[str | Path],
+    folder: Path,
+    *,
+    standard_input: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> Cost:
     """Raises CalledProcessError with what the command said. processor: with all its children.
 
     What the command has started and left running is ended, also if it fails or this call is
     interrupted: a shell that is killed, or that aborts, does not stop its server.
     """
-    with (standard_input or Path(os.devnull)).open("rb") as source, \
-            (folder / "errors.txt").open("w+b") as errors, \
-            (folder / "out.txt").open("w+b") as output:
+    with (
+        (standard_input or Path(os.devnull)).open("rb") as source,
+        (folder / "errors.txt").open("w+b") as errors,
+        (folder / "out.txt").open("w+b") as output,
+    ):
         began, before = time.monotonic(), _processor_of_children()
         process = None
         try:
             with _not_interrupted():
                 process = subprocess.Popen(
-                    list(map(str, command)), cwd=folder, stdin=source, stdout=output,
-                    stderr=errors, env={**os.environ, **(environment or {})},
-                    start_new_session=True)
+                    list(map(str, command)),
+                    cwd=folder,
+                    stdin=source,
+                    stdout=output,
+                    stderr=errors,
+                    env={**os.environ, **(environment or {})},
+                    start_new_session=True,
+                )
             # Not reaped yet, so that its number is that of its group and of no other one.
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             wall = time.monotonic() - began
@@ -52,8 +64,9 @@ def run(command: Sequence[str | Path], folder: Path, *, standard_input: Path | N
         processor = _processor_of_children() - before
         if process.returncode != 0:
             errors.seek(0)
-            raise subprocess.CalledProcessError(process.returncode, process.args,
-                                                stderr=errors.read()[-2000:])
+            raise subprocess.CalledProcessError(
+                process.returncode, process.args, stderr=errors.read()[-2000:]
+            )
         output.seek(0)
         printed = output.read(1000)
     return Cost(wall, processor, printed)

@@ -48,14 +48,32 @@ def main() -> int:
 def _command(recipe: str, options: argparse.Namespace) -> list[str]:
     words = [sys.executable, "-m", "heapwise", "compare", "--recipe", recipe]
     if options.smoke:
-        return [*words, "--allocators", "glibc,jemalloc", "-r", "1", "--load-time", "1s", "--idle",
-                "0.3s"]
+        return [
+            *words,
+            "--allocators",
+            "glibc,jemalloc",
+            "-r",
+            "1",
+            "--load-time",
+            "1s",
+            "--idle",
+            "0.3s",
+        ]
     if options.memory:  # A load that is given has no rates of the recipe's.
         words += ["--load", find_recipe(recipe).load]
     if options.allocators:
         words += ["--allocators", options.allocators]
-    return [*words, "-r", str(options.rounds), "--load-time", f"{options.load_time:g}s", "--idle",
-            f"{options.idle:g}s", "--time", f"{options.minutes}m"]
+    return [
+        *words,
+        "-r",
+        str(options.rounds),
+        "--load-time",
+        f"{options.load_time:g}s",
+        "--idle",
+        f"{options.idle:g}s",
+        "--time",
+        f"{options.minutes}m",
+    ]
 
 
 def _newest(store: Path) -> dict[str, View]:

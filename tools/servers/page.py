@@ -15,8 +15,10 @@ CAPACITY = "capacity"
 SPEED = {"throughput": "throughput", "cpu_per_request": "processor time per request"}
 LATE = {"latency_p50": "p50", "latency_p90": "p90", "latency_p99": "p99", "latency_p99_9": "p99.9"}
 MEMORY = {"tree_peak": "peak memory", "after_idle": "memory after idle time"}
-NOT_TOLD = {"cannot tell": "cannot tell yet whether these differ from",
-            "no difference": "no difference from"}
+NOT_TOLD = {
+    "cannot tell": "cannot tell yet whether these differ from",
+    "no difference": "no difference from",
+}
 
 INTRODUCTION = """\
 Client and server ran on one machine and talked over the loopback interface. Each figure is a
@@ -46,36 +48,70 @@ def page(runs: Mapping[str, View]) -> str:
 
 def memory_page(runs: Mapping[str, View]) -> str:
     """runs: recipe -> its run under its load without a rate. As Markdown."""
-    return _document("--memory --idle SECONDS --page FILE", "Memory of servers",
-                     MEMORY_INTRODUCTION, runs, {}, {})
+    return _document(
+        "--memory --idle SECONDS --page FILE",
+        "Memory of servers",
+        MEMORY_INTRODUCTION,
+        runs,
+        {},
+        {},
+    )
 
 
-def _document(options: str, title: str, introduction: str, runs: Mapping[str, View],
-              speed: Mapping[str, str], late: Mapping[str, str]) -> str:
+def _document(
+    options: str,
+    title: str,
+    introduction: str,
+    runs: Mapping[str, View],
+    speed: Mapping[str, str],
+    late: Mapping[str, str],
+) -> str:
     """speed, late: the quantities beside memory that are shown of the load without a rate, and of
     the others."""
     first = next(iter(runs.values()))
-    lines = [f"<!-- Made by `python -m servers {options}`; do not edit. -->", "",
-             f"# {title}: {title_of(first.run.machine)}", "", introduction, ""]
+    lines = [
+        f"<!-- Made by `python -m servers {options}`; do not edit. -->",
+        "",
+        f"# {title}: {title_of(first.run.machine)}",
+        "",
+        introduction,
+        "",
+    ]
     for recipe, view in runs.items():
         lines += _of_recipe(recipe, view, speed, late)
     return "\n".join([*lines, "## The machine", "", *machine_table(first), ""])
 
 
-def _of_recipe(recipe: str, view: View, speed: Mapping[str, str], late: Mapping[str, str],
-               ) -> list[str]:
+def _of_recipe(
+    recipe: str,
+    view: View,
+    speed: Mapping[str, str],
+    late: Mapping[str, str],
+) -> list[str]:
     run = view.run
-    lines = [f"## {recipe}", "",
-             f"Run of {run.created[:10]}, {run.plan.max_rounds} rounds at most, trust: "
-             f"{view.result.trust.verdict}. {_phases(view)}Server: `{_command(recipe, view)}`.", ""]
+    lines = [
+        f"## {recipe}",
+        "",
+        f"Run of {run.created[:10]}, {run.plan.max_rounds} rounds at most, trust: "
+        f"{view.result.trust.verdict}. {_phases(view)}Server: `{_command(recipe, view)}`.",
+        "",
+    ]
     loads = dict.fromkeys(str(dict(row.parameters).get("load", "")) for row in view.result.rows)
     for load in loads:
-        title = ("maximum throughput" if speed else "memory") if load == CAPACITY else \
-            f"at {load} of the throughput of the slowest allocator{rate_of(view, load)}"
+        title = (
+            ("maximum throughput" if speed else "memory")
+            if load == CAPACITY
+            else f"at {load} of the throughput of the slowest allocator{rate_of(view, load)}"
+        )
         wanted = {**(speed if load == CAPACITY else late), **MEMORY}
         lines += [f"### {recipe}: {title}", "", *_figures(view, load, wanted), ""]
-    told = told_of([finding for finding in view.result.findings
-                    if finding.cell.quantity in (*speed, *late, *MEMORY)])
+    told = told_of(
+        [
+            finding
+            for finding in view.result.findings
+            if finding.cell.quantity in (*speed, *late, *MEMORY)
+        ]
+    )
     return [*lines, *([*(f"- {sentence}" for sentence in told), ""] if told else [])]
 
 
@@ -94,9 +130,13 @@ def told_of(findings: list[Finding]) -> list[str]:
 
 def rate_of(view: View, load: str) -> str:
     """What that share is: all processes of the cell have the same rate."""
-    rates = {float(process.facts.load.intended_rate) for process in view.evidence.stored.processes
-             if process.facts.load and process.facts.load.intended_rate
-             and process.parameters.get("load") == load}
+    rates = {
+        float(process.facts.load.intended_rate)
+        for process in view.evidence.stored.processes
+        if process.facts.load
+        and process.facts.load.intended_rate
+        and process.parameters.get("load") == load
+    }
     return f", {max(rates):,.0f} requests/s" if rates else ""
 
 
@@ -115,18 +155,21 @@ def _command(recipe: str, view: View) -> str:
 
 
 def _figures(view: View, load: str, wanted: Mapping[str, str]) -> list[str]:
-    rows = [row for row in view.result.rows
-            if str(dict(row.parameters).get("load", "")) == load]
-    present = {name: title for name, title in wanted.items()
-               if any(row.quantity == name and row.median is not None for row in rows)}
+    rows = [row for row in view.result.rows if str(dict(row.parameters).get("load", "")) == load]
+    present = {
+        name: title
+        for name, title in wanted.items()
+        if any(row.quantity == name and row.median is not None for row in rows)
+    }
     if not present:
         notes = dict.fromkeys(row.note for row in rows if row.note)
         return ["Nothing was measured: " + ("; ".join(notes) or "no sample was sound") + "."]
     hidden = {subject.name for subject in view.run.plan.subjects if subject.control}
-    subjects = sorted({row.subject: row.baseline for row in rows if row.subject not in hidden}
-                      .items(), key=lambda pair: not pair[1])
-    lines = [[name, *(_cell(rows, name, quantity) for quantity in present)]
-             for name, _ in subjects]
+    subjects = sorted(
+        {row.subject: row.baseline for row in rows if row.subject not in hidden}.items(),
+        key=lambda pair: not pair[1],
+    )
+    lines = [[name, *(_cell(rows, name, quantity) for quantity in present)] for name, _ in subjects]
     return table(["allocator", *present.values()], lines)
 
 

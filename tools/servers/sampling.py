@@ -79,24 +79,35 @@ def table(kept: dict[str, object]) -> list[str]:
     the launcher's share of the time."""
     rounds = kept["rounds"]
     assert isinstance(rounds, list)
-    lines = [f"{len(rounds)} rounds on {kept.get('machine')}, load average at most "
-             f"{kept.get('load_average')}", "",
-             "| what | time | 95 % interval | aim |", "| --- | --- | --- | --- |"]
+    lines = [
+        f"{len(rounds)} rounds on {kept.get('machine')}, load average at most "
+        f"{kept.get('load_average')}",
+        "",
+        "| what | time | 95 % interval | aim |",
+        "| --- | --- | --- | --- |",
+    ]
     for quantity in ("wall_s", "cpu_s"):
         for way, number in NUMBERS.items():
-            logs = [math.log(each[way][quantity] / each["plain"][quantity]) / number
-                    for each in rounds if way in each]
+            logs = [
+                math.log(each[way][quantity] / each["plain"][quantity]) / number
+                for each in rounds
+                if way in each
+            ]
             found = mean_interval(logs)
             if found is None:
                 continue
             part = f", divided by {number}" if number > 1 else ""
             aim = "" if way == "plain again" else f"at most +{100 * AIM:g} %"
-            lines.append(f"| {way} over plain{part}, {quantity} | {_percent(found.mean)} | "
-                         f"{_percent(found.low)} to {_percent(found.high)} | {aim} |")
+            lines.append(
+                f"| {way} over plain{part}, {quantity} | {_percent(found.mean)} | "
+                f"{_percent(found.low)} to {_percent(found.high)} | {aim} |"
+            )
     shares = [each["looked at"]["share"] for each in rounds]
-    lines.append(f"| launcher's processor time over the program's time | "
-                 f"{100 * sum(shares) / len(shares):.3f} % | most {100 * max(shares):.3f} % | "
-                 f"at most {100 * AIM:g} % |")
+    lines.append(
+        f"| launcher's processor time over the program's time | "
+        f"{100 * sum(shares) / len(shares):.3f} % | most {100 * max(shares):.3f} % | "
+        f"at most {100 * AIM:g} % |"
+    )
     return lines
 
 
@@ -107,16 +118,26 @@ def _percent(log_ratio: float) -> str:
 def _built(folder: Path, steps: int) -> Path:
     program = folder / "touch"
     (folder / "touch.c").write_text(PROGRAM)
-    subprocess.run(["cc", "-O2", f"-DSTEPS={steps}", "-o", str(program), str(folder / "touch.c")],
-                   check=True)
+    subprocess.run(
+        ["cc", "-O2", f"-DSTEPS={steps}", "-o", str(program), str(folder / "touch.c")], check=True
+    )
     return program
 
 
 def _facts(program: Path, way: str, folder: Path) -> dict[str, float]:
     moments = str(MOMENTS if way == "looked at" else 0)
     result = folder / "result"
-    words = [str(native_part(LAUNCHER)), "--memory-moments", moments, "--cpus", "0",
-             "--result", str(result), "--", str(program)]
+    words = [
+        str(native_part(LAUNCHER)),
+        "--memory-moments",
+        moments,
+        "--cpus",
+        "0",
+        "--result",
+        str(result),
+        "--",
+        str(program),
+    ]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as launcher:
         watchers = _watchers(_program_of(launcher.pid), folder) if way == CROWD else []
         launcher.wait()
@@ -124,8 +145,11 @@ def _facts(program: Path, way: str, folder: Path) -> dict[str, float]:
             watcher.wait()
     facts = json.loads(result.read_text())
     cost = facts["memory"]["cost_ns"] if facts["memory"] else 0
-    return {"wall_s": facts["wall_s"], "cpu_s": facts["user_s"] + facts["system_s"],
-            "share": cost / 1e9 / facts["wall_s"]}
+    return {
+        "wall_s": facts["wall_s"],
+        "cpu_s": facts["user_s"] + facts["system_s"],
+        "share": cost / 1e9 / facts["wall_s"],
+    }
 
 
 def _program_of(launcher: int) -> int:
@@ -143,10 +167,24 @@ def _watchers(program: int, folder: Path) -> list[subprocess.Popen[bytes]]:
     """They end with the program. On another processor than it, if there is one."""
     others = sorted(os.sched_getaffinity(0))[1:]
     on = ["taskset", "--cpu-list", ",".join(map(str, others))] if others else []
-    return [subprocess.Popen(
-        [*on, str(native_part(LAUNCHER)), "--attach", str(program), "--timeout", "600",
-         "--memory-moments", str(MOMENTS), "--result", str(folder / f"result-{number}")],
-        stdin=subprocess.DEVNULL) for number in range(WATCHERS)]
+    return [
+        subprocess.Popen(
+            [
+                *on,
+                str(native_part(LAUNCHER)),
+                "--attach",
+                str(program),
+                "--timeout",
+                "600",
+                "--memory-moments",
+                str(MOMENTS),
+                "--result",
+                str(folder / f"result-{number}"),
+            ],
+            stdin=subprocess.DEVNULL,
+        )
+        for number in range(WATCHERS)
+    ]
 
 
 def _options() -> argparse.Namespace:

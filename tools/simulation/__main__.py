@@ -24,15 +24,18 @@ def line(name: str, promise: Promise, found: Count) -> str:
     word = "holds" if promise.low <= found.rate <= promise.high else "cannot tell"
     if found.contradicts(promise.low, promise.high):
         word = "BROKEN"
-    return (f"{name:<78} {_bounds(promise):>12} {found.rate:>7.1%}   "
-            f"{f'{low:.1%} to {high:.1%}':<15} {found.rows:>5}  {word}")
+    return (
+        f"{name:<78} {_bounds(promise):>12} {found.rate:>7.1%}   "
+        f"{f'{low:.1%} to {high:.1%}':<15} {found.rows:>5}  {word}"
+    )
 
 
 def _bounds(promise: Promise) -> str:
     if promise.low == 0:
         return f"<= {promise.high * 100:g}%"
-    return f">= {promise.low:.0%}" if promise.high == 1 else (
-        f"{promise.low:.0%}-{promise.high:.0%}")
+    return (
+        f">= {promise.low:.0%}" if promise.high == 1 else (f"{promise.low:.0%}-{promise.high:.0%}")
+    )
 
 
 def main() -> int:
@@ -40,13 +43,18 @@ def main() -> int:
     parser.add_argument("--campaigns", type=int, default=1000, help="for each promise")
     parser.add_argument("words", nargs="*", help="only promises with one of these in their name")
     chosen = parser.parse_args()
-    wanted = {name: promise for name, promise in promises().items()
-              if not chosen.words or any(word in name for word in chosen.words)}
+    wanted = {
+        name: promise
+        for name, promise in promises().items()
+        if not chosen.words or any(word in name for word in chosen.words)
+    }
     print(HEADER, flush=True)
     broken = 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        futures = {name: pool.submit(ask, promise, chosen.campaigns * promise.times, name)
-                   for name, promise in wanted.items()}
+        futures = {
+            name: pool.submit(ask, promise, chosen.campaigns * promise.times, name)
+            for name, promise in wanted.items()
+        }
         for name, future in futures.items():
             found = future.result()
             broken += found.contradicts(wanted[name].low, wanted[name].high)

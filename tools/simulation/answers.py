@@ -37,8 +37,12 @@ def ask(promise: Promise, campaigns: int, seed: str) -> Count:
     Gates are judged by ``gate_result``, the same way that ``heapwise gate`` judges them.
     """
     answer = ANSWERS[promise.question]
-    return count([answer(promise.campaign, np.random.default_rng([crc32(seed.encode()), number]))
-                  for number in range(campaigns)])
+    return count(
+        [
+            answer(promise.campaign, np.random.default_rng([crc32(seed.encode()), number]))
+            for number in range(campaigns)
+        ]
+    )
 
 
 def rows_of(campaign: Campaign, random: Random) -> list[Row]:
@@ -62,8 +66,10 @@ def _covered(campaign: Campaign, random: Random) -> list[bool]:
 
 def _found(campaign: Campaign, random: Random) -> list[bool]:
     rows = rows_of(campaign, random)
-    return [row.verdict == ("worse" if effect > 0 else "better")
-            for row, effect in zip(rows, campaign.effects, strict=True)]
+    return [
+        row.verdict == ("worse" if effect > 0 else "better")
+        for row, effect in zip(rows, campaign.effects, strict=True)
+    ]
 
 
 def _found_as_printed(campaign: Campaign, random: Random) -> list[bool]:
@@ -99,8 +105,11 @@ def gate_of(campaign: Campaign, random: Random) -> GateResult:
 
 
 def _first(whole: StoredRun, rounds: int) -> StoredRun:
-    return replace(whole, processes=[p for p in whole.processes if p.round < rounds],
-                   samples=[s for s in whole.samples if s.round < rounds])
+    return replace(
+        whole,
+        processes=[p for p in whole.processes if p.round < rounds],
+        samples=[s for s in whole.samples if s.round < rounds],
+    )
 
 
 def _gate_fails(campaign: Campaign, random: Random) -> list[bool]:
@@ -134,13 +143,23 @@ def _advised_first(campaign: Campaign, random: Random) -> list[bool]:
 
 
 def _holds(row: Row, effect: float) -> bool:
-    return row.ratio_low is not None and row.ratio_high is not None and (
-        row.ratio_low <= 1 + effect <= row.ratio_high)
+    return (
+        row.ratio_low is not None
+        and row.ratio_high is not None
+        and (row.ratio_low <= 1 + effect <= row.ratio_high)
+    )
 
 
 ANSWERS: dict[Question, Callable[[Campaign, Random], list[bool]]] = {
-    "different": _different, "decided": _decided, "covered": _covered, "found": _found,
-    "found as printed": _found_as_printed, "lead exceeds": _lead_exceeds,
-    "gate fails": _gate_fails, "gate finds": _gate_finds,
-    "advised in vain": _advised_in_vain, "advised first": _advised_first}
+    "different": _different,
+    "decided": _decided,
+    "covered": _covered,
+    "found": _found,
+    "found as printed": _found_as_printed,
+    "lead exceeds": _lead_exceeds,
+    "gate fails": _gate_fails,
+    "gate finds": _gate_finds,
+    "advised in vain": _advised_in_vain,
+    "advised first": _advised_first,
+}
 """Question -> the answers of one random campaign, one for each row that it is asked of."""

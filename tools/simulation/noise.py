@@ -36,7 +36,11 @@ def _heavy(random: np.random.Generator, size: tuple[int, ...]) -> Array:
 
 
 SHAPES: dict[Shape, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
-    "normal": _normal, "skewed": _skewed, "bimodal": _bimodal, "heavy": _heavy}
+    "normal": _normal,
+    "skewed": _skewed,
+    "bimodal": _bimodal,
+    "heavy": _heavy,
+}
 """Each of mean 0 and standard deviation 1."""
 
 
@@ -49,6 +53,7 @@ def noise(
     """
     values = SHAPES[shape](random, size)
     for number in range(1, size[1] if correlation else 0):
-        values[:, number] = (correlation * values[:, number - 1]
-                             + np.sqrt(1 - correlation**2) * values[:, number])
+        values[:, number] = (
+            correlation * values[:, number - 1] + np.sqrt(1 - correlation**2) * values[:, number]
+        )
     return values

@@ -56,17 +56,34 @@ def stored_run(campaign: Campaign, random: np.random.Generator) -> StoredRun:
     for round_ in range(campaign.rounds):
         for place in random.permutation(len(names)).tolist():
             number = len(processes)
-            processes.append(Process(number=number, experiment=EXPERIMENT, subject=names[place],
-                                     parameters={}, round=round_, status="ok"))
+            processes.append(
+                Process(
+                    number=number,
+                    experiment=EXPERIMENT,
+                    subject=names[place],
+                    parameters={},
+                    round=round_,
+                    status="ok",
+                )
+            )
             struck = (names[place], round_) == lost
-            facts = SampleFacts(spin_before_ns=SPIN_NS,
-                                spin_after_ns=STRUCK_SPIN_NS if struck else SPIN_NS)
+            facts = SampleFacts(
+                spin_before_ns=SPIN_NS, spin_after_ns=STRUCK_SPIN_NS if struck else SPIN_NS
+            )
             samples += [
-                Sample(process=number, experiment=EXPERIMENT, subject=names[place], parameters={},
-                       round=round_, repeat=repeat, warm_up=False,
-                       values={_quantity(campaign): value},
-                       facts=facts)
-                for repeat, value in enumerate(np.exp(logs[place, round_]).tolist())]
+                Sample(
+                    process=number,
+                    experiment=EXPERIMENT,
+                    subject=names[place],
+                    parameters={},
+                    round=round_,
+                    repeat=repeat,
+                    warm_up=False,
+                    values={_quantity(campaign): value},
+                    facts=facts,
+                )
+                for repeat, value in enumerate(np.exp(logs[place, round_]).tolist())
+            ]
     return StoredRun(Path("synthetic"), _run(campaign, names), processes, samples)
 
 
@@ -77,9 +94,13 @@ def _quantity(campaign: Campaign) -> str:
 def _logs(campaign: Campaign, random: np.random.Generator, series: int) -> Array:
     """Shape (series, rounds, repeats)."""
     truth = np.log1p([0.0, 0.0, *campaign.effects])[:, np.newaxis]
-    rounds = (np.log(TYPICAL_NS) + truth + ROUND_DEVIATION * random.normal(size=campaign.rounds)
-              + campaign.deviation * noise(random, campaign.shape, (series, campaign.rounds),
-                                           campaign.correlation))
+    rounds = (
+        np.log(TYPICAL_NS)
+        + truth
+        + ROUND_DEVIATION * random.normal(size=campaign.rounds)
+        + campaign.deviation
+        * noise(random, campaign.shape, (series, campaign.rounds), campaign.correlation)
+    )
     repeats = random.normal(size=(series, campaign.rounds, campaign.repeats))
     return np.asarray(rounds[:, :, np.newaxis] + campaign.within * repeats, dtype=np.float64)
 
@@ -93,35 +114,78 @@ def _lost(campaign: Campaign, random: np.random.Generator) -> tuple[str, int] | 
 
 def _run(campaign: Campaign, names: list[str]) -> Run:
     experiment = Experiment(
-        schema=1, id=EXPERIMENT, family="simulation", question="Is the analysis right?",
-        isolates="the analysis", not_shown="anything measured", parameters=[],
+        schema=1,
+        id=EXPERIMENT,
+        family="simulation",
+        question="Is the analysis right?",
+        isolates="the analysis",
+        not_shown="anything measured",
+        parameters=[],
         quantities=[Quantity(_quantity(campaign), "ns/op", "lower")],
-        subjects=[SubjectSpec(name, "inline", name) for name in names], baseline=BASELINE,
-        repeats=campaign.repeats, dropped_repeats=0)
-    subjects = [Subject(name, name, baseline=name == BASELINE, control=name == CONTROL)
-                for name in names]
-    plan = Plan(kind="run", command=[EXPERIMENT], experiments=[EXPERIMENT], parameters={},
-                subjects=subjects, seed=1, min_rounds=campaign.rounds,
-                max_rounds=campaign.rounds, time_s=60, precision=0.01, warm_up_rounds=0,
-                timeout_s=60, options=_options(campaign))
-    return Run(schema=1, id="5a11", version="0.1.0", created="2026-01-02T03:04:05Z",
-               command_line=["heapwise", "run", EXPERIMENT], plan=plan, machine=_machine(),
-               experiments=[experiment], state="complete", machine_after=_machine(),
-               finished="2026-01-02T03:09:05Z")
+        subjects=[SubjectSpec(name, "inline", name) for name in names],
+        baseline=BASELINE,
+        repeats=campaign.repeats,
+        dropped_repeats=0,
+    )
+    subjects = [
+        Subject(name, name, baseline=name == BASELINE, control=name == CONTROL) for name in names
+    ]
+    plan = Plan(
+        kind="run",
+        command=[EXPERIMENT],
+        experiments=[EXPERIMENT],
+        parameters={},
+        subjects=subjects,
+        seed=1,
+        min_rounds=campaign.rounds,
+        max_rounds=campaign.rounds,
+        time_s=60,
+        precision=0.01,
+        warm_up_rounds=0,
+        timeout_s=60,
+        options=_options(campaign),
+    )
+    return Run(
+        schema=1,
+        id="5a11",
+        version="0.1.0",
+        created="2026-01-02T03:04:05Z",
+        command_line=["heapwise", "run", EXPERIMENT],
+        plan=plan,
+        machine=_machine(),
+        experiments=[experiment],
+        state="complete",
+        machine_after=_machine(),
+        finished="2026-01-02T03:09:05Z",
+    )
 
 
 def _options(campaign: Campaign) -> PlanOptions:
     if campaign.advises:
-        candidates = [PoolCandidate(name, name, 48, 1000, "unsynchronized", "")
-                      for name in subject_names(campaign)]
-        return PlanOptions(replay=Replay("synthetic.hwt", "synthetic", [], candidates=candidates,
-                                         quantity=QUANTITY))
+        candidates = [
+            PoolCandidate(name, name, 48, 1000, "unsynchronized", "")
+            for name in subject_names(campaign)
+        ]
+        return PlanOptions(
+            replay=Replay(
+                "synthetic.hwt", "synthetic", [], candidates=candidates, quantity=QUANTITY
+            )
+        )
     if campaign.limit is None:
         return PlanOptions()
     return PlanOptions(gate=GateOptions({"time": campaign.limit}))
 
 
 def _machine() -> Machine:
-    return Machine(host="synthetic", user="nobody", cpu="Synthetic CPU", cores=2,
-                   memory_bytes=2**33, caches={}, kernel="Linux 6.1.0",
-                   distribution="Synthetic 12", libc="glibc 2.36", page_bytes=4096)
+    return Machine(
+        host="synthetic",
+        user="nobody",
+        cpu="Synthetic CPU",
+        cores=2,
+        memory_bytes=2**33,
+        caches={},
+        kernel="Linux 6.1.0",
+        distribution="Synthetic 12",
+        libc="glibc 2.36",
+        page_bytes=4096,
+    )

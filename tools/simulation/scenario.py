@@ -34,8 +34,18 @@ class Campaign:
     advises: bool = False
 
 
-Question = Literal["different", "decided", "covered", "found", "found as printed", "lead exceeds",
-                   "gate fails", "gate finds", "advised in vain", "advised first"]
+Question = Literal[
+    "different",
+    "decided",
+    "covered",
+    "found",
+    "found as printed",
+    "lead exceeds",
+    "gate fails",
+    "gate finds",
+    "advised in vain",
+    "advised first",
+]
 
 
 @dataclass(frozen=True)

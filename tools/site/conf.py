@@ -21,8 +21,12 @@ myst_heading_anchors = 6
 myst_links_external_new_tab = False
 # A namespace is opened in many headers, each with a page of its own. The documents of a folder are
 # linked from its list and are not in the navigation.
-suppress_warnings = ["myst.header", "misc.highlighting_failure", "duplicate_declaration.cpp",
-                     "toc.not_included"]
+suppress_warnings = [
+    "myst.header",
+    "misc.highlighting_failure",
+    "duplicate_declaration.cpp",
+    "toc.not_included",
+]
 
 # Furo draws the tree of all pages on each page, 40 % of the time. A test may do without.
 html_theme = os.environ.get("HEAPWISE_SITE_THEME", "furo")

@@ -13,16 +13,19 @@ from pathlib import Path
 
 # What only the compiler reads; Sphinx's parser of C++ takes them for names.
 ATTRIBUTES = re.compile(r"\bHEAPWISE_(COLD|NOINLINE|NO_SANITIZE_THREAD|EXPORT|OWN_EXPORT)\b[ \n]*")
-GNU = re.compile(r"\b(?:extern )?__inline__\s|\b__extension__\s|\b__thread\s"
-                 r"|\s*\b__attribute__\(\((?:[^()]|\([^()]*\))*\)\)")
+GNU = re.compile(
+    r"\b(?:extern )?__inline__\s|\b__extension__\s|\b__thread\s"
+    r"|\s*\b__attribute__\(\((?:[^()]|\([^()]*\))*\)\)"
+)
 PARTS = "Effects|Requires|Returns|Throws|Errors|Thread safety|Complexity"
 
 
 def for_doxygen(text: str, is_c: bool) -> str:
     """``text``, the contents of a header; is_c: its comments are `/* */`."""
     text = GNU.sub("", text.replace("::inline v0_1", ""))
-    text = re.sub(r"^(?!\s*#)(?!.*__).*$", lambda line: ATTRIBUTES.sub("", line[0]), text,
-                  flags=re.MULTILINE)
+    text = re.sub(
+        r"^(?!\s*#)(?!.*__).*$", lambda line: ATTRIBUTES.sub("", line[0]), text, flags=re.MULTILINE
+    )
     if is_c:
         text = re.sub(r"^([ \t]*)/\* ", r"\1/** ", text, flags=re.MULTILINE)
         return re.sub(r"(?<=\S)([ \t]+)/\* ", r"\1/**< ", text)

@@ -12,8 +12,14 @@ from staging import LISTED
 
 FIRST = {
     "Start here": ("README", "docs/tutorial", "docs/how-to/contents"),
-    "Reference": ("commands", "headers/index", "docs/settings", "docs/exit-codes", "docs/export",
-                  "docs/glossary"),
+    "Reference": (
+        "commands",
+        "headers/index",
+        "docs/settings",
+        "docs/exit-codes",
+        "docs/export",
+        "docs/glossary",
+    ),
     "What was measured": ("docs/results/README", "docs/methods", "docs/experiments/README"),
     "How it works": ("docs/architecture", "docs/how-it-works", "docs/decisions/contents"),
 }

@@ -27,8 +27,9 @@ def stage(root: Path, pages: Path) -> None:
     documents = [root / name for name in TOP]
     documents += (path for path in (root / "docs").rglob("*") if path.is_file())
     known = {str(path.relative_to(root)) for path in documents}
-    known |= {f"{folder}/contents.rst" for folder in LISTED
-              if not (root / folder / "README.md").is_file()}
+    known |= {
+        f"{folder}/contents.rst" for folder in LISTED if not (root / folder / "README.md").is_file()
+    }
     for path in documents:
         name = str(path.relative_to(root))
         copy = pages / name

@@ -100,7 +100,6 @@ class Stamps:
         self._file(part).write_text(json.dumps(stamp))
 
 
-
 def run_changed(
     part: Part, root: Path, stamps: Stamps, run: Callable[[Part], Tally], *, anyway: bool
 ) -> Tally:

@@ -123,6 +123,7 @@ def read_junit(path: Path, part: str) -> Tally:
     return Tally(
         passed=sum(passed_cases(case) for kind, case in outcomes if kind == PASSED),
         skipped=sum(kind == SKIPPED for kind, _ in outcomes),
-        failures=tuple(f"{part}: {name_of(case)}{reason_of(case)}"
-                       for kind, case in outcomes if kind == FAILED),
+        failures=tuple(
+            f"{part}: {name_of(case)}{reason_of(case)}" for kind, case in outcomes if kind == FAILED
+        ),
     )

@@ -74,6 +74,12 @@ def make(environment: Environment) -> None:
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(folder_of(environment), place)
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    subprocess.run(["bash", "-euo", "pipefail", "-c", SCRIPTS[environment]], cwd=place,
-                   env=variables, check=True, timeout=NEVER_ENDS_S, stdin=subprocess.DEVNULL)
+    subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", SCRIPTS[environment]],
+        cwd=place,
+        env=variables,
+        check=True,
+        timeout=NEVER_ENDS_S,
+        stdin=subprocess.DEVNULL,
+    )
     (place / STAMP).write_text(fingerprint(environment))

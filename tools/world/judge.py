@@ -34,8 +34,10 @@ def judge_plain(program: Program, done: Done) -> Judgement:
     if trouble := _bad_end(done, program.exit):
         return Judgement("fail", trouble)
     if not re.search(program.output, done.out, re.MULTILINE):
-        return Judgement("fail", f"the output has no {program.output!r}: {done.out[-500:]!r} "
-                         f"{done.err[-MOST_WORDS:]}")
+        return Judgement(
+            "fail",
+            f"the output has no {program.output!r}: {done.out[-500:]!r} {done.err[-MOST_WORDS:]}",
+        )
     return Judgement("pass")
 
 

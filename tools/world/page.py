@@ -30,10 +30,20 @@ def page(programs: Sequence[Program], results: Iterable[Result]) -> str:
     """As Markdown."""
     found = {(each.program, each.way): each.judgement for each in results}
     ways = list(Way)
-    lines = [[each.name, each.title, *(_cell(found.get((each.name, way))) for way in ways)]
-             for each in programs]
-    head = ["<!-- Made by `python -m world --page FILE`; do not edit. -->", "",
-            "# Real programs", "", INTRODUCTION, "", _counted(programs, found), ""]
+    lines = [
+        [each.name, each.title, *(_cell(found.get((each.name, way))) for way in ways)]
+        for each in programs
+    ]
+    head = [
+        "<!-- Made by `python -m world --page FILE`; do not edit. -->",
+        "",
+        "# Real programs",
+        "",
+        INTRODUCTION,
+        "",
+        _counted(programs, found),
+        "",
+    ]
     whole = [*head, *table(["program", "what it does", *(way.value for way in ways)], lines), ""]
     for verdict, title in (("refused", "Refusals"), ("fail", "Failures")):
         told = _told(programs, found, verdict)
@@ -53,8 +63,11 @@ def _counted(programs: Sequence[Program], found: Mapping[tuple[str, Way], Judgem
     return f"Programs: {len(programs)}. Runs: {told}."
 
 
-def _told(programs: Sequence[Program], found: Mapping[tuple[str, Way], Judgement], verdict: str,
-          ) -> list[str]:
+def _told(
+    programs: Sequence[Program],
+    found: Mapping[tuple[str, Way], Judgement],
+    verdict: str,
+) -> list[str]:
     """A line for each reason, with the ways that have it."""
     lines = []
     for program in programs:
@@ -63,8 +76,10 @@ def _told(programs: Sequence[Program], found: Mapping[tuple[str, Way], Judgement
             judgement = found.get((program.name, way))
             if judgement and judgement.verdict == verdict:
                 reasons.setdefault(_shown(judgement.reason), []).append(way.value)
-        lines += [f"- `{program.name}` ({', '.join(ways)}): `{reason}`"
-                  for reason, ways in reasons.items()]
+        lines += [
+            f"- `{program.name}` ({', '.join(ways)}): `{reason}`"
+            for reason, ways in reasons.items()
+        ]
     return lines
 
 

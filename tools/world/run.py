@@ -74,8 +74,12 @@ def run(program: Program, way: Way, place: Place, native: Path) -> Done:
 def filled(program: Program, place: Place, text: str) -> str:
     """The text with the program's folders in place of their names."""
     needed = program.environment_needed
-    folders = {"python": Path(sys.executable), "files": place.files, "prepared": place.prepared,
-               "environment": MADE / needed.value if needed else place.folder}
+    folders = {
+        "python": Path(sys.executable),
+        "files": place.files,
+        "prepared": place.prepared,
+        "environment": MADE / needed.value if needed else place.folder,
+    }
     for name, folder in folders.items():
         text = text.replace(f"{{{name}}}", str(folder))
     return text
@@ -92,15 +96,22 @@ def steady(program: Program, out: str, work: str) -> str:
 def execute(start: Start, program: Program, work: Path, limit_s: float) -> Done:
     """Runs the words to their end, or to the limit. What they leave running is ended."""
     plain = {name: str(Path.home() / folder) for name, folder in TOOLCHAINS.items()}
-    plain |= {name: os.environ[name] for name in (*TOOLCHAINS, *KEPT_VARIABLES)
-              if name in os.environ}
+    plain |= {
+        name: os.environ[name] for name in (*TOOLCHAINS, *KEPT_VARIABLES) if name in os.environ
+    }
     plain |= {"HOME": str(work), "LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC"}
     # Files, not pipes: a process that is left over would keep a pipe open.
     with TemporaryFile() as out, TemporaryFile() as err, _inherited(start) as (files, handed):
         process = subprocess.Popen(
-            start.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=work,
-            env=plain | program.environment | start.variables | handed, pass_fds=files,
-            start_new_session=True)
+            start.words,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            cwd=work,
+            env=plain | program.environment | start.variables | handed,
+            pass_fds=files,
+            start_new_session=True,
+        )
         with _ended_with_its_group(process):
             try:
                 status: int | None = process.wait(limit_s)
@@ -119,10 +130,13 @@ def _inherited(start: Start) -> Iterator[tuple[list[int], dict[str, str]]]:
         return
     with start.counts.open("ab") as file:
         about = os.fstat(file.fileno())
-        yield [file.fileno()], {
-            "HEAPWISE_COUNT_OUT": str(start.counts),
-            "HEAPWISE_COUNT_FILE": f"{file.fileno()}:{about.st_dev:016x}:{about.st_ino:016x}",
-        }
+        yield (
+            [file.fileno()],
+            {
+                "HEAPWISE_COUNT_OUT": str(start.counts),
+                "HEAPWISE_COUNT_FILE": f"{file.fileno()}:{about.st_dev:016x}:{about.st_ino:016x}",
+            },
+        )
 
 
 @contextlib.contextmanager

@@ -49,8 +49,13 @@ class Start:
     counts: Path | None = None
 
 
-def start_of(program: Program, way: Way, command: Sequence[str], beside: Path, native: Path,
-             ) -> Start:
+def start_of(
+    program: Program,
+    way: Way,
+    command: Sequence[str],
+    beside: Path,
+    native: Path,
+) -> Start:
     """How the program is started in this way. beside: a folder for what Heapwise writes."""
     if not way.is_verb:
         counts = beside / COUNTS if way is Way.COUNT else None
@@ -70,7 +75,19 @@ def _record(program: Program, way: Way, beside: Path) -> list[str]:
 
 
 def _compare(program: Program, beside: Path) -> list[str]:
-    words = ["compare", "--allocators", "glibc,heapwise", "-r", "1", "--warmup", "0", "--fresh-dir",
-             "--timeout", f"{program.limit_s:g}s", "--store", str(beside / STORE)]
+    words = [
+        "compare",
+        "--allocators",
+        "glibc,heapwise",
+        "-r",
+        "1",
+        "--warmup",
+        "0",
+        "--fresh-dir",
+        "--timeout",
+        f"{program.limit_s:g}s",
+        "--store",
+        str(beside / STORE),
+    ]
     words += ["--ignore-output"] if program.varies else []
     return words + (["--ignore-exit", str(program.exit)] if program.exit else [])

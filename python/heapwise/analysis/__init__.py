@@ -8,5 +8,12 @@ from heapwise.analysis.findings import headline
 from heapwise.analysis.goals import goal_line
 from heapwise.analysis.pool_advice import NOTHING_COULD
 
-__all__ = ["NOTHING_COULD", "analyse", "detectable_line", "expected_line", "goal_line", "headline",
-           "to_json"]
+__all__ = [
+    "NOTHING_COULD",
+    "analyse",
+    "detectable_line",
+    "expected_line",
+    "goal_line",
+    "headline",
+    "to_json",
+]

@@ -56,12 +56,19 @@ def busy_words(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
     machine = evidence.stored.run.machine
     load = machine.facts.quiet.load
     at = f"load {load[0]:.1f} on {counted(machine.cores, 'processor')}" if load else ""
-    told = [f"{row.subject} {relation(row)}{_with_interval(row)}" for row in rows
-            if row.quantity == "cpu_time" and not row.baseline
-            and row.verdict in ("better", "worse") and row.subject not in evidence.control_names]
+    told = [
+        f"{row.subject} {relation(row)}{_with_interval(row)}"
+        for row in rows
+        if row.quantity == "cpu_time"
+        and not row.baseline
+        and row.verdict in ("better", "worse")
+        and row.subject not in evidence.control_names
+    ]
     by_cpu = f" By processor time: {listed(told, len(told))}." if told else ""
-    return (f"The machine was busy{f' ({at})' if at else ''}: something waited for a processor "
-            f"during {percent(waited)} of a typical process. Wait until it is quiet.{by_cpu} ")
+    return (
+        f"The machine was busy{f' ({at})' if at else ''}: something waited for a processor "
+        f"during {percent(waited)} of a typical process. Wait until it is quiet.{by_cpu} "
+    )
 
 
 def _more_time(evidence: Evidence) -> str:
@@ -72,10 +79,17 @@ def _more_time(evidence: Evidence) -> str:
 def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     """A sentence for each cell: cells are different work."""
     cells = list(dict.fromkeys(row.parameters for row in rows))
-    found = {cell: _compare(evidence, [r for r in rows if r.parameters == cell],
-                            [r for r in usable if r.parameters == cell]) for cell in cells}
-    said = " ".join(f"{cell}: {words}" if len(cells) > 1 else words
-                    for cell, words in found.items())
+    found = {
+        cell: _compare(
+            evidence,
+            [r for r in rows if r.parameters == cell],
+            [r for r in usable if r.parameters == cell],
+        )
+        for cell in cells
+    }
+    said = " ".join(
+        f"{cell}: {words}" if len(cells) > 1 else words for cell, words in found.items()
+    )
     unsure = UNSURE.lower() in said.lower()
     return f"{said} More rounds: {_more_time(evidence)}." if unsure else said
 
@@ -99,9 +113,11 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
     parts.append(_not_compared(apart))
-    parts += [f"{row.subject}: {words}, in {quantity_name(row.quantity)}."
-              for row in [*quick, *small]
-              if (words := rare_words(evidence, row.cell, row.subject, base))]
+    parts += [
+        f"{row.subject}: {words}, in {quantity_name(row.quantity)}."
+        for row in [*quick, *small]
+        if (words := rare_words(evidence, row.cell, row.subject, base))
+    ]
     if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
         parts.append(f"It may run for a fixed time (V8): {why}.")
     return " ".join(part for part in parts if part)
@@ -113,12 +129,16 @@ def _failed(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     known = any(row.baseline for row in usable)
     if known and len(names) > 1:
         return ""
-    troubles = {row.subject: row.cell.setup for row in rows
-                if row.status not in ("ok", "interrupted", "discarded")
-                and (known or row.baseline)}
+    troubles = {
+        row.subject: row.cell.setup
+        for row in rows
+        if row.status not in ("ok", "interrupted", "discarded") and (known or row.baseline)
+    }
     if troubles:
-        each = "; ".join(f"{subject} {outcome(evidence.tried[setup][subject])[1]}"
-                         for subject, setup in troubles.items())
+        each = "; ".join(
+            f"{subject} {outcome(evidence.tried[setup][subject])[1]}"
+            for subject, setup in troubles.items()
+        )
         return f"Cannot tell: {each}."
     only = f"Only {names[0]}" if names else "Nothing"
     return f"{only} was measured to the end: nothing to compare it with."
@@ -137,8 +157,12 @@ def _not_compared(apart: dict[str, str]) -> str:
 
 def _against(name: str, base: str, quick: list[Row], small: list[Row]) -> str:
     """``new against old: 5.3 % faster (4.1 to 6.2 %), memory: no difference ±1.0 %.``"""
-    words = [f"{what}{relation(row)}{_with_interval(row)}" for what, rows in (("", quick),
-             ("memory: ", small)) for row in rows if row.subject == name and row.ratio is not None]
+    words = [
+        f"{what}{relation(row)}{_with_interval(row)}"
+        for what, rows in (("", quick), ("memory: ", small))
+        for row in rows
+        if row.subject == name and row.ratio is not None
+    ]
     return f"{name} against {base}: {', '.join(words)}." if words else ""
 
 
@@ -147,18 +171,27 @@ def _with_interval(row: Row) -> str:
     return f" ({shown})" if shown and row.verdict in ("better", "worse") else ""
 
 
-def _best(evidence: Evidence, quick: list[Row], small: list[Row], fastest: Winner | None,
-          smallest: Winner | None, base: str) -> list[str]:
+def _best(
+    evidence: Evidence,
+    quick: list[Row],
+    small: list[Row],
+    fastest: Winner | None,
+    smallest: Winner | None,
+    base: str,
+) -> list[str]:
     """Which is the fastest, and which the smallest."""
-    parts = [_fastest(evidence, quick, small, fastest, base),
-             _smallest(evidence, quick, small, smallest, fastest, base)]
+    parts = [
+        _fastest(evidence, quick, small, fastest, base),
+        _smallest(evidence, quick, small, smallest, fastest, base),
+    ]
     if parts[1].startswith(UNSURE) and parts[0].replace(FASTER, SMALLER) == parts[1]:
         parts = [parts[0].replace(FASTER, f"is faster or {SMALLER}")]
     return parts
 
 
-def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Winner | None,
-             base: str) -> str:
+def _fastest(
+    evidence: Evidence, quick: list[Row], small: list[Row], winner: Winner | None, base: str
+) -> str:
     if winner is None:
         if _explained_by_few_calls(evidence, quick):
             return "Cannot tell which is fastest: the program hardly allocates."
@@ -169,19 +202,31 @@ def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Win
     if level:
         words += f" (level with {' and '.join(level)})"
     cost = next((r for r in small if r.subject == winner.subject), None)
-    other = (" The program hardly allocates, so look for another cause (V3)."
-             if evidence.hardly_allocates(winner.row.cell.setup) else "")
+    other = (
+        " The program hardly allocates, so look for another cause (V3)."
+        if evidence.hardly_allocates(winner.row.cell.setup)
+        else ""
+    )
     return f"{words}{_price(cost, 'memory')}.{other}"
 
 
 def _explained_by_few_calls(evidence: Evidence, quick: list[Row]) -> bool:
     """Only where no difference was measured: a model does not deny one."""
-    return bool(quick) and evidence.hardly_allocates(quick[0].cell.setup) and not any(
-        row.verdict in ("better", "worse") for row in quick)
+    return (
+        bool(quick)
+        and evidence.hardly_allocates(quick[0].cell.setup)
+        and not any(row.verdict in ("better", "worse") for row in quick)
+    )
 
 
-def _smallest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Winner | None,
-              fastest: Winner | None, base: str) -> str:
+def _smallest(
+    evidence: Evidence,
+    quick: list[Row],
+    small: list[Row],
+    winner: Winner | None,
+    fastest: Winner | None,
+    base: str,
+) -> str:
     if not small:
         return ""
     if winner is None:
@@ -189,8 +234,10 @@ def _smallest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Wi
     if fastest and fastest.subject == winner.subject:
         return "It is also the smallest."
     cost = next((r for r in quick if r.subject == winner.subject), None)
-    return (f"Smallest: {winner.subject}, {change(winner.ratio, 'more', 'less')} memory"
-            f"{_price(cost, 'time')}.")
+    return (
+        f"Smallest: {winner.subject}, {change(winner.ratio, 'more', 'less')} memory"
+        f"{_price(cost, 'time')}."
+    )
 
 
 def _price(row: Row | None, what: str) -> str:
@@ -209,8 +256,13 @@ def _no_winner(evidence: Evidence, rows: list[Row], base: str, comparison: str) 
     unsure = [r.subject for r in rows if r.verdict in ("cannot tell", "better")]
     if unsure:
         others = [r.subject for r in rows if not r.baseline and r.subject not in unsure]
-        who = (" or ".join(unsure) if len(unsure) < 3
-               else f"any of {listed(unsure, len(unsure))}" if others else "any of them")
+        who = (
+            " or ".join(unsure)
+            if len(unsure) < 3
+            else f"any of {listed(unsure, len(unsure))}"
+            if others
+            else "any of them"
+        )
         return f"{UNSURE} whether {who} {comparison} {base}{_why_in_spite_of_rows(rows)}."
     subject = "No other" if evidence.compares_builds else "No allocator"
     return f"{subject} {comparison} {base}."
@@ -222,8 +274,10 @@ def _why_in_spite_of_rows(rows: list[Row]) -> str:
     others = sum(not r.baseline for r in rows)
     if not better or others < 2:
         return ""
-    return (f" (the table says so of {' and '.join(better[:NAMED])}, but the best of {others} may "
-            "have that by chance)")
+    return (
+        f" (the table says so of {' and '.join(better[:NAMED])}, but the best of {others} may "
+        "have that by chance)"
+    )
 
 
 @dataclass(frozen=True)
@@ -239,20 +293,23 @@ class Winner:
 
 
 def winner_of(evidence: Evidence, rows: list[Row]) -> Winner | None:
-    """The best of the rows of one cell and quantity; None if its lead could come from being chosen.
-    """
+    """The best of the rows of one cell and quantity; None if its lead could come from being
+    chosen."""
     better = [r for r in rows if r.verdict == "better" and r.ratio is not None]
     best = min(better, key=lambda r: r.ratio or 1, default=None)
     gained = _lead(evidence, rows, best) if best else None
-    if best is None or gained is None or judge(
-            gained, "higher", evidence.floors.get(best.cell)) != "better":
+    if (
+        best is None
+        or gained is None
+        or judge(gained, "higher", evidence.floors.get(best.cell)) != "better"
+    ):
         return None
     return Winner(best, 1 / gained.ratio if best.better == "lower" else gained.ratio)
 
 
 def _lead(evidence: Evidence, rows: list[Row], winner: Row) -> PairedRatio | None:
-    """How many times better than the baseline the winner would be, had it not been chosen for it.
-    """
+    """How many times better than the baseline the winner would be, had it not been chosen for
+    it."""
     names = [row.subject for row in rows if not row.baseline]
     base = next((row.subject for row in rows if row.baseline), None)
     return lead(evidence, winner.cell, winner.subject, names, base) if base else None
@@ -276,8 +333,10 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
     if evidence.stored.run.plan.smoke:
         return "A smoke run: it shows that everything works, and is too short to rank anything."
     if all(e.family == ATTACKS for e in evidence.stored.run.experiments):
-        return ("Choose by the tables: endings of attacks are not ranked. What resisting costs on "
-                "your program: heapwise compare --protection -- PROGRAM.")
+        return (
+            "Choose by the tables: endings of attacks are not ranked. What resisting costs on "
+            "your program: heapwise compare --protection -- PROGRAM."
+        )
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
     kinds = _by_kind(evidence, firsts)
     usable = [row for row in usable if not evidence.group_of(row.experiment, row.subject)]
@@ -292,10 +351,16 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
         return "Nothing to compare: only one subject was measured."
     if are_many_questions(evidence):
         return f"{len(firsts)} questions, each with an answer of its own."
-    sure = {s.cell: s.best for s in alone([s for s in standings(evidence)
-                                           if s.quantity.name == firsts[s.cell.experiment]])}
-    best = [first if first and (first.baseline or first.subject == sure.get(first.cell)) else None
-            for first in map(_first, contested)]
+    sure = {
+        s.cell: s.best
+        for s in alone(
+            [s for s in standings(evidence) if s.quantity.name == firsts[s.cell.experiment]]
+        )
+    }
+    best = [
+        first if first and (first.baseline or first.subject == sure.get(first.cell)) else None
+        for first in map(_first, contested)
+    ]
     wins = Counter(row.subject for row in best if row is not None)
     ranks = wins.most_common()
     named = ranks if len(ranks) <= NAMED + 1 else ranks[:NAMED]
@@ -308,8 +373,11 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
     if best == [None]:
         return f"{UNSURE} which is {'fastest' if same else 'best'}. {kinds}".rstrip()
     words = f"{'Fastest' if same else 'Best'} of {len(contested)} cells: {', '.join(parts)}."
-    gains = sorted(max(1.0, gained.ratio) for r, rows in zip(best, contested, strict=True)
-                   if r and not r.baseline and (gained := _lead(evidence, rows, r)))
+    gains = sorted(
+        max(1.0, gained.ratio)
+        for r, rows in zip(best, contested, strict=True)
+        if r and not r.baseline and (gained := _lead(evidence, rows, r))
+    )
     if gains:
         base = next((r.subject for rows in contested for r in rows if r.baseline), "the baseline")
         span = times(gains[0]) if len(gains) == 1 else f"{times(gains[0])} to {times(gains[-1])}"
@@ -319,11 +387,16 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
 
 def _by_kind(evidence: Evidence, firsts: dict[str, str]) -> str:
     """Where rows are of several kinds each kind has a first of its own, and there is no other."""
-    found = [s for s in standings(evidence)
-             if known_group(s.group) and s.quantity.name == firsts[s.cell.experiment]
-             and not has_curves(evidence.experiments[s.cell.experiment])]
-    first = sorted((s for s in found if s.cell == found[0].cell),
-                   key=lambda s: group_place(s.group))
+    found = [
+        s
+        for s in standings(evidence)
+        if known_group(s.group)
+        and s.quantity.name == firsts[s.cell.experiment]
+        and not has_curves(evidence.experiments[s.cell.experiment])
+    ]
+    first = sorted(
+        (s for s in found if s.cell == found[0].cell), key=lambda s: group_place(s.group)
+    )
     if not first:
         return ""
     words = [f"{leaders(s)} of {GROUPS[s.group]}" for s in first]

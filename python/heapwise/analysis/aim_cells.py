@@ -24,10 +24,12 @@ def covered(evidence: Evidence, aim: RowAim | MeanAim) -> list[Cell]:
     found: list[Cell] = []
     for experiment in evidence.stored.run.experiments:
         if not _means(aim, experiment) or aim.ours not in {
-                spec.name for spec in experiment.subjects}:
+            spec.name for spec in experiment.subjects
+        }:
             continue
-        cells = [c for c in evidence.table
-                 if c.experiment == experiment.id and _fits(evidence, aim, c)]
+        cells = [
+            c for c in evidence.table if c.experiment == experiment.id and _fits(evidence, aim, c)
+        ]
         found += sorted(cells, key=lambda c, e=experiment: place(e, c))  # type: ignore[misc]
     return found
 
@@ -51,9 +53,13 @@ def _fits(evidence: Evidence, aim: RowAim | MeanAim, cell: Cell) -> bool:
 
 
 def is_where(aim: RowAim | MeanAim | LimitAim, cell: Cell) -> bool:
-    return all(any(same_setting(cell.parameters.get(name), one) for one in
-                   (values if isinstance(values, tuple) else (values,)))
-               for name, values in aim.where)
+    return all(
+        any(
+            same_setting(cell.parameters.get(name), one)
+            for one in (values if isinstance(values, tuple) else (values,))
+        )
+        for name, values in aim.where
+    )
 
 
 def cells_of(evidence: Evidence, id: str) -> list[Cell]:
@@ -61,8 +67,10 @@ def cells_of(evidence: Evidence, id: str) -> list[Cell]:
     experiment = next((e for e in evidence.stored.run.experiments if e.id == id), None)
     if experiment is None:
         return []
-    return sorted((c for c in evidence.table if c.experiment == id and not c.is_diagnostic),
-                  key=lambda c: place(experiment, c)[::-1])
+    return sorted(
+        (c for c in evidence.table if c.experiment == id and not c.is_diagnostic),
+        key=lambda c: place(experiment, c)[::-1],
+    )
 
 
 def obstacle_of(evidence: Evidence, cell: Cell) -> str:

@@ -22,12 +22,16 @@ def analyse(evidence: Evidence) -> Result:
     trust = check_run(evidence)
     gain, gains = pool_advice(evidence, rows)
     return Result(
-        run=evidence.stored.run, rows=rows, trust=trust,
+        run=evidence.stored.run,
+        rows=rows,
+        trust=trust,
         advice=gain or advise(evidence, rows, trust),
         noise_floor=_main_floor(evidence),
         headlines=[*gains, *headlines(evidence)],
-        goals=goals(evidence, trust), expectations=expectations(evidence),
-        findings=findings(evidence), detectable=detectable(evidence),
+        goals=goals(evidence, trust),
+        expectations=expectations(evidence),
+        findings=findings(evidence),
+        detectable=detectable(evidence),
         gate=gate_result(evidence, trust),
     )
 
@@ -35,5 +39,11 @@ def analyse(evidence: Evidence) -> Result:
 def _main_floor(evidence: Evidence) -> float | None:
     """The widest floor of the experiments' first quantities; 0.008 is 0.8 %."""
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
-    return max((floor for cell, floor in evidence.floors.items()
-                if cell.quantity == firsts.get(cell.experiment)), default=None)
+    return max(
+        (
+            floor
+            for cell, floor in evidence.floors.items()
+            if cell.quantity == firsts.get(cell.experiment)
+        ),
+        default=None,
+    )

@@ -23,19 +23,28 @@ def answers(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
     """In the order of their declarations, then of the cells. Nothing of cells that the run does
     not have."""
     for declared in experiment.answers:
-        cells = [cell for cell in evidence.cells[experiment.id]
-                 if cell.quantity == declared.quantity and not cell.is_diagnostic
-                 and _fits(cell.parameters, declared)]
+        cells = [
+            cell
+            for cell in evidence.cells[experiment.id]
+            if cell.quantity == declared.quantity
+            and not cell.is_diagnostic
+            and _fits(cell.parameters, declared)
+        ]
         for cell in sorted(cells, key=lambda cell: place(experiment, cell)):
-            found = _pair(evidence, experiment, declared, cell) if declared.subject else (
-                _best(evidence, experiment, cell))
+            found = (
+                _pair(evidence, experiment, declared, cell)
+                if declared.subject
+                else (_best(evidence, experiment, cell))
+            )
             for finding in found:
                 yield replace(finding, answer=True)
 
 
 def _fits(parameters: Settings, declared: Answer) -> bool:
-    return all(name in parameters and same_setting(parameters[name], value)
-               for name, value in declared.parameters.items())
+    return all(
+        name in parameters and same_setting(parameters[name], value)
+        for name, value in declared.parameters.items()
+    )
 
 
 def _pair(
@@ -51,8 +60,10 @@ def _pair(
     names = first, second
     if changed:
         here = {name: cell.parameters[name] for name in changed}
-        names = (f"{first} with {setting_words(experiment, here)}",
-                 f"{second} with {setting_words(experiment, changed)}")
+        names = (
+            f"{first} with {setting_words(experiment, here)}",
+            f"{second} with {setting_words(experiment, changed)}",
+        )
     yield from between(evidence, experiment, ((cell, first), (other, second)), names, where)
 
 
@@ -66,8 +77,11 @@ def _best(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Fi
 
 def _first(standing: Standing, quantity: Quantity, where: str) -> Finding:
     best, level = standing.best, standing.level()
-    behind = [p for p in standing.places.values()
-              if p.subject not in level and not p.aside and p.behind is not None]
+    behind = [
+        p
+        for p in standing.places.values()
+        if p.subject not in level and not p.aside and p.behind is not None
+    ]
     following = min(behind, key=lambda p: p.behind or 0.0, default=None)
     leads = len(level) == 1
     said = f"{best} is first" if leads else f"level at the head: {listed(level, len(level))}"
@@ -77,6 +91,12 @@ def _first(standing: Standing, quantity: Quantity, where: str) -> Finding:
         if quantity.better == "lower":
             figures = 1 / following.behind, 1 / following.high, 1 / following.low
         said += f"; {difference(quantity, best, following.subject, *figures)}"
-    return Finding(standing.cell, best, following.subject if following else best, *figures,
-                   "better" if leads else "cannot tell", f"{where}{said}.",
-                   p_value=standing.p_alone)
+    return Finding(
+        standing.cell,
+        best,
+        following.subject if following else best,
+        *figures,
+        "better" if leads else "cannot tell",
+        f"{where}{said}.",
+        p_value=standing.p_alone,
+    )

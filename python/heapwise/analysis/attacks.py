@@ -47,16 +47,26 @@ class AttackTable:
         found = [attack.fates[subject] for attack in self.attacks if subject in attack.fates]
         corrupting = [fate for fate in found if fate.corrupted > 0]
         hung = [fate for fate in found if fate.hung > 0 and fate.corrupted == 0]
-        stopped = [fate for fate in found
-                   if fate.corrupted == 0 and fate.hung == 0 and fate.stopped > 0]
-        return Score(len(stopped), len(found) - len(stopped) - len(corrupting) - len(hung),
-                     len(corrupting), len(hung), sum(fate.alarms > 0 for fate in found))
+        stopped = [
+            fate for fate in found if fate.corrupted == 0 and fate.hung == 0 and fate.stopped > 0
+        ]
+        return Score(
+            len(stopped),
+            len(found) - len(stopped) - len(corrupting) - len(hung),
+            len(corrupting),
+            len(hung),
+            sum(fate.alarms > 0 for fate in found),
+        )
 
 
 def attack_tables(result: Result) -> list[AttackTable]:
     """One for each experiment of the family; empty if the run has none."""
-    return [table for experiment in result.run.experiments if experiment.family == ATTACKS
-            if (table := _table(experiment.id, result)).attacks]
+    return [
+        table
+        for experiment in result.run.experiments
+        if experiment.family == ATTACKS
+        if (table := _table(experiment.id, result)).attacks
+    ]
 
 
 def total(tables: Iterable[AttackTable], peer: str) -> Score | None:
@@ -89,7 +99,10 @@ def _fates(rows: Iterable[Row]) -> dict[str, Fate]:
     for row in rows:
         if row.mean is not None:
             values.setdefault(row.subject, {})[row.quantity] = row.mean
-    return {subject: Fate(found[CORRUPTED], found[AT_ONCE], found[LATER], found[CALLS],
-                          found[HUNG], found[ALARMS])
-            for subject, found in values.items()
-            if {CORRUPTED, AT_ONCE, LATER, CALLS, HUNG, ALARMS} <= found.keys()}
+    return {
+        subject: Fate(
+            found[CORRUPTED], found[AT_ONCE], found[LATER], found[CALLS], found[HUNG], found[ALARMS]
+        )
+        for subject, found in values.items()
+        if {CORRUPTED, AT_ONCE, LATER, CALLS, HUNG, ALARMS} <= found.keys()
+    }

@@ -29,8 +29,11 @@ def by_machine(results: Sequence[Result]) -> list[ByMachine]:
             if not row.baseline:
                 key = row.subject, row.quantity, _where(row)
                 cells.setdefault(key, []).append((result, row))
-    return [_table(*key, found) for key, found in cells.items()
-            if any(row.ratio is not None for _, row in found)]
+    return [
+        _table(*key, found)
+        for key, found in cells.items()
+        if any(row.ratio is not None for _, row in found)
+    ]
 
 
 def _where(row: Row) -> str:
@@ -42,16 +45,27 @@ def _table(subject: str, quantity: str, cell: str, found: list[tuple[Result, Row
     rows = [_machine_row(result, row) for result, row in found]
     better = [row for row in rows if row.verdict == "better"]
     worse = [row for row in rows if row.verdict == "worse"]
-    return ByMachine(subject, quantity, cell, rows, len(better), len(worse), _means(rows),
-                     _split(better, worse))
+    return ByMachine(
+        subject, quantity, cell, rows, len(better), len(worse), _means(rows), _split(better, worse)
+    )
 
 
 def _machine_row(result: Result, row: Row) -> MachineRow:
     machine, origin = result.run.machine, result.run.plan.options.fleet
     return MachineRow(
-        origin.machine if origin else machine.host, machine.host, kind_of_machine(machine),
-        machine.cpu, int(machine.cores), machine.kernel, machine.libc, row.ratio, row.ratio_low,
-        row.ratio_high, row.verdict, result.trust.verdict)
+        origin.machine if origin else machine.host,
+        machine.host,
+        kind_of_machine(machine),
+        machine.cpu,
+        int(machine.cores),
+        machine.kernel,
+        machine.libc,
+        row.ratio,
+        row.ratio_low,
+        row.ratio_high,
+        row.verdict,
+        result.trust.verdict,
+    )
 
 
 def _means(rows: list[MachineRow]) -> list[KindMean]:
@@ -64,8 +78,15 @@ def _means(rows: list[MachineRow]) -> list[KindMean]:
                 effects.append(math.log(row.ratio))
                 errors.append((math.log(row.high) - math.log(row.low)) / (2 * Z95))
         if found := random_effects(effects, errors):
-            means.append(KindMean(kind, len(effects), math.exp(found.mean), math.exp(found.low),
-                                  math.exp(found.high)))
+            means.append(
+                KindMean(
+                    kind,
+                    len(effects),
+                    math.exp(found.mean),
+                    math.exp(found.low),
+                    math.exp(found.high),
+                )
+            )
     return means
 
 
@@ -74,5 +95,8 @@ def _split(better: list[MachineRow], worse: list[MachineRow]) -> list[str]:
     few machines several properties part them alike."""
     if not better or not worse:
         return []
-    return [name for name in PROPERTIES
-            if not {getattr(r, name) for r in better} & {getattr(r, name) for r in worse}]
+    return [
+        name
+        for name in PROPERTIES
+        if not {getattr(r, name) for r in better} & {getattr(r, name) for r in worse}
+    ]

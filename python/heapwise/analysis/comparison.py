@@ -24,8 +24,14 @@ LARGE = 1024
 """Bytes that are read more easily in KiB and MiB."""
 
 
-def between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side],
-            names: tuple[str, str], where: str, parameter: str = "") -> Iterator[Finding]:
+def between(
+    evidence: Evidence,
+    experiment: Experiment,
+    sides: tuple[Side, Side],
+    names: tuple[str, str],
+    where: str,
+    parameter: str = "",
+) -> Iterator[Finding]:
     """The first side over the second, which are called ``names``. Nothing where both are zero
     throughout."""
     (cell, _), above, below = sides[0], *names
@@ -41,23 +47,43 @@ def between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side]
         return
     else:
         said = f"{above} {_count(first, quantity)}, {below} {_count(second, quantity)}"
-    yield Finding(cell, above, below, *figures, word, f"{where}{said}.", parameter,
-                  ratio.p_value if ratio else 1.0)
+    yield Finding(
+        cell,
+        above,
+        below,
+        *figures,
+        word,
+        f"{where}{said}.",
+        parameter,
+        ratio.p_value if ratio else 1.0,
+    )
 
 
 def _count(series: Series, quantity: Quantity) -> str:
     """``12.0 per million, 11.0 to 14.0``, ``never``: a side of a comparison without a ratio."""
     if not any(series.values):
         return "never"
-    scale, interval = scale_for(series.values, quantity.unit), location_interval(
-        list(series.rounds.values()))
-    between = "" if interval.low is None or interval.high is None else (
-        f", {scale.ends(interval.low, interval.high)}")
+    scale, interval = (
+        scale_for(series.values, quantity.unit),
+        location_interval(list(series.rounds.values())),
+    )
+    between = (
+        ""
+        if interval.low is None or interval.high is None
+        else (f", {scale.ends(interval.low, interval.high)}")
+    )
     return f"{scale.text(series.middle)}{between}"
 
 
-def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None,
-          word: ComparisonWord, note: str, floor: float | None) -> str:
+def _said(
+    quantity: Quantity,
+    above: str,
+    below: str,
+    ratio: PairedRatio | None,
+    word: ComparisonWord,
+    note: str,
+    floor: float | None,
+) -> str:
     if ratio is None or ratio.low is None or ratio.high is None:
         return f"cannot tell {above} from {below} yet: {note or 'too few rounds for an interval'}"
     if word in ("better", "worse"):
@@ -66,16 +92,21 @@ def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None,
     if word == "no difference":
         if reach < SHOWN:
             return f"no difference between {above} and {below}"
-        within = f"the noise floor of {percent(floor)}" if floor and reach <= floor else (
-            f"{percent(reach)}")
+        within = (
+            f"the noise floor of {percent(floor)}"
+            if floor and reach <= floor
+            else (f"{percent(reach)}")
+        )
         return f"no difference between {above} and {below} beyond {within}"
     between = ", ".join(
-        words for words in (signed_ends(ratio.low, ratio.high), doubt(ratio, floor)) if words)
+        words for words in (signed_ends(ratio.low, ratio.high), doubt(ratio, floor)) if words
+    )
     return f"cannot tell {above} from {below} yet: {between}"
 
 
-def difference(quantity: Quantity, above: str, below: str, ratio: float, low: float,
-               high: float) -> str:
+def difference(
+    quantity: Quantity, above: str, below: str, ratio: float, low: float, high: float
+) -> str:
     """``soa 1.42x faster than aos, 1.40 to 1.44``, ``a 1.51x as much as b, 1.45 to 1.55``."""
     less, more = ("slower", "faster") if is_speed(quantity) else ("less", "more")
     if is_speed(quantity) and quantity.better == "lower":
@@ -85,14 +116,23 @@ def difference(quantity: Quantity, above: str, below: str, ratio: float, low: fl
     return f"{above} {compared(words, below)}, {between}"
 
 
-def where_words(evidence: Evidence, experiment: Experiment, cell: Cell, *,
-                named: bool = True, without: Iterable[str] = ()) -> str:
+def where_words(
+    evidence: Evidence,
+    experiment: Experiment,
+    cell: Cell,
+    *,
+    named: bool = True,
+    without: Iterable[str] = (),
+) -> str:
     """``threads 2, latency: ``, of what the experiment has several of, except for the parameters
     ``without``."""
     mine = cell.parameters
     every = [key for name, key in evidence.tried if name == experiment.id]
-    varying = {k: v for k, v in mine.items()
-               if k not in without and len({str(p.get(k)) for p in every}) > 1}
+    varying = {
+        k: v
+        for k, v in mine.items()
+        if k not in without and len({str(p.get(k)) for p in every}) > 1
+    }
     words = [setting_words(experiment, varying)] if varying else []
     if named and _is_one_of_many(experiment, cell):
         words.append(quantity_name(cell.quantity))
@@ -108,12 +148,16 @@ def _is_one_of_many(experiment: Experiment, cell: Cell) -> bool:
     return any(q.name != cell.quantity and not q.restates for q in experiment.quantities)
 
 
-def readable(experiment: Experiment, parameters: Mapping[str, Any],
-             chosen: Iterable[str] | None = None) -> dict[str, Any]:
+def readable(
+    experiment: Experiment, parameters: Mapping[str, Any], chosen: Iterable[str] | None = None
+) -> dict[str, Any]:
     """The chosen of them (else all), large numbers of bytes as ``24 MiB``."""
     large = {p.name for p in experiment.parameters if p.unit == "bytes"}
-    return {name: size(value) if name in large and isinstance(value, int) and value >= LARGE
-            else value for name, value in parameters.items() if chosen is None or name in chosen}
+    return {
+        name: size(value) if name in large and isinstance(value, int) and value >= LARGE else value
+        for name, value in parameters.items()
+        if chosen is None or name in chosen
+    }
 
 
 def spelt(experiment: Experiment, name: str, value: Any) -> str:
@@ -125,8 +169,9 @@ def setting_words(experiment: Experiment, cell: Mapping[str, Any]) -> str:
     return cell_words(readable(experiment, cell))
 
 
-def _word(evidence: Evidence, ratio: PairedRatio | None, quantity: Quantity,
-          sides: tuple[Side, Side]) -> ComparisonWord:
+def _word(
+    evidence: Evidence, ratio: PairedRatio | None, quantity: Quantity, sides: tuple[Side, Side]
+) -> ComparisonWord:
     """As the verdict of a row, with the wider of the two floors."""
     for cell, name in sides:
         tried = evidence.tried[cell.setup].get(name, [])

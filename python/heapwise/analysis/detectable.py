@@ -1,5 +1,5 @@
-"""The smallest difference that an experiment can show here, from the pairs of a thing with itself.
-"""
+"""The smallest difference that an experiment can show here, from the pairs of a thing with
+itself."""
 
 from __future__ import annotations
 
@@ -30,23 +30,42 @@ def detectable(evidence: Evidence) -> list[Detectable]:
 
 def _of(evidence: Evidence, experiment: Experiment) -> Detectable:
     for quantity in experiment.quantities:
-        noise = {cell: found for cell, found in evidence.noise.items()
-                 if (cell.experiment, cell.quantity) == (experiment.id, quantity.name)}
+        noise = {
+            cell: found
+            for cell, found in evidence.noise.items()
+            if (cell.experiment, cell.quantity) == (experiment.id, quantity.name)
+        }
         if noise:
             return _typical(evidence, experiment.id, quantity.name, noise)
-    return Detectable(experiment.id, experiment.quantities[0].name, None, None, "", 0, 0,
-                      "fewer than 3 A/A pairs above zero")
+    return Detectable(
+        experiment.id,
+        experiment.quantities[0].name,
+        None,
+        None,
+        "",
+        0,
+        0,
+        "fewer than 3 A/A pairs above zero",
+    )
 
 
-def _typical(evidence: Evidence, experiment: str, quantity: str,
-             noise: dict[Cell, NoiseFloor]) -> Detectable:
+def _typical(
+    evidence: Evidence, experiment: str, quantity: str, noise: dict[Cell, NoiseFloor]
+) -> Detectable:
     """Over the cells the variances are averaged, which steadies what few pairs say of each."""
     logs = {cell: log1p(found.detectable) for cell, found in noise.items()}
     typical = expm1(sqrt(sum(part * part for part in logs.values()) / len(logs)))
     worst = max(logs, key=lambda cell: logs[cell])
-    return Detectable(experiment, quantity, typical, expm1(logs[worst]), label(evidence, worst),
-                      min(found.pairs for found in noise.values()), len(noise),
-                      _spreads(evidence, list(noise)) if typical >= AIM else "")
+    return Detectable(
+        experiment,
+        quantity,
+        typical,
+        expm1(logs[worst]),
+        label(evidence, worst),
+        min(found.pairs for found in noise.values()),
+        len(noise),
+        _spreads(evidence, list(noise)) if typical >= AIM else "",
+    )
 
 
 def _spreads(evidence: Evidence, cells: list[Cell]) -> str:
@@ -69,8 +88,10 @@ def _spreads(evidence: Evidence, cells: list[Cell]) -> str:
                 between.append(stdev(log(value) for value in series.rounds.values()))
     if not within or not between:
         return ""
-    return (f"processes differ by {percent(expm1(_together(between)))}, "
-            f"repeats within one by {percent(expm1(_together(within)))}")
+    return (
+        f"processes differ by {percent(expm1(_together(between)))}, "
+        f"repeats within one by {percent(expm1(_together(within)))}"
+    )
 
 
 def _together(spreads: list[float]) -> float:

@@ -40,33 +40,51 @@ def expectations(evidence: Evidence) -> list[Expected]:
     """One for each expectation of each experiment of a run; none for comparisons."""
     if evidence.stored.run.plan.kind != "run":
         return []
-    return [_judged(evidence, experiment, expectation)
-            for experiment in evidence.stored.run.experiments
-            for expectation in experiment.expectations]
+    return [
+        _judged(evidence, experiment, expectation)
+        for experiment in evidence.stored.run.experiments
+        for expectation in experiment.expectations
+    ]
 
 
 def _judged(evidence: Evidence, experiment: Experiment, expectation: Expectation) -> Expected:
-    parts = [_part(evidence, experiment, expectation, parameters, subject)
-             for parameters in _cells(evidence, experiment, expectation)
-             for subject in _named(evidence, experiment, expectation.subject)]
+    parts = [
+        _part(evidence, experiment, expectation, parameters, subject)
+        for parameters in _cells(evidence, experiment, expectation)
+        for subject in _named(evidence, experiment, expectation.subject)
+    ]
     if not parts:
         wanted = cell_words(expectation.parameters)
-        reason = f"no cell with {wanted} in this run" if wanted else (
-            f"{expectation.subject} is not in this run")
-        return Expected(experiment.id, expectation.says, _of(expectation, expectation.subject,
-                        expectation.over, {}), _aim(expectation, _unit(experiment, expectation)),
-                        _unit(experiment, expectation), None, None, None, "not measured", reason)
+        reason = (
+            f"no cell with {wanted} in this run"
+            if wanted
+            else (f"{expectation.subject} is not in this run")
+        )
+        return Expected(
+            experiment.id,
+            expectation.says,
+            _of(expectation, expectation.subject, expectation.over, {}),
+            _aim(expectation, _unit(experiment, expectation)),
+            _unit(experiment, expectation),
+            None,
+            None,
+            None,
+            "not measured",
+            reason,
+        )
     return parts[0] if len(parts) == 1 else _together(expectation, parts)
 
 
 def _together(expectation: Expectation, parts: list[Expected]) -> Expected:
     """The worst of them stands for all; how many there are is in the note."""
+
     def badness(part: Expected) -> tuple[int, float]:
         return WORST_FIRST.index(part.verdict), _margin(expectation, part)
 
     worst = min(parts, key=badness)
-    counts = [f"{n} {word}" for word in WORST_FIRST
-              if (n := sum(part.verdict == word for part in parts))]
+    counts = [
+        f"{n} {word}" for word in WORST_FIRST if (n := sum(part.verdict == word for part in parts))
+    ]
     notes = [f"the worst of {len(parts)} cells: {', '.join(counts)}", worst.note]
     return replace(worst, parts=parts, note="; ".join(note for note in notes if note))
 
@@ -77,21 +95,30 @@ def _margin(expectation: Expectation, part: Expected) -> float:
         return np.inf
     below = part.value / expectation.at_least if expectation.at_least > 0 else np.inf
     top = expectation.at_most
-    above = np.inf if top is None else top / part.value if part.value > 0 and top > 0 else (
-        0.0 if part.value > top else np.inf)
+    above = (
+        np.inf
+        if top is None
+        else top / part.value
+        if part.value > 0 and top > 0
+        else (0.0 if part.value > top else np.inf)
+    )
     return float(min(below, above))
 
 
 def _cells(evidence: Evidence, experiment: Experiment, expectation: Expectation) -> list[Settings]:
     """Those tried whose parameters are as the expectation names them."""
-    found = [parameters for name, parameters in evidence.tried if name == experiment.id
-             and _fits(parameters, expectation.parameters)]
+    found = [
+        parameters
+        for name, parameters in evidence.tried
+        if name == experiment.id and _fits(parameters, expectation.parameters)
+    ]
     return sorted(found, key=lambda parameters: cell_place(experiment, parameters))
 
 
 def _fits(cell: Settings, wanted: Mapping[str, Setting]) -> bool:
     return cell.get("touch") != "none" and all(
-        name in cell and same_setting(cell[name], value) for name, value in wanted.items())
+        name in cell and same_setting(cell[name], value) for name, value in wanted.items()
+    )
 
 
 def _named(evidence: Evidence, experiment: Experiment, name: str) -> list[str]:
@@ -106,36 +133,54 @@ def _partner(evidence: Evidence, experiment: Experiment, over: str, subject: str
     same = name_with_peer(over, SubjectName.parse(subject).peer)
     if not names or over in names:
         return over
-    return same if same in names else next((n for n in names if n == experiment.baseline),
-                                           names[0])
+    return same if same in names else next((n for n in names if n == experiment.baseline), names[0])
 
 
-def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation,
-          parameters: Settings, subject: str) -> Expected:
+def _part(
+    evidence: Evidence,
+    experiment: Experiment,
+    expectation: Expectation,
+    parameters: Settings,
+    subject: str,
+) -> Expected:
     over = _partner(evidence, experiment, expectation.over, subject) if expectation.over else ""
     unit = _unit(experiment, expectation)
-    blank = Expected(experiment.id, expectation.says,
-                     _of(expectation, subject, over, _shown(evidence, experiment, parameters)),
-                     _aim(expectation, unit), unit, None, None, None, "not measured")
+    blank = Expected(
+        experiment.id,
+        expectation.says,
+        _of(expectation, subject, over, _shown(evidence, experiment, parameters)),
+        _aim(expectation, unit),
+        unit,
+        None,
+        None,
+        None,
+        "not measured",
+    )
     needed = [(parameters, subject)]
     if over:
         needed.append((parameters | expectation.over_parameters, over))
-    sides = [(Cell(experiment.id, settings, expectation.quantity), name)
-             for settings, name in needed]
+    sides = [
+        (Cell(experiment.id, settings, expectation.quantity), name) for settings, name in needed
+    ]
     for side in sides:
         if trouble := trouble_of(evidence, side):
             return replace(blank, verdict=trouble[0], note=trouble[1])
-    figure = _ratio(evidence, sides[0], sides[1]) if over else value_of(
-        evidence, sides[0], never=expectation.at_most == 0)
+    figure = (
+        _ratio(evidence, sides[0], sides[1])
+        if over
+        else value_of(evidence, sides[0], never=expectation.at_most == 0)
+    )
     if isinstance(figure, str):
         return replace(blank, verdict="cannot tell here", note=figure)
-    verdict: ExpectationWord = kept(figure, expectation.at_least, expectation.at_most,
-                         floor_of(evidence, sides))
+    verdict: ExpectationWord = kept(
+        figure, expectation.at_least, expectation.at_most, floor_of(evidence, sides)
+    )
     note = figure.note
     if evidence.stored.run.plan.smoke:
         verdict, note = "cannot tell here", SMOKE
-    return replace(blank, value=figure.value, low=figure.low, high=figure.high, verdict=verdict,
-                   note=note)
+    return replace(
+        blank, value=figure.value, low=figure.low, high=figure.high, verdict=verdict, note=note
+    )
 
 
 def trouble_of(evidence: Evidence, side: Side) -> tuple[ExpectationWord, str] | None:
@@ -162,8 +207,12 @@ def value_of(evidence: Evidence, side: Side, *, never: bool = False) -> Figure:
     cell, subject = side
     series = evidence.table[cell][subject]
     if never and (max(series.values) > 0 or len(series.rounds) >= LEAST):
-        return Figure(series.middle, min(series.values), max(series.values),
-                      "of all repeats, not of their median")
+        return Figure(
+            series.middle,
+            min(series.values),
+            max(series.values),
+            "of all repeats, not of their median",
+        )
     found = location_interval(list(series.rounds.values()), step=evidence.step(cell, subject))
     return Figure(series.middle, found.low, found.high, found.note)
 
@@ -174,23 +223,28 @@ def _unit(experiment: Experiment, expectation: Expectation) -> str:
     return next((q.unit for q in experiment.quantities if q.name == expectation.quantity), "")
 
 
-def _shown(
-    evidence: Evidence, experiment: Experiment, parameters: Settings
-) -> dict[str, Setting]:
+def _shown(evidence: Evidence, experiment: Experiment, parameters: Settings) -> dict[str, Setting]:
     """Those of which this run has several values."""
     cells = [settings for name, settings in evidence.tried if name == experiment.id]
-    return {name: value for name, value in parameters.items()
-            if len({str(cell.get(name)) for cell in cells}) > 1}
+    return {
+        name: value
+        for name, value in parameters.items()
+        if len({str(cell.get(name)) for cell in cells}) > 1
+    }
 
 
-def _of(expectation: Expectation, subject: str, over: str,
-        parameters: Mapping[str, Setting]) -> str:
+def _of(
+    expectation: Expectation, subject: str, over: str, parameters: Mapping[str, Setting]
+) -> str:
     """``random / sequential, latency, size 64``."""
     changed = expectation.over_parameters
     moved = cell_words(changed)
     ratio = f" / {over}{f' with {moved}' if moved else ''}" if over else ""
-    words = [f"{subject}{ratio}", quantity_name(expectation.quantity),
-             cell_words(parameters or expectation.parameters)]
+    words = [
+        f"{subject}{ratio}",
+        quantity_name(expectation.quantity),
+        cell_words(parameters or expectation.parameters),
+    ]
     return ", ".join(word for word in words if word)
 
 
@@ -214,8 +268,11 @@ def _number(value: float, scale: Scale) -> str:
 
 
 def _text(value: float, scale: Scale) -> str:
-    return f"{_number(value, scale)}{scale.label}" if scale.label == "x" else (
-        f"{_number(value, scale)} {scale.label}".rstrip())
+    return (
+        f"{_number(value, scale)}{scale.label}"
+        if scale.label == "x"
+        else (f"{_number(value, scale)} {scale.label}".rstrip())
+    )
 
 
 def figures_of(expected: Expected) -> str:
@@ -223,8 +280,11 @@ def figures_of(expected: Expected) -> str:
     if expected.value is None:
         return ""
     scale = _scale([expected.value, expected.low, expected.high], expected.unit)
-    ends = ", no interval" if expected.low is None or expected.high is None else (
-        f", {scale.ends(expected.low, expected.high)}")
+    ends = (
+        ", no interval"
+        if expected.low is None or expected.high is None
+        else (f", {scale.ends(expected.low, expected.high)}")
+    )
     gap = "" if scale.label == "x" or not scale.label else " "
     return f"{significant(expected.value / scale.factor)}{gap}{scale.label}{ends}"
 
@@ -233,8 +293,10 @@ def expected_line(expected: Expected) -> str:
     """``met  cache/levels: a miss costs at least twice: chase ... = 2.4x (expected: ...)``."""
     value = f" = {figures}" if (figures := figures_of(expected)) else ""
     note = f"; {expected.note}" if expected.note else ""
-    return (f"{expected.verdict:16}  {expected.experiment}: {expected.says}: {expected.of}{value} "
-            f"(expected: {expected.aim}{note})")
+    return (
+        f"{expected.verdict:16}  {expected.experiment}: {expected.says}: {expected.of}{value} "
+        f"(expected: {expected.aim}{note})"
+    )
 
 
 def flat(found: list[Expected]) -> Iterator[Expected]:

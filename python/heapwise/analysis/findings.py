@@ -31,8 +31,10 @@ def findings(evidence: Evidence) -> list[Finding]:
             found += _subjects(evidence, experiment, cell)
             found += _parameters(evidence, experiment, cell)
     chances = benjamini_hochberg([f.p_value for f in found])
-    found = [replace(f, certain=f.verdict in ("better", "worse") and chance < LEVEL)
-             for f, chance in zip(found, chances, strict=True)]
+    found = [
+        replace(f, certain=f.verdict in ("better", "worse") and chance < LEVEL)
+        for f, chance in zip(found, chances, strict=True)
+    ]
     return list({(f.experiment, f.sentence): f for f in reversed(found)}.values())[::-1]
 
 
@@ -59,8 +61,11 @@ def _cells(evidence: Evidence, experiment: Experiment) -> list[Cell]:
     found = []
     for name, key in evidence.tried:
         if name == experiment.id:
-            cells = [Cell(name, key, quantity.name) for quantity in experiment.quantities
-                     if not quantity.restates]
+            cells = [
+                Cell(name, key, quantity.name)
+                for quantity in experiment.quantities
+                if not quantity.restates
+            ]
             found += [c for c in cells if c in evidence.table] or cells[:1]
     return sorted((c for c in found if not c.is_diagnostic), key=lambda c: place(experiment, c))
 
@@ -75,19 +80,33 @@ def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterato
         if evidence.group_of(cell.experiment, name) != evidence.group_of(cell.experiment, base):
             continue  # kinds are not ranked against each other
         if name not in row:
-            if not any(name in evidence.table[c] for c in evidence.cells[cell.experiment]
-                       if c.setup == cell.setup):
+            if not any(
+                name in evidence.table[c]
+                for c in evidence.cells[cell.experiment]
+                if c.setup == cell.setup
+            ):
                 yield _nothing(evidence, experiment, cell, name, base)
         elif base in row:
-            yield from between(evidence, experiment, ((cell, name), (cell, base)), (name, base),
-                               where_words(evidence, experiment, cell))
+            yield from between(
+                evidence,
+                experiment,
+                ((cell, name), (cell, base)),
+                (name, base),
+                where_words(evidence, experiment, cell),
+            )
 
 
 def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
     """From the first cell of the experiment: one parameter at a time goes to its other values."""
-    first = min((c for c in evidence.cells[experiment.id]
-                 if c.quantity == cell.quantity and not c.is_diagnostic),
-                key=lambda c: place(experiment, c), default=None)
+    first = min(
+        (
+            c
+            for c in evidence.cells[experiment.id]
+            if c.quantity == cell.quantity and not c.is_diagnostic
+        ),
+        key=lambda c: place(experiment, c),
+        default=None,
+    )
     if first is None or cell == first:
         return
     here, start = cell.parameters, first.parameters
@@ -99,12 +118,20 @@ def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Itera
         return
     for subject in evidence.subjects:
         if subject in evidence.never_ranked[experiment.id] or (
-                subject not in evidence.table[cell] or subject not in evidence.table[first]):
+            subject not in evidence.table[cell] or subject not in evidence.table[first]
+        ):
             continue
-        above, below = (f"{subject} with {setting_words(experiment, {name: p[name]})}"
-                        for p in (here, start))
-        yield from between(evidence, experiment, ((cell, subject), (first, subject)),
-                           (above, below), quantity_words(experiment, cell), name)
+        above, below = (
+            f"{subject} with {setting_words(experiment, {name: p[name]})}" for p in (here, start)
+        )
+        yield from between(
+            evidence,
+            experiment,
+            ((cell, subject), (first, subject)),
+            (above, below),
+            quantity_words(experiment, cell),
+            name,
+        )
 
 
 def _is_end(evidence: Evidence, cell: Cell, name: str) -> bool:
@@ -114,8 +141,9 @@ def _is_end(evidence: Evidence, cell: Cell, name: str) -> bool:
     value = cell.parameters[name]
     if not isinstance(value, int | float):
         return True
-    every = [c.parameters[name] for c in evidence.cells[cell.experiment]
-             if c.quantity == cell.quantity]
+    every = [
+        c.parameters[name] for c in evidence.cells[cell.experiment] if c.quantity == cell.quantity
+    ]
     return same_setting(value, max(every, key=setting_order))
 
 
@@ -124,5 +152,13 @@ def _nothing(
 ) -> Finding:
     _, reason = outcome(evidence.tried[cell.setup][name])
     where = where_words(evidence, experiment, cell, named=False)
-    return Finding(cell, name, base, None, None, None,
-                   "not measured", f"{where}{name} was not measured: {reason or 'no sample kept'}.")
+    return Finding(
+        cell,
+        name,
+        base,
+        None,
+        None,
+        None,
+        "not measured",
+        f"{where}{name} was not measured: {reason or 'no sample kept'}.",
+    )

@@ -25,7 +25,8 @@ def is_speed(quantity: Quantity) -> bool:
     if quantity.name == PROCESSOR_TIME:
         return False
     return quantity.unit in TIME_UNITS or (
-        quantity.better == "higher" and quantity.unit.endswith("/s"))
+        quantity.better == "higher" and quantity.unit.endswith("/s")
+    )
 
 
 def is_quantile(quantity: Quantity) -> bool:
@@ -56,8 +57,13 @@ def main_rows(evidence: Evidence, family: str) -> list[Cell]:
     found: list[Cell] = []
     for experiment in evidence.stored.run.experiments:
         if experiment.family == family:
-            cells = [c for c in evidence.table if c.experiment == experiment.id
-                     and not c.is_diagnostic and is_main(quantity_of(evidence, c))]
+            cells = [
+                c
+                for c in evidence.table
+                if c.experiment == experiment.id
+                and not c.is_diagnostic
+                and is_main(quantity_of(evidence, c))
+            ]
             found += sorted(cells, key=lambda c, e=experiment: place(e, c))  # type: ignore[misc]
     return found
 
@@ -68,8 +74,9 @@ def peak_row(evidence: Evidence, cell: Cell) -> Cell | None:
     return found if found in evidence.table else None
 
 
-def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
-              rival: str) -> tuple[PairedRatio | None, str]:
+def mean_gain(
+    evidence: Evidence, cells: list[Cell], subject: str, rival: str
+) -> tuple[PairedRatio | None, str]:
     """The geometric mean of ``gain`` over the cells, and a note.
 
     None where one of them was not measured in some cell: over survivors it would not be a mean.
@@ -82,21 +89,25 @@ def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
         pairs = evidence.pairs(*_sides(evidence, cell, subject, rival))
         if not pairs.has_ratio:
             return None, f"no ratio in {cell.experiment} {cell.parameters}"
-        rows[repr(cell)] = {number: above / below for number, above, below in zip(
-            pairs.rounds, pairs.above, pairs.below, strict=True)}
+        rows[repr(cell)] = {
+            number: above / below
+            for number, above, below in zip(pairs.rounds, pairs.above, pairs.below, strict=True)
+        }
     if not rows:
         return None, "no row to take a mean of"
     tied = [evidence.dependence[cell.experiment] for cell in cells]
-    found = combined_ratio(rows).widened(max(one.factor for one in tied),
-                                         max(one.strict_factor for one in tied))
+    found = combined_ratio(rows).widened(
+        max(one.factor for one in tied), max(one.strict_factor for one in tied)
+    )
     return found, found.note
 
 
 def mean_floor(evidence: Evidence, cells: list[Cell]) -> float | None:
     """The noise floor of a mean over cells: how far that of the baseline over itself may still lie
     from 1. The widest of the cells where they have no baseline in common; None without one."""
-    names = {(evidence.baselines[c.experiment], evidence.controls.get(c.experiment, ""))
-             for c in cells}
+    names = {
+        (evidence.baselines[c.experiment], evidence.controls.get(c.experiment, "")) for c in cells
+    }
     found = None
     if len(names) == 1:
         base, control = names.pop()

@@ -18,9 +18,14 @@ from heapwise.wording.lists import counted
 from heapwise.wording.numbers import change, compared, percent
 from heapwise.wording.ratios import percent_ends, signed_ends
 
-NAMES = {"time": "Time", "cpu_time": "CPU time", "peak_memory": "Peak memory",
-         "instructions": "Instructions", "allocations": "Allocations",
-         "allocated_bytes": "Allocated bytes"}
+NAMES = {
+    "time": "Time",
+    "cpu_time": "CPU time",
+    "peak_memory": "Peak memory",
+    "instructions": "Instructions",
+    "allocations": "Allocations",
+    "allocated_bytes": "Allocated bytes",
+}
 
 PLURAL = {"instructions", *OF_MALLOC}
 
@@ -36,28 +41,47 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     if gate is None:
         return None
     base, new = sides(evidence)
-    rows = [_Wording(one, base, new, _objection(trust, one.decision.verdict), gate).row()
-            for one in judge_limits(evidence, ended=True)]
+    rows = [
+        _Wording(one, base, new, _objection(trust, one.decision.verdict), gate).row()
+        for one in judge_limits(evidence, ended=True)
+    ]
     run, verdict = evidence.stored.run, _worst(rows)
-    return GateResult(base, new, verdict, exit_code(rows, strict=gate.strict), rows, run.id,
-                      program=PurePath(run.plan.build_of(new).program).name,
-                      location=location_of(run.plan, run.plan.build_of(new), run.revision))
+    return GateResult(
+        base,
+        new,
+        verdict,
+        exit_code(rows, strict=gate.strict),
+        rows,
+        run.id,
+        program=PurePath(run.plan.build_of(new).program).name,
+        location=location_of(run.plan, run.plan.build_of(new), run.revision),
+    )
 
 
 def _objection(trust: Trust, verdict: GateVerdict) -> str:
     """The first check that failed; "" without one. What is wrong with the noise of the machine is
     no objection to a regression, which had to exceed it in two stages."""
-    return next((f"{c.id} {c.detail.rstrip('.')}" for c in trust.checks if c.verdict == "fail"
-                 and not (verdict == "regressed" and c.id in OF_NOISE)), "")
+    return next(
+        (
+            f"{c.id} {c.detail.rstrip('.')}"
+            for c in trust.checks
+            if c.verdict == "fail" and not (verdict == "regressed" and c.id in OF_NOISE)
+        ),
+        "",
+    )
 
 
-def identical_result(base: str, new: str, limits: dict[str, float], note: str,
-                     program: str) -> GateResult:
+def identical_result(
+    base: str, new: str, limits: dict[str, float], note: str, program: str
+) -> GateResult:
     """Of two builds that are one program. note: by what that is known. program: its name."""
-    rows = [GateRow(metric, "", limit, True, "fine", f"{NAMES[metric]}: {IDENTICAL}.")
-            for metric, limit in limits.items()]
-    return GateResult(base, new, "fine", int(Exit.DONE), rows, identical=True, note=note,
-                      program=program)
+    rows = [
+        GateRow(metric, "", limit, True, "fine", f"{NAMES[metric]}: {IDENTICAL}.")
+        for metric, limit in limits.items()
+    ]
+    return GateResult(
+        base, new, "fine", int(Exit.DONE), rows, identical=True, note=note, program=program
+    )
 
 
 def exit_code(rows: list[GateRow], *, strict: bool) -> int:
@@ -65,8 +89,9 @@ def exit_code(rows: list[GateRow], *, strict: bool) -> int:
     and with ``strict`` for everything that cannot be told."""
     if any(row.verdict == "regressed" for row in rows):
         return int(Exit.GATE_FAILED)
-    if any(row.too_noisy or row.impossible or (strict and row.verdict == "cannot tell")
-           for row in rows):
+    if any(
+        row.too_noisy or row.impossible or (strict and row.verdict == "cannot tell") for row in rows
+    ):
         return int(Exit.NOT_TRUSTWORTHY)
     return int(Exit.DONE)
 
@@ -91,18 +116,31 @@ class _Wording:
         found, timed = decision.change, self.judged.counts is None
         verdict: GateVerdict = "cannot tell" if timed and self.objection else decision.verdict
         if found is not None:
-            shift, low, high = (None if end is None else end - 1
-                                for end in (found.ratio, found.low, found.high))
+            shift, low, high = (
+                None if end is None else end - 1 for end in (found.ratio, found.low, found.high)
+            )
         else:
             low = high = None
             shift = one.new / one.base - 1 if one.base and one.new is not None else None
         return GateRow(
-            metric=one.metric, unit=one.unit, limit=one.limit, exact=self._is_exact,
-            verdict=verdict, sentence=f"{self._sentence()}.", base=one.base, new=one.new,
-            change=shift, low=low, high=high, noise=decision.floor, rounds=found.n if found else 0,
+            metric=one.metric,
+            unit=one.unit,
+            limit=one.limit,
+            exact=self._is_exact,
+            verdict=verdict,
+            sentence=f"{self._sentence()}.",
+            base=one.base,
+            new=one.new,
+            change=shift,
+            low=low,
+            high=high,
+            noise=decision.floor,
+            rounds=found.n if found else 0,
             confirmed=verdict == "regressed" and timed,
             too_noisy=timed and (bool(self.objection) or decision.reason == "noise"),
-            impossible=bool(self._uncountable), rare=rare_share(decision.rare))
+            impossible=bool(self._uncountable),
+            rare=rare_share(decision.rare),
+        )
 
     def _sentence(self) -> str:
         if self.judged.counts is not None:
@@ -111,53 +149,74 @@ class _Wording:
         if self.objection:
             return f"{self._name} cannot be told: {self.objection}"
         if decision.verdict == "fine" and decision.change is not None:
-            return (f"{self._name} {self._are} fine: {_ends(decision.change)}, {self._limit}"
-                    f"{unseen(decision.rare)}")
+            return (
+                f"{self._name} {self._are} fine: {_ends(decision.change)}, {self._limit}"
+                f"{unseen(decision.rare)}"
+            )
         if decision.reason == "rare runs" and decision.rare is not None:
             return self._rarely(decision, decision.rare)
         if decision.verdict == "regressed" and decision.change is not None:
-            return (f"{self._name} regressed: {self._difference(decision.change)}, {self._limit}; "
-                    f"confirmed in {counted(decision.change.n, 'fresh round')}")
+            return (
+                f"{self._name} regressed: {self._difference(decision.change)}, {self._limit}; "
+                f"confirmed in {counted(decision.change.n, 'fresh round')}"
+            )
         return self._untold(decision)
 
     def _rarely(self, decision: Decision, rare: RareRuns) -> str:
         typical = f"the typical run {_ends(decision.change)}" if decision.change else ""
         found = f"{rare_words(rare, self.new, self.base)}; {typical}, {self._limit}"
         if decision.verdict == "regressed":
-            return (f"{self._name} regressed in rare runs: {found}; confirmed in "
-                    f"{counted(decision.fresh or 0, 'fresh round')}")
+            return (
+                f"{self._name} regressed in rare runs: {found}; confirmed in "
+                f"{counted(decision.fresh or 0, 'fresh round')}"
+            )
         return f"{self._name} cannot be told yet: {found}"
 
     def _untold(self, decision: Decision) -> str:
         found = f"{_ends(decision.change)}, " if decision.change else ""
         if decision.reason == "noise":
             floor = decision.floor
-            itself = "is not known to equal itself" if floor is None else (
-                f"differs from itself by up to {percent(floor)}")
-            return (f"{self._name}: this machine cannot tell. {self.base} {itself}, and the limit "
-                    f"is {_limit(self.judged.limit)}")
+            itself = (
+                "is not known to equal itself"
+                if floor is None
+                else (f"differs from itself by up to {percent(floor)}")
+            )
+            return (
+                f"{self._name}: this machine cannot tell. {self.base} {itself}, and the limit "
+                f"is {_limit(self.judged.limit)}"
+            )
         if self.judged.quantity == WHOLE and self.judged.base is None:
-            return (f"{self._name} cannot be told: the program has several processes, and ends "
-                    "before they can be looked at often enough. Give it more to do")
+            return (
+                f"{self._name} cannot be told: the program has several processes, and ends "
+                "before they can be looked at often enough. Give it more to do"
+            )
         if decision.reason == "too few rounds":
-            return (f"{self._name} cannot be told: the first look takes {FIRST_LOOK} rounds. "
-                    "Give more --time")
+            return (
+                f"{self._name} cannot be told: the first look takes {FIRST_LOOK} rounds. "
+                "Give more --time"
+            )
         if decision.reason == "not confirmed":
-            return (f"{self._name} cannot be told yet: a change beyond the limit was not confirmed "
-                    f"by {counted(decision.fresh or 0, 'fresh round')}; {found}{self._limit}")
+            return (
+                f"{self._name} cannot be told yet: a change beyond the limit was not confirmed "
+                f"by {counted(decision.fresh or 0, 'fresh round')}; {found}{self._limit}"
+            )
         return f"{self._name} cannot be told yet: {found}{self._limit}"
 
     def _exact(self, base: list[int], new: list[int]) -> str:
         if min(len(base), len(new)) < COUNTS:
             without = self.base if len(base) < COUNTS else self.new
-            return (f"{self._name} cannot be told: they were not counted twice in {without}"
-                    f"{self._uncountable}")
+            return (
+                f"{self._name} cannot be told: they were not counted twice in {without}"
+                f"{self._uncountable}"
+            )
         before, after = (round(median(counts)) for counts in (base, new))
         if self.gate.uneven:
-            return (f"{self._name} cannot be told: {after:,} instead of {before:,}, but the paths "
-                    f"of {self.base} and {self.new} have unequal lengths, and a count can depend "
-                    f"on that; {self.gate.uneven}. Put them at paths of equal length, for example "
-                    "base/app and head/app")
+            return (
+                f"{self._name} cannot be told: {after:,} instead of {before:,}, but the paths "
+                f"of {self.base} and {self.new} have unequal lengths, and a count can depend "
+                f"on that; {self.gate.uneven}. Put them at paths of equal length, for example "
+                "base/app and head/app"
+            )
         if self.judged.decision.verdict == "cannot tell":
             return f"{self._name} cannot be told: {self._uneven(base, new)}, {self._limit}"
         if before == after and self._is_exact:
@@ -178,28 +237,40 @@ class _Wording:
 
     def _uneven(self, base: list[int], new: list[int]) -> str:
         """That runs of one build do not agree; or that too few were counted to be sure."""
-        found = [f"runs of {name} made {min(counts):,} to {max(counts):,}"
-                 for name, counts in ((self.base, base), (self.new, new))
-                 if len({*counts}) > 1]
-        return " and ".join(found) or f"{round(median(new)):,} instead of " \
-            f"{round(median(base)):,} were not confirmed"
+        found = [
+            f"runs of {name} made {min(counts):,} to {max(counts):,}"
+            for name, counts in ((self.base, base), (self.new, new))
+            if len({*counts}) > 1
+        ]
+        return (
+            " and ".join(found)
+            or f"{round(median(new)):,} instead of {round(median(base)):,} were not confirmed"
+        )
 
     @property
     def _is_exact(self) -> bool:
         """Every run of a build counted the same."""
-        return (self.judged.counts is not None and not self.gate.uneven
-                and all(len({*c}) == 1 for c in self.judged.counts))
+        return (
+            self.judged.counts is not None
+            and not self.gate.uneven
+            and all(len({*c}) == 1 for c in self.judged.counts)
+        )
 
     def _difference(self, ratio: PairedRatio) -> str:
         more, less = ("slower", "faster") if self.judged.metric == "time" else ("more", "less")
         low, high = ratio.low or ratio.ratio, ratio.high or ratio.ratio
-        return (f"{self.new} {compared(change(ratio.ratio, more, less), self.base)} "
-                f"(95 % CI {percent_ends(low, high)})")
+        return (
+            f"{self.new} {compared(change(ratio.ratio, more, less), self.base)} "
+            f"(95 % CI {percent_ends(low, high)})"
+        )
 
     @property
     def _name(self) -> str:
-        return "Peak memory of all processes together" if self.judged.quantity == WHOLE else \
-            NAMES[self.judged.metric]
+        return (
+            "Peak memory of all processes together"
+            if self.judged.quantity == WHOLE
+            else NAMES[self.judged.metric]
+        )
 
     @property
     def _are(self) -> str:

@@ -12,8 +12,11 @@ def goals(evidence: Evidence, trust: Trust) -> list[Goal]:
     """Of the pools, the heap and the trees; none for smoke runs and comparisons."""
     if evidence.stored.run.plan.smoke:
         return []
-    return [*pool_goals(evidence, trust), *heap_goals(evidence, trust),
-            *tree_goals(evidence, trust)]
+    return [
+        *pool_goals(evidence, trust),
+        *heap_goals(evidence, trust),
+        *tree_goals(evidence, trust),
+    ]
 
 
 def goal_line(goal: Goal) -> str:

@@ -68,18 +68,31 @@ def _of_cell(evidence: Evidence, setup: Setup, row: dict[str, list[Process]]) ->
             elif facts.group.most_kib is not None:
                 around.append(facts.group.most_kib)
     rows = [_parts(name, found) for name, found in groups.items()]
-    return GroupsOfCell(experiment, parameters, rows, missing[0] if missing else "",
-                        max(around) * KIB if around else None)
+    return GroupsOfCell(
+        experiment,
+        parameters,
+        rows,
+        missing[0] if missing else "",
+        max(around) * KIB if around else None,
+    )
 
 
 def _parts(subject: str, groups: list[GroupMemory]) -> GroupParts:
-    near = [group for group in groups
-            if (group.parts_kib or 0) >= NEAR * (group.peak_kib or group.most_kib or 0)]
+    near = [
+        group
+        for group in groups
+        if (group.parts_kib or 0) >= NEAR * (group.peak_kib or group.most_kib or 0)
+    ]
     return GroupParts(
-        subject, len(groups), _middle(group.peak_kib for group in groups),
-        _middle(group.anonymous_kib for group in near), _middle(group.file_kib for group in near),
-        _middle(group.kernel_kib for group in near), _middle(group.socket_kib for group in near),
-        _middle(group.swap_kib for group in near))
+        subject,
+        len(groups),
+        _middle(group.peak_kib for group in groups),
+        _middle(group.anonymous_kib for group in near),
+        _middle(group.file_kib for group in near),
+        _middle(group.kernel_kib for group in near),
+        _middle(group.socket_kib for group in near),
+        _middle(group.swap_kib for group in near),
+    )
 
 
 def _middle(values: Iterable[int | None]) -> float | None:

@@ -18,8 +18,13 @@ from heapwise.wording.numbers import TIME_UNITS, ends, times
 
 QUANTILE_WORDS = ("p50", "p9", "max")
 
-SCENARIOS = ("pool/bulk", "pool/interleaved", "pool/concurrent", "pool/up_and_down",
-         "pool/producer_consumer")
+SCENARIOS = (
+    "pool/bulk",
+    "pool/interleaved",
+    "pool/concurrent",
+    "pool/up_and_down",
+    "pool/producer_consumer",
+)
 """Those of the published reports on pools, and two that belong to them. The goals speak of all
 others."""
 
@@ -39,8 +44,11 @@ def headlines(evidence: Evidence) -> list[str]:
     for experiment in evidence.stored.run.experiments:
         if experiment.id not in SCENARIOS:
             continue
-        timings = [c for c in evidence.cells[experiment.id]
-                   if _timing(experiment, c) and _is_shown(evidence, c)]
+        timings = [
+            c
+            for c in evidence.cells[experiment.id]
+            if _timing(experiment, c) and _is_shown(evidence, c)
+        ]
         for cell in sorted(timings, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
             found += _of_cell(evidence, experiment, cell, evidence.table[cell])
     found += program_headlines(evidence)
@@ -62,9 +70,11 @@ def _is_shown(evidence: Evidence, cell: Cell) -> bool:
     if cell.is_diagnostic:
         return False
     others = evidence.cells[cell.experiment]
-    return all(same_setting(cell.parameters.get(name), value) or not any(
-        same_setting(other.parameters.get(name), value) for other in others)
-        for name, value in SHOWN.items())
+    return all(
+        same_setting(cell.parameters.get(name), value)
+        or not any(same_setting(other.parameters.get(name), value) for other in others)
+        for name, value in SHOWN.items()
+    )
 
 
 def _of_cell(
@@ -77,21 +87,27 @@ def _of_cell(
             continue
         ratio, _ = evidence.ratio((cell, name), (cell, under))
         if ratio is not None:
-            lines.append(f"{label(evidence, cell)}: {spoken(above, name)} / {under} = "
-                         f"{figures(ratio.ratio, ratio.low, ratio.high)}"
-                         f"{_published(experiment, cell, name, under)}")
+            lines.append(
+                f"{label(evidence, cell)}: {spoken(above, name)} / {under} = "
+                f"{figures(ratio.ratio, ratio.low, ratio.high)}"
+                f"{_published(experiment, cell, name, under)}"
+            )
     return lines
 
 
-def _wanted(evidence: Evidence, experiment: Experiment,
-            row: dict[str, Series]) -> list[tuple[str, str]]:
+def _wanted(
+    evidence: Evidence, experiment: Experiment, row: dict[str, Series]
+) -> list[tuple[str, str]]:
     """Against the policy that a user would take here; each against the baseline without one."""
     ours = next((n for n in ("unsynchronized", "thread_cached") if n in row), None)
     if ours is None:
         base = baseline_of(evidence.stored, experiment)
         controls = {n for n, s in evidence.subjects.items() if s.control}
-        return [(name, base) for name in sorted(row)
-                if name not in controls and not any(map(is_our_pool, (name, base)))]
+        return [
+            (name, base)
+            for name in sorted(row)
+            if name not in controls and not any(map(is_our_pool, (name, base)))
+        ]
     wanted = [(above, ours) for above in ("malloc@glibc", BEST_MALLOC, OTHER_POOL)]
     freer = {"unsynchronized": "unsynchronized_trusting", "thread_cached": "thread_cached_handle"}
     return [*wanted, (OTHER_POOL, freer[ours])]

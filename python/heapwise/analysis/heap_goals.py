@@ -57,8 +57,12 @@ def heap_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
 
 def pool_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
     """One goal for each aim whose experiment is in the run, with the subject that it is about."""
-    measured = {(e.id, spec.name) for e in evidence.stored.run.experiments for spec in e.subjects
-                if spec.name in evidence.subjects}
+    measured = {
+        (e.id, spec.name)
+        for e in evidence.stored.run.experiments
+        for spec in e.subjects
+        if spec.name in evidence.subjects
+    }
     aims = [aim for aim in POOL_AIMS if (experiment_of(aim), aim.ours) in measured]
     return _trusted([_goal(evidence, aim) for aim in aims], trust)
 
@@ -73,8 +77,10 @@ def tree_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
 def _trusted(found: list[Goal], trust: Trust) -> list[Goal]:
     if trust.verdict != "not trustworthy":
         return found
-    return [replace(g, verdict="cannot tell here", note=UNTRUSTED) if g.ratio is not None else g
-            for g in found]
+    return [
+        replace(g, verdict="cannot tell here", note=UNTRUSTED) if g.ratio is not None else g
+        for g in found
+    ]
 
 
 def _goal(evidence: Evidence, aim: Aim) -> Goal:
@@ -92,8 +98,11 @@ def _rows(evidence: Evidence, aim: RowAim) -> Goal:
     if not any(part.ratio is not None for part in parts):
         where = " and ".join(f"{name} {value}" for name, value in aim.where)
         here = any(c.experiment == aim.experiments for c in evidence.table)
-        note = f"no row of {where}" if where and here and not parts \
+        note = (
+            f"no row of {where}"
+            if where and here and not parts
             else why_unmeasured(evidence, aim.experiments, aim.ours)
+        )
         return Goal(aim.says, label, sense, None, None, None, "not measured", note)
     if len(parts) == 1:
         return replace(parts[0], cell=f"{aim.says} ({parts[0].cell})")
@@ -127,23 +136,44 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
             found[rival] = Figure.of(ratio, note)
     if not found:
         lost = aim.ours if aim.ours not in row else aim.rivals
-        return Goal(name, f"{aim.ours} / {aim.rivals}", sense, None, None, None, "not measured",
-                    f"no {lost} was measured")
+        return Goal(
+            name,
+            f"{aim.ours} / {aim.rivals}",
+            sense,
+            None,
+            None,
+            None,
+            "not measured",
+            f"no {lost} was measured",
+        )
     worst = min(found, key=lambda rival: found[rival].value)
     margin = _margin(evidence, aim, cell)
     floor = None if margin else evidence.floors.get(cell)  # "no difference" has neither
-    words: list[ExpectationWord] = [kept(replace(figure, strict=None) if margin else figure,
-                              _least(aim) / (1 + margin), None, floor)
-                         for figure in found.values()]
+    words: list[ExpectationWord] = [
+        kept(
+            replace(figure, strict=None) if margin else figure,
+            _least(aim) / (1 + margin),
+            None,
+            floor,
+        )
+        for figure in found.values()
+    ]
     figure = found[worst]
     note = figure.note
     if margin:
         note = "; ".join(n for n in (f"level within {percent(margin)} counts", note) if n)
     obstacle = obstacle_of(evidence, cell)
     shown = figure.inverse() if at_most else figure
-    return Goal(name, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.value, shown.low,
-                shown.high, "cannot tell here" if obstacle else _together(words, False),
-                obstacle or note)
+    return Goal(
+        name,
+        f"{aim.ours} / {spoken(aim.rivals, worst)}",
+        sense,
+        shown.value,
+        shown.low,
+        shown.high,
+        "cannot tell here" if obstacle else _together(words, False),
+        obstacle or note,
+    )
 
 
 def _counting(evidence: Evidence, cell: Cell) -> dict[str, Series]:
@@ -173,8 +203,11 @@ def _margin(evidence: Evidence, aim: RowAim, cell: Cell) -> float:
 def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
     cells, at_most = covered(evidence, aim), aim.rows == "peak"
     label, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
-    rivals = list(dict.fromkeys(
-        name for c in cells for name in members(evidence, evidence.table[c], aim.rivals)))
+    rivals = list(
+        dict.fromkeys(
+            name for c in cells for name in members(evidence, evidence.table[c], aim.rivals)
+        )
+    )
     found, left_out = {}, []
     for rival in rivals:
         mean, _ = mean_gain(evidence, cells, aim.ours, rival)
@@ -183,8 +216,16 @@ def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
         else:
             found[rival] = Figure.of(mean)
     if not found:
-        return Goal(aim.says, label, sense, None, None, None, "not measured",
-                    "nothing was measured in every row")
+        return Goal(
+            aim.says,
+            label,
+            sense,
+            None,
+            None,
+            None,
+            "not measured",
+            "nothing was measured in every row",
+        )
     worst = min(found, key=lambda rival: found[rival].value)
     figure, floor = found[worst], mean_floor(evidence, cells)
     experiments = len({cell.experiment for cell in cells})
@@ -194,10 +235,16 @@ def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
     if left_out:
         note += f"; not measured in every row: {', '.join(left_out)}"
     shown = figure.inverse() if at_most else figure
-    return Goal(aim.says, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.value,
-                shown.low, shown.high,
-                _together([kept(f, _least(aim), None, floor) for f in found.values()], False),
-                note)
+    return Goal(
+        aim.says,
+        f"{aim.ours} / {spoken(aim.rivals, worst)}",
+        sense,
+        shown.value,
+        shown.low,
+        shown.high,
+        _together([kept(f, _least(aim), None, floor) for f in found.values()], False),
+        note,
+    )
 
 
 def _least(aim: RowAim | MeanAim) -> float:
@@ -206,13 +253,20 @@ def _least(aim: RowAim | MeanAim) -> float:
 
 
 def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
-    cells = [c for c in cells_of(evidence, aim.experiment)
-             if is_speed(quantity_of(evidence, c))]
+    cells = [c for c in cells_of(evidence, aim.experiment) if is_speed(quantity_of(evidence, c))]
     label = f"{aim.ours}: {aim.parameter} {aim.at} / {aim.over}"
     by_value: dict[Setting, Cell] = {c.parameters.get(aim.parameter): c for c in reversed(cells)}
     above, below = by_value.get(aim.at), by_value.get(aim.over)
-    nothing = Goal(aim.says, label, _sense(aim.factor), None, None, None, "not measured",
-                   why_unmeasured(evidence, aim.experiment, aim.ours))
+    nothing = Goal(
+        aim.says,
+        label,
+        _sense(aim.factor),
+        None,
+        None,
+        None,
+        "not measured",
+        why_unmeasured(evidence, aim.experiment, aim.ours),
+    )
     if above is None or below is None:
         values = f"{aim.parameter} {aim.at} and {aim.over}"
         return replace(nothing, note=f"no rows of {values}") if cells else nothing
@@ -226,31 +280,62 @@ def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
         return nothing
     obstacle = obstacle_of(evidence, above)
     figure = Figure.of(ratio)
-    return replace(nothing, ratio=ratio.ratio, low=ratio.low, high=ratio.high, note=obstacle,
-                   verdict="cannot tell here" if obstacle else
-                   kept(figure, aim.factor, None, floor_of(evidence, sides)))
+    return replace(
+        nothing,
+        ratio=ratio.ratio,
+        low=ratio.low,
+        high=ratio.high,
+        note=obstacle,
+        verdict="cannot tell here"
+        if obstacle
+        else kept(figure, aim.factor, None, floor_of(evidence, sides)),
+    )
 
 
 def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
     sense = f"at most {aim.limit:g}"
-    cells = [c for c in cells_of(evidence, aim.experiment)
-             if c.quantity == aim.quantity and aim.ours in evidence.table[c]
-             and is_where(aim, c)]
+    cells = [
+        c
+        for c in cells_of(evidence, aim.experiment)
+        if c.quantity == aim.quantity and aim.ours in evidence.table[c] and is_where(aim, c)
+    ]
     parts = []
     for cell in cells:
         series = evidence.table[cell][aim.ours]
-        interval = location_interval(list(series.rounds.values()),
-                                     step=evidence.step(cell, aim.ours))
+        interval = location_interval(
+            list(series.rounds.values()), step=evidence.step(cell, aim.ours)
+        )
         figure = Figure(series.middle, interval.low, interval.high, interval.note)
         verdict = kept(figure, 0.0, aim.limit, evidence.floors.get(cell))
-        parts.append(Goal(f"{aim.says} ({label(evidence, cell)})", aim.ours, sense, figure.value,
-                          figure.low, figure.high, verdict, figure.note))
+        parts.append(
+            Goal(
+                f"{aim.says} ({label(evidence, cell)})",
+                aim.ours,
+                sense,
+                figure.value,
+                figure.low,
+                figure.high,
+                verdict,
+                figure.note,
+            )
+        )
     if not parts:
-        return Goal(aim.says, aim.ours, sense, None, None, None, "not measured",
-                    why_unmeasured(evidence, aim.experiment, aim.ours))
+        return Goal(
+            aim.says,
+            aim.ours,
+            sense,
+            None,
+            None,
+            None,
+            "not measured",
+            why_unmeasured(evidence, aim.experiment, aim.ours),
+        )
     worst = max(parts, key=lambda part: part.ratio or 0.0)
-    return replace(worst, verdict=_together([part.verdict for part in parts], False),
-                   parts=parts if len(parts) > 1 else [])
+    return replace(
+        worst,
+        verdict=_together([part.verdict for part in parts], False),
+        parts=parts if len(parts) > 1 else [],
+    )
 
 
 def _sense(factor: float, at_most: bool = False) -> str:

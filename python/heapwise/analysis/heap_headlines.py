@@ -38,8 +38,9 @@ def heap_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list
         rows = [s for s in found if asked(s)]
         if rows:
             lines.append(f"{question} of {len(rows)} rows: {_firsts(evidence, rows)}")
-    return lines + [line for ours in (OURS, INLINED)
-                    for line in _losses(evidence, ours, found, label)]
+    return lines + [
+        line for ours in (OURS, INLINED) for line in _losses(evidence, ours, found, label)
+    ]
 
 
 def _firsts(evidence: Evidence, rows: list[Standing]) -> str:
@@ -66,8 +67,9 @@ def _cut(words: list[str]) -> str:
     return listed(words, NAMED)
 
 
-def _losses(evidence: Evidence, ours: str, found: list[Standing],
-            label: Callable[[Standing], str]) -> list[str]:
+def _losses(
+    evidence: Evidence, ours: str, found: list[Standing], label: Callable[[Standing], str]
+) -> list[str]:
     """Every row where the pairs show a rival ahead, the worst first; ours are not rivals.
 
     Each by itself: an adjustment for their number would hide losses.
@@ -82,18 +84,22 @@ def _losses(evidence: Evidence, ours: str, found: list[Standing],
         rivals = [name for name in standing.places if name not in (OURS, INLINED)]
         ratio = lead(evidence, standing.cell, rival.subject, rivals, ours)
         if ratio and judge(ratio, "higher", evidence.floors.get(standing.cell)) == "better":
-            lost.append((ratio.ratio, f"{label(standing)} ({times(ratio.ratio)} behind "
-                         f"{rival.subject})"))
+            lost.append(
+                (ratio.ratio, f"{label(standing)} ({times(ratio.ratio)} behind {rival.subject})")
+            )
     if not mine:
         return []
     if not lost:
         return [f"{ours} loses: in none of {mine} rows is another shown to be better"]
-    return [f"{ours} loses: in {len(lost)} of {mine} rows: "
-            f"{_cut([words for _, words in sorted(lost, reverse=True)])}"]
+    return [
+        f"{ours} loses: in {len(lost)} of {mine} rows: "
+        f"{_cut([words for _, words in sorted(lost, reverse=True)])}"
+    ]
 
 
 def _best_rival(standing: Standing) -> Rank | None:
-    rivals: Iterable[Rank] = (p for name, p in standing.places.items()
-                               if name not in (OURS, INLINED))
+    rivals: Iterable[Rank] = (
+        p for name, p in standing.places.items() if name not in (OURS, INLINED)
+    )
     choose = max if standing.quantity.better == "higher" else min
     return choose(rivals, key=lambda place: place.median, default=None)

@@ -85,8 +85,12 @@ class MetricHistory:
     changes: list[Change] = field(default_factory=list)
 
 
-def series_of(runs: Iterable[RunPoints], metrics: Collection[str] = (), since: str = "",
-              least_change: float = LEAST_CHANGE) -> list[MetricHistory]:
+def series_of(
+    runs: Iterable[RunPoints],
+    metrics: Collection[str] = (),
+    since: str = "",
+    least_change: float = LEAST_CHANGE,
+) -> list[MetricHistory]:
     """Every series, smoke runs left out. metrics: only these quantities, if any are named. since:
     only what is of that time (ISO 8601) or later."""
     found: dict[Key, list[tuple[RunPoints, Point]]] = defaultdict(list)
@@ -98,13 +102,21 @@ def series_of(runs: Iterable[RunPoints], metrics: Collection[str] = (), since: s
         for point in run.points:
             if not metrics or point.quantity in metrics:
                 found[_key(run, point, _machine(run, hosts))].append((run, point))
-    return [_series(key, seen, least_change) for key, seen in sorted(
-        found.items(), key=lambda item: repr(item[0]))]
+    return [
+        _series(key, seen, least_change)
+        for key, seen in sorted(found.items(), key=lambda item: repr(item[0]))
+    ]
 
 
 def _key(run: RunPoints, point: Point, machine: str) -> Key:
-    return Key(machine, point.place, point.command, point.subject,
-               tuple(sorted(point.parameters.items())), point.quantity)
+    return Key(
+        machine,
+        point.place,
+        point.command,
+        point.subject,
+        tuple(sorted(point.parameters.items())),
+        point.quantity,
+    )
 
 
 def _machine(run: RunPoints, hosts: Counter[tuple[str, str]]) -> str:
@@ -130,9 +142,15 @@ def _instant(text: str) -> float:
 def _series(key: Key, seen: list[tuple[RunPoints, Point]], least_change: float) -> MetricHistory:
     seen = sorted(seen, key=lambda pair: (_instant(_when(pair[0])), _instant(pair[0].created)))
     moments = [
-        Moment(run.run, _when(run), point.value, run.revision.commit if run.revision else "",
-               run.revision.dirty if run.revision else False)
-        for run, point in seen]
+        Moment(
+            run.run,
+            _when(run),
+            point.value,
+            run.revision.commit if run.revision else "",
+            run.revision.dirty if run.revision else False,
+        )
+        for run, point in seen
+    ]
     seams = _seams(seen)
     first = seen[0][1]
     changes: list[Change] = []
@@ -144,12 +162,15 @@ def _series(key: Key, seen: list[tuple[RunPoints, Point]], least_change: float) 
 
 def _seams(seen: Sequence[tuple[RunPoints, Point]]) -> list[Seam]:
     found = []
-    for place, ((run, point), (next_run, next_point)) in enumerate(
-            itertools.pairwise(seen), 1):
-        pairs = [(run.system, next_run.system), (point.toolchain, next_point.toolchain),
-                 (_input(point), _input(next_point))]
-        if why := [f"{old or 'unknown'} became {new or 'unknown'}" for old, new in pairs
-                   if old != new]:
+    for place, ((run, point), (next_run, next_point)) in enumerate(itertools.pairwise(seen), 1):
+        pairs = [
+            (run.system, next_run.system),
+            (point.toolchain, next_point.toolchain),
+            (_input(point), _input(next_point)),
+        ]
+        if why := [
+            f"{old or 'unknown'} became {new or 'unknown'}" for old, new in pairs if old != new
+        ]:
             found.append(Seam(place, "; ".join(why)))
     return found
 
@@ -158,18 +179,35 @@ def _input(point: Point) -> str:
     return f"the input {point.input[:SHORT]}" if point.input else "no input"
 
 
-def _changes(moments: Sequence[Moment], begin: int, end: int, better: str,
-             least_change: float) -> list[Change]:
+def _changes(
+    moments: Sequence[Moment], begin: int, end: int, better: str, least_change: float
+) -> list[Change]:
     values = [moment.value for moment in moments[begin:end]]
     points = change_points(values, least_change=least_change)
     found = []
     for number, point in enumerate(points):
-        back = next((later.index + begin for later in points[number + 1:]
-                     if abs(later.after - point.before) < abs(point.after - point.before) / 2),
-                    None)
+        back = next(
+            (
+                later.index + begin
+                for later in points[number + 1 :]
+                if abs(later.after - point.before) < abs(point.after - point.before) / 2
+            ),
+            None,
+        )
         place = point.index + begin
-        found.append(Change(
-            place, point.before, point.after, point.change, point.low, point.high, point.p_value,
-            (point.after < point.before) == (better == "lower"),
-            moments[place - 1].commit, moments[place].commit, back))
+        found.append(
+            Change(
+                place,
+                point.before,
+                point.after,
+                point.change,
+                point.low,
+                point.high,
+                point.p_value,
+                (point.after < point.before) == (better == "lower"),
+                moments[place - 1].commit,
+                moments[place].commit,
+                back,
+            )
+        )
     return found

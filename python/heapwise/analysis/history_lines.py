@@ -41,18 +41,22 @@ def short_series_line(shown: Sequence[MetricHistory]) -> str:
     short = [series for series in shown if len(series.moments) < LEAST_RUNS]
     if 2 * len(short) <= len(shown):
         return ""
-    return (f"{len(short)} of {len(shown)} series have fewer than {LEAST_RUNS} runs, too few to "
-            "show a change. Runs with another machine, repository, folder or command are another "
-            "series. HEAPWISE_MACHINE=NAME names a machine whose host name is another one in each "
-            "run.")
+    return (
+        f"{len(short)} of {len(shown)} series have fewer than {LEAST_RUNS} runs, too few to "
+        "show a change. Runs with another machine, repository, folder or command are another "
+        "series. HEAPWISE_MACHINE=NAME names a machine whose host name is another one in each "
+        "run."
+    )
 
 
 def series_line(series: MetricHistory) -> str:
     """``  glibc  time   ▁▁▁▂▁▇▇▇  2.41 to 2.60 s, last 2.58 s, 8 runs``; a seam is a bar."""
     scale, values = scale_of(series), [moment.value for moment in series.moments]
     span = f"{scale.ends(min(values), max(values))} {scale.label}".rstrip()
-    return (f"  {name_of(series)}   {sparkline(series)}  {span}, last {scale.text(values[-1])}, "
-            f"{counted(len(values), 'run')}")
+    return (
+        f"  {name_of(series)}   {sparkline(series)}  {span}, last {scale.text(values[-1])}, "
+        f"{counted(len(values), 'run')}"
+    )
 
 
 def sparkline(series: MetricHistory) -> str:
@@ -61,8 +65,10 @@ def sparkline(series: MetricHistory) -> str:
     # A series that hardly moves should look like it: the whole height is at least 2 % of a value.
     room = max(high - low, 0.02 * abs(high), 1e-300)
     seams = {seam.place for seam in series.seams}
-    letters = [("|" if place in seams else "") + BARS[min(7, int(8 * (value - low) / room))]
-               for place, value in enumerate(values)]
+    letters = [
+        ("|" if place in seams else "") + BARS[min(7, int(8 * (value - low) / room))]
+        for place, value in enumerate(values)
+    ]
     return "".join(letters[-WIDEST:])
 
 
@@ -75,11 +81,12 @@ def change_line(series: MetricHistory, change: Change) -> str:
         if change.low < 0 < change.high:
             low = 0.0
         word = "more" if change.change > 0 else "less"
-        how = (f"{percent(abs(change.change))} {word} (95 % CI {percent(low)} to {percent(high)}), "
-               f"{how}")
+        how = (
+            f"{percent(abs(change.change))} {word} (95 % CI {percent(low)} to {percent(high)}), "
+            f"{how}"
+        )
     verdict = "better" if change.better else "worse"
-    recovery = "" if change.gone is None else (
-        f"; it went away {_at(series.moments[change.gone])}")
+    recovery = "" if change.gone is None else (f"; it went away {_at(series.moments[change.gone])}")
     return f"{verdict}: {how}, {_range(series, change)}{recovery}"
 
 

@@ -20,8 +20,11 @@ def bias_of_best(evidence: Evidence, cell: Cell, best: str, candidates: Sequence
     From the rounds that all share; a candidate that shares fewer than 3 with the best is left out.
     """
     row = evidence.table[cell]
-    series = [row[name].rounds for name in candidates
-              if len(row[name].rounds.keys() & row[best].rounds.keys()) >= LEAST]
+    series = [
+        row[name].rounds
+        for name in candidates
+        if len(row[name].rounds.keys() & row[best].rounds.keys()) >= LEAST
+    ]
     shared = sorted(set.intersection(*map(set, series))) if series else []
     values = np.array([[rounds[number] for number in shared] for rounds in series])
     if values.size == 0 or values.min() <= 0:
@@ -30,8 +33,9 @@ def bias_of_best(evidence: Evidence, cell: Cell, best: str, candidates: Sequence
     return selection_bias(sign * np.log(values))
 
 
-def lead(evidence: Evidence, cell: Cell, best: str, candidates: Sequence[str],
-         rival: str) -> PairedRatio | None:
+def lead(
+    evidence: Evidence, cell: Cell, best: str, candidates: Sequence[str], rival: str
+) -> PairedRatio | None:
     """How many times better the best of the candidates is than a rival.
 
     The rival may be one of them: then equal candidates are told apart in under 5 of 100 cells,

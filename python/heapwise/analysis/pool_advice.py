@@ -35,8 +35,9 @@ def pool_advice(evidence: Evidence, rows: list[Row]) -> tuple[str, list[str]]:
     for each in replay.candidates:
         if each not in gains:
             lines += [f"{_name(each)}: {_no_gain(each, told.get(each.subject))}", *_looks(each)]
-    lines += [f"{words}, so it can have neither a pool nor an arena"
-              for words in replay.without_pool]
+    lines += [
+        f"{words}, so it can have neither a pool nor an arena" for words in replay.without_pool
+    ]
     return _summary(len(gains), unsure, len(replay.candidates)), lines
 
 
@@ -62,8 +63,10 @@ def _ratio(row: Row) -> float:
 
 def _summary(gains: int, unsure: int, candidates: int) -> str:
     if gains:
-        return (f"{gains} of {candidates} candidates gain{'s' if gains == 1 else ''} time, in the "
-                "replay.")
+        return (
+            f"{gains} of {candidates} candidates gain{'s' if gains == 1 else ''} time, in the "
+            "replay."
+        )
     if unsure:
         return f"Cannot tell yet: {unsure} of {candidates} candidates need more rounds."
     return "Nothing to gain: no pool or arena saves time in the replay."
@@ -74,12 +77,15 @@ def _name(each: PoolCandidate) -> str:
     return f"{each.place}{others}"
 
 
-def _gain(each: PoolCandidate, time: Row, memory: Row | None, base: float | None,
-          replay: Replay) -> list[str]:
+def _gain(
+    each: PoolCandidate, time: Row, memory: Row | None, base: float | None, replay: Replay
+) -> list[str]:
     what = "of processor time " if time.cell.quantity == "processor_time" else ""
-    words = (f"{_name(each)}: {POOL_NAMES[each.policy]} saves "
-             f"{show(saved_ns(time, base, replay), 'ns')} {what}in the whole run, all calls "
-             f"together {change(time.ratio or 1.0, 'slower', 'faster')} ({ratio_ends(time)})")
+    words = (
+        f"{_name(each)}: {POOL_NAMES[each.policy]} saves "
+        f"{show(saved_ns(time, base, replay), 'ns')} {what}in the whole run, all calls "
+        f"together {change(time.ratio or 1.0, 'slower', 'faster')} ({ratio_ends(time)})"
+    )
     if memory is not None and memory.verdict in ("better", "worse") and memory.ratio is not None:
         words += f"; peak memory {change(memory.ratio, 'more', 'less')}"
     return [words, *_looks(each), *(f"    {line}" for line in pool_code(each))]

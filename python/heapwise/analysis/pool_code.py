@@ -44,8 +44,9 @@ POOLS_OF_NODES = {"unsynchronized", "thread_cached"}
 def pool_code(each: PoolCandidate) -> list[str]:
     """Lines of C++. The last one is a comment that shows the calls."""
     if each.policy in POOLS_OF_NODES and (container := container_of(each.node)):
-        return NODES.format(header=container[0], container=container[1],
-                            policy=each.policy).splitlines()
+        return NODES.format(
+            header=container[0], container=container[1], policy=each.policy
+        ).splitlines()
     if each.policy == "arena":
         return ARENA.splitlines()
     if each.policy == "sized":
@@ -66,8 +67,11 @@ def container_of(node: str) -> tuple[str, str] | None:
         return "list", f"std::list<{element}, node_allocator<{element}>>"
     if name == "_Fwd_list_node":
         return "forward_list", f"std::forward_list<{element}, node_allocator<{element}>>"
-    pair = _arguments(element.removeprefix("std::pair<").removesuffix(">")) if (
-        element.startswith("std::pair<")) else []
+    pair = (
+        _arguments(element.removeprefix("std::pair<").removesuffix(">"))
+        if (element.startswith("std::pair<"))
+        else []
+    )
     is_map = len(pair) == 2 and pair[0].endswith(" const")
     key = pair[0].removesuffix(" const") if is_map else element
     types = f"{key}, {pair[1]}" if is_map else key
@@ -75,8 +79,10 @@ def container_of(node: str) -> tuple[str, str] | None:
     if name == "_Rb_tree_node":
         return kind, f"std::{kind}<{types}, std::less<{key}>, node_allocator<{element}>>"
     if name == "_Hash_node":
-        return f"unordered_{kind}", (f"std::unordered_{kind}<{types}, std::hash<{key}>, "
-                                     f"std::equal_to<{key}>, node_allocator<{element}>>")
+        return f"unordered_{kind}", (
+            f"std::unordered_{kind}<{types}, std::hash<{key}>, "
+            f"std::equal_to<{key}>, node_allocator<{element}>>"
+        )
     return None
 
 

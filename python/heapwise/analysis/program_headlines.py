@@ -40,7 +40,9 @@ def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> lis
     was measured under every program."""
     base = evidence.baselines[experiment.id]
     names = {name for cell in cells for name in evidence.table[cell]} - {
-        base, *evidence.never_ranked[experiment.id]}
+        base,
+        *evidence.never_ranked[experiment.id],
+    }
     found: dict[str, PairedRatio] = {}
     partly = []
     for name in sorted(names):
@@ -51,14 +53,18 @@ def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> lis
             found[name] = ratio
     if not found:
         return []
-    words = [f"{short_name(name)} {_figure(found[name])}"
-             for name in sorted(found, key=lambda name: -found[name].ratio)]
+    words = [
+        f"{short_name(name)} {_figure(found[name])}"
+        for name in sorted(found, key=lambda name: -found[name].ratio)
+    ]
     floor = mean_floor(evidence, cells)
     noise = f" (noise floor ±{percent(floor)})" if floor is not None else ""
     left_out = f"; not measured under every program: {listed(partly)}" if partly else ""
-    return [f"{_name(experiment)} {quantity_name(cells[0].quantity)}, geometric mean over "
-            f"{counted(len(cells), 'program')}, times better than {short_name(base)}{noise}: "
-            f"{'; '.join(words)}{left_out}"]
+    return [
+        f"{_name(experiment)} {quantity_name(cells[0].quantity)}, geometric mean over "
+        f"{counted(len(cells), 'program')}, times better than {short_name(base)}{noise}: "
+        f"{'; '.join(words)}{left_out}"
+    ]
 
 
 def _larger(evidence: Evidence, experiment: Experiment, peaks: list[Cell]) -> list[str]:
@@ -79,8 +85,10 @@ def _larger(evidence: Evidence, experiment: Experiment, peaks: list[Cell]) -> li
     if not measured:
         return []
     words = listed([word for _, word in sorted(found, reverse=True)], len(found))
-    return [f"{short_name(OURS)} has more peak memory than {short_name(base)} in {len(found)} of "
-            f"{counted(measured, 'program')}{words and ': '}{words}"]
+    return [
+        f"{short_name(OURS)} has more peak memory than {short_name(base)} in {len(found)} of "
+        f"{counted(measured, 'program')}{words and ': '}{words}"
+    ]
 
 
 def _figure(ratio: PairedRatio) -> str:

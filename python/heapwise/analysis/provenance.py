@@ -43,6 +43,12 @@ def provenance(evidence: Evidence, side: Side, title: str = "", published: str =
     words += [FOLDERS.sub("", filled(word, cell.parameters)) for word in spec.command]
     allocator = f"{peer.name} {peer.version}".strip() if peer else ""
     return Provenance(
-        title or spec.title, subject, " ".join(words),
-        ", ".join(word for word in (allocator, spec.version) if word), spec.build, spec.note,
-        published, "" if spec.available else spec.reason)
+        title or spec.title,
+        subject,
+        " ".join(words),
+        ", ".join(word for word in (allocator, spec.version) if word),
+        spec.build,
+        spec.note,
+        published,
+        "" if spec.available else spec.reason,
+    )

@@ -7,9 +7,13 @@ from heapwise.model import Cell, CitedFigure, Experiment, Settings, same_setting
 
 def published_figures(experiment: Experiment, subject: str, cell: Cell) -> list[CitedFigure]:
     """Those for this subject in this cell."""
-    return [figure for figure in experiment.published
-            if figure.quantity == cell.quantity and figure.subject == subject
-            and _fits(figure, cell.parameters)]
+    return [
+        figure
+        for figure in experiment.published
+        if figure.quantity == cell.quantity
+        and figure.subject == subject
+        and _fits(figure, cell.parameters)
+    ]
 
 
 def published_value(experiment: Experiment, subject: str, cell: Cell) -> float | None:
@@ -22,12 +26,16 @@ def published_ratios(
 ) -> dict[str, float]:
     """Title of a report -> above / below, for each that measured both on one machine."""
     under = {(f.report, f.machine): f.value for f in published_figures(experiment, below, cell)}
-    return {figure.report: figure.value / divisor
-            for figure in published_figures(experiment, above, cell)
-            if (divisor := under.get((figure.report, figure.machine)))}
+    return {
+        figure.report: figure.value / divisor
+        for figure in published_figures(experiment, above, cell)
+        if (divisor := under.get((figure.report, figure.machine)))
+    }
 
 
 def _fits(figure: CitedFigure, parameters: Settings) -> bool:
     """Every parameter that the figure states is the row's; those unknown to the row are passed."""
-    return all(same_setting(parameters.get(name, value), value)
-               for name, value in figure.parameters.items())
+    return all(
+        same_setting(parameters.get(name, value), value)
+        for name, value in figure.parameters.items()
+    )

@@ -35,16 +35,29 @@ class Requests:
 
 def builds(evidence: Evidence, experiment: str = "") -> list[RecordedBuild]:
     """Each one once, of all processes or those of one experiment, however they ended."""
-    starts = (process.facts.start for process in evidence.stored.processes
-              if experiment in ("", process.experiment))
-    return sorted({RecordedBuild(start.compiler, start.flags or "")
-                   for start in starts if start and start.compiler})
+    starts = (
+        process.facts.start
+        for process in evidence.stored.processes
+        if experiment in ("", process.experiment)
+    )
+    return sorted(
+        {
+            RecordedBuild(start.compiler, start.flags or "")
+            for start in starts
+            if start and start.compiler
+        }
+    )
 
 
 def rounds(evidence: Evidence, experiment: str = "") -> int:
     """How many rounds have a process that counts, in all or in one experiment."""
-    return len({process.round for process in measured(evidence.stored)
-                if experiment in ("", process.experiment)})
+    return len(
+        {
+            process.round
+            for process in measured(evidence.stored)
+            if experiment in ("", process.experiment)
+        }
+    )
 
 
 def requests(evidence: Evidence) -> Requests | None:

@@ -38,10 +38,17 @@ from heapwise.wording.numbers import ends, significant
 ConclusionVerdict = Literal["confirmed", "refuted", "cannot tell here", "not possible here"]
 
 VERDICTS: tuple[ConclusionVerdict, ...] = (
-    "confirmed", "refuted", "cannot tell here", "not possible here")
+    "confirmed",
+    "refuted",
+    "cannot tell here",
+    "not possible here",
+)
 
 WORDS: dict[Kept, ConclusionVerdict] = {
-    "met": "confirmed", "not met": "refuted", "cannot tell here": "cannot tell here"}
+    "met": "confirmed",
+    "not met": "refuted",
+    "cannot tell here": "cannot tell here",
+}
 
 WORST_FIRST: tuple[ConclusionVerdict, ...] = ("refuted", "not possible here", "cannot tell here")
 
@@ -105,17 +112,29 @@ class Reproduced:
         return {verdict: found[verdict] for verdict in VERDICTS}
 
 
-def reproduce(evidence: Evidence, report: PublishedReport, trust: Trust,
-              changes: Mapping[str, Mapping[str, Setting]] | None = None) -> Reproduced:
+def reproduce(
+    evidence: Evidence,
+    report: PublishedReport,
+    trust: Trust,
+    changes: Mapping[str, Mapping[str, Setting]] | None = None,
+) -> Reproduced:
     """Works for a run that was stopped, too, and names what was not measured. changes: experiment
     -> settings instead of the report's; None: those of the run's plan."""
     planned = evidence.stored.run.plan.options.reproduction
     found = _Finder(evidence, (planned.changes if planned else {}) if changes is None else changes)
-    tables = [ReproducedTable(table, [[found.ours(figure) for figure in row.figures]
-                                      for row in table.rows]) for table in report.tables]
+    tables = [
+        ReproducedTable(
+            table, [[found.ours(figure) for figure in row.figures] for row in table.rows]
+        )
+        for table in report.tables
+    ]
     return Reproduced(
-        report, tables, [_judged(found, conclusion, trust) for conclusion in report.conclusions],
-        found.programs(report), found.changes)
+        report,
+        tables,
+        [_judged(found, conclusion, trust) for conclusion in report.conclusions],
+        found.programs(report),
+        found.changes,
+    )
 
 
 def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConclusion:
@@ -124,12 +143,18 @@ def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConcl
     if conclusion.impossible:
         return JudgedConclusion(conclusion, "not possible here", conclusion.impossible)
     if cores < conclusion.processors:
-        return JudgedConclusion(conclusion, "not possible here",
-                                f"it takes {conclusion.processors} processors, and here is {cores}")
+        return JudgedConclusion(
+            conclusion,
+            "not possible here",
+            f"it takes {conclusion.processors} processors, and here is {cores}",
+        )
     parts = [found.judge(statement) for statement in conclusion.statements]
     verdict, reason = _together(parts)
-    obstacle = SMOKE if found.evidence.stored.run.plan.smoke else (
-        "the figures are not trustworthy" if trust.verdict == "not trustworthy" else "")
+    obstacle = (
+        SMOKE
+        if found.evidence.stored.run.plan.smoke
+        else ("the figures are not trustworthy" if trust.verdict == "not trustworthy" else "")
+    )
     if obstacle and verdict != "not possible here":
         verdict, reason = "cannot tell here", obstacle
     return JudgedConclusion(conclusion, verdict, reason, parts)
@@ -144,12 +169,11 @@ def _together(parts: list[JudgedStatement]) -> tuple[ConclusionVerdict, str]:
 
 
 def statement_text(part: JudgedStatement) -> str:
-    """``malloc / pool >= 2: 2.83, 1.35 to 4.52``: the words, our figure, the interval that decides.
-    """
+    """``malloc / pool >= 2: 2.83, 1.35 to 4.52``: the words, our figure, the interval that
+    decides."""
     if part.value is None:
         return f"{part.words}: {part.note}"
-    interval = "no interval" if part.low is None or part.high is None else ends(
-        part.low, part.high)
+    interval = "no interval" if part.low is None or part.high is None else ends(part.low, part.high)
     note = f" ({part.note})" if part.note else ""
     return f"{part.words}: {significant(part.value)}, {interval}{note}"
 
@@ -157,9 +181,7 @@ def statement_text(part: JudgedStatement) -> str:
 class _Finder:
     """Looks for the figures of a report in a run."""
 
-    def __init__(
-        self, evidence: Evidence, changes: Mapping[str, Mapping[str, Setting]]
-    ) -> None:
+    def __init__(self, evidence: Evidence, changes: Mapping[str, Mapping[str, Setting]]) -> None:
         self.evidence = evidence
         self._changes = changes
         self._rows = {(row.cell, row.subject): row for row in make_rows(evidence)}
@@ -187,8 +209,11 @@ class _Finder:
         place = figure.ours.value_of
         if place is None:
             ratio = self._ratio(figure.ours)
-            return Ours(None, note=ratio) if isinstance(ratio, str) else _scaled(
-                figure, ratio.value, ratio.low, ratio.high)
+            return (
+                Ours(None, note=ratio)
+                if isinstance(ratio, str)
+                else _scaled(figure, ratio.value, ratio.low, ratio.high)
+            )
         row = self._rows.get(self._side(place))
         if row is None:
             return Ours(None, note=f"{place.subject} has no {place.quantity}")
@@ -200,18 +225,25 @@ class _Finder:
         if trouble := self._trouble(statement.formula):
             return JudgedStatement(statement.words, None, None, None, trouble[0], trouble[1])
         place = statement.formula.value_of
-        figure = self._ratio(statement.formula) if place is None else self._value(
-            place, never=statement.at_most == 0)
+        figure = (
+            self._ratio(statement.formula)
+            if place is None
+            else self._value(place, never=statement.at_most == 0)
+        )
         if isinstance(figure, str):
             return JudgedStatement(statement.words, None, None, None, "cannot tell here", figure)
         places = statement.formula.places
-        floor = None if any(p.statistic == "spread" for p in places) else floor_of(
-            self.evidence, map(self._side, places))
+        floor = (
+            None
+            if any(p.statistic == "spread" for p in places)
+            else floor_of(self.evidence, map(self._side, places))
+        )
         word = kept(figure, statement.at_least, statement.at_most, floor)
         low, high = figure.strict or (figure.low, figure.high)
         notes = [note for note in (figure.note, self._crowded(places)) if note]
-        return JudgedStatement(statement.words, figure.value, low, high, WORDS[word],
-                               "; ".join(notes))
+        return JudgedStatement(
+            statement.words, figure.value, low, high, WORDS[word], "; ".join(notes)
+        )
 
     def _side(self, place: FigureKey) -> Side:
         experiment = self.evidence.experiments[place.experiment]
@@ -250,8 +282,12 @@ class _Finder:
             return note
         tied = [self.evidence.dependence[place.experiment] for place in places]
         step = sum(self.evidence.step(*self._side(place)) for place in places) / 2
-        return Figure.of(found.widened(max(t.factor for t in tied),
-                                       max(t.strict_factor for t in tied)).blurred(step), note)
+        return Figure.of(
+            found.widened(max(t.factor for t in tied), max(t.strict_factor for t in tied)).blurred(
+                step
+            ),
+            note,
+        )
 
     def _product(self, places: tuple[FigureKey, ...]) -> dict[int, float]:
         """Round -> product, of the rounds in which each was measured."""
@@ -274,8 +310,9 @@ def _absence(place: FigureKey, spec: SubjectSpec | None) -> str:
     if spec is not None:
         return spec.reason
     peer = SubjectName.parse(place.subject).peer
-    return f"{peer} is not installed: heapwise peers list" if peer else (
-        "this build does not have it")
+    return (
+        f"{peer} is not installed: heapwise peers list" if peer else ("this build does not have it")
+    )
 
 
 def _spreads(series: Series) -> dict[int, float]:
@@ -283,8 +320,11 @@ def _spreads(series: Series) -> dict[int, float]:
     groups: dict[int, list[float]] = {}
     for (number, _), value in series.repeats.items():
         groups.setdefault(number, []).append(value)
-    return {number: float(np.std(values, ddof=1) / np.median(values))
-            for number, values in groups.items() if len(values) >= LEAST_REPEATS}
+    return {
+        number: float(np.std(values, ddof=1) / np.median(values))
+        for number, values in groups.items()
+        if len(values) >= LEAST_REPEATS
+    }
 
 
 def _statistic(row: Row, name: str) -> float | None:
@@ -292,8 +332,9 @@ def _statistic(row: Row, name: str) -> float | None:
     return found
 
 
-def _scaled(figure: PublishedFigure, value: float | None, low: float | None,
-            high: float | None) -> Ours:
+def _scaled(
+    figure: PublishedFigure, value: float | None, low: float | None, high: float | None
+) -> Ours:
     def in_unit(number: float | None) -> float | None:
         return None if number is None else (number - figure.offset) / figure.scale
 

@@ -90,14 +90,16 @@ def is_like(subject: str, peer: str) -> bool:
 def absent(subjects: Iterable[str], role: str) -> list[str]:
     """Peers that the role names and of which no subject is one."""
     names = list(subjects)
-    return [peer for peer in LEAN if role == LEANEST_PEER
-            and not any(is_like(name, peer) for name in names)]
+    return [
+        peer
+        for peer in LEAN
+        if role == LEANEST_PEER and not any(is_like(name, peer) for name in names)
+    ]
 
 
 def resolve(evidence: Evidence, row: dict[str, Series], role: str) -> str | None:
     """The one with the least median; None when the cell has none."""
-    return min(members(evidence, row, role), key=lambda n: row[n].middle,
-               default=None)
+    return min(members(evidence, row, role), key=lambda n: row[n].middle, default=None)
 
 
 def spoken(role: str, name: str) -> str:

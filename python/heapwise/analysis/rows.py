@@ -22,8 +22,18 @@ from heapwise.wording.numbers import TIME_UNITS
 
 CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
 
-FIGURES = ("min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio", "ratio_low",
-           "ratio_high")
+FIGURES = (
+    "min",
+    "median",
+    "mean",
+    "max",
+    "stddev",
+    "ci_low",
+    "ci_high",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+)
 NOTHING: dict[str, Any] = dict.fromkeys(FIGURES)
 LOST = "no sample was kept: V12, V13 and V26 say how many were discarded, and why"
 NOT_FINISHED = ("crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused")
@@ -39,8 +49,11 @@ def make_rows(evidence: Evidence) -> list[Row]:
             names = sorted(by_subject, key=lambda s: order.get(s, len(order)))
             for quantity in experiment.quantities:
                 cell = Cell(experiment.id, parameters, quantity.name)
-                rows += [_row(evidence, experiment, quantity, cell, subject, by_subject[subject])
-                         for subject in names if _belongs(evidence, cell, subject)]
+                rows += [
+                    _row(evidence, experiment, quantity, cell, subject, by_subject[subject])
+                    for subject in names
+                    if _belongs(evidence, cell, subject)
+                ]
                 if quantity == experiment.quantities[0]:
                     rows += _missing(experiment, quantity, cell)
         rows += _not_run(experiment)
@@ -49,20 +62,40 @@ def make_rows(evidence: Evidence) -> list[Row]:
 
 def _missing(experiment: Experiment, quantity: Quantity, cell: Cell) -> list[Row]:
     """Subjects that are not on this machine: the note says how to get them."""
-    return [Row(subject=spec.name, cell=cell, unit=quantity.unit, better=quantity.better, n=0,
-                **NOTHING, status="missing", note=spec.reason,
-                published_value=published_value(experiment, spec.name, cell))
-            for spec in experiment.subjects if not spec.available]
+    return [
+        Row(
+            subject=spec.name,
+            cell=cell,
+            unit=quantity.unit,
+            better=quantity.better,
+            n=0,
+            **NOTHING,
+            status="missing",
+            note=spec.reason,
+            published_value=published_value(experiment, spec.name, cell),
+        )
+        for spec in experiment.subjects
+        if not spec.available
+    ]
 
 
 def _not_run(experiment: Experiment) -> list[Row]:
     """Programs that are not on this machine, or that preloading cannot reach."""
     quantity = experiment.quantities[0]
-    return [Row(subject=experiment.baseline,
-                cell=Cell(experiment.id, Settings({PROGRAM: program.name}), quantity.name),
-                unit=quantity.unit, better=quantity.better, n=0, **NOTHING, status=program.status,
-                note=program.reason)
-            for program in experiment.programs if program.status]
+    return [
+        Row(
+            subject=experiment.baseline,
+            cell=Cell(experiment.id, Settings({PROGRAM: program.name}), quantity.name),
+            unit=quantity.unit,
+            better=quantity.better,
+            n=0,
+            **NOTHING,
+            status=program.status,
+            note=program.reason,
+        )
+        for program in experiment.programs
+        if program.status
+    ]
 
 
 def cell_place(experiment: Experiment, parameters: Settings) -> list[tuple[float, str]]:
@@ -86,36 +119,67 @@ def place(experiment: Experiment, cell: Cell) -> tuple[list[tuple[float, str]], 
 
 def _belongs(evidence: Evidence, cell: Cell, subject: str) -> bool:
     """Not a quantity that this experiment yields in other cells or of other subjects only."""
-    measured_at_all = any(c.setup == cell.setup and subject in evidence.table[c]
-                          for c in evidence.cells[cell.experiment])
+    measured_at_all = any(
+        c.setup == cell.setup and subject in evidence.table[c]
+        for c in evidence.cells[cell.experiment]
+    )
     return subject in evidence.table.get(cell, {}) or not measured_at_all
 
 
-def _row(evidence: Evidence, experiment: Experiment, quantity: Quantity, cell: Cell, subject: str,
-         processes: list[Process]) -> Row:
+def _row(
+    evidence: Evidence,
+    experiment: Experiment,
+    quantity: Quantity,
+    cell: Cell,
+    subject: str,
+    processes: list[Process],
+) -> Row:
     series = evidence.table.get(cell, {}).get(subject)
     status, trouble = outcome(processes)
     base = baseline_of(evidence.stored, experiment)
     published = published_value(experiment, subject, cell)
     if series is None:
         trouble = trouble or LOST
-        return Row(subject=subject, cell=cell, unit=quantity.unit, better=quantity.better, n=0,
-                   **NOTHING, baseline=subject == base, status=status, note=trouble,
-                   published_value=published)
+        return Row(
+            subject=subject,
+            cell=cell,
+            unit=quantity.unit,
+            better=quantity.better,
+            n=0,
+            **NOTHING,
+            baseline=subject == base,
+            status=status,
+            note=trouble,
+            published_value=published,
+        )
     summary = summarise(series.values)
-    interval = location_interval(list(series.rounds.values()),
-                                 step=evidence.step(cell, subject))
+    interval = location_interval(list(series.rounds.values()), step=evidence.step(cell, subject))
     facts = _comparison(evidence, quantity, cell, subject, base, status)
     notes = [trouble, facts.pop("note"), interval.note, kinds_words(series, quantity.unit)]
-    return Row(subject, cell, quantity.unit, quantity.better,
-               summary.n, summary.min, summary.median, summary.mean, summary.max, summary.stddev,
-               interval.low, interval.high, status=status, values=list(series.values),
-               note="; ".join(dict.fromkeys(n for n in notes if n)),
-               published_value=published, **facts)
+    return Row(
+        subject,
+        cell,
+        quantity.unit,
+        quantity.better,
+        summary.n,
+        summary.min,
+        summary.median,
+        summary.mean,
+        summary.max,
+        summary.stddev,
+        interval.low,
+        interval.high,
+        status=status,
+        values=list(series.values),
+        note="; ".join(dict.fromkeys(n for n in notes if n)),
+        published_value=published,
+        **facts,
+    )
 
 
-def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str, base: str,
-                status: str) -> dict[str, Any]:
+def _comparison(
+    evidence: Evidence, quantity: Quantity, cell: Cell, subject: str, base: str, status: str
+) -> dict[str, Any]:
     row = evidence.table[cell]
     nothing: dict[str, Any] = {"ratio": None, "ratio_low": None, "ratio_high": None}
     if subject == base:
@@ -148,8 +212,11 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
     if rare := rare_words(evidence, cell, subject, base):
         notes.append(rare)
         word = "cannot tell" if word == "no difference" else word
-    if word == "no difference" and quantity.unit in TIME_UNITS and (
-            why := fixed_time(evidence, cell.setup)):
+    if (
+        word == "no difference"
+        and quantity.unit in TIME_UNITS
+        and (why := fixed_time(evidence, cell.setup))
+    ):
         word = "cannot tell"
         notes.append(f"it may run for a fixed time: {why}")
     if ratio is not None:
@@ -187,8 +254,11 @@ def ranked(evidence: Evidence, rows: list[Row]) -> Iterator[Row]:
     heap that the compiler put into the program beside libraries."""
     aside = evidence.never_ranked
     for row in rows:
-        if row.median is not None and row.status == "ok" and (
-                row.subject not in aside[row.cell.experiment]) and (
-                not evidence.is_aside(row.cell, row.subject)) and (
-                not evidence.planted(row.cell, row.subject)):
+        if (
+            row.median is not None
+            and row.status == "ok"
+            and (row.subject not in aside[row.cell.experiment])
+            and (not evidence.is_aside(row.cell, row.subject))
+            and (not evidence.planted(row.cell, row.subject))
+        ):
             yield row

@@ -20,8 +20,10 @@ def rare_words(evidence: Evidence, cell: Cell, subject: str, base: str) -> str:
     found = rare_of(evidence, cell, subject, base)
     if found is None:
         return ""
-    return (f"{found.new_count} of {found.new_runs} runs are about {significant(found.size)} times "
-            f"as large as the typical one ({base}: {found.base_count} of {found.base_runs})")
+    return (
+        f"{found.new_count} of {found.new_runs} runs are about {significant(found.size)} times "
+        f"as large as the typical one ({base}: {found.base_count} of {found.base_runs})"
+    )
 
 
 def rare_of(evidence: Evidence, cell: Cell, subject: str, base: str) -> RareRuns | None:
@@ -41,5 +43,7 @@ def kinds_words(series: Series, unit: str) -> str:
     if found is None:
         return ""
     scale = scale_for([found.lower], unit)
-    return (f"two kinds of runs: {found.lower_runs} of about {scale.text(found.lower)} and "
-            f"{found.upper_runs} of about {scale.text(found.upper)}")
+    return (
+        f"two kinds of runs: {found.lower_runs} of about {scale.text(found.lower)} and "
+        f"{found.upper_runs} of about {scale.text(found.upper)}"
+    )

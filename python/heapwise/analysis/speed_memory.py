@@ -45,8 +45,11 @@ def speed_memory(evidence: Evidence, family: str) -> SpeedMemory | None:
     Both of the baseline.
     """
     base = _baseline(evidence, family)
-    rows = [c for c in main_rows(evidence, family)
-            if base in evidence.table[c] and _peak(evidence, c, base) >= LEAST_PEAK_BYTES]
+    rows = [
+        c
+        for c in main_rows(evidence, family)
+        if base in evidence.table[c] and _peak(evidence, c, base) >= LEAST_PEAK_BYTES
+    ]
     return _map(evidence, rows, base) if rows else None
 
 
@@ -81,8 +84,14 @@ def _map(evidence: Evidence, rows: list[Cell], base: str) -> SpeedMemory:
             left_out[name] = f"measured in {measured} of {len(rows)} rows"
         else:
             low, middle, high = memory
-            spots.append(Spot(name, speed, (1 / high, 1 / middle, 1 / low),
-                              control=name in evidence.control_names))
+            spots.append(
+                Spot(
+                    name,
+                    speed,
+                    (1 / high, 1 / middle, 1 / low),
+                    control=name in evidence.control_names,
+                )
+            )
     return SpeedMemory(base, rows, spots, left_out)
 
 

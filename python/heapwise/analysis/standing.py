@@ -63,14 +63,23 @@ class Standing:
     @property
     def p_alone(self) -> float:
         """Of "another is as good as the best"."""
-        return max((place.p_value for name, place in self.places.items()
-                    if name != self.best and not place.aside), default=1.0)
+        return max(
+            (
+                place.p_value
+                for name, place in self.places.items()
+                if name != self.best and not place.aside
+            ),
+            default=1.0,
+        )
 
 
 def standings(evidence: Evidence, family: str | None = None) -> list[Standing]:
     """Every cell that at least two subjects were measured in, in reading order."""
-    return [standing for standing in evidence.once(_standings)
-            if family in (None, evidence.experiments[standing.cell.experiment].family)]
+    return [
+        standing
+        for standing in evidence.once(_standings)
+        if family in (None, evidence.experiments[standing.cell.experiment].family)
+    ]
 
 
 def _standings(evidence: Evidence) -> list[Standing]:
@@ -80,16 +89,20 @@ def _standings(evidence: Evidence) -> list[Standing]:
             continue
         cells = [c for c in evidence.cells[experiment.id] if not c.is_diagnostic]
         for cell in sorted(cells, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
-            found += filter(None, (_standing(evidence, cell, group)
-                                   for group in _groups(evidence, cell)))
+            found += filter(
+                None, (_standing(evidence, cell, group) for group in _groups(evidence, cell))
+            )
     return found
 
 
 def alone(found: list[Standing]) -> list[Standing]:
     """Those whose best is told from all others, also if all of ``found`` are claimed at once."""
     chances = benjamini_hochberg([standing.p_alone for standing in found])
-    return [standing for standing, chance in zip(found, chances, strict=True)
-            if chance < LEVEL and standing.level() == [standing.best]]
+    return [
+        standing
+        for standing, chance in zip(found, chances, strict=True)
+        if chance < LEVEL and standing.level() == [standing.best]
+    ]
 
 
 def families(found: list[Standing]) -> list[list[Standing]]:
@@ -131,9 +144,13 @@ def _groups(evidence: Evidence, cell: Cell) -> list[str]:
 def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
     quantity = quantity_of(evidence, cell)
     aside = evidence.never_ranked[cell.experiment]
-    row = {name: series for name, series in evidence.table[cell].items()
-           if name not in aside and evidence.group_of(cell.experiment, name) == group
-           and is_whole(evidence, cell, name)}
+    row = {
+        name: series
+        for name, series in evidence.table[cell].items()
+        if name not in aside
+        and evidence.group_of(cell.experiment, name) == group
+        and is_whole(evidence, cell, name)
+    }
     ranked = [name for name in row if not evidence.is_aside(cell, name)]
     if len(row) < 2 or not ranked or quantity.name in NOT_RANKED:
         return None
@@ -148,23 +165,41 @@ def is_whole(evidence: Evidence, cell: Cell, subject: str) -> bool:
     """Not where a process of it crashed or ran out of time: such a subject is never ranked."""
     tried = evidence.tried.get(cell.setup, {}).get(subject, [])
     return all(p.status in ("ok", "interrupted", "discarded") for p in tried) and (
-        not evidence.planted(cell, subject))
+        not evidence.planted(cell, subject)
+    )
 
 
-def _place(evidence: Evidence, cell: Cell, medians: dict[str, float], name: str, best: str,
-           bias: float) -> Rank:
+def _place(
+    evidence: Evidence, cell: Cell, medians: dict[str, float], name: str, best: str, bias: float
+) -> Rank:
     if name == best:
         return Rank(name, medians[name], 1.0, 1.0, 1.0, level=True)
     found, _ = gain(evidence, cell, best, name)
     aside = evidence.is_aside(cell, name)
     if found is None:
-        return Rank(name, medians[name], None, None, None,
-                     medians[name] == medians[best] and not aside, aside=aside)
+        return Rank(
+            name,
+            medians[name],
+            None,
+            None,
+            None,
+            medians[name] == medians[best] and not aside,
+            aside=aside,
+        )
     if aside:
-        return Rank(name, medians[name], found.ratio, found.low, found.high, level=False,
-                     p_value=found.p_value, aside=True)
+        return Rank(
+            name,
+            medians[name],
+            found.ratio,
+            found.low,
+            found.high,
+            level=False,
+            p_value=found.p_value,
+            aside=True,
+        )
     ratio = found.less(bias)
     floor = evidence.floors.get(cell, 0.0)
     level = judge(ratio, "higher", floor) != "better"
-    return Rank(name, medians[name], max(1.0, ratio.ratio), ratio.low, ratio.high, level,
-                 ratio.p_value)
+    return Rank(
+        name, medians[name], max(1.0, ratio.ratio), ratio.low, ratio.high, level, ratio.p_value
+    )

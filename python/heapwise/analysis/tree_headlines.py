@@ -12,8 +12,13 @@ from heapwise.wording.numbers import show
 
 FIRST = {"wall": "fastest", PEAK: "least peak memory"}
 
-GROUPS = {"explicit": "explicit", "counting": "reference counting", "collector": "collectors",
-          "region": "pools and arenas", "": "others"}
+GROUPS = {
+    "explicit": "explicit",
+    "counting": "reference counting",
+    "collector": "collectors",
+    "region": "pools and arenas",
+    "": "others",
+}
 """In the order in which they are shown. They never share a ranking."""
 
 
@@ -25,6 +30,7 @@ def known_group(group: str) -> str:
 def group_place(group: str) -> int:
     return list(GROUPS).index(known_group(group))
 
+
 NAMED = 3
 
 
@@ -32,15 +38,21 @@ def tree_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list
     """A line for each kind and cell of the experiments whose rows are of several kinds."""
     lines: dict[tuple[str, str], list[str]] = {}
     for standing in sorted(standings(evidence), key=lambda s: group_place(s.group)):
-        if (known_group(standing.group) and standing.quantity.name in FIRST
-                and not has_curves(evidence.experiments[standing.cell.experiment])):
+        if (
+            known_group(standing.group)
+            and standing.quantity.name in FIRST
+            and not has_curves(evidence.experiments[standing.cell.experiment])
+        ):
             best = standing.places[standing.best]
-            words = (f"{FIRST[standing.quantity.name]} {leaders(standing)} "
-                     f"({show(best.median, standing.quantity.unit)})")
+            words = (
+                f"{FIRST[standing.quantity.name]} {leaders(standing)} "
+                f"({show(best.median, standing.quantity.unit)})"
+            )
             cell = label(standing).replace(f" {standing.quantity.name}", "")
             lines.setdefault((cell, standing.group), []).append(words)
-    return [f"{cell}: {GROUPS[group]}: {', '.join(words)}"
-            for (cell, group), words in lines.items()]
+    return [
+        f"{cell}: {GROUPS[group]}: {', '.join(words)}" for (cell, group), words in lines.items()
+    ]
 
 
 def has_curves(experiment: Experiment) -> bool:

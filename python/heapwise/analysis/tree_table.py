@@ -59,10 +59,12 @@ class TreeTable:
     def scales(self, quantities: Iterable[str]) -> dict[str, Scale]:
         """Of those that some row has: the unit in which the middle row reads well."""
         units = {quantity.name: quantity.unit for quantity in self.experiment.quantities}
-        values = {q: [v for line in self.lines if (v := line.median(q)) is not None]
-                  for q in quantities}
-        return {q: scale_for([median_high(found)], units[q])
-                for q, found in values.items() if found}
+        values = {
+            q: [v for line in self.lines if (v := line.median(q)) is not None] for q in quantities
+        }
+        return {
+            q: scale_for([median_high(found)], units[q]) for q, found in values.items() if found
+        }
 
     def cell(self, quantity: str) -> Cell:
         return Cell(self.experiment.id, self.parameters, quantity)
@@ -79,8 +81,10 @@ def tree_tables(experiment: Experiment, rows: Iterable[Row]) -> list[TreeTable]:
         if row.experiment == experiment.id:
             subjects = by_settings.setdefault(row.parameters, {})
             subjects.setdefault(row.subject, {})[row.quantity] = row
-    return [TreeTable(experiment, parameters, _grouped(experiment, subjects))
-            for parameters, subjects in by_settings.items()]
+    return [
+        TreeTable(experiment, parameters, _grouped(experiment, subjects))
+        for parameters, subjects in by_settings.items()
+    ]
 
 
 def _grouped(
@@ -91,8 +95,10 @@ def _grouped(
         if spec := experiment.spec(name):
             lines.append(TreeLine(spec, rows, control=name != spec.name))
     lines.sort(key=_place)
-    found = {title: [line for line in lines if known_group(line.spec.group) == group]
-             for group, title in GROUPS.items()}
+    found = {
+        title: [line for line in lines if known_group(line.spec.group) == group]
+        for group, title in GROUPS.items()
+    }
     return {title: members for title, members in found.items() if members}
 
 

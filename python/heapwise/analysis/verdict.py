@@ -74,8 +74,13 @@ class Figure:
     def inverse(self) -> Figure:
         """Of a ratio."""
         strict = self.strict and (1 / self.strict[1], 1 / self.strict[0])
-        return Figure(1 / self.value, self.high and 1 / self.high, self.low and 1 / self.low,
-                      self.note, strict)
+        return Figure(
+            1 / self.value,
+            self.high and 1 / self.high,
+            self.low and 1 / self.low,
+            self.note,
+            strict,
+        )
 
 
 def kept(figure: Figure, at_least: float, at_most: float | None, floor: float | None) -> Kept:
@@ -89,8 +94,7 @@ def kept(figure: Figure, at_least: float, at_most: float | None, floor: float | 
         return "cannot tell here"
     top, room = float("inf") if at_most is None else at_most, 1 + (floor or 0.0)
     low, high = figure.strict or (figure.low, figure.high)
-    if at_least <= low and high <= top and (
-            at_least * room <= figure.value <= top / room):
+    if at_least <= low and high <= top and (at_least * room <= figure.value <= top / room):
         return "met"
     below = high < at_least and figure.value * room < at_least
     above = low > top and figure.value > top * room
@@ -100,5 +104,6 @@ def kept(figure: Figure, at_least: float, at_most: float | None, floor: float | 
 
 def floor_of(evidence: Evidence, sides: Iterable[Side]) -> float | None:
     """The wider noise floor of the cells; None if none is known."""
-    return max((evidence.floors[cell] for cell, _ in sides if cell in evidence.floors),
-               default=None)
+    return max(
+        (evidence.floors[cell] for cell, _ in sides if cell in evidence.floors), default=None
+    )

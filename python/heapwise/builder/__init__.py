@@ -5,6 +5,13 @@ from heapwise.builder.trees import TreesAdded, add_trees, choose_trees, packages
 from heapwise.builder.workshop import BuildProgress
 
 __all__ = [
-    "Added", "BuildProgress", "TreesAdded", "add_peer", "add_trees", "buildable",
-    "choose_buildable", "choose_trees", "packages_to_install",
+    "Added",
+    "BuildProgress",
+    "TreesAdded",
+    "add_peer",
+    "add_trees",
+    "buildable",
+    "choose_buildable",
+    "choose_trees",
+    "packages_to_install",
 ]

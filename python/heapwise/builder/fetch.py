@@ -34,10 +34,19 @@ def fetch_crate(build: PeerBuild, declared: Path, shop: Workshop) -> Fetched:
     project.mkdir()
     for name in ("Cargo.toml", LOCKS[build.recipe]):
         shutil.copy(declared / name, project / name)
-    answer = shop.output(f"fetching the crate {build.crate}", [
-        "cargo", "metadata", "--format-version", "1", "--locked",
-        "--filter-platform", f"{platform.machine()}-unknown-linux-gnu",
-    ], project)
+    answer = shop.output(
+        f"fetching the crate {build.crate}",
+        [
+            "cargo",
+            "metadata",
+            "--format-version",
+            "1",
+            "--locked",
+            "--filter-platform",
+            f"{platform.machine()}-unknown-linux-gnu",
+        ],
+        project,
+    )
     try:
         packages = msgspec.json.decode(answer)["packages"]
         found = next(package for package in packages if package["name"] == build.crate)
@@ -50,11 +59,26 @@ def fetch_crate(build: PeerBuild, declared: Path, shop: Workshop) -> Fetched:
 def fetch_wheel(build: PeerBuild, declared: Path, shop: Workshop) -> Fetched:
     """All wheels of the lock file, unpacked into one folder. pip compares the hashes."""
     wheels, unpacked = shop.folder / "wheels", shop.folder / "unpacked"
-    shop.run(f"fetching the wheel {build.wheel}", [
-        sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:",
-        "--require-hashes", "--disable-pip-version-check", "--progress-bar", "off",
-        "--dest", str(wheels), "--requirement", str(declared / LOCKS["wheel"]),
-    ], shop.folder)
+    shop.run(
+        f"fetching the wheel {build.wheel}",
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--require-hashes",
+            "--disable-pip-version-check",
+            "--progress-bar",
+            "off",
+            "--dest",
+            str(wheels),
+            "--requirement",
+            str(declared / LOCKS["wheel"]),
+        ],
+        shop.folder,
+    )
     name = ""
     for wheel in sorted(wheels.glob("*.whl")):
         with zipfile.ZipFile(wheel) as file:

@@ -29,10 +29,12 @@ def partial(base: Path, name: str) -> Iterator[tuple[Path, Path]]:
         _sweep(home)
         folder = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{os.getpid()}-", dir=home))
     except OSError as error:
-        raise Problem("E050", f"{base} cannot be written: {error.strerror}",
-                      why="What is added is built into the user's data folder.",
-                      do="make room there, or set XDG_DATA_HOME to a folder that you may write") \
-            from error
+        raise Problem(
+            "E050",
+            f"{base} cannot be written: {error.strerror}",
+            why="What is added is built into the user's data folder.",
+            do="make room there, or set XDG_DATA_HOME to a folder that you may write",
+        ) from error
     log = logs / f"{name}.log"
     log.write_bytes(b"")
     try:

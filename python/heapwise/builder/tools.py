@@ -48,8 +48,14 @@ def program(tool: str) -> str:
 def compiler() -> str:
     """The first line of what the C++ compiler says of itself, for the record."""
     try:
-        said = subprocess.run([program("c++"), "--version"], capture_output=True, text=True,
-                              timeout=20, check=False, env={**os.environ, "LC_ALL": "C"})
+        said = subprocess.run(
+            [program("c++"), "--version"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return (said.stdout.splitlines() or [""])[0]

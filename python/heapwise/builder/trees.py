@@ -28,13 +28,32 @@ from heapwise.catalog import (
 from heapwise.errors import Problem
 from heapwise.wording.suggest import nearest
 
-PIP = ["-m", "pip", "install", "--no-deps", "--only-binary=:all:", "--require-hashes",
-       "--no-compile", "--disable-pip-version-check", "--progress-bar", "off"]
+PIP = [
+    "-m",
+    "pip",
+    "install",
+    "--no-deps",
+    "--only-binary=:all:",
+    "--require-hashes",
+    "--no-compile",
+    "--disable-pip-version-check",
+    "--progress-bar",
+    "off",
+]
 NPM = ["npm", "ci", "--force", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress"]
 """``--force``: a package for another processor may be what is wanted."""
 
-APT = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Dpkg::Use-Pty=0", "install",
-       "--no-install-recommends"]
+APT = [
+    "apt-get",
+    "-q",
+    "-y",
+    "-o",
+    "DPkg::Lock::Timeout=300",
+    "-o",
+    "Dpkg::Use-Pty=0",
+    "install",
+    "--no-install-recommends",
+]
 
 
 @dataclass(frozen=True)
@@ -64,12 +83,19 @@ def packages_to_install(languages: list[TreePrograms]) -> list[str]:
     """The Debian packages that ``add_trees`` would install: none without root or apt-get."""
     if os.geteuid() != 0 or not shutil.which(APT[0]):
         return []
-    return list(dict.fromkeys(package for programs in languages if programs.lacking()
-                              for package in programs.packages()))
+    return list(
+        dict.fromkeys(
+            package
+            for programs in languages
+            if programs.lacking()
+            for package in programs.packages()
+        )
+    )
 
 
-def add_trees(programs: TreePrograms, progress: BuildProgress, *, again: bool = False,
-              install: bool = True) -> TreesAdded:
+def add_trees(
+    programs: TreePrograms, progress: BuildProgress, *, again: bool = False, install: bool = True
+) -> TreesAdded:
     """Gets its tools, fetches what its lock files name, builds, and puts all into its place.
 
     install: whether missing tools may be installed with apt-get, by root.
@@ -106,17 +132,24 @@ def _install_tools(programs: TreePrograms, shop: Workshop) -> None:
     """Installs missing tools from Debian where that is possible."""
     if packages := packages_to_install([programs]):
         what = f"installing {', '.join(packages)}"
-        Workshop(shop.name, shop.folder, shop.log, shop.progress,
-                 shop.environment | {"DEBIAN_FRONTEND": "noninteractive"},
-                 ).run(what, [*APT, *packages], shop.folder)
+        Workshop(
+            shop.name,
+            shop.folder,
+            shop.log,
+            shop.progress,
+            shop.environment | {"DEBIAN_FRONTEND": "noninteractive"},
+        ).run(what, [*APT, *packages], shop.folder)
 
 
 def _demand(programs: TreePrograms) -> None:
     """Problem E054 with the tools that are not here."""
     if missing := programs.lacking():
-        raise Problem("E054", f"{TREES}/{programs.name} cannot be built without "
-                      f"{', '.join(missing)}",
-                      why="Its rows are left out, and say so.", do=programs.language.get)
+        raise Problem(
+            "E054",
+            f"{TREES}/{programs.name} cannot be built without {', '.join(missing)}",
+            why="Its rows are left out, and say so.",
+            do=programs.language.get,
+        )
 
 
 def _build(programs: TreePrograms, shop: Workshop) -> None:
@@ -137,12 +170,18 @@ def _fetch(programs: TreePrograms, out: Path, shop: Workshop) -> None:
     """Wheels into ``out/wheels``, npm's packages into ``out/node_modules``; hashes are compared."""
     if "requirements.lock" in programs.locks:
         lock = str(programs.path / "requirements.lock")
-        shop.run("fetching what requirements.lock names", [
-            sys.executable, *PIP, "--target", str(out / "wheels"), "--requirement", lock], out)
+        shop.run(
+            "fetching what requirements.lock names",
+            [sys.executable, *PIP, "--target", str(out / "wheels"), "--requirement", lock],
+            out,
+        )
     if "package-lock.json" in programs.locks:
         for name in ("package.json", "package-lock.json"):
             shutil.copy(programs.path / name, out / name)
         if not shutil.which(NPM[0]):
-            raise Problem("E054", f"{TREES}/{programs.name} is fetched by npm, which is not here",
-                          do="apt-get install npm")
+            raise Problem(
+                "E054",
+                f"{TREES}/{programs.name} is fetched by npm, which is not here",
+                do="apt-get install npm",
+            )
         shop.run("fetching what package-lock.json names", NPM, out)

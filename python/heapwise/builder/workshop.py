@@ -15,8 +15,15 @@ from typing import IO, Protocol
 from heapwise.errors import Problem
 
 TUNING = (
-    "CFLAGS", "CXXFLAGS", "CPPFLAGS", "ASMFLAGS", "MAKEFLAGS", "LD_PRELOAD", "CMAKE_BUILD_TYPE",
-    "EXTRA_CFLAGS", "EXTRA_CXXFLAGS",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "ASMFLAGS",
+    "MAKEFLAGS",
+    "LD_PRELOAD",
+    "CMAKE_BUILD_TYPE",
+    "EXTRA_CFLAGS",
+    "EXTRA_CXXFLAGS",
 )
 """What would make a build another than the plain one of its release."""
 
@@ -71,8 +78,12 @@ class Workshop:
             log.write(f"\n$ {' '.join(command)}\n".encode())
             try:
                 process = subprocess.Popen(
-                    command, cwd=folder, env=self.environment, stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE, stderr=log if stderr is None else stderr,
+                    command,
+                    cwd=folder,
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=log if stderr is None else stderr,
                     start_new_session=True,
                 )
             except OSError as error:

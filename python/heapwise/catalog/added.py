@@ -69,8 +69,11 @@ def newest_record(name: str, wanted: str) -> AddedPeer | None:
 
 def versions_of(name: str) -> list[Path]:
     """The folders of this peer's versions that were added here."""
-    return [path.parent for path in (added_folder() / name).glob(f"*/{RECORD}")
-            if not path.parent.name.startswith(PARTIAL)]
+    return [
+        path.parent
+        for path in (added_folder() / name).glob(f"*/{RECORD}")
+        if not path.parent.name.startswith(PARTIAL)
+    ]
 
 
 def library_of(name: str, record: AddedPeer) -> Path:

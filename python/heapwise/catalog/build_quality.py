@@ -12,10 +12,22 @@ from typing import Any
 from heapwise.catalog.elf import symbols_of
 from heapwise.model import Peer
 
-ENTRIES = frozenset((
-    b"malloc", b"free", b"calloc", b"realloc", b"aligned_alloc", b"posix_memalign", b"memalign",
-    b"malloc_usable_size", b"_Znwm", b"_ZdlPv", b"mi_malloc", b"mi_free",
-))
+ENTRIES = frozenset(
+    (
+        b"malloc",
+        b"free",
+        b"calloc",
+        b"realloc",
+        b"aligned_alloc",
+        b"posix_memalign",
+        b"memalign",
+        b"malloc_usable_size",
+        b"_Znwm",
+        b"_ZdlPv",
+        b"mi_malloc",
+        b"mi_free",
+    )
+)
 """Functions with arguments, of which every allocator has some."""
 
 FIRST_BYTES = 64
@@ -100,7 +112,7 @@ def _spills_x86(body: bytes) -> bool:
 
 
 def _spills_arm(body: bytes) -> bool:
-    words = struct.unpack(f"<{len(body) // 4}I", body[:len(body) // 4 * 4])
+    words = struct.unpack(f"<{len(body) // 4}I", body[: len(body) // 4 * 4])
     return any(word & STORE_ARM_MASK in STORE_ARM for word in words[:8])
 
 
@@ -125,11 +137,15 @@ def _linkage_entries(elf: Any) -> set[int] | None:
     """Addresses at which a call may reach ``ASSERT``; None if the library does not import it."""
     symbols = elf.get_section_by_name(".dynsym")
     if symbols is None or not any(
-            not symbol.is_defined for symbol in symbols_of(symbols, {ASSERT.encode()})):
+        not symbol.is_defined for symbol in symbols_of(symbols, {ASSERT.encode()})
+    ):
         return None
     relocations = elf.get_section_by_name(".rela.plt")
-    names = [symbols.get_symbol(r["r_info_sym"]).name
-             for r in relocations.iter_relocations()] if relocations else []
+    names = (
+        [symbols.get_symbol(r["r_info_sym"]).name for r in relocations.iter_relocations()]
+        if relocations
+        else []
+    )
     if ASSERT not in names:
         return set()
     place, found = names.index(ASSERT), set()

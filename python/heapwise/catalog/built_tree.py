@@ -40,8 +40,11 @@ def tree_digest(root: Path) -> str:
                 return ""
             name = os.fsencode(path.relative_to(root))
             kind = f"{stat.S_IFMT(status.st_mode):o} {status.st_mode & 0o111:o} "
-            found.update(hashlib.sha256(kind.encode() + name + b"\0" +
-                                        _contents(path, status.st_mode, root)).digest())
+            found.update(
+                hashlib.sha256(
+                    kind.encode() + name + b"\0" + _contents(path, status.st_mode, root)
+                ).digest()
+            )
     except (OSError, ValueError):
         return ""
     return found.hexdigest()
@@ -98,8 +101,12 @@ def _loaded(path: Path, own: bytes) -> bytes:
 
 def _notes(elf: Any) -> list[tuple[int, int]]:
     """Offset and size of each build id."""
-    return [(note["n_offset"], note["n_size"]) for segment in elf.iter_segments("PT_NOTE")
-            for note in segment.iter_notes() if note["n_type"] == "NT_GNU_BUILD_ID"]
+    return [
+        (note["n_offset"], note["n_size"])
+        for segment in elf.iter_segments("PT_NOTE")
+        for note in segment.iter_notes()
+        if note["n_type"] == "NT_GNU_BUILD_ID"
+    ]
 
 
 def _hash(segment: Any, blank: list[tuple[int, int]], own: bytes) -> bytes:

@@ -10,12 +10,26 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 ALLOCATOR_SYMBOLS = (
-    "malloc", "je_malloc", "_rjem_malloc", "mi_malloc", "tc_malloc", "sn_malloc", "rpmalloc",
-    "scudo_malloc", "hoard_malloc", "TCMallocInternalMalloc", "scalable_malloc",
-    "_mi_malloc_generic", "je_arena_malloc_hard",
+    "malloc",
+    "je_malloc",
+    "_rjem_malloc",
+    "mi_malloc",
+    "tc_malloc",
+    "sn_malloc",
+    "rpmalloc",
+    "scudo_malloc",
+    "hoard_malloc",
+    "TCMallocInternalMalloc",
+    "scalable_malloc",
+    "_mi_malloc_generic",
+    "je_arena_malloc_hard",
 )
 SANITIZER_SYMBOLS = (
-    "__asan_init", "__msan_init", "__tsan_init", "__hwasan_init", "__lsan_init",
+    "__asan_init",
+    "__msan_init",
+    "__tsan_init",
+    "__hwasan_init",
+    "__lsan_init",
     "__lsan_do_leak_check",
 )
 GO_SECTIONS = (".go.buildinfo", ".gopclntab", ".note.go.buildid")
@@ -74,13 +88,17 @@ def _facts(elf: Any, symbols: bool) -> ElfFacts:
     interpreter = next((part.get_interp_name() for part in _of_kind(segments, "PT_INTERP")), "")
     defined, exported, wanted = _symbols(elf) if symbols else (set[str](), set[str](), set[str]())
     return ElfFacts(
-        machine=elf.get_machine_arch(), bits=elf.elfclass,
-        dynamic=bool(tags or elf.get_section_by_name(".dynamic")), interpreter=interpreter,
+        machine=elf.get_machine_arch(),
+        bits=elf.elfclass,
+        dynamic=bool(tags or elf.get_section_by_name(".dynamic")),
+        interpreter=interpreter,
         soname=next((tag.soname for tag in tags if tag.entry.d_tag == "DT_SONAME"), ""),
         build_id=_build_id(segments),
         needed=tuple(tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"),
         go=any(elf.get_section_by_name(name) for name in GO_SECTIONS),
-        defined=frozenset(defined), exported=frozenset(exported), wanted=frozenset(wanted),
+        defined=frozenset(defined),
+        exported=frozenset(exported),
+        wanted=frozenset(wanted),
     )
 
 

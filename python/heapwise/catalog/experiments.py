@@ -22,8 +22,20 @@ from heapwise.wording.suggest import did_you_mean
 
 DESCRIBE_TIMEOUT_S = 20.0
 
-SHELF = frozenset({"cache", "concurrency", "containers", "cpu", "ipc", "language", "layout",
-                   "memory", "network", "syscalls"})
+SHELF = frozenset(
+    {
+        "cache",
+        "concurrency",
+        "containers",
+        "cpu",
+        "ipc",
+        "language",
+        "layout",
+        "memory",
+        "network",
+        "syscalls",
+    }
+)
 """The families of the small experiments: one property of the machine or the language in a loop."""
 
 
@@ -76,8 +88,11 @@ def describe(binary: Path) -> Experiment:
 def _fits(experiment: Experiment, pattern: str) -> bool:
     if pattern == "shelf":
         return experiment.family in SHELF
-    return pattern in ("all", experiment.id) or fnmatchcase(experiment.id, pattern) or (
-        pattern.removesuffix("/") == experiment.family)
+    return (
+        pattern in ("all", experiment.id)
+        or fnmatchcase(experiment.id, pattern)
+        or (pattern.removesuffix("/") == experiment.family)
+    )
 
 
 def _survey() -> list[Experiment | Broken]:
@@ -110,8 +125,11 @@ def _answer_once(binary: Path) -> bytes | Broken:
         return b""
     try:
         answer = subprocess.run(
-            [str(binary), "--describe"], capture_output=True, timeout=DESCRIBE_TIMEOUT_S,
-            check=False, stdin=subprocess.DEVNULL,
+            [str(binary), "--describe"],
+            capture_output=True,
+            timeout=DESCRIBE_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Broken(binary, f"--describe failed: {error}")

@@ -21,8 +21,9 @@ def parse_statement(words: str, places: Mapping[str, FigureKey]) -> Statement:
     """ValueError says what is wrong with the words."""
     found = BOUND.fullmatch(words)
     if found is None or (found[2] == "within") != (found[4] is not None):
-        raise ValueError(f"'{words}' is not FORMULA >= NUMBER, FORMULA <= NUMBER or "
-                         "FORMULA within LOW..HIGH")
+        raise ValueError(
+            f"'{words}' is not FORMULA >= NUMBER, FORMULA <= NUMBER or FORMULA within LOW..HIGH"
+        )
     formula, first = parse_formula(found[1], places), float(found[3])
     if found[2] == "<=":
         return Statement(words, formula, 0.0, first)
@@ -40,8 +41,9 @@ def parse_formula(words: str, places: Mapping[str, FigureKey]) -> Formula:
             raise ValueError(f"'{words}': a name of a figure is missing after '{words[:at]}'")
         name = term[2] or term[3]
         if name not in places:
-            raise ValueError(f"'{words}': no figure has the name '{name}'"
-                             f"{did_you_mean(name, list(places))}")
+            raise ValueError(
+                f"'{words}': no figure has the name '{name}'{did_you_mean(name, list(places))}"
+            )
         side.append(replace(places[name], statistic="spread") if term[1] else places[name])
         at = term.end()
         if at == len(words):

@@ -22,20 +22,34 @@ OWNER_IS_CHECKED_SINCE = (2, 35, 2)
 TIMEOUT_S = 5.0
 """A status that takes longer is not worth waiting for: then the sources count as dirty."""
 
-ABOUT_A_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR",
-                      "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX")
+ABOUT_A_REPOSITORY = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+)
 """Variables that name another repository than the one around a folder, as hooks have them."""
 
 
 def git(folder: Path, *words: str, timeout_s: float = TIMEOUT_S) -> str | None:
     """What ``git WORDS`` prints in the folder; None if it fails, or if there is no git."""
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ABOUT_A_REPOSITORY}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ABOUT_A_REPOSITORY
+    }
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            ["git", "-c", "core.fsmonitor=false", *words], cwd=folder, env=environment,
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=False)
+            ["git", "-c", "core.fsmonitor=false", *words],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
     if done.returncode != 0:

@@ -33,14 +33,22 @@ def _query(paths: Sequence[str]) -> dict[str, str]:
         package, _, file = line.partition(": ")
         if file in spellings:
             owners[spellings[file]] = package.split(",")[0]
-    versions = dict(
-        line.split("=", 1) for line in _dpkg(
-            "-W", "-f", "${binary:Package}=${Version}\n${Package}=${Version}\n",
-            *sorted(set(owners.values())),
-        ).splitlines()
-    ) if owners else {}
-    return {path: upstream(versions[package]) for path, package in owners.items()
-            if package in versions}
+    versions = (
+        dict(
+            line.split("=", 1)
+            for line in _dpkg(
+                "-W",
+                "-f",
+                "${binary:Package}=${Version}\n${Package}=${Version}\n",
+                *sorted(set(owners.values())),
+            ).splitlines()
+        )
+        if owners
+        else {}
+    )
+    return {
+        path: upstream(versions[package]) for path, package in owners.items() if package in versions
+    }
 
 
 def upstream(debian_version: str) -> str:
@@ -65,7 +73,11 @@ def _spellings(path: str) -> set[str]:
 def _dpkg(*arguments: str) -> str:
     try:
         found = subprocess.run(
-            ["dpkg-query", *arguments], capture_output=True, text=True, timeout=20, check=False,
+            ["dpkg-query", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
             env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},
         )
     except (OSError, subprocess.TimeoutExpired):

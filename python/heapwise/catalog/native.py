@@ -36,10 +36,13 @@ def native_folder() -> Path:
     """Where the native parts are. Problem E052 when there are none, or none can be preloaded."""
     folder = _find_folder()
     if re.search(r"[\s:]", str(folder)):
-        raise Problem("E052", f"the native parts are in {folder}, a path with a space or a colon",
-                      why="LD_PRELOAD separates paths by them, so it cannot name a file there.",
-                      do=f"ln -s {shlex.quote(str(folder))} /tmp/native, then set "
-                      "HEAPWISE_NATIVE=/tmp/native")
+        raise Problem(
+            "E052",
+            f"the native parts are in {folder}, a path with a space or a colon",
+            why="LD_PRELOAD separates paths by them, so it cannot name a file there.",
+            do=f"ln -s {shlex.quote(str(folder))} /tmp/native, then set "
+            "HEAPWISE_NATIVE=/tmp/native",
+        )
     return folder
 
 

@@ -95,29 +95,46 @@ def _read(path: Path) -> Declared:
     try:
         declaration = msgspec.convert(tomllib.loads(path.read_text()), Declaration)
     except (OSError, ValueError) as error:
-        raise Problem("E003", f"{path} is not a peer: {error}", do="see docs/how-to/add-peer.md") \
-            from error
+        raise Problem(
+            "E003", f"{path} is not a peer: {error}", do="see docs/how-to/add-peer.md"
+        ) from error
     if wrong := _misplaced(path.parent.name, declaration.build):
-        raise Problem("E003", f"{path} is not a peer: {wrong}",
-                      why="What is built is put into folders of these names, which must not lead "
-                      "elsewhere.", do="see docs/how-to/add-peer.md")
+        raise Problem(
+            "E003",
+            f"{path} is not a peer: {wrong}",
+            why="What is built is put into folders of these names, which must not lead elsewhere.",
+            do="see docs/how-to/add-peer.md",
+        )
     return Declared(path.parent.name, declaration, path)
 
 
 def _misplaced(name: str, build: PeerBuild | None) -> str:
     """The first name that could lead out of the peer's own folders; "" if there is none."""
-    names = {"the folder's name": name} | ({} if build is None else {
-        "version": build.version, **{f"also: {word}": word for word in build.also}})
+    names = {"the folder's name": name} | (
+        {}
+        if build is None
+        else {"version": build.version, **{f"also: {word}": word for word in build.also}}
+    )
     for what, word in names.items():
         if not PLAIN_NAME.fullmatch(word) or word == LOGS:
             return f"{what} '{word}' is not a plain name"
-    places = {} if build is None else {
-        "library": build.library, "source": build.source,
-        **{f"bring: {new}": new for new in build.bring},
-        **{f"bring: {old}": old for old in build.bring.values()}}
+    places = (
+        {}
+        if build is None
+        else {
+            "library": build.library,
+            "source": build.source,
+            **{f"bring: {new}": new for new in build.bring},
+            **{f"bring: {old}": old for old in build.bring.values()},
+        }
+    )
     for what, word in places.items():
         path = PurePosixPath(word)
-        if not word or path.is_absolute() or ".." in path.parts or (
-                what == "library" and not path.name):
+        if (
+            not word
+            or path.is_absolute()
+            or ".." in path.parts
+            or (what == "library" and not path.name)
+        ):
             return f"{what} '{word}' is not a path below the sources"
     return ""

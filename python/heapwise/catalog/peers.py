@@ -30,8 +30,9 @@ def find_peers(names: Container[str] | None = None) -> list[Peer]:
     """
     declared = [peer for peer in _declarations() if names is None or peer.name in names]
     paths = {peer.name: find_library(peer) for peer in declared}
-    packaged = [peer.name for peer in declared if not peer.declaration.ours
-                and not peer.declaration.build]
+    packaged = [
+        peer.name for peer in declared if not peer.declaration.ours and not peer.declaration.build
+    ]
     versions = package_versions([path for name in packaged if (path := paths[name])])
     return [_resolve(peer, paths[peer.name], versions) for peer in declared]
 
@@ -48,8 +49,9 @@ def peer_prefixes() -> list[str]:
 
 def _declarations() -> list[Declared]:
     """The system's own first."""
-    return sorted(read_declarations(),
-                  key=lambda peer: (peer.declaration.kind != "system", peer.name))
+    return sorted(
+        read_declarations(), key=lambda peer: (peer.declaration.kind != "system", peer.name)
+    )
 
 
 def installed_peers() -> list[Peer]:
@@ -68,8 +70,11 @@ def choose_peers(names: Sequence[str], adhoc: Sequence[str] = ()) -> tuple[list[
     for name in names:
         if name not in known:
             raise Problem("E002", _unknown(name, known))
-    wanted = list(dict.fromkeys([*names, *extra])) if names else [
-        name for name in known if name in extra or not declared[name].on_request]
+    wanted = (
+        list(dict.fromkeys([*names, *extra]))
+        if names
+        else [name for name in known if name in extra or not declared[name].on_request]
+    )
     found = {peer.name: peer for peer in find_peers(set(wanted) - set(extra))} | extra
     chosen = [found[name] for name in wanted]
     present = [peer for peer in chosen if peer.path is not None]
@@ -87,18 +92,31 @@ def adhoc_peer(text: str, declared: Mapping[str, Declaration] | None = None) -> 
         raise Problem("E003", f"--allocator {text} is not of the form name=/path/to/lib.so")
     file = Path(path).expanduser().absolute()
     if not file.is_file():
-        raise Problem("E053", f"--allocator {name}: there is no file {file}",
-                      do="give the path of a shared library")
+        raise Problem(
+            "E053",
+            f"--allocator {name}: there is no file {file}",
+            do="give the path of a shared library",
+        )
     if re.search(r"[\s:]", str(file)):
-        raise Problem("E003", f"--allocator {name}: the loader cannot preload a path with a space "
-                      f"or colon: {file}", do="copy or link the library to another path")
+        raise Problem(
+            "E003",
+            f"--allocator {name}: the loader cannot preload a path with a space or colon: {file}",
+            do="copy or link the library to another path",
+        )
     like = (declared or {}).get(name)
     facts = _loadable(name, file)
     return Peer(
-        name=name, title=name, kind="preload", path=str(file), version=soname_version(str(file)),
-        build_id=facts.build_id, get="", licence="unknown",
+        name=name,
+        title=name,
+        kind="preload",
+        path=str(file),
+        version=soname_version(str(file)),
+        build_id=facts.build_id,
+        get="",
+        licence="unknown",
         environment_prefixes=like.environment_prefixes if like else [],
-        notes="given by path", debug_build=_is_debug(str(file), ["*debug*"]),
+        notes="given by path",
+        debug_build=_is_debug(str(file), ["*debug*"]),
     )
 
 
@@ -107,14 +125,23 @@ def _loadable(name: str, file: Path) -> ElfFacts:
     try:
         facts, own = read_elf(file), read_elf(sys.executable)
     except OSError as error:
-        raise Problem("E053", f"--allocator {name}: {file} cannot be read: {error.strerror}",
-                      do="give the path of a library that you may read") from error
+        raise Problem(
+            "E053",
+            f"--allocator {name}: {file} cannot be read: {error.strerror}",
+            do="give the path of a library that you may read",
+        ) from error
     if facts is None or not facts.dynamic:
-        raise Problem("E003", f"--allocator {name}: {file} is not a shared library",
-                      do="give the path of a library, like /usr/lib/libjemalloc.so.2")
+        raise Problem(
+            "E003",
+            f"--allocator {name}: {file} is not a shared library",
+            do="give the path of a library, like /usr/lib/libjemalloc.so.2",
+        )
     if own and (facts.machine, facts.bits) != (own.machine, own.bits):
-        raise Problem("E003", f"--allocator {name}: {file} is built for {facts.machine} "
-                      f"({facts.bits} bit), this machine is {own.machine} ({own.bits} bit)")
+        raise Problem(
+            "E003",
+            f"--allocator {name}: {file} is built for {facts.machine} "
+            f"({facts.bits} bit), this machine is {own.machine} ({own.bits} bit)",
+        )
     return facts
 
 
@@ -159,8 +186,13 @@ def _own_folders() -> list[Path]:
 def _folders(declaration: Declaration) -> list[Path]:
     triplet = f"{platform.machine()}-linux-gnu"
     names = [
-        f"/usr/local/lib/{triplet}", "/usr/local/lib", f"/usr/lib/{triplet}", f"/lib/{triplet}",
-        "/usr/lib64", "/usr/lib", f"{sys.prefix}/lib",
+        f"/usr/local/lib/{triplet}",
+        "/usr/local/lib",
+        f"/usr/lib/{triplet}",
+        f"/lib/{triplet}",
+        "/usr/lib64",
+        "/usr/lib",
+        f"{sys.prefix}/lib",
     ]
     folders = [Path(name) for name in names]
     for pattern in declaration.folders:
@@ -190,12 +222,20 @@ def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer
         version, origin = _made(peer.name, declaration.build)
         notes += f"; {origin}"
     return Peer(
-        name=peer.name, title=declaration.title, kind=declaration.kind, path=path,
-        version=version, build_id=build_id, get=declaration.get, licence=declaration.licence,
-        environment_prefixes=list(declaration.environment_prefixes), notes=notes,
+        name=peer.name,
+        title=declaration.title,
+        kind=declaration.kind,
+        path=path,
+        version=version,
+        build_id=build_id,
+        get=declaration.get,
+        licence=declaration.licence,
+        environment_prefixes=list(declaration.environment_prefixes),
+        notes=notes,
         environment=dict(declaration.environment),
         debug_build=_is_debug(path or "", declaration.debug_names),
-        known_faults=list(declaration.known_faults), on_request=declaration.on_request,
+        known_faults=list(declaration.known_faults),
+        on_request=declaration.on_request,
         protection=declaration.protection,
     )
 
@@ -214,7 +254,8 @@ def _system_identity() -> tuple[str, str]:
     path = system_library()
     name = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else None
     version = (name or "").removeprefix("glibc ") or (
-        package_versions([path] if path else []).get(path, "unknown version"))
+        package_versions([path] if path else []).get(path, "unknown version")
+    )
     return version, read_build_id(path) if path else ""
 
 

@@ -63,10 +63,17 @@ def _experiment(path: Path, document: ProgramsDocument) -> Experiment:
     """Without subjects."""
     family = path.parent.name
     return Experiment(
-        schema=SCHEMA_VERSION, id=f"{family}/{path.stem}", family=family,
-        question=document.question, isolates=" ".join(document.isolates.split()),
-        not_shown=" ".join(document.not_shown.split()), parameters=document.parameter,
-        quantities=document.quantity, subjects=[], baseline=document.baseline, repeats=1,
+        schema=SCHEMA_VERSION,
+        id=f"{family}/{path.stem}",
+        family=family,
+        question=document.question,
+        isolates=" ".join(document.isolates.split()),
+        not_shown=" ".join(document.not_shown.split()),
+        parameters=document.parameter,
+        quantities=document.quantity,
+        subjects=[],
+        baseline=document.baseline,
+        repeats=1,
         dropped_repeats=0,
     )
 
@@ -78,7 +85,8 @@ def _under_each_peer(path: Path, document: ProgramsDocument) -> Experiment:
     smoke: list[Setting] = [program.name for program in programs if program.smoke_size]
     chosen = Parameter(PROGRAM, "that runs under each allocator", names, smoke)
     return replace(
-        _experiment(path, document), parameters=[chosen, *document.parameter],
+        _experiment(path, document),
+        parameters=[chosen, *document.parameter],
         subjects=[SubjectSpec(MALLOC, "malloc", "the malloc of the whole program")],
         programs=programs,
     )
@@ -95,5 +103,6 @@ def _budgets(programs: TreePrograms) -> list[Found]:
 
 
 SUBJECTS: dict[str, Callable[[TreePrograms], Iterable[Found]]] = {
-    "rows": subject_specs, "budgets": _budgets,
+    "rows": subject_specs,
+    "budgets": _budgets,
 }

@@ -55,17 +55,33 @@ def _read(path: Path) -> ProgramSpec:
     try:
         found = msgspec.convert(tomllib.loads(path.read_text()), ProgramDeclaration)
     except (OSError, ValueError) as error:
-        raise Problem("E003", f"{path} does not declare a program: {error}",
-                      do="see docs/how-to/add-program.md") from error
+        raise Problem(
+            "E003",
+            f"{path} does not declare a program: {error}",
+            do="see docs/how-to/add-program.md",
+        ) from error
     lacking = next((name for name in found.executables if not shutil.which(name)), "")
     folder = path.parent
-    places = {"python": sys.executable, "source": str(folder), "programs": str(folder.parent),
-              "size": str(found.size)}
+    places = {
+        "python": sys.executable,
+        "source": str(folder),
+        "programs": str(folder.parent),
+        "size": str(found.size),
+    }
     return ProgramSpec(
-        folder.name, found.title, found.command, executables=found.executables,
-        prepare=found.prepare, environment=found.environment, input=found.input,
-        output_files=found.output_files, check=found.check, replaces=found.replaces,
-        places=places, smoke_size=str(found.smoke_size), ask_version=found.version,
+        folder.name,
+        found.title,
+        found.command,
+        executables=found.executables,
+        prepare=found.prepare,
+        environment=found.environment,
+        input=found.input,
+        output_files=found.output_files,
+        check=found.check,
+        replaces=found.replaces,
+        places=places,
+        smoke_size=str(found.smoke_size),
+        ask_version=found.version,
         environment_prefixes=found.environment_prefixes,
         status="missing" if lacking else "",
         reason=f"{lacking} is not here: apt-get install {found.package}" if lacking else "",

@@ -44,12 +44,16 @@ def choose_published(name: str) -> PublishedReport:
     """By name, or by the path of a file. Problem E007 if there is none, E008 if it is damaged."""
     if name.endswith(SUFFIX):
         return read_published(Path(name))
-    paths = {path.stem: path for folder in published_folders()
-             for path in sorted(folder.glob(f"*{SUFFIX}"))}
+    paths = {
+        path.stem: path
+        for folder in published_folders()
+        for path in sorted(folder.glob(f"*{SUFFIX}"))
+    }
     if name not in paths:
         there = f"there are {', '.join(sorted(paths))}" if paths else "there is none"
-        raise Problem("E007", f"no published report is called '{name}'"
-                      f"{did_you_mean(name, paths, there)}")
+        raise Problem(
+            "E007", f"no published report is called '{name}'{did_you_mean(name, paths, there)}"
+        )
     return _read(paths[name])
 
 
@@ -69,9 +73,17 @@ def cited_figures(report: PublishedReport) -> Iterator[tuple[str, CitedFigure]]:
         for figure in table.figures:
             place = figure.ours.value_of if figure.ours else None
             if place and figure.value is not None and figure.statistic == "median":
-                yield place.experiment, CitedFigure(
-                    place.subject, place.quantity, place.parameters,
-                    figure.value * figure.scale + figure.offset, machine.title, report.title)
+                yield (
+                    place.experiment,
+                    CitedFigure(
+                        place.subject,
+                        place.quantity,
+                        place.parameters,
+                        figure.value * figure.scale + figure.offset,
+                        machine.title,
+                        report.title,
+                    ),
+                )
 
 
 def _read(path: Path) -> PublishedReport:

@@ -131,28 +131,42 @@ def read_published(path: Path) -> PublishedReport:
         document = msgspec.convert(tomllib.loads(path.read_text("utf-8")), ReportDocument)
         return _report(path.stem, document)
     except (OSError, ValueError) as error:
-        raise Problem("E008", f"{path} does not hold a published report: {error}",
-                      do=HOW_TO) from error
+        raise Problem(
+            "E008", f"{path} does not hold a published report: {error}", do=HOW_TO
+        ) from error
 
 
 def _report(name: str, document: ReportDocument) -> PublishedReport:
-    machines = {key: SourceMachine(name=key, **msgspec.structs.asdict(part))
-                for key, part in document.machine.items()}
-    places = {key: FigureKey(part.experiment, part.subject, part.quantity, part.parameters)
-              for key, part in document.place.items()}
+    machines = {
+        key: SourceMachine(name=key, **msgspec.structs.asdict(part))
+        for key, part in document.machine.items()
+    }
+    places = {
+        key: FigureKey(part.experiment, part.subject, part.quantity, part.parameters)
+        for key, part in document.place.items()
+    }
     _add_rows(places, document)
     for key, place in places.items():
         if not re.fullmatch(r"[a-z]\w*", key):
-            raise ValueError(f"the name '{key}' of a figure is not a small letter, then letters, "
-                             "digits and _")
+            raise ValueError(
+                f"the name '{key}' of a figure is not a small letter, then letters, digits and _"
+            )
         if not re.fullmatch(EXPERIMENT_ID, place.experiment):
             raise ValueError(f"'{place.experiment}' is not the id of an experiment")
     tables = tuple(_table(part, places, document) for part in document.table)
     conclusions = tuple(_conclusion(part, places) for part in document.conclusion)
     return PublishedReport(
-        name, document.title, " ".join(document.origin.split()), document.link,
-        " ".join(document.about.split()), machines, tables, conclusions,
-        tuple(_pictures(document, tables)), document.repeats or 0)
+        name,
+        document.title,
+        " ".join(document.origin.split()),
+        document.link,
+        " ".join(document.about.split()),
+        machines,
+        tables,
+        conclusions,
+        tuple(_pictures(document, tables)),
+        document.repeats or 0,
+    )
 
 
 def _add_rows(places: dict[str, FigureKey], document: ReportDocument) -> None:
@@ -166,8 +180,10 @@ def _add_rows(places: dict[str, FigureKey], document: ReportDocument) -> None:
             merged = _merged(table, row, _columns(table)[0])
             place = _place(merged)
             if place is None:
-                raise ValueError(f"row '{row.title}' has the name '{row.name}', but does not say "
-                                 "experiment, subject and quantity")
+                raise ValueError(
+                    f"row '{row.title}' has the name '{row.name}', but does not say "
+                    "experiment, subject and quantity"
+                )
             places[row.name] = place
 
 
@@ -178,8 +194,10 @@ def _table(
     if not table.name or not table.title or not lines:
         raise ValueError(f"table '{table.name or table.title}' needs a name, a title and rows")
     if table.machine not in document.machine:
-        raise ValueError(f"table '{table.name}' was measured on '{table.machine}', and there is no "
-                         f"[machine.{table.machine}]")
+        raise ValueError(
+            f"table '{table.name}' was measured on '{table.machine}', and there is no "
+            f"[machine.{table.machine}]"
+        )
     columns = _columns(table)
     rows = []
     for row in lines:
@@ -188,20 +206,30 @@ def _table(
         if len(values) != len(columns) or len(row.ours) not in (0, len(columns)):
             raise ValueError(f"{where}: each of its {len(columns)} columns needs a value")
         try:
-            figures = [_figure(_merged(table, row, column), value, row.ours[at] if row.ours else
-                               None, places)
-                       for at, (column, value) in enumerate(zip(columns, values, strict=True))]
+            figures = [
+                _figure(
+                    _merged(table, row, column), value, row.ours[at] if row.ours else None, places
+                )
+                for at, (column, value) in enumerate(zip(columns, values, strict=True))
+            ]
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
         rows.append(PublishedRow(row.title, tuple(figures), " ".join(row.note.split())))
-    return PublishedTable(table.name, table.title, table.machine, table.rows_are,
-                          tuple(column.title for column in columns), tuple(rows))
+    return PublishedTable(
+        table.name,
+        table.title,
+        table.machine,
+        table.rows_are,
+        tuple(column.title for column in columns),
+        tuple(rows),
+    )
 
 
 def _grid(table: TablePart) -> Iterator[RowPart]:
     for values in product(*table.grid.values()) if table.grid else ():
-        yield RowPart(title=", ".join(map(str, values)),
-                      parameters=dict(zip(table.grid, values, strict=True)))
+        yield RowPart(
+            title=", ".join(map(str, values)), parameters=dict(zip(table.grid, values, strict=True))
+        )
 
 
 def _columns(table: TablePart) -> list[ColumnPart]:
@@ -244,11 +272,20 @@ def _figure(
     else:
         formula = parse_formula(ours, places) if ours else None
     if formula is None and value is not None and not reason:
-        raise ValueError("it names no figure of ours (experiment, subject and quantity, or ours), "
-                         "and no reason why there is none")
+        raise ValueError(
+            "it names no figure of ours (experiment, subject and quantity, or ours), "
+            "and no reason why there is none"
+        )
     return PublishedFigure(
-        text, value, merged.get("unit", ""), formula, merged.get("statistic", "median"),
-        merged.get("scale", 1.0), merged.get("offset", 0.0), reason)
+        text,
+        value,
+        merged.get("unit", ""),
+        formula,
+        merged.get("statistic", "median"),
+        merged.get("scale", 1.0),
+        merged.get("offset", 0.0),
+        reason,
+    )
 
 
 def _ratio(merged: dict[str, Any]) -> Formula | None:
@@ -259,22 +296,29 @@ def _ratio(merged: dict[str, Any]) -> Formula | None:
         other = msgspec.convert(merged["over"], Part)
     except ValueError as error:
         raise ValueError(f"over: {error}") from error
-    changed = {name: getattr(other, name) or merged[name]
-               for name in ("experiment", "subject", "quantity")}
+    changed = {
+        name: getattr(other, name) or merged[name] for name in ("experiment", "subject", "quantity")
+    }
     below = _place({**changed, "parameters": {**merged["parameters"], **other.parameters}})
     return Formula((place,), (below,)) if below else None
 
 
 def _conclusion(part: ConclusionPart, places: dict[str, FigureKey]) -> Conclusion:
     if bool(part.shows) == bool(part.impossible):
-        raise ValueError(f"conclusion '{part.says}' needs either shows, or impossible with the "
-                         "reason")
+        raise ValueError(
+            f"conclusion '{part.says}' needs either shows, or impossible with the reason"
+        )
     try:
         statements: list[Statement] = [parse_statement(words, places) for words in part.shows]
     except ValueError as error:
         raise ValueError(f"conclusion '{part.says}': {error}") from error
-    return Conclusion(part.topic, " ".join(part.says.split()), tuple(statements),
-                      " ".join(part.impossible.split()), part.processors)
+    return Conclusion(
+        part.topic,
+        " ".join(part.says.split()),
+        tuple(statements),
+        " ".join(part.impossible.split()),
+        part.processors,
+    )
 
 
 def _pictures(document: ReportDocument, tables: tuple[PublishedTable, ...]) -> Iterator[Picture]:
@@ -284,8 +328,9 @@ def _pictures(document: ReportDocument, tables: tuple[PublishedTable, ...]) -> I
         raise ValueError(f"two tables have the name '{repeated}'")
     for part in document.picture:
         if part.table not in names:
-            raise ValueError(f"picture '{part.name}' is of table '{part.table}', and there is no "
-                             "such table")
+            raise ValueError(
+                f"picture '{part.name}' is of table '{part.table}', and there is no such table"
+            )
         yield Picture(part.name, part.title, part.table, part.kind)
     if not document.picture:
         yield from (Picture(table.name, table.title, table.name) for table in tables)

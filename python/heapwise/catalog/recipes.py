@@ -78,26 +78,44 @@ def find_recipe(name: str) -> Recipe:
     """Problem E003 for one that is not there or not as it should be, E010 if a program lacks."""
     path = recipe_folder() / name / RECIPE_FILE
     if name not in recipe_names():
-        raise Problem("E003", f"--recipe {name}: there is no recipe of that name",
-                      do=f"name one of {', '.join(recipe_names())}")
+        raise Problem(
+            "E003",
+            f"--recipe {name}: there is no recipe of that name",
+            do=f"name one of {', '.join(recipe_names())}",
+        )
     try:
         found = msgspec.convert(tomllib.loads(path.read_text()), RecipeDeclaration)
     except (OSError, ValueError) as error:
-        raise Problem("E003", f"{path} is not a recipe: {error}",
-                      do="see docs/how-to/measure-a-server.md") from error
+        raise Problem(
+            "E003", f"{path} is not a recipe: {error}", do="see docs/how-to/measure-a-server.md"
+        ) from error
     if lacking := next((each for each in found.programs if not _installed(each)), ""):
-        raise Problem("E010", f"--recipe {name}: {lacking} is not installed",
-                      do=f"apt-get install {found.package}, which is Debian's")
+        raise Problem(
+            "E010",
+            f"--recipe {name}: {lacking} is not installed",
+            do=f"apt-get install {found.package}, which is Debian's",
+        )
     load, rates = found.load, found.rates
     if found.without is not None and not shutil.which(load.split()[0]):
         load, rates = found.without.load, []
     if not shutil.which(load.split()[0]):
-        raise Problem("E010", f"--recipe {name}: {load.split()[0]} is not installed",
-                      do="see docs/how-to/measure-a-server.md for where load generators are")
+        raise Problem(
+            "E010",
+            f"--recipe {name}: {load.split()[0]} is not installed",
+            do="see docs/how-to/measure-a-server.md for where load generators are",
+        )
 
     def placed(text: str) -> str:
         return text.replace("{recipe}", str(path.parent))
 
     server = [_installed(found.server[0]) or found.server[0], *found.server[1:]]
-    return Recipe(name, found.title, list(map(placed, server)), found.ready, placed(load),
-                  list(map(placed, found.prepare)), rates, found.brings_malloc)
+    return Recipe(
+        name,
+        found.title,
+        list(map(placed, server)),
+        found.ready,
+        placed(load),
+        list(map(placed, found.prepare)),
+        rates,
+        found.brings_malloc,
+    )

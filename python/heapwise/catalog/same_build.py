@@ -20,7 +20,7 @@ def roots_of(one: Path, other: Path) -> tuple[Path, Path]:
     shared = 0
     while shared < min(len(first), len(second)) - 1 and first[-1 - shared] == second[-1 - shared]:
         shared += 1
-    return Path(*first[:len(first) - shared]), Path(*second[:len(second) - shared])
+    return Path(*first[: len(first) - shared]), Path(*second[: len(second) - shared])
 
 
 def same_build(one: Path, other: Path) -> str:

@@ -20,8 +20,14 @@ def first_line(command: Sequence[str]) -> str:
 def _ask(command: tuple[str, ...]) -> str:
     try:
         said = subprocess.run(
-            command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-            stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"}, errors="replace",
+            command,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C"},
+            errors="replace",
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

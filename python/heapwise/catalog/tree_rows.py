@@ -108,8 +108,12 @@ class TreePrograms:
             native = str(native_folder())
         except Problem:
             native = ""
-        return {"source": str(self.path), "trees": str(self.path.parent), "out": str(self.out),
-                "native": native}
+        return {
+            "source": str(self.path),
+            "trees": str(self.path.parent),
+            "out": str(self.out),
+            "native": native,
+        }
 
     def packages(self) -> list[str]:
         """Debian packages that bring its tools; none where ``get`` says another way."""
@@ -135,8 +139,9 @@ def read_trees(folder: Path | None = None) -> list[TreePrograms]:
     found = [_read(path) for path in sorted(where.glob(f"*/{ROWS_FILE}"))]
     names = [row.name for programs in found for row in programs.language.row]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise Problem("E003", f"{where} has two rows '{twice}'",
-                      do="see docs/how-to/add-tree-row.md")
+        raise Problem(
+            "E003", f"{where} has two rows '{twice}'", do="see docs/how-to/add-tree-row.md"
+        )
     return found
 
 
@@ -145,12 +150,21 @@ def subject_specs(programs: TreePrograms) -> Iterator[tuple[TreeRow, SubjectSpec
     places, version = programs.places(), version_of(programs)
     for row in programs.language.row:
         reason = why_missing(programs, row, places)
-        yield row, SubjectSpec(
-            row.name, row.kind, row.title, available=not reason, reason=reason,
-            command=[fill(word, places) for word in row.command],
-            environment={name: fill(value, places) for name, value in row.environment.items()},
-            group=row.group, version="" if reason else version, note=" ".join(row.note.split()),
-            build="" if reason else how_built(programs, row, places),
+        yield (
+            row,
+            SubjectSpec(
+                row.name,
+                row.kind,
+                row.title,
+                available=not reason,
+                reason=reason,
+                command=[fill(word, places) for word in row.command],
+                environment={name: fill(value, places) for name, value in row.environment.items()},
+                group=row.group,
+                version="" if reason else version,
+                note=" ".join(row.note.split()),
+                build="" if reason else how_built(programs, row, places),
+            ),
         )
 
 
@@ -161,12 +175,16 @@ def budget_specs(programs: TreePrograms) -> Iterator[tuple[TreeRow, SubjectSpec]
         for point in row.budget:
             first, *others = spec.command
             command = [fill(word, places) for word in point.command or point.arguments]
-            yield row, replace(
-                spec, name=str(SubjectName(row.name, point.label)),
-                title=f"{row.title}, {point.label}",
-                command=command if point.command else [first, *command, *others],
-                environment=spec.environment | {
-                    name: fill(value, places) for name, value in point.environment.items()},
+            yield (
+                row,
+                replace(
+                    spec,
+                    name=str(SubjectName(row.name, point.label)),
+                    title=f"{row.title}, {point.label}",
+                    command=command if point.command else [first, *command, *others],
+                    environment=spec.environment
+                    | {name: fill(value, places) for name, value in point.environment.items()},
+                ),
             )
 
 
@@ -204,8 +222,11 @@ def how_built(programs: TreePrograms, row: TreeRow, places: Mapping[str, str]) -
     compiler and flags. "" for a script, and where it is not known."""
     steps = programs.language.build
     if steps:
-        return "; ".join(_without_folders(" ".join(step)) for step in steps
-                         if step[0] != "cp" and _is_of(row, " ".join(step), programs))
+        return "; ".join(
+            _without_folders(" ".join(step))
+            for step in steps
+            if step[0] != "cp" and _is_of(row, " ".join(step), programs)
+        )
     program = Path(fill(row.command[0], places))
     if not row.command[0].startswith("{native}"):
         return ""
@@ -218,8 +239,10 @@ def how_built(programs: TreePrograms, row: TreeRow, places: Mapping[str, str]) -
 
 def _is_of(row: TreeRow, step: str, programs: TreePrograms) -> bool:
     """A step that names files of other rows alone made nothing of this one."""
-    products = {other.name: MADE.findall(" ".join([*other.command, *other.requires]))
-            for other in programs.language.row}
+    products = {
+        other.name: MADE.findall(" ".join([*other.command, *other.requires]))
+        for other in programs.language.row
+    }
     named = set(MADE.findall(step))
     others = {name for names in products.values() for name in names}
     return bool(named & set(products[row.name])) or not named & others
@@ -268,8 +291,9 @@ def tuning_prefixes() -> list[str]:
 
 
 def _required(name: str, places: Mapping[str, str]) -> str:
-    return fill(name.replace("native:", "{native}/", 1) if name.startswith("native:") else name,
-                places)
+    return fill(
+        name.replace("native:", "{native}/", 1) if name.startswith("native:") else name, places
+    )
 
 
 def _is_here(name: str) -> bool:
@@ -280,6 +304,7 @@ def _read(path: Path) -> TreePrograms:
     try:
         language = msgspec.convert(tomllib.loads(path.read_text()), Language)
     except (OSError, ValueError) as error:
-        raise Problem("E003", f"{path} declares no rows: {error}",
-                      do="see docs/how-to/add-tree-row.md") from error
+        raise Problem(
+            "E003", f"{path} declares no rows: {error}", do="see docs/how-to/add-tree-row.md"
+        ) from error
     return TreePrograms(path.parent.name, language, path.parent)

@@ -29,16 +29,17 @@ def register(app: typer.Typer) -> None:
 
 
 def advise(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A trace of heapwise record.",
-                                        show_default=False)],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A trace of heapwise record.", show_default=False)
+    ],
     rounds: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Rounds of processes.")
     ] = None,
     time: TimeOption = None,
     seed: SeedOption = None,
     window: Annotated[
-        int | None, typer.Option(min=0, metavar="N",
-                                 help="Play this part of a cut trace. [its peak]")
+        int | None,
+        typer.Option(min=0, metavar="N", help="Play this part of a cut trace. [its peak]"),
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Play it although it had more processors.")
@@ -68,8 +69,9 @@ def advise(
     from heapwise.runner.replay_plan import NothingToPool, prepare_advice
     from heapwise.store import costs, find_store
 
-    request = RunRequest(rounds=rounds, seed=seed,
-                         time_s=parse_duration(time, "--time") if time else None)
+    request = RunRequest(
+        rounds=rounds, seed=seed, time_s=parse_duration(time, "--time") if time else None
+    )
     prepared = prepare_advice(Path(file), request, os.environ, window=window, force=force)
     console = Console(quiet, json)
     say_process(Path(file), console)
@@ -97,8 +99,9 @@ def _say_nothing_to_gain(found: NothingToPool, console: Console) -> int:
     from heapwise.analysis import NOTHING_COULD
 
     if console.as_json:
-        console.json({"trace": str(found.trace), "advice": NOTHING_COULD,
-                      "headlines": found.refused})
+        console.json(
+            {"trace": str(found.trace), "advice": NOTHING_COULD, "headlines": found.refused}
+        )
     console.result(f"Advice   {NOTHING_COULD}")
     for line in found.refused:
         console.result(f"         {line}")

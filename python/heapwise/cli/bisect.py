@@ -37,16 +37,21 @@ METRICS = {"time": "wall_time", "memory": "peak_memory"}
 
 
 def register(app: typer.Typer) -> None:
-    app.command("bisect", short_help="Find the commit that changed a program's speed or memory.",
-                context_settings={"allow_interspersed_args": False})(bisect)
+    app.command(
+        "bisect",
+        short_help="Find the commit that changed a program's speed or memory.",
+        context_settings={"allow_interspersed_args": False},
+    )(bisect)
 
 
 def bisect(
     good: Annotated[str, typer.Option(metavar="REV", help="A commit before the change.")],
     build_command: BuildCommandOption,
     program: Annotated[
-        list[str] | None, typer.Argument(
-            metavar="-- PROGRAM [ARGS]...", help="The program in a checkout.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="-- PROGRAM [ARGS]...", help="The program in a checkout.", show_default=False
+        ),
     ] = None,
     bad: Annotated[str, typer.Option(metavar="REV", help="A commit after the change.")] = "HEAD",
     metric: Annotated[
@@ -92,8 +97,11 @@ def bisect(
     )
 
     if not program:
-        raise Problem("E003", "no program was given",
-                      do="heapwise bisect --good REV --build-command make -- ./PROGRAM [ARGS]...")
+        raise Problem(
+            "E003",
+            "no program was given",
+            do="heapwise bisect --good REV --build-command make -- ./PROGRAM [ARGS]...",
+        )
     quantity = _quantity(metric)
     console = Console(quiet, json)
     trees = worktrees(Checkout.of(Path(program[0]), build_command), quantity, *program)
@@ -101,12 +109,26 @@ def bisect(
     if fresh:
         (trees.folder / STATE_FILE).unlink(missing_ok=True)
     request = CompareRequest(
-        input_path=input, ignore_output=True, allow_background=True,
-        timeout_s=parse_timeout(timeout), cpus=parse_cpus(cpus), keep_environment=keep_env,
-        ignored_exits=parse_exits(ignore_exit), fresh_folder=fresh_dir)
+        input_path=input,
+        ignore_output=True,
+        allow_background=True,
+        timeout_s=parse_timeout(timeout),
+        cpus=parse_cpus(cpus),
+        keep_environment=keep_env,
+        ignored_exits=parse_exits(ignore_exit),
+        fresh_folder=fresh_dir,
+    )
     search = Bisection(
-        trees, Suspects(commits), program, quantity, trees.folder, parse_duration(time, "--time"),
-        partial(progress.choose, quiet), console.say, request)
+        trees,
+        Suspects(commits),
+        program,
+        quantity,
+        trees.folder,
+        parse_duration(time, "--time"),
+        partial(progress.choose, quiet),
+        console.say,
+        request,
+    )
     console.say(f"Range    {len(commits) - 1} commits, {trees.title(commits[0])}")
     console.say(f"         to {trees.title(commits[-1])}")
     if dry_run:
@@ -118,8 +140,9 @@ def bisect(
         outcome = search.go()
     except Interrupted:
         known = len(search.suspects.states)
-        error_line(f"stopped by you. What is known of {known} commits is kept. The same command "
-                   "goes on.")
+        error_line(
+            f"stopped by you. What is known of {known} commits is kept. The same command goes on."
+        )
         return int(Exit.INTERRUPTED)
     return _show(outcome, search, console, metric, keep=keep)
 
@@ -130,27 +153,35 @@ def _quantity(metric: str) -> str:
     known = [quantity.name for quantity in QUANTITIES]
     name = METRICS.get(metric, metric)
     if name not in known:
-        raise Problem("E003", f"--metric {metric}: there is no such metric",
-                      do=f"name one of: {', '.join(['time', 'memory', *known])}")
+        raise Problem(
+            "E003",
+            f"--metric {metric}: there is no such metric",
+            do=f"name one of: {', '.join(['time', 'memory', *known])}",
+        )
     return name
 
 
-def _show(outcome: BisectionResult, search: Bisection, console: Console, metric: str, *,
-          keep: bool) -> int:
+def _show(
+    outcome: BisectionResult, search: Bisection, console: Console, metric: str, *, keep: bool
+) -> int:
     trees, suspects = search.trees, search.suspects
     words = _ratio_words(outcome)
     if outcome.culprit:
         console.result(f"Found    {trees.title(outcome.culprit)}")
         console.result(f"         {metric}: {words}, against its parent")
     else:
-        console.result(f"Cannot tell which of {len(outcome.between) - 1} commits it is: "
-                       f"{outcome.why}{f' ({words})' if words else ''}.")
+        console.result(
+            f"Cannot tell which of {len(outcome.between) - 1} commits it is: "
+            f"{outcome.why}{f' ({words})' if words else ''}."
+        )
         for commit in outcome.between[1:]:
             console.result(f"         {trees.title(commit)}")
         console.result("         --time 10m measures each stage longer.")
     if suspects.went_back:
-        console.result("         The metric changed more than once. This is the last change "
-                       "to the level of the bad end.")
+        console.result(
+            "         The metric changed more than once. This is the last change "
+            "to the level of the bad end."
+        )
     if console.as_json:
         console.json(_document(outcome, search, metric))
     if not keep and outcome.culprit:
@@ -170,14 +201,16 @@ def _ratio_words(outcome: BisectionResult) -> str:
     if ratio.low <= 1 <= ratio.high:
         return f"{signed(ratio.ratio)} (95 % CI {signed_ends(ratio.low, ratio.high)})"
     word = "more" if ratio.ratio > 1 else "less"
-    return (f"{percent(abs(ratio.ratio - 1))} {word} "
-            f"(95 % CI {percent_ends(ratio.low, ratio.high)})")
+    return f"{percent(abs(ratio.ratio - 1))} {word} (95 % CI {percent_ends(ratio.low, ratio.high)})"
 
 
 def _document(outcome: BisectionResult, search: Bisection, metric: str) -> dict[str, Any]:
     ratio = outcome.ratio
     return {
-        "found": outcome.culprit or None, "metric": metric, "why": outcome.why,
-        "between": outcome.between, "states": search.suspects.states,
+        "found": outcome.culprit or None,
+        "metric": metric,
+        "why": outcome.why,
+        "between": outcome.between,
+        "states": search.suspects.states,
         "ratio": ratio and {"ratio": ratio.ratio, "low": ratio.low, "high": ratio.high},
     }

@@ -22,10 +22,15 @@ def register(app: typer.Typer) -> None:
 
 
 def diff(
-    first: Annotated[str, typer.Argument(
-        metavar="RUN", autocompletion=completion.runs, help="A run's id.")],
-    second: Annotated[str, typer.Argument(
-        metavar="RUN", autocompletion=completion.runs, help="A later run's id, or last.")],
+    first: Annotated[
+        str, typer.Argument(metavar="RUN", autocompletion=completion.runs, help="A run's id.")
+    ],
+    second: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", autocompletion=completion.runs, help="A later run's id, or last."
+        ),
+    ],
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -104,11 +109,16 @@ def _table(found: Difference, rows: list[DifferenceRow]) -> list[list[str]]:
     head = ["", found.first, found.second, "second / first"]
     lines = [head if found.reasons else [*head, "unpaired 95 % CI", ""]]
     for row in rows:
-        words = [row.subject, scale.text(row.first), scale.text(row.second),
-                 "-" if row.ratio is None else times(row.ratio)]
+        words = [
+            row.subject,
+            scale.text(row.first),
+            scale.text(row.second),
+            "-" if row.ratio is None else times(row.ratio),
+        ]
         if not found.reasons:
-            words += ["-" if row.low is None or row.high is None
-                      else signed_ends(row.low, row.high),
-                      "" if row.verdict == "none" else row.verdict]
+            words += [
+                "-" if row.low is None or row.high is None else signed_ends(row.low, row.high),
+                "" if row.verdict == "none" else row.verdict,
+            ]
         lines.append(words)
     return lines

@@ -54,10 +54,12 @@ def doctor(
         if state != "good" or not quiet:
             console.result(f"{state.ljust(8)} {what.ljust(20)} {detail}")
     if json:
-        console.json({
-            "machine": machine,
-            "findings": [{"state": s, "what": w, "detail": d} for s, w, d in findings],
-        })
+        console.json(
+            {
+                "machine": machine,
+                "findings": [{"state": s, "what": w, "detail": d} for s, w, d in findings],
+            }
+        )
     missing = any(state == "missing" for state, _, _ in findings)
     return int(Exit.MISSING_TOOL if missing else Exit.DONE)
 

@@ -21,8 +21,12 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    id: Annotated[str, typer.Argument(
-        metavar="ID", autocompletion=completion.explained_ids, help="E021, V5, pool/bulk ...")],
+    id: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", autocompletion=completion.explained_ids, help="E021, V5, pool/bulk ..."
+        ),
+    ],
     json: JsonOption = False,
     debug: DebugOption = False,
 ) -> int:
@@ -85,8 +89,8 @@ def _experiment(console: Console, id: str) -> int:
     if id not in experiments:
         words = [*CATALOGUE, *_checks(), *experiments]
         raise Problem(
-            "E003", f"'{id}' is not the id of an error, a check or an experiment"
-            f"{did_you_mean(id, words)}",
+            "E003",
+            f"'{id}' is not the id of an error, a check or an experiment{did_you_mean(id, words)}",
             do="heapwise list   for experiments; ids of errors and checks are in what was printed",
         )
     experiment = experiments[id]

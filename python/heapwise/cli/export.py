@@ -26,17 +26,28 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    run: Annotated[str, typer.Argument(
-        metavar="[RUN]", autocompletion=completion.runs, help="A run's id.")] = "last",
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", autocompletion=completion.runs, help="A run's id.")
+    ] = "last",
     format: Annotated[
-        str, typer.Option("--format", "-f", metavar="FORMAT",
-                          help="csv, json, markdown, allocatorbench, binary-trees, pool-vs-malloc, "
-                               "hyperfine, google-benchmark, bencher, or pages (into a "
-                               "folder).")
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="csv, json, markdown, allocatorbench, binary-trees, pool-vs-malloc, "
+            "hyperfine, google-benchmark, bencher, or pages (into a "
+            "folder).",
+        ),
     ] = "csv",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="PATH",
-                                  help="Write to this file, or pages to this folder. [stdout]")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="Write to this file, or pages to this folder. [stdout]",
+        ),
     ] = None,
     redact: Annotated[
         bool, typer.Option("--redact", help="Leave out host, user, paths and arguments.")
@@ -61,8 +72,11 @@ def export(
 
     formats = find_formats()
     if format not in formats and format != PAGES:
-        raise Problem("E003", f"no format '{format}'; there are {', '.join([*formats, PAGES])}",
-                      do="heapwise export --help")
+        raise Problem(
+            "E003",
+            f"no format '{format}'; there are {', '.join([*formats, PAGES])}",
+            do="heapwise export --help",
+        )
     stored = read_run(find_store(store), run)
     if format == PAGES:
         return _pages(without_names(stored) if redact else stored, output)
@@ -84,13 +98,19 @@ def _pages(stored: StoredRun, folder: Path | None) -> int:
     from heapwise.report import View, pages
 
     if folder is None:
-        raise Problem("E003", "pages are many files: --output says in which folder",
-                      do="heapwise export RUN --format pages --output FOLDER")
+        raise Problem(
+            "E003",
+            "pages are many files: --output says in which folder",
+            do="heapwise export RUN --format pages --output FOLDER",
+        )
     files = pages(View(Evidence(stored)))
     if not files:
-        raise Problem("E003", f"run {stored.run.id} has no experiments: pages are theirs",
-                      why="It is a comparison of programs, and nothing was written.",
-                      do="heapwise export RUN --format json, or heapwise run all")
+        raise Problem(
+            "E003",
+            f"run {stored.run.id} has no experiments: pages are theirs",
+            why="It is a comparison of programs, and nothing was written.",
+            do="heapwise export RUN --format json, or heapwise run all",
+        )
     write_files(files, folder)
     typer.echo(f"Saved {len(files)} files in {folder}", err=True)
     return 0

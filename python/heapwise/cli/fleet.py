@@ -34,9 +34,15 @@ def fleet() -> None:
 
 
 def check(
-    hosts: Annotated[Path, typer.Argument(
-        metavar="HOSTS.TOML", help="The file that lists the machines.", show_default=False)],
-    json: JsonOption = False, quiet: QuietOption = False, debug: DebugOption = False,
+    hosts: Annotated[
+        Path,
+        typer.Argument(
+            metavar="HOSTS.TOML", help="The file that lists the machines.", show_default=False
+        ),
+    ],
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
 ) -> int:
     """Ask each machine: is it reached, its versions, the builds of its peers, its doctor.
 
@@ -57,13 +63,17 @@ def check(
         console.result(line)
     if json:
         console.json(found)
-    return int(Exit.MISSING_TOOL if any("error" in facts for facts in found.values())
-               else Exit.DONE)
+    return int(
+        Exit.MISSING_TOOL if any("error" in facts for facts in found.values()) else Exit.DONE
+    )
 
 
 def status(
-    id: FleetId = "last", store: StoreOption = None, json: JsonOption = False,
-    quiet: QuietOption = False, debug: DebugOption = False,
+    id: FleetId = "last",
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
 ) -> int:
     """Say which machines of a fleet run are complete. It reads files and asks no machine.
 
@@ -91,8 +101,11 @@ def status(
 
 
 def collect(
-    id: FleetId = "last", store: StoreOption = None, json: JsonOption = False,
-    quiet: QuietOption = False, debug: DebugOption = False,
+    id: FleetId = "last",
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
 ) -> int:
     """Go on with a fleet run: machines that are complete hand back, the others measure on.
 

@@ -54,14 +54,19 @@ BASE, NEW = "base", "new"
 
 
 def register(app: typer.Typer) -> None:
-    app.command("gate", short_help="Fail if a new build is worse than its base.",
-                context_settings={"allow_interspersed_args": False})(gate)
+    app.command(
+        "gate",
+        short_help="Fail if a new build is worse than its base.",
+        context_settings={"allow_interspersed_args": False},
+    )(gate)
 
 
 def gate(
     arguments: Annotated[
-        list[str] | None, typer.Argument(
-            metavar="-- [ARGS]...", help="Arguments of both programs.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="-- [ARGS]...", help="Arguments of both programs.", show_default=False
+        ),
     ] = None,
     base: Annotated[
         str | None, typer.Option(metavar="PROGRAM", help="The program before the change.")
@@ -75,8 +80,11 @@ def gate(
     build_command: OptionalBuildCommandOption = None,
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC=N%", help="time, cpu_time, peak_memory, instructions, "
-                     "allocations or allocated_bytes may grow by this much; repeatable."),
+        typer.Option(
+            metavar="METRIC=N%",
+            help="time, cpu_time, peak_memory, instructions, "
+            "allocations or allocated_bytes may grow by this much; repeatable.",
+        ),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 4 if a metric is undecided.")
@@ -84,12 +92,13 @@ def gate(
     time: LimitedTimeOption = "3m",
     export: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Write .xml (JUnit), .sarif, .md or .bmf.json (Bencher); "
-                     "repeatable."),
+        typer.Option(
+            metavar="FILE",
+            help="Write .xml (JUnit), .sarif, .md or .bmf.json (Bencher); repeatable.",
+        ),
     ] = None,
     measure_identical: Annotated[
-        bool, typer.Option("--measure-identical",
-                           help="Measure even if both are the same program.")
+        bool, typer.Option("--measure-identical", help="Measure even if both are the same program.")
     ] = False,
     warmup: WarmUpOption = 1,
     prepare: PrepareOption = None,
@@ -132,8 +141,14 @@ def gate(
     if fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
-        return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
-                                stall=fleet_stall, dry_run=dry_run)
+        return measure_on_fleet(
+            fleet,
+            store,
+            Console(quiet, json),
+            machines=fleet_machines,
+            stall=fleet_stall,
+            dry_run=dry_run,
+        )
     from heapwise.cli.frame.gated import demand_exports
     from heapwise.model import Build, BuildPlace
     from heapwise.runner import CompareRequest, GateRequest, built_commit
@@ -141,38 +156,76 @@ def gate(
     limits = parse_limits(limit or [])
     demand_exports(export or [])
     if new is None or (base is None) == (base_commit is None):
-        raise Problem("E003", "gate needs --new, and either --base or --base-commit",
-                      do="heapwise gate --base ./old --new ./new --limit time=3%")
+        raise Problem(
+            "E003",
+            "gate needs --new, and either --base or --base-commit",
+            do="heapwise gate --base ./old --new ./new --limit time=3%",
+        )
     if (base_commit is None) != (build_command is None):
-        raise Problem("E003", "--base-commit and --build-command go together",
-                      do="heapwise gate --base-commit main --build-command make --new ./app ...")
+        raise Problem(
+            "E003",
+            "--base-commit and --build-command go together",
+            do="heapwise gate --base-commit main --build-command make --new ./app ...",
+        )
     console = Console(quiet, json)
     with ExitStack() as stack:
         before, after, places = base or "", new, list[BuildPlace]()
         if base_commit is not None and build_command is not None:
             console.say(f"Building     {base_commit} and the working tree: {build_command}")
             trees = stack.enter_context(
-                built_commit(base_commit, build_command, Path(new), os.environ))
+                built_commit(base_commit, build_command, Path(new), os.environ)
+            )
             places = [trees.base, trees.head]
             before, after = (place.program for place in places)
-        request = GateRequest(CompareRequest(
-            builds=[
-                Build(name, [_path(program), *(arguments or [])],
-                      [typed or program, *(arguments or [])], prepare=before_each,
-                      setup=before_all, cleanup=after_all)
-                for name, program, typed, before_each, before_all, after_all in zip(
-                    (BASE, NEW), (before, after), (base or new, new),
-                    for_each("prepare", prepare, 2),
-                    for_each("setup", setup, 2), for_each("cleanup", cleanup, 2), strict=True)],
-            time_s=parse_duration(time, "--time"), warm_up=warmup, input_path=input,
-            timeout_s=parse_timeout(timeout), seed=seed,
-            cpus=parse_cpus(cpus), keep_environment=keep_env, ignore_output=ignore_output,
-            allow_background=allow_background, output_files=output_file or [], check=check or "",
-            any_exit=ignore_failure, ignored_exits=parse_exits(ignore_exit),
-            fresh_folder=fresh_dir, show_output=show_output,
-        ), limits, strict)
-        return _decide(request, places, export or [], store, console, dry_run=dry_run,
-                       measure_identical=measure_identical)
+        request = GateRequest(
+            CompareRequest(
+                builds=[
+                    Build(
+                        name,
+                        [_path(program), *(arguments or [])],
+                        [typed or program, *(arguments or [])],
+                        prepare=before_each,
+                        setup=before_all,
+                        cleanup=after_all,
+                    )
+                    for name, program, typed, before_each, before_all, after_all in zip(
+                        (BASE, NEW),
+                        (before, after),
+                        (base or new, new),
+                        for_each("prepare", prepare, 2),
+                        for_each("setup", setup, 2),
+                        for_each("cleanup", cleanup, 2),
+                        strict=True,
+                    )
+                ],
+                time_s=parse_duration(time, "--time"),
+                warm_up=warmup,
+                input_path=input,
+                timeout_s=parse_timeout(timeout),
+                seed=seed,
+                cpus=parse_cpus(cpus),
+                keep_environment=keep_env,
+                ignore_output=ignore_output,
+                allow_background=allow_background,
+                output_files=output_file or [],
+                check=check or "",
+                any_exit=ignore_failure,
+                ignored_exits=parse_exits(ignore_exit),
+                fresh_folder=fresh_dir,
+                show_output=show_output,
+            ),
+            limits,
+            strict,
+        )
+        return _decide(
+            request,
+            places,
+            export or [],
+            store,
+            console,
+            dry_run=dry_run,
+            measure_identical=measure_identical,
+        )
 
 
 def _path(program: str) -> str:
@@ -180,8 +233,16 @@ def _path(program: str) -> str:
     return f"./{program}" if "/" not in program and Path(program).is_file() else program
 
 
-def _decide(request: GateRequest, places: list[BuildPlace], export: list[Path], store: str | None,
-            console: Console, *, dry_run: bool, measure_identical: bool) -> int:
+def _decide(
+    request: GateRequest,
+    places: list[BuildPlace],
+    export: list[Path],
+    store: str | None,
+    console: Console,
+    *,
+    dry_run: bool,
+    measure_identical: bool,
+) -> int:
     from heapwise.analysis.gate import identical_result
     from heapwise.catalog.same_build import same_build
     from heapwise.cli.compare import measure
@@ -206,13 +267,14 @@ def _decide(request: GateRequest, places: list[BuildPlace], export: list[Path], 
     if places or not request.limits.keys() & COUNTED.keys():  # times are not exact anyway
         return measure(placed(prepared, places, ""), store, console, exports=export)
     with common_place(old, new) as common:
-        return measure(placed(prepared, common.places, common.uneven), store, console,
-                       exports=export)
+        return measure(
+            placed(prepared, common.places, common.uneven), store, console, exports=export
+        )
 
 
 def parse_limits(words: list[str]) -> dict[str, float]:
-    """Metric -> share. Problem E003 for an unknown metric, and for a limit that no gate can keep.
-    """
+    """Metric -> share. Problem E003 for an unknown metric, and for a limit that no gate can
+    keep."""
     from heapwise.evidence.judged_limits import METRICS
     from heapwise.wording.suggest import did_you_mean
 
@@ -220,17 +282,25 @@ def parse_limits(words: list[str]) -> dict[str, float]:
     for word in words:
         metric, _, amount = word.partition("=")
         if metric not in METRICS:
-            raise Problem("E003", f"--limit {word}: there is no metric '{metric}'"
-                          f"{did_you_mean(metric, METRICS)}",
-                          do=f"name one of: {', '.join(METRICS)}")
+            raise Problem(
+                "E003",
+                f"--limit {word}: there is no metric '{metric}'{did_you_mean(metric, METRICS)}",
+                do=f"name one of: {', '.join(METRICS)}",
+            )
         found[metric] = _share(word, amount)
         if found[metric] == 0 and metric in ("time", "cpu_time"):
-            raise Problem("E003", f"--limit {word}: two times are never equal",
-                          why="A limit below the noise of the machine cannot be decided.",
-                          do=f"--limit {metric}=3%")
+            raise Problem(
+                "E003",
+                f"--limit {word}: two times are never equal",
+                why="A limit below the noise of the machine cannot be decided.",
+                do=f"--limit {metric}=3%",
+            )
     if not found:
-        raise Problem("E003", "gate needs at least one --limit",
-                      do="heapwise gate --base ./old --new ./new --limit time=3%")
+        raise Problem(
+            "E003",
+            "gate needs at least one --limit",
+            do="heapwise gate --base ./old --new ./new --limit time=3%",
+        )
     return found
 
 
@@ -241,6 +311,9 @@ def _share(word: str, amount: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share < 100 or (share and not amount.endswith("%")):
-        raise Problem("E003", f"--limit {word}: write 0 or a percentage, as in 3%",
-                      do="heapwise gate --limit time=3% --limit allocations=0 ...")
+        raise Problem(
+            "E003",
+            f"--limit {word}: write 0 or a percentage, as in 3%",
+            do="heapwise gate --limit time=3% --limit allocations=0 ...",
+        )
     return share

@@ -24,7 +24,8 @@ METRICS = {"time": "wall_time", "memory": "peak_memory"}
 
 def register(app: typer.Typer) -> None:
     app.command("history", short_help="Show figures run after run, and where they changed.")(
-        history)
+        history
+    )
 
 
 def history(
@@ -37,12 +38,15 @@ def history(
     least: Annotated[
         float, typer.Option("--least", metavar="PERCENT", help="The smallest change that counts.")
     ] = 1.0,
-    changed: Annotated[
-        bool, typer.Option("--changed", help="Only series that changed.")
-    ] = False,
+    changed: Annotated[bool, typer.Option("--changed", help="Only series that changed.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE.html",
-                                  help="Write a page with figures that can be zoomed.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.html",
+            help="Write a page with figures that can be zoomed.",
+        ),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -64,18 +68,25 @@ def history(
     from heapwise.store import find_store, read_points
 
     if not 0 <= least <= 100:
-        raise Problem("E003", f"--least {least:g}: it is a percentage from 0 to 100",
-                      do="heapwise history --least 2")
+        raise Problem(
+            "E003",
+            f"--least {least:g}: it is a percentage from 0 to 100",
+            do="heapwise history --least 2",
+        )
     console = Console(quiet, json)
     place = find_store(store)
     wanted = METRICS.get(metric or "", metric or "")
     runs = read_points(place)
     known = {point.quantity for run in runs for point in run.points}
     if wanted and runs and wanted not in known:
-        raise Problem("E003", f"no run has the metric '{metric}'",
-                      do=f"name one of: {', '.join(sorted(known))}")
-    found = series_of(runs, {wanted} if wanted else known - RARE,
-                      _time_of(since) if since else "", least / 100)
+        raise Problem(
+            "E003",
+            f"no run has the metric '{metric}'",
+            do=f"name one of: {', '.join(sorted(known))}",
+        )
+    found = series_of(
+        runs, {wanted} if wanted else known - RARE, _time_of(since) if since else "", least / 100
+    )
     shown = [series for series in found if series.changes or not changed]
     if json:
         console.json(shown)
@@ -93,15 +104,21 @@ def _time_of(since: str) -> str:
 
     from heapwise.catalog import git
 
-    said = None if since.startswith("-") else git(
-        Path.cwd(), "log", "-1", "--no-show-signature", "--format=%cI", since, "--")
+    said = (
+        None
+        if since.startswith("-")
+        else git(Path.cwd(), "log", "-1", "--no-show-signature", "--format=%cI", since, "--")
+    )
     if said:
         return said
     try:
         return datetime.fromisoformat(since).astimezone().isoformat()
     except ValueError as error:
-        raise Problem("E003", f"--since {since} is neither a commit of this folder nor a date",
-                      do="heapwise history --since HEAD~20, or --since 2026-01-31") from error
+        raise Problem(
+            "E003",
+            f"--since {since} is neither a commit of this folder nor a date",
+            do="heapwise history --since HEAD~20, or --since 2026-01-31",
+        ) from error
 
 
 def _print(shown: list[MetricHistory], console: Console, *, empty: bool) -> None:

@@ -21,8 +21,11 @@ def register(app: typer.Typer) -> None:
 def list_experiments(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", autocompletion=completion.experiments,
-                       help="Ids, families or patterns. [all]"),
+        typer.Argument(
+            metavar="[ID]...",
+            autocompletion=completion.experiments,
+            help="Ids, families or patterns. [all]",
+        ),
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 NamesArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME]...", autocompletion=completion.peers,
-                   help="Only these peers. [all]"),
+    typer.Argument(
+        metavar="[NAME]...", autocompletion=completion.peers, help="Only these peers. [all]"
+    ),
 ]
 
 
@@ -68,8 +69,10 @@ def list_peers(
         console.say("No peer is declared: HEAPWISE_PEERS names a folder without peer files.")
     width = max((len(peer.name) for peer in found), default=0)
     here = [peer for peer in found if peer.path is not None]
-    version, licence = (max((len(word) for word in words), default=0) for words in (
-        [peer.version for peer in here], [peer.licence for peer in here]))
+    version, licence = (
+        max((len(word) for word in words), default=0)
+        for words in ([peer.version for peer in here], [peer.licence for peer in here])
+    )
     for peer in found:
         if peer.path is None:
             console.result(f"{peer.name:<{width}} missing     ->  {peer.get}")
@@ -88,9 +91,14 @@ def list_peers(
 
 
 def path(
-    name: Annotated[str, typer.Argument(
-        metavar="NAME", autocompletion=completion.peers,
-        help="A name that `heapwise peers list` prints.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            autocompletion=completion.peers,
+            help="A name that `heapwise peers list` prints.",
+        ),
+    ],
     json: JsonOption = False,
     debug: DebugOption = False,
 ) -> int:
@@ -150,9 +158,12 @@ def check(
 def add(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME...|all|trees", autocompletion=completion.buildable_peers,
-                       help="Peers of the list; or every language of the binary trees, one of them "
-                       "by trees/NAME."),
+        typer.Argument(
+            metavar="NAME...|all|trees",
+            autocompletion=completion.buildable_peers,
+            help="Peers of the list; or every language of the binary trees, one of them "
+            "by trees/NAME.",
+        ),
     ],
     again: Annotated[
         bool, typer.Option("--again", help="Build it again even if it is up to date.")
@@ -179,22 +190,29 @@ def add(
 
     console = Console(quiet, json)
     # By name: "all" and a peer's name may stand side by side.
-    languages = {one.name: one for name in names if _is_of_trees(name)
-                 for one in choose_trees(name)}
-    chosen = {one.name: one for name in names if not _is_of_trees(name)
-              for one in choose_buildable(name)}
+    languages = {
+        one.name: one for name in names if _is_of_trees(name) for one in choose_trees(name)
+    }
+    chosen = {
+        one.name: one for name in names if not _is_of_trees(name) for one in choose_buildable(name)
+    }
     install = yes or not languages or _may_install(packages_to_install([*languages.values()]))
     results = [
         *add_each([*chosen.values()], console, again=again),
-        *add_each_tree([*languages.values()], console, again=again, install=install)]
+        *add_each_tree([*languages.values()], console, again=again, install=install),
+    ]
     if json:
         console.json(results)
     return int(max((result.exit for result in results), default=Exit.DONE))
 
 
 def remove(
-    name: Annotated[str, typer.Argument(
-        metavar="NAME", autocompletion=completion.buildable_peers, help="A peer that was added.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", autocompletion=completion.buildable_peers, help="A peer that was added."
+        ),
+    ],
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -211,14 +229,22 @@ def remove(
 
     console = Console(quiet, json)
     try:
-        removed = [found.name for found in choose_trees(name) if forget_trees(found)] \
-            if _is_of_trees(name) else [p.name for p in choose_buildable(name) if forget(p.name)]
+        removed = (
+            [found.name for found in choose_trees(name) if forget_trees(found)]
+            if _is_of_trees(name)
+            else [p.name for p in choose_buildable(name) if forget(p.name)]
+        )
     except Problem as problem:
-        raise Problem(problem.id, problem.what, why="There is nothing to remove.",
-                      do="heapwise peers list") from problem
+        raise Problem(
+            problem.id, problem.what, why="There is nothing to remove.", do="heapwise peers list"
+        ) from problem
     if not removed:
-        raise Problem("E053", f"{name} was not added", why="There is nothing to remove.",
-                      do="heapwise peers list")
+        raise Problem(
+            "E053",
+            f"{name} was not added",
+            why="There is nothing to remove.",
+            do="heapwise peers list",
+        )
     if json:
         console.json(removed)
     for found in removed:

@@ -16,26 +16,39 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("record", short_help="Write a trace of what a program allocates.",
-                context_settings={"allow_interspersed_args": False})(record)
+    app.command(
+        "record",
+        short_help="Write a trace of what a program allocates.",
+        context_settings={"allow_interspersed_args": False},
+    )(record)
 
 
 def record(
     program: Annotated[
-        list[str] | None, typer.Argument(
-            metavar="-- PROGRAM [ARGS]...", help="The program to record.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="-- PROGRAM [ARGS]...", help="The program to record.", show_default=False
+        ),
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE",
-                     help="Write the trace to this file. [NAME.hwt, NAME-2.hwt, ...]"),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the trace to this file. [NAME.hwt, NAME-2.hwt, ...]",
+        ),
     ] = None,
     max_size: Annotated[
         str, typer.Option(metavar="SIZE", help="The trace never grows beyond this.")
     ] = "256M",
     stacks: Annotated[
-        str, typer.Option(metavar="N|all|none", help="Note the stack of one allocation in N. "
-                          "N:frames uses frame pointers, which the program must have.")
+        str,
+        typer.Option(
+            metavar="N|all|none",
+            help="Note the stack of one allocation in N. "
+            "N:frames uses frame pointers, which the program must have.",
+        ),
     ] = "256",
     profile: Annotated[
         bool, typer.Option("--profile", help="Record a sample of the calls, for production.")
@@ -88,28 +101,48 @@ def record(
         raise Problem("E003", "--sample-every is for --profile", do="add --profile")
     gap = parse_size(sample_every, "--sample-every") if sample_every else SAMPLE_EVERY
     if follow and profile:
-        raise Problem("E003", "--profile does not follow child processes",
-                      do="heapwise record --follow -- PROGRAM, or profile the command of the child")
+        raise Problem(
+            "E003",
+            "--profile does not follow child processes",
+            do="heapwise record --follow -- PROGRAM, or profile the command of the child",
+        )
     chosen, _, way = stacks.partition(":")
     if way not in ("", "frames") or (way and profile):
-        raise Problem("E003", "--profile finds stacks by unwind tables" if profile else
-                      f"--stacks {stacks} names no way to find stacks but frames",
-                      do="heapwise record --stacks 16:frames -- PROGRAM")
+        raise Problem(
+            "E003",
+            "--profile finds stacks by unwind tables"
+            if profile
+            else f"--stacks {stacks} names no way to find stacks but frames",
+            do="heapwise record --stacks 16:frames -- PROGRAM",
+        )
     every = 1 if profile else _stack_every(chosen)
     path = Path(output) if output else _free_name(Path(program[0]).name)
     console = Console(quiet, json)
-    summary = record(Recording(
-        program, path, parse_size(max_size, "--max-size"), every, gap if profile else 0,
-        start_paused, force, frame_pointers=bool(way), follows=follow))
+    summary = record(
+        Recording(
+            program,
+            path,
+            parse_size(max_size, "--max-size"),
+            every,
+            gap if profile else 0,
+            start_paused,
+            force,
+            frame_pointers=bool(way),
+            follows=follow,
+        )
+    )
     if json:
         console.json({"trace": str(path), "summary": summary})
     else:
         for line in _said(summary, path, gap if profile else 0):
             console.say(line)
     if cut := summary.not_written:
-        raise Problem("E051", f"{cut.path} could not be written to its end: {cut.reason}",
-                      why="The trace holds the calls before that, and no later ones.",
-                      do="make room, or -o FILE on another disk")
+        raise Problem(
+            "E051",
+            f"{cut.path} could not be written to its end: {cut.reason}",
+            why="The trace holds the calls before that, and no later ones.",
+            do="make room, or -o FILE on another disk",
+        )
     if (missed := summary.missed()) and not force:
         raise missed.as_problem(Path(summary.processes[0].program).name)
     return 128 + summary.signal if summary.signal else summary.exit_code or 0
@@ -129,8 +162,11 @@ def _stack_every(stacks: str) -> int:
     if stacks in ("all", "none"):
         return 1 if stacks == "all" else 0
     if not stacks.isdecimal() or int(stacks) == 0:
-        raise Problem("E003", f"--stacks {stacks} is neither a number above 0, all nor none",
-                      do="heapwise record --stacks 256 -- PROGRAM")
+        raise Problem(
+            "E003",
+            f"--stacks {stacks} is neither a number above 0, all nor none",
+            do="heapwise record --stacks 256 -- PROGRAM",
+        )
     return int(stacks)
 
 
@@ -157,16 +193,29 @@ def _children(summary: Recorded) -> list[str]:
         return []
     events = sum(each.events for each in summary.processes)
     kept = sum(each.kept_events for each in summary.processes)
-    lines = [f"Followed {counted(len(children), 'child', 'children')}; {events:,} calls in all, "
-             f"{percent(kept / events if events else 1)} kept, "
-             f"{size(sum(each.bytes for each in summary.processes))}"]
-    lines += sibling_lines([
-        Sibling(Path(each.trace), TracedProcess(each.pid, each.parent, first=False),
-                each.commands[-1] if each.commands else [], each.events, each.asked_bytes)
-        for each in children if each.trace], "Traces")
+    lines = [
+        f"Followed {counted(len(children), 'child', 'children')}; {events:,} calls in all, "
+        f"{percent(kept / events if events else 1)} kept, "
+        f"{size(sum(each.bytes for each in summary.processes))}"
+    ]
+    lines += sibling_lines(
+        [
+            Sibling(
+                Path(each.trace),
+                TracedProcess(each.pid, each.parent, first=False),
+                each.commands[-1] if each.commands else [],
+                each.events,
+                each.asked_bytes,
+            )
+            for each in children
+            if each.trace
+        ],
+        "Traces",
+    )
     if missed := sum(not each.trace for each in children):
-        lines.append(f"Missed   {counted(missed, 'child', 'children')} for which --max-size left "
-                     "no room")
+        lines.append(
+            f"Missed   {counted(missed, 'child', 'children')} for which --max-size left no room"
+        )
     return lines
 
 
@@ -179,19 +228,26 @@ def _missed(summary: Recorded) -> list[str]:
     first = summary.processes[0]
     if first.other_program:
         other = unrecorded(first.other_program)
-        lines.append(f"Missed   {other.name}, which {Path(first.program).name} executed: "
-                     f"{other.reason}")
+        lines.append(
+            f"Missed   {other.name}, which {Path(first.program).name} executed: {other.reason}"
+        )
     for each in dict.fromkeys(map(unrecorded, summary.children_without)):
         lines.append(f"Missed   {each.name}, which it started: {each.reason}")
     if others := max(summary.other_processes, summary.forked_processes):
-        lines.append(f"Missed   {counted(others, 'process', 'processes')} that it started; "
-                     "heapwise record --follow records them")
+        lines.append(
+            f"Missed   {counted(others, 'process', 'processes')} that it started; "
+            "heapwise record --follow records them"
+        )
     if summary.unknown_ends:
-        lines.append(f"Missed   the beginning of {counted(summary.unknown_ends, 'block')}: their "
-                     "frees were seen, and not the calls that made them")
+        lines.append(
+            f"Missed   the beginning of {counted(summary.unknown_ends, 'block')}: their "
+            "frees were seen, and not the calls that made them"
+        )
     if summary.threads_missed or summary.events_missed:
-        lines.append(f"Missed   {counted(summary.threads_missed, 'thread')}, "
-                     f"{counted(summary.events_missed, 'call')}")
+        lines.append(
+            f"Missed   {counted(summary.threads_missed, 'thread')}, "
+            f"{counted(summary.events_missed, 'call')}"
+        )
     return lines
 
 
@@ -200,16 +256,20 @@ def _said(summary: Recorded, path: Path, sample_every: int) -> list[str]:
     from heapwise.wording.numbers import percent, significant, size
 
     stored = path.stat().st_size
-    lines = [f"Profiled {summary.blocks:,} samples, one for each {size(sample_every)} on average, "
-             f"in {significant(summary.wall_s)} s"
-             if sample_every else
-             f"Recorded {counted(summary.events, 'call')} of "
-             f"{counted(summary.threads, 'thread')} in "
-             f"{significant(summary.wall_s)} s: {summary.blocks:,} blocks, at most "
-             f"{size(summary.peak_live_bytes)} at once"]
+    lines = [
+        f"Profiled {summary.blocks:,} samples, one for each {size(sample_every)} on average, "
+        f"in {significant(summary.wall_s)} s"
+        if sample_every
+        else f"Recorded {counted(summary.events, 'call')} of "
+        f"{counted(summary.threads, 'thread')} in "
+        f"{significant(summary.wall_s)} s: {summary.blocks:,} blocks, at most "
+        f"{size(summary.peak_live_bytes)} at once"
+    ]
     if summary.kept_events < summary.events:
-        lines.append(f"Kept     {percent(summary.kept_events / summary.events)} of the calls, in "
-                     f"{summary.windows} windows")
+        lines.append(
+            f"Kept     {percent(summary.kept_events / summary.events)} of the calls, in "
+            f"{summary.windows} windows"
+        )
     if summary.signal:
         lines.append(f"Ended    by signal {summary.signal}; the trace goes up to there")
     lines += _children(summary)

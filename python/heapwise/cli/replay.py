@@ -26,8 +26,9 @@ def register(app: typer.Typer) -> None:
 
 
 def replay(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A trace of heapwise record.",
-                                        show_default=False)],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A trace of heapwise record.", show_default=False)
+    ],
     schedule: Annotated[
         str | None, typer.Option(metavar="A,B", help="fast, order or paced. [fast,order]")
     ] = None,
@@ -43,8 +44,8 @@ def replay(
     time: TimeOption = None,
     seed: SeedOption = None,
     window: Annotated[
-        int | None, typer.Option(min=0, metavar="N",
-                                 help="Play this part of a cut trace. [its peak]")
+        int | None,
+        typer.Option(min=0, metavar="N", help="Play this part of a cut trace. [its peak]"),
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Play it although it had more processors.")
@@ -73,11 +74,17 @@ def replay(
     from heapwise.runner.replay_plan import prepare_replay
     from heapwise.store import costs, find_store
 
-    settings = [f"{name}={value}" for name, value in (("schedule", schedule), ("touch", touch))
-                if value]
+    settings = [
+        f"{name}={value}" for name, value in (("schedule", schedule), ("touch", touch)) if value
+    ]
     subjects = [f"malloc@{name}" for name in (allocators or "").split(",") if name]
-    request = RunRequest(settings=settings, subjects=subjects, rounds=rounds, seed=seed,
-                         time_s=parse_duration(time, "--time") if time else None)
+    request = RunRequest(
+        settings=settings,
+        subjects=subjects,
+        rounds=rounds,
+        seed=seed,
+        time_s=parse_duration(time, "--time") if time else None,
+    )
     prepared = prepare_replay(Path(file), request, os.environ, window=window, force=force)
     console = Console(quiet, json)
     say_process(Path(file), console)

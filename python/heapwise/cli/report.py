@@ -27,17 +27,23 @@ def register(app: typer.Typer) -> None:
 
 def report(
     runs: Annotated[
-        list[str] | None, typer.Argument(
-            metavar="[RUN]...", autocompletion=completion.runs, help="Ids of runs. [the last]")
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]...", autocompletion=completion.runs, help="Ids of runs. [the last]"
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All runs of the store.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="PATH",
-                                  help="Write to this file. [beside the run]")
+        Path | None,
+        typer.Option("--output", "-o", metavar="PATH", help="Write to this file. [beside the run]"),
     ] = None,
     open_: Annotated[
-        str, typer.Option("--open", metavar="yes|no|auto",
-                          help="Show it in a browser; auto does where there is a desktop.")
+        str,
+        typer.Option(
+            "--open",
+            metavar="yes|no|auto",
+            help="Show it in a browser; auto does where there is a desktop.",
+        ),
     ] = "auto",
     redact: Annotated[
         bool, typer.Option("--redact", help="Leave out host, user, paths and arguments.")
@@ -67,8 +73,11 @@ def report(
         raise empty_store(place)
     if is_live(sys.stderr) and not (quiet or as_json):
         error_line(f"Reading {counted(len(found) if every else len(runs or [0]), 'run')} ...")
-    wanted = (_readable(console, place, found) if every
-              else [read_run(place, run) for run in runs or ["last"]])
+    wanted = (
+        _readable(console, place, found)
+        if every
+        else [read_run(place, run) for run in runs or ["last"]]
+    )
     if not wanted:
         raise Problem("E061", f"no run of {place} can be read")
     path = _prepare(output, place, wanted)
@@ -105,14 +114,26 @@ def _list(console: Console, listed: list[Listing]) -> int:
         console.say(f"left out: {damaged.problem}")
     found = [run for run in listed if not run.problem]
     if console.as_json:
-        console.json([{"id": run.id, "created": run.created, "kind": run.kind,
-                       "state": run.shown_state, "command_line": run.command_line,
-                       "path": str(run.folder)} for run in found])
+        console.json(
+            [
+                {
+                    "id": run.id,
+                    "created": run.created,
+                    "kind": run.kind,
+                    "state": run.shown_state,
+                    "command_line": run.command_line,
+                    "path": str(run.folder),
+                }
+                for run in found
+            ]
+        )
         return 0
     for run in found:
         what = " ".join(run.command) or " ".join(run.experiments)
-        console.result(f"{run.id}  {run.created[:16].replace('T', ' ')}  {run.kind:8}"
-                       f"{run.shown_state:12}{what[:60]}")
+        console.result(
+            f"{run.id}  {run.created[:16].replace('T', ' ')}  {run.kind:8}"
+            f"{run.shown_state:12}{what[:60]}"
+        )
     if not found:
         console.result("The store is empty.")
     return 0

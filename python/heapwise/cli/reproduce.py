@@ -33,14 +33,18 @@ from heapwise.wording.durations import parse_duration
 
 def register(app: typer.Typer) -> None:
     app.command("reproduce", short_help="Measure a published report again, and judge it.")(
-        reproduce)
+        reproduce
+    )
 
 
 def reproduce(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", autocompletion=completion.reports,
-                       help="A report, or its file. [list them]"),
+        typer.Argument(
+            metavar="[NAME]",
+            autocompletion=completion.reports,
+            help="A report, or its file. [list them]",
+        ),
     ] = None,
     smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes, as a trial.")] = False,
     run: Annotated[
@@ -91,20 +95,30 @@ def reproduce(
         from heapwise.cli.frame.result_pages import write_results
         from heapwise.store import find_store
 
-        return write_results(find_store(store), pages, console, name=name, run=run, smoke=smoke,
-                             settings=set or [])
+        return write_results(
+            find_store(store), pages, console, name=name, run=run, smoke=smoke, settings=set or []
+        )
     if name is None:
         return _list(console, store)
     if fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
-        return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
-                                stall=fleet_stall, dry_run=dry_run)
+        return measure_on_fleet(
+            fleet,
+            store,
+            Console(quiet, json),
+            machines=fleet_machines,
+            stall=fleet_stall,
+            dry_run=dry_run,
+        )
     folder = str(output.absolute()) if output else ""
     if run is not None:
         if dry_run:
-            raise Problem("E003", "--run measures nothing, so --dry-run has nothing to plan",
-                          do=f"heapwise reproduce {name} --run {run}")
+            raise Problem(
+                "E003",
+                "--run measures nothing, so --dry-run has nothing to plan",
+                do=f"heapwise reproduce {name} --run {run}",
+            )
         return _read(name, run, set or [], folder, pdf, strict, store, console)
 
     from heapwise.catalog import choose_published
@@ -116,9 +130,14 @@ def reproduce(
     report = choose_published(name)
     source = str(Path(name).absolute()) if name.endswith(".toml") else name
     request = RunRequest(
-        settings=set or [], smoke=smoke, rounds=rounds, seed=seed, cpus=parse_cpus(cpus),
+        settings=set or [],
+        smoke=smoke,
+        rounds=rounds,
+        seed=seed,
+        cpus=parse_cpus(cpus),
         time_s=parse_duration(time, "--time") if time else None,
-        timeout_s=parse_timeout(timeout))
+        timeout_s=parse_timeout(timeout),
+    )
     prepared = prepare_reproduction(report, source, request, os.environ, output=folder, pdf=pdf)
     known = costs(find_store(store), smoke)
     console.say(f"Report       {report.title}")
@@ -126,8 +145,13 @@ def reproduce(
     announce(prepared, console, known)
     if dry_run:
         if json:
-            console.json({"plan": prepared.plan, "processes": processes_of(prepared),
-                          "estimated_s": estimate_s(prepared, known)})
+            console.json(
+                {
+                    "plan": prepared.plan,
+                    "processes": processes_of(prepared),
+                    "estimated_s": estimate_s(prepared, known),
+                }
+            )
         return 0
     return measure(prepared, store, console, strict=strict)
 
@@ -140,17 +164,20 @@ def _list(console: Console, store: str | None) -> int:
     reports, problems = find_published()
     newest = newest_verdicts(find_store(store))
     if console.as_json:
-        console.json([report_facts(report) | {"last": newest.get(report.name)}
-                      for report in reports])
+        console.json(
+            [report_facts(report) | {"last": newest.get(report.name)} for report in reports]
+        )
     else:
         width = max((len(report.name) for report in reports), default=0)
         for report in reports:
             facts = report_facts(report)
             console.result(f"{report.name.ljust(width)}  {report.title}")
             gap = " " * (width + 2)
-            console.result(f"{gap}{'; '.join(facts['machines'])}: {facts['tables']} tables, "
-                           f"{facts['figures']} figures ({facts['measured']} measured here), "
-                           f"{facts['conclusions']} conclusions")
+            console.result(
+                f"{gap}{'; '.join(facts['machines'])}: {facts['tables']} tables, "
+                f"{facts['figures']} figures ({facts['measured']} measured here), "
+                f"{facts['conclusions']} conclusions"
+            )
             if last := newest.get(report.name):
                 counts = ", ".join(f"{n} {word}" for word, n in last["counts"].items())
                 console.result(f"{gap}last run {last['run']}: {counts}")
@@ -162,8 +189,14 @@ def _list(console: Console, store: str | None) -> int:
 
 
 def _read(
-    name: str, run: str, settings: list[str], output: str, pdf: bool, strict: bool,
-    store: str | None, console: Console
+    name: str,
+    run: str,
+    settings: list[str],
+    output: str,
+    pdf: bool,
+    strict: bool,
+    store: str | None,
+    console: Console,
 ) -> int:
     """What an earlier run of the same experiments says; it need not be one of this verb."""
     from heapwise.catalog import choose_published
@@ -174,9 +207,13 @@ def _read(
 
     stored = read_run(find_store(store), run)
     if stored.run.plan.kind != "run":
-        raise Problem("E003", f"run {stored.run.id} compares a program: it has no experiments",
-                      do=f"heapwise reproduce {name}")
+        raise Problem(
+            "E003",
+            f"run {stored.run.id} compares a program: it has no experiments",
+            do=f"heapwise reproduce {name}",
+        )
     report = choose_published(name)
     changes = changes_of(report, stored.run.experiments, settings) if settings else None
-    return show_reproduced(Evidence(stored), report, console, output, pdf=pdf, strict=strict,
-                           changes=changes)
+    return show_reproduced(
+        Evidence(stored), report, console, output, pdf=pdf, strict=strict, changes=changes
+    )

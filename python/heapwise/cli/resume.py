@@ -31,15 +31,23 @@ def register(app: typer.Typer) -> None:
 
 
 def resume(
-    id: Annotated[str, typer.Argument(
-        metavar="[RUN]", autocompletion=completion.runs, help="A run's id.")] = "last",
+    id: Annotated[
+        str, typer.Argument(metavar="[RUN]", autocompletion=completion.runs, help="A run's id.")
+    ] = "last",
     rounds: Annotated[
-        int | None, typer.Option("--rounds", "-r", "--runs", min=1, metavar="N",
-                                 help="Rounds in all, with those that are done.")
+        int | None,
+        typer.Option(
+            "--rounds",
+            "-r",
+            "--runs",
+            min=1,
+            metavar="N",
+            help="Rounds in all, with those that are done.",
+        ),
     ] = None,
     time: Annotated[
-        str | None, typer.Option(metavar="DURATION",
-                                 help="Time in all, with the time already spent: 10m.")
+        str | None,
+        typer.Option(metavar="DURATION", help="Time in all, with the time already spent: 10m."),
     ] = None,
     strict: StrictOption = False,
     store: StoreOption = None,
@@ -66,8 +74,9 @@ def resume(
     console = Console(quiet, json)
     plan = extended(stored.run.plan, rounds, time)
     kept = sum(process.status != "interrupted" for process in stored.processes)
-    console.say(f"Run {stored.run.id} ({stored.run.state}) has "
-                f"{counted(kept, 'process', 'processes')}.")
+    console.say(
+        f"Run {stored.run.id} ({stored.run.state}) has {counted(kept, 'process', 'processes')}."
+    )
     if dry_run:
         if json:
             console.json(plan)
@@ -82,8 +91,13 @@ def resume(
     watcher = progress.choose(quiet)
     campaign = go_on(stored.path, partial(extended, rounds=rounds, time=time), watcher)
     if changed := campaign.run.plan.options.environment_changed:
-        console.say(labelled("Environment  ", f"changed since the run began: {', '.join(changed)}. "
-                             "The processes get the present values."))
+        console.say(
+            labelled(
+                "Environment  ",
+                f"changed since the run began: {', '.join(changed)}. "
+                "The processes get the present values.",
+            )
+        )
     return conduct(campaign, watcher, console, strict=strict)
 
 
@@ -94,14 +108,23 @@ def extended(plan: Plan, rounds: int | None, time: str | None) -> Plan:
     from heapwise.runner.compare_plan import PRECISION, least_rounds
 
     if rounds is not None:
-        plan = replace(plan, min_rounds=rounds, max_rounds=rounds,
-                       options=structs.replace(plan.options, rounds_given=True))
+        plan = replace(
+            plan,
+            min_rounds=rounds,
+            max_rounds=rounds,
+            options=structs.replace(plan.options, rounds_given=True),
+        )
     if time is not None:
         plan = replace(
-            plan, time_s=parse_duration(time, "--time"),
+            plan,
+            time_s=parse_duration(time, "--time"),
             options=structs.replace(plan.options, time_given=True),
         )
         if plan.kind == "compare":
-            plan = replace(plan, max_rounds=0, min_rounds=least_rounds(plan.subjects),
-                           precision=plan.precision or PRECISION)
+            plan = replace(
+                plan,
+                max_rounds=0,
+                min_rounds=least_rounds(plan.subjects),
+                precision=plan.precision or PRECISION,
+            )
     return plan

@@ -39,8 +39,11 @@ def run(
     context: typer.Context,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", autocompletion=completion.experiments,
-                       help="Ids, families, patterns, shelf or all."),
+        typer.Argument(
+            metavar="[ID]...",
+            autocompletion=completion.experiments,
+            help="Ids, families, patterns, shelf or all.",
+        ),
     ] = None,
     smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes, as a trial.")] = False,
     set: Annotated[
@@ -54,8 +57,9 @@ def run(
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N",
-                     help="Rounds of processes. [enough for the comparisons, smoke 1]"),
+        typer.Option(
+            min=1, metavar="N", help="Rounds of processes. [enough for the comparisons, smoke 1]"
+        ),
     ] = None,
     time: TimeOption = None,
     timeout: TimeoutOption = None,
@@ -88,19 +92,31 @@ def run(
     if fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
-        return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
-                                stall=fleet_stall, dry_run=dry_run)
+        return measure_on_fleet(
+            fleet,
+            store,
+            Console(quiet, json),
+            machines=fleet_machines,
+            stall=fleet_stall,
+            dry_run=dry_run,
+        )
     from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
     from heapwise.runner import RunRequest, prepare_run
     from heapwise.store import costs, find_store
 
     request = RunRequest(
-        patterns=ids, settings=set or [], smoke=smoke, repeats=repeats, rounds=rounds,
+        patterns=ids,
+        settings=set or [],
+        smoke=smoke,
+        repeats=repeats,
+        rounds=rounds,
         subjects=[word for word in (subjects or "").split(",") if word],
         time_s=parse_duration(time, "--time") if time else None,
-        timeout_s=parse_timeout(timeout), seed=seed,
-        cpus=parse_cpus(cpus), keep_environment=keep_env,
+        timeout_s=parse_timeout(timeout),
+        seed=seed,
+        cpus=parse_cpus(cpus),
+        keep_environment=keep_env,
     )
     prepared = prepare_run(request, os.environ)
     console = Console(quiet, json)
@@ -108,9 +124,12 @@ def run(
     announce(prepared, console, known)
     if dry_run:
         if json:
-            console.json({
-                "plan": prepared.plan, "processes": processes_of(prepared),
-                "estimated_s": estimate_s(prepared, known),
-            })
+            console.json(
+                {
+                    "plan": prepared.plan,
+                    "processes": processes_of(prepared),
+                    "estimated_s": estimate_s(prepared, known),
+                }
+            )
         return 0
     return measure(prepared, store, console, strict=strict)

@@ -23,16 +23,28 @@ def register(app: typer.Typer) -> None:
 
 
 def trace(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A trace of heapwise record.",
-                                        show_default=False)],
-    skip: Annotated[list[str] | None, typer.Option(
-        metavar="REGEX", help="Functions to skip as wrappers, too.", show_default=False)] = None,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A trace of heapwise record.", show_default=False)
+    ],
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="REGEX", help="Functions to skip as wrappers, too.", show_default=False
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Call sites to show.")] = 10,
-    html: Annotated[str | None, typer.Option(
-        metavar="PAGE", help="Write a page with figures.", show_default=False)] = None,
-    export: Annotated[list[str] | None, typer.Option(
-        metavar="FILE", help="Write FILE.pb.gz, .speedscope.json, .dhat.json or .folded.",
-        show_default=False)] = None,
+    html: Annotated[
+        str | None,
+        typer.Option(metavar="PAGE", help="Write a page with figures.", show_default=False),
+    ] = None,
+    export: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write FILE.pb.gz, .speedscope.json, .dhat.json or .folded.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -53,8 +65,9 @@ def trace(
     from heapwise.trace.wrappers import Wrappers
 
     console = Console(quiet, json)
-    wanted = Wanted(file, Wrappers(skip or []), top, html,
-                    [(name, _exporter(name)) for name in export or []])
+    wanted = Wanted(
+        file, Wrappers(skip or []), top, html, [(name, _exporter(name)) for name in export or []]
+    )
     if is_heap_profile(Path(file)):
         return _foreign(wanted, console)
     with open_trace(Path(file)) as opened:
@@ -120,9 +133,12 @@ def _foreign(wanted: Wanted, console: Console) -> int:
     from heapwise.trace.heap_profile import heap_profile_document, read_heap_profile
 
     if wanted.html or wanted.written:
-        raise Problem("E062", f"{wanted.file} is a heap profile of another tool: it has no page "
-                      "and no exports", why="It holds neither times nor lifetimes.",
-                      do="record the program with heapwise record for them")
+        raise Problem(
+            "E062",
+            f"{wanted.file} is a heap profile of another tool: it has no page and no exports",
+            why="It holds neither times nor lifetimes.",
+            do="record the program with heapwise record for them",
+        )
     profile = read_heap_profile(Path(wanted.file))
     for line in heap_profile_lines(profile, wanted.wrappers, wanted.top):
         console.result(line)
@@ -137,8 +153,11 @@ def _exporter(name: str) -> Export:
     for suffix in sorted(EXPORTS, key=len, reverse=True):
         if name.endswith(suffix):
             return EXPORTS[suffix]
-    raise Problem("E003", f"--export {name}: the name has to end with {', '.join(EXPORTS)}",
-                  do="heapwise trace --help")
+    raise Problem(
+        "E003",
+        f"--export {name}: the name has to end with {', '.join(EXPORTS)}",
+        do="heapwise trace --help",
+    )
 
 
 def _write(name: str, content: bytes) -> None:

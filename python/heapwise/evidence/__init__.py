@@ -8,5 +8,12 @@ from heapwise.evidence.kept import measured, planted, timed
 from heapwise.evidence.series import Series, Side, Table
 
 __all__ = [
-    "YARDSTICK", "Evidence", "Series", "Side", "Table", "measured", "planted", "timed",
+    "YARDSTICK",
+    "Evidence",
+    "Series",
+    "Side",
+    "Table",
+    "measured",
+    "planted",
+    "timed",
 ]

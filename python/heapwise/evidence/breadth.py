@@ -33,8 +33,10 @@ class References:
             every.append(took_ns)
         self._all = float(np.quantile(every, USUAL)) if every else 0.0
         self._each: Mapping[int | None, float] = {
-            processor: float(np.quantile(found, USUAL)) for processor, found in groups.items()
-            if processor is not None and len(found) >= ENOUGH_LOOKS}
+            processor: float(np.quantile(found, USUAL))
+            for processor, found in groups.items()
+            if processor is not None and len(found) >= ENOUGH_LOOKS
+        }
 
     def of(self, processor: int | None) -> float:
         """0 if there was no look at all."""
@@ -48,5 +50,9 @@ def processor_of(sample: Sample) -> int | None:
 
 
 def references_of(samples: Iterable[Sample]) -> References:
-    return References((processor_of(s), float(took)) for s in samples
-                      for took in (s.facts.breadth_before_ns, s.facts.breadth_after_ns) if took)
+    return References(
+        (processor_of(s), float(took))
+        for s in samples
+        for took in (s.facts.breadth_before_ns, s.facts.breadth_after_ns)
+        if took
+    )

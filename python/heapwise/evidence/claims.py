@@ -55,5 +55,6 @@ def claims(evidence: Evidence) -> list[Claim]:
             differs = ratio.strict is not None and not ratio.strict[0] <= 1 <= ratio.strict[1]
             drift = evidence.drifts((cell, subject), (cell, baseline))
             found.append(
-                Claim(cell, subject, ratio.p_value, p, ratio.n, differs, len(group), drift))
+                Claim(cell, subject, ratio.p_value, p, ratio.n, differs, len(group), drift)
+            )
     return found

@@ -80,14 +80,18 @@ class Demand:
 def counted_processes(stored: StoredRun, setup: Setup | None = None) -> dict[str, Process]:
     """Subject -> its counting process in a setup, if that ended well and left its counts. None: in
     the first setup that has one."""
-    found = [p for p in stored.processes
-             if p.facts.counting and p.status == "ok" and p.facts.calls is not None]
+    found = [
+        p
+        for p in stored.processes
+        if p.facts.counting and p.status == "ok" and p.facts.calls is not None
+    ]
     wanted = setup or next((p.setup for p in found), None)
     return {p.subject: p for p in found if p.setup == wanted}
 
 
-def counted_facts(stored: StoredRun, labels: Sequence[str],
-                  setup: Setup | None = None) -> ProcessFacts | None:
+def counted_facts(
+    stored: StoredRun, labels: Sequence[str], setup: Setup | None = None
+) -> ProcessFacts | None:
     """``labels``: the baseline and its control. None if neither was counted."""
     counted = counted_processes(stored, setup)
     return next((counted[name].facts for name in labels if name in counted), None)
@@ -110,12 +114,19 @@ def _demand(stored: StoredRun, labels: Sequence[str], setup: Setup) -> Demand | 
     timed = [p for p in measured(stored) if p.setup == setup]
     times = [p.facts.cpu_s or p.facts.wall_s for p in timed if p.subject in labels]
     seconds = _middle(times) or facts.plain_wall_s or facts.counted_wall_s
-    return Demand(facts.calls.requests, facts.bytes_requested, seconds, facts.peak_live_bytes,
-                  _pages(stored, timed, labels, facts.bytes_requested), facts.calls.free)
+    return Demand(
+        facts.calls.requests,
+        facts.bytes_requested,
+        seconds,
+        facts.peak_live_bytes,
+        _pages(stored, timed, labels, facts.bytes_requested),
+        facts.calls.free,
+    )
 
 
-def _pages(stored: StoredRun, timed: Sequence[Process], labels: Sequence[str],
-           bytes_requested: int | None) -> float:
+def _pages(
+    stored: StoredRun, timed: Sequence[Process], labels: Sequence[str], bytes_requested: int | None
+) -> float:
     """Pages that the program had no blocks for were mapped for something else."""
     plan = stored.run.plan
     build = plan.build_of(labels[0]).name if labels else ""
@@ -153,13 +164,15 @@ class Counts:
         return {name: n for name, n in self.requests.items() if abs(n - base) > allowed}
 
 
-def counts_of(stored: StoredRun, baseline: str, control: str,
-              setup: Setup | None = None) -> Counts:
+def counts_of(stored: StoredRun, baseline: str, control: str, setup: Setup | None = None) -> Counts:
     """Of the subjects that run the build of ``baseline``: others may do other work."""
     plan = stored.run.plan
     build = plan.build_of(baseline).name
-    found = {name: p.facts.calls.requests for name, p in counted_processes(stored, setup).items()
-             if p.facts.calls is not None and plan.build_of(name).name == build}
+    found = {
+        name: p.facts.calls.requests
+        for name, p in counted_processes(stored, setup).items()
+        if p.facts.calls is not None and plan.build_of(name).name == build
+    }
     base, again = found.get(baseline), found.get(control)
     spread = abs(again / base - 1) if base and again is not None else 0.0
     return Counts(baseline, {n: c for n, c in found.items() if n != control}, spread)

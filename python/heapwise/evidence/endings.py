@@ -15,13 +15,15 @@ Codes = Counter[int]
 
 def codes_of(evidence: Evidence, setup: Setup, subject: str) -> Codes:
     """Exit code -> how many of the timed processes that count ended with it."""
-    return Counter(p.facts.exit_code for p in evidence.tried.get(setup, {}).get(subject, ())
-                   if p.status == "ok" and p.facts.exit_code is not None)
+    return Counter(
+        p.facts.exit_code
+        for p in evidence.tried.get(setup, {}).get(subject, ())
+        if p.status == "ok" and p.facts.exit_code is not None
+    )
 
 
 def other_ending(evidence: Evidence, setup: Setup, subject: str, base: str) -> str:
-    """``ended with 3, and base with 0`` if most processes of the two ended differently; else "".
-    """
+    """``ended with 3, and base with 0`` if most processes of the two ended differently; else ""."""
     mine, known = (usual_code(codes_of(evidence, setup, name)) for name in (subject, base))
     if mine is None or known is None or mine == known:
         return ""

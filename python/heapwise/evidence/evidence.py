@@ -66,8 +66,11 @@ class Evidence:
     @cached_property
     def table(self) -> Table:
         """Cell -> subject -> series of the kept samples, of quantities that are declared."""
-        return {cell: row for cell, row in tabulate(self.sieve.kept).items()
-                if (cell.experiment, cell.quantity) in self.quantities}
+        return {
+            cell: row
+            for cell, row in tabulate(self.sieve.kept).items()
+            if (cell.experiment, cell.quantity) in self.quantities
+        }
 
     @cached_property
     def cells(self) -> dict[str, list[Cell]]:
@@ -99,8 +102,10 @@ class Evidence:
     def paired_rounds(self, setup: Setup, subject: str) -> set[int]:
         """Rounds of the subject that can be compared; of the baseline, with its control."""
         (experiment, _), row = setup, self.sound_rounds.get(setup, {})
-        labels = [row.get(name, set()) for name in (
-            self.baselines.get(experiment, ""), self.controls.get(experiment, ""))]
+        labels = [
+            row.get(name, set())
+            for name in (self.baselines.get(experiment, ""), self.controls.get(experiment, ""))
+        ]
         if subject in (self.baselines.get(experiment), self.controls.get(experiment)):
             return labels[0] & labels[1] if all(labels) else labels[0] | labels[1]
         return row.get(subject, set()) & (labels[0] | labels[1])
@@ -121,8 +126,9 @@ class Evidence:
         """The A/A pairs of each cell where baseline and control were both measured above zero."""
         found: dict[Cell, Pairs] = {}
         for cell, row in self.table.items():
-            baseline, control = (names.get(cell.experiment, "")
-                                 for names in (self.baselines, self.controls))
+            baseline, control = (
+                names.get(cell.experiment, "") for names in (self.baselines, self.controls)
+            )
             if baseline in row and control in row:
                 pairs = pair(row[baseline].rounds, row[control].rounds)
                 if pairs.has_ratio:
@@ -139,9 +145,14 @@ class Evidence:
             found, note = self.pairs(above, below).ratio()
             tied, own = self.dependence[above[0].experiment], self.own_dependence(above, below)
             step = (self.step(*above) + self.step(*below)) / 2
-            self._ratios[above, below] = found and found.widened(
-                max(tied.factor, own.factor if own else 1.0),
-                max(tied.strict_factor, own.strict_factor if own else 1.0)).blurred(step), note
+            self._ratios[above, below] = (
+                found
+                and found.widened(
+                    max(tied.factor, own.factor if own else 1.0),
+                    max(tied.strict_factor, own.strict_factor if own else 1.0),
+                ).blurred(step),
+                note,
+            )
         return self._ratios[above, below]
 
     def own_dependence(self, above: Side, below: Side) -> Dependence | None:
@@ -185,8 +196,11 @@ class Evidence:
         cell, subject = side
         control = self.controls.get(cell.experiment, "")
         row = self.table[cell]
-        if subject != self.baselines.get(cell.experiment) or other == (cell, control) or (
-                control not in row):
+        if (
+            subject != self.baselines.get(cell.experiment)
+            or other == (cell, control)
+            or (control not in row)
+        ):
             return row[subject].rounds
         return _means(row[subject].rounds, row[control].rounds)
 
@@ -199,8 +213,11 @@ class Evidence:
             if experiment is None or cell.quantity != experiment.quantities[0].name:
                 continue
             baseline = self.baselines[cell.experiment]
-            found = (self.pairs((cell, name), (cell, baseline)) for name in row
-                     if name != baseline and baseline in row)
+            found = (
+                self.pairs((cell, name), (cell, baseline))
+                for name in row
+                if name != baseline and baseline in row
+            )
             series[cell.experiment] += [pairs for pairs in found if pairs.has_ratio]
         return {id: _dependence(found) for id, found in series.items()}
 
@@ -208,9 +225,15 @@ class Evidence:
     def noise(self) -> dict[Cell, NoiseFloor]:
         """How far each cell's baseline strays from itself."""
         tied = self.dependence
-        found = {cell: noise_floor(one.above, one.below, tied[cell.experiment].factor,
-                                   self.step(cell, self.baselines[cell.experiment]))
-                 for cell, one in self.control_pairs.items()}
+        found = {
+            cell: noise_floor(
+                one.above,
+                one.below,
+                tied[cell.experiment].factor,
+                self.step(cell, self.baselines[cell.experiment]),
+            )
+            for cell, one in self.control_pairs.items()
+        }
         return {cell: floor for cell, floor in found.items() if floor is not None}
 
     @cached_property
@@ -221,8 +244,7 @@ class Evidence:
     @cached_property
     def claims(self) -> dict[tuple[Cell, str], Claim]:
         """Every comparison of a subject with its baseline."""
-        return {(claim.cell, claim.subject): claim
-                for claim in claims(self)}
+        return {(claim.cell, claim.subject): claim for claim in claims(self)}
 
     @cached_property
     def quantities(self) -> dict[tuple[str, str], Quantity]:
@@ -282,11 +304,15 @@ class Evidence:
         """The same of each build in each setup, the baseline's build first."""
         if self.stored.run.plan.kind != "compare" or not self.baselines:
             return []
-        setups: list[Setup | None] = [*dict.fromkeys(
-            p.setup for p in self.stored.processes if p.facts.counting)] or [None]
+        setups: list[Setup | None] = [
+            *dict.fromkeys(p.setup for p in self.stored.processes if p.facts.counting)
+        ] or [None]
         control = next(iter(self.controls.values()), "")
-        return [counts_of(self.stored, base, control if base in self.labels else "", setup)
-                for setup in setups for base in self.references.values()]
+        return [
+            counts_of(self.stored, base, control if base in self.labels else "", setup)
+            for setup in setups
+            for base in self.references.values()
+        ]
 
     @cached_property
     def references(self) -> dict[str, str]:
@@ -322,35 +348,48 @@ class Evidence:
     @cached_property
     def never_ranked(self) -> dict[str, set[str]]:
         """Experiment -> subjects that are shown and never ranked: controls and yardsticks."""
-        return {e.id: self.control_names | {YARDSTICK} | {
-            spec.name for spec in e.subjects if spec.yardstick}
-            for e in self.stored.run.experiments}
+        return {
+            e.id: self.control_names
+            | {YARDSTICK}
+            | {spec.name for spec in e.subjects if spec.yardstick}
+            for e in self.stored.run.experiments
+        }
 
     @cached_property
     def compiled_in(self) -> dict[str, set[str]]:
         """Experiment -> heaps that the compiler put into the program: another contest than that of
         the libraries, which are called through the linkage table. Only where libraries compete: in
         other families such a heap is a subject like all others."""
-        return {e.id: {spec.name for spec in e.subjects if spec.kind == "inline"}
-                for e in self.stored.run.experiments if e.family == HEAPS
-                and any(spec.kind == "malloc" for spec in e.subjects)}
+        return {
+            e.id: {spec.name for spec in e.subjects if spec.kind == "inline"}
+            for e in self.stored.run.experiments
+            if e.family == HEAPS and any(spec.kind == "malloc" for spec in e.subjects)
+        }
 
     def is_aside(self, cell: Cell, subject: str) -> bool:
-        """Whether it is shown beside the ranking of the cell, as it is compiled into the program.
-        """
+        """Whether it is shown beside the ranking of the cell, as it is compiled into the
+        program."""
         return subject in self.compiled_in.get(cell.experiment, ())
 
     @cached_property
     def groups(self) -> dict[str, str]:
         """Subject, as its experiment declares it -> its group, where there are groups."""
-        return {spec.name: spec.group for e in self.stored.run.experiments
-                for spec in e.subjects if spec.group}
+        return {
+            spec.name: spec.group
+            for e in self.stored.run.experiments
+            for spec in e.subjects
+            if spec.group
+        }
 
     @cached_property
     def _group_by_label(self) -> dict[tuple[str, str], str]:
-        return {(e.id, name): spec.group for e in self.stored.run.experiments
-                for spec in e.subjects if spec.group
-                for name in (spec.name, control_name(spec.name))}
+        return {
+            (e.id, name): spec.group
+            for e in self.stored.run.experiments
+            for spec in e.subjects
+            if spec.group
+            for name in (spec.name, control_name(spec.name))
+        }
 
     def group_of(self, experiment: str, subject: str) -> str:
         """Only subjects of one group share a ranking; "" where the experiment has no groups."""
@@ -363,8 +402,11 @@ class Evidence:
     @cached_property
     def _planted(self) -> dict[tuple[Setup, str], float]:
         """By setup and subject; only what is above 0."""
-        found = {(setup, subject): max(map(planted, processes))
-                 for setup, row in self.tried.items() for subject, processes in row.items()}
+        found = {
+            (setup, subject): max(map(planted, processes))
+            for setup, row in self.tried.items()
+            for subject, processes in row.items()
+        }
         return {place: added for place, added in found.items() if added}
 
 
@@ -386,6 +428,9 @@ def _means(first: dict[int, float], second: dict[int, float]) -> dict[int, float
     """The geometric mean of both, or the one that there is; the first alone where one is zero."""
     if min(*first.values(), *second.values()) <= 0:
         return first
-    return {number: sqrt(first.get(number, second.get(number, 0.0)) *
-                         second.get(number, first.get(number, 0.0)))
-            for number in sorted(first.keys() | second.keys())}
+    return {
+        number: sqrt(
+            first.get(number, second.get(number, 0.0)) * second.get(number, first.get(number, 0.0))
+        )
+        for number in sorted(first.keys() | second.keys())
+    }

@@ -35,19 +35,32 @@ def fixed_time(evidence: Evidence, setup: Setup) -> str:
     stored = evidence.stored
     if stored.run.plan.kind != "compare":
         return ""
-    calls = {name: process.facts.calls.requests
-             for name, process in counted_processes(stored, setup).items() if process.facts.calls}
+    calls = {
+        name: process.facts.calls.requests
+        for name, process in counted_processes(stored, setup).items()
+        if process.facts.calls
+    }
     labels = [calls[name] for name in evidence.labels if name in calls]
     if len(labels) == 2 and min(labels) >= LEAST_CALLS and _apart(labels) > UNEQUAL:
-        return (f"two counts of the calls of {evidence.labels[0]} differ by "
-                f"{percent(_apart(labels))}")
+        return (
+            f"two counts of the calls of {evidence.labels[0]} differ by {percent(_apart(labels))}"
+        )
     all_counts = list(calls.values())
-    if not evidence.compares_builds or min(all_counts, default=0) < LEAST_CALLS or (
-            _apart(all_counts) <= UNEQUAL_BUILDS):
+    if (
+        not evidence.compares_builds
+        or min(all_counts, default=0) < LEAST_CALLS
+        or (_apart(all_counts) <= UNEQUAL_BUILDS)
+    ):
         return ""
     time = _timer(evidence, setup)
-    return (f"all end just after {time}, and their calls of malloc differ by "
-            f"{percent(_apart(all_counts))}") if time else ""
+    return (
+        (
+            f"all end just after {time}, and their calls of malloc differ by "
+            f"{percent(_apart(all_counts))}"
+        )
+        if time
+        else ""
+    )
 
 
 def _apart(counts: list[int]) -> float:

@@ -16,13 +16,18 @@ UNMAPPED_SHARE = 0.01
 def is_more_than_one_process(processes: Iterable[Process]) -> bool:
     """Whether a timed process had others beside it, or shared memory that belongs to none. Then the
     mark of the largest process is a part of what the program needs."""
-    return any(_has_others(process) for process in processes
-               if process.status == "ok" and not process.facts.counting)
+    return any(
+        _has_others(process)
+        for process in processes
+        if process.status == "ok" and not process.facts.counting
+    )
 
 
 def _has_others(process: Process) -> bool:
     curve = process.facts.memory
     if curve is None or curve.looks < ENOUGH:
         return len(process.identity) > 1 or max(curve.processes if curve else [], default=0) > 1
-    return (max(curve.processes, default=0) > 1
-            or curve.most_unmapped_kib > UNMAPPED_SHARE * curve.peak_kib)
+    return (
+        max(curve.processes, default=0) > 1
+        or curve.most_unmapped_kib > UNMAPPED_SHARE * curve.peak_kib
+    )

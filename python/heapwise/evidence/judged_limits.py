@@ -14,8 +14,12 @@ from heapwise.evidence.series import Pairs
 from heapwise.model import Process, ProcessFacts
 from heapwise.stats.limits import Decision, RunsOfBoth, decide, decide_counts
 
-TIMED = {"time": "wall_time", "cpu_time": "cpu_time", "peak_memory": "peak_memory",
-         "instructions": "instructions"}
+TIMED = {
+    "time": "wall_time",
+    "cpu_time": "cpu_time",
+    "peak_memory": "peak_memory",
+    "instructions": "instructions",
+}
 """Statistical metrics -> quantities. Instructions are among them where the processor counts them.
 """
 
@@ -65,10 +69,14 @@ def judge_limits(evidence: Evidence, *, ended: bool) -> list[Judged]:
     declared = {q.name for q in evidence.stored.run.experiments[0].quantities}
     timed = {m for m in gate.limits if TIMED.get(m) in declared}
     tests = len(timed) + (MEMORY in timed)
-    return [_memory(evidence, float(limit), tests, ended) if metric == MEMORY
-            else _timed(evidence, metric, float(limit), tests, ended) if metric in timed
-            else _counted(evidence, metric, float(limit))
-            for metric, limit in gate.limits.items()]
+    return [
+        _memory(evidence, float(limit), tests, ended)
+        if metric == MEMORY
+        else _timed(evidence, metric, float(limit), tests, ended)
+        if metric in timed
+        else _counted(evidence, metric, float(limit))
+        for metric, limit in gate.limits.items()
+    ]
 
 
 def _memory(evidence: Evidence, limit: float, tests: int, ended: bool) -> Judged:
@@ -76,30 +84,39 @@ def _memory(evidence: Evidence, limit: float, tests: int, ended: bool) -> Judged
     verdicts counts."""
     largest = _timed(evidence, MEMORY, limit, tests, ended)
     if largest.decision.verdict == "regressed" or not is_more_than_one_process(
-            evidence.stored.processes):
+        evidence.stored.processes
+    ):
         return largest
     whole = _timed(evidence, MEMORY, limit, tests, ended, WHOLE)
-    return largest if (largest.decision.verdict, whole.decision.verdict) == (
-        "cannot tell", "fine") else whole
+    return (
+        largest
+        if (largest.decision.verdict, whole.decision.verdict) == ("cannot tell", "fine")
+        else whole
+    )
 
 
 def next_look_of(evidence: Evidence) -> int | None:
     """After how many rounds an answer can change; None if further rounds change none."""
-    due = (one.decision.next_look for one in judge_limits(evidence, ended=False)
-           if one.counts is None and one.decision.verdict == "cannot tell")
+    due = (
+        one.decision.next_look
+        for one in judge_limits(evidence, ended=False)
+        if one.counts is None and one.decision.verdict == "cannot tell"
+    )
     return min((look for look in due if look is not None), default=None)
 
 
 def sides(evidence: Evidence) -> tuple[str, str]:
     """The names of the base and of the new build."""
     [base] = evidence.baselines.values()
-    new = next(s.name for s in evidence.stored.run.plan.subjects
-               if s.name != base and not s.control)
+    new = next(
+        s.name for s in evidence.stored.run.plan.subjects if s.name != base and not s.control
+    )
     return base, new
 
 
-def _timed(evidence: Evidence, metric: str, limit: float, metrics: int, ended: bool,
-           quantity: str = "") -> Judged:
+def _timed(
+    evidence: Evidence, metric: str, limit: float, metrics: int, ended: bool, quantity: str = ""
+) -> Judged:
     """quantity: that is judged, if it is not the metric's own."""
     base, new = sides(evidence)
     wanted = quantity or TIMED[metric]
@@ -113,11 +130,18 @@ def _timed(evidence: Evidence, metric: str, limit: float, metrics: int, ended: b
     if change.has_ratio:
         pairs = evidence.control_pairs.get(cell)
         decision = decide(
-            _logs(change), _logs(pairs) if pairs else [], limit, metrics, ended=ended,
-            runs=RunsOfBoth(change.above, *((pairs.above, pairs.below) if pairs
-                                            else (change.below, []))))
-    return Judged(metric, limit, unit, decision, row[base].middle, row[new].middle,
-                  quantity=quantity)
+            _logs(change),
+            _logs(pairs) if pairs else [],
+            limit,
+            metrics,
+            ended=ended,
+            runs=RunsOfBoth(
+                change.above, *((pairs.above, pairs.below) if pairs else (change.below, []))
+            ),
+        )
+    return Judged(
+        metric, limit, unit, decision, row[base].middle, row[new].middle, quantity=quantity
+    )
 
 
 def _logs(pairs: Pairs) -> list[float]:
@@ -134,13 +158,20 @@ def _counted(evidence: Evidence, metric: str, limit: float) -> Judged:
     verdict = "cannot tell" if uneven else decide_counts(*counts, limit)
     unit: Literal["bytes", "count"] = "bytes" if metric == "allocated_bytes" else "count"
     middles = [float(np.median(each)) if each else None for each in counts]
-    return Judged(metric, limit, unit, Decision(verdict, None, None, None), middles[0], middles[1],
-                  counts)
+    return Judged(
+        metric, limit, unit, Decision(verdict, None, None, None), middles[0], middles[1], counts
+    )
 
 
 def _counts(evidence: Evidence, names: set[str], metric: str) -> list[int]:
-    return counts_in(metric, (process.facts for process in evidence.stored.processes
-                              if process.subject in names and _was_counted(process)))
+    return counts_in(
+        metric,
+        (
+            process.facts
+            for process in evidence.stored.processes
+            if process.subject in names and _was_counted(process)
+        ),
+    )
 
 
 def counts_in(metric: str, facts: Iterable[ProcessFacts]) -> list[int]:

@@ -121,10 +121,14 @@ def _where_left(found: list[Candidate], struck: Marks, least_share: float) -> Ma
         rounds.setdefault(row, set()).add(candidate.sample.round)
         if not hit:
             left.setdefault(row, set()).add(candidate.sample.round)
-    spared = {row[0] for row, all_ in rounds.items()
-              if len(left.get(row, ())) < max(1, least_share * len(all_))}
-    return [hit and candidate.setup not in spared
-            for candidate, hit in zip(found, struck, strict=True)]
+    spared = {
+        row[0]
+        for row, all_ in rounds.items()
+        if len(left.get(row, ())) < max(1, least_share * len(all_))
+    }
+    return [
+        hit and candidate.setup not in spared for candidate, hit in zip(found, struck, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -135,8 +139,11 @@ class Rule:
     limit: Callable[[list[Candidate], Marks], Marks]
 
 
-RULES = {"V12": Rule(_moved, _exceptions), "V13": Rule(_robbed, _exceptions),
-         "V26": Rule(_crowded, _where_enough_is_left)}
+RULES = {
+    "V12": Rule(_moved, _exceptions),
+    "V13": Rule(_robbed, _exceptions),
+    "V26": Rule(_crowded, _where_enough_is_left),
+}
 
 
 def measured(stored: StoredRun) -> list[Process]:
@@ -152,12 +159,17 @@ def candidates(stored: StoredRun) -> list[Candidate]:
     """Samples that may count, before the rules, in the order in which they were taken."""
     processes = {p.number: p for p in measured(stored)}
     usual = references_of(stored.samples)
-    found = [Candidate(s, processes[s.process], usual.of(processor_of(s))) for s in stored.samples
-             if not s.warm_up and s.process in processes]
-    busy = _busy_afterwards(found, {s.name for s in stored.run.plan.subjects
-                                    if s.baseline or s.control})
-    return [replace(c, after_counts=False) if (c.setup, c.sample.subject) in busy else c
-            for c in found]
+    found = [
+        Candidate(s, processes[s.process], usual.of(processor_of(s)))
+        for s in stored.samples
+        if not s.warm_up and s.process in processes
+    ]
+    busy = _busy_afterwards(
+        found, {s.name for s in stored.run.plan.subjects if s.baseline or s.control}
+    )
+    return [
+        replace(c, after_counts=False) if (c.setup, c.sample.subject) in busy else c for c in found
+    ]
 
 
 def _busy_afterwards(found: list[Candidate], labels: set[str]) -> set[tuple[Setup, str]]:
@@ -169,7 +181,8 @@ def _busy_afterwards(found: list[Candidate], labels: set[str]) -> set[tuple[Setu
         if after:
             subject = "" if candidate.sample.subject in labels else candidate.sample.subject
             hits.setdefault((candidate.setup, subject), []).append(
-                after / candidate.usual_breadth_ns - 1 > CROWD)
+                after / candidate.usual_breadth_ns - 1 > CROWD
+            )
     busy = set()
     for (setup, subject), mine in hits.items():
         base = hits.get((setup, ""), [])
@@ -199,8 +212,11 @@ def sieve(found: list[Candidate]) -> Sieve:
     struck = {name: [rule.strikes(c) for c in found] for name, rule in RULES.items()}
     out = {name: rule.limit(found, struck[name]) for name, rule in RULES.items()}
     kept, sound, removed = [], [], dict.fromkeys(RULES, 0)
-    rare = [marks for name, marks in struck.items()
-            if RULES[name].limit is _exceptions and sum(marks) <= TOO_MANY * len(found)]
+    rare = [
+        marks
+        for name, marks in struck.items()
+        if RULES[name].limit is _exceptions and sum(marks) <= TOO_MANY * len(found)
+    ]
     for place, candidate in enumerate(found):
         by = next((name for name in RULES if out[name][place]), None)
         if by is not None:
@@ -209,11 +225,24 @@ def sieve(found: list[Candidate]) -> Sieve:
         kept.append(candidate.sample)
         if not any(marks[place] for marks in rare):
             sound.append(candidate.sample)
-    spared = {name: len({c.setup for c, hit, excluded in
-                         zip(found, struck[name], out[name], strict=True) if hit and not excluded})
-              for name in RULES}
-    return Sieve(kept, sound, len(found), {name: sum(marks) for name, marks in struck.items()},
-                 removed, spared)
+    spared = {
+        name: len(
+            {
+                c.setup
+                for c, hit, excluded in zip(found, struck[name], out[name], strict=True)
+                if hit and not excluded
+            }
+        )
+        for name in RULES
+    }
+    return Sieve(
+        kept,
+        sound,
+        len(found),
+        {name: sum(marks) for name, marks in struck.items()},
+        removed,
+        spared,
+    )
 
 
 def planted(process: Process) -> float:

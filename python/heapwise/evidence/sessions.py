@@ -28,8 +28,11 @@ MATTERS = 0.5
 
 def sessions_of(evidence: Evidence) -> dict[int, int]:
     """Round -> the number of its session, from 0; all are 0 if the run was never interrupted."""
-    times = sorted((when.timestamp(), process.round) for process in evidence.stored.processes
-                   if (when := _time(process.started_at)) is not None)
+    times = sorted(
+        (when.timestamp(), process.round)
+        for process in evidence.stored.processes
+        if (when := _time(process.started_at)) is not None
+    )
     found: dict[int, int] = {}
     session, before = 0, times[0][0] if times else 0.0
     for at, number in times:
@@ -64,6 +67,8 @@ def session_words(evidence: Evidence, cell: Cell, subject: str, base: str) -> st
         matters = abs(means[0] - means[1]) > MATTERS * abs(sum(means) / 2)
         if matters and differ(first, second, LEVEL / (len(known) - 1)):
             ratios = np.exp(means)
-            return (f"its ratio was {ratios[0]:.3f} in one session and {ratios[1]:.3f} in the "
-                    "next, so there is not one figure")
+            return (
+                f"its ratio was {ratios[0]:.3f} in one session and {ratios[1]:.3f} in the "
+                "next, so there is not one figure"
+            )
     return ""

@@ -25,6 +25,9 @@ def relative_step(quantity: Quantity, values: Iterable[float], processes: list[P
     typical = median(values)
     if split_quantile(quantity.name) is None or nanoseconds is None or typical <= 0:
         return 0.0
-    steps = [process.facts.start.clock.resolution_ns or 0.0 for process in processes
-             if process.facts.start and process.facts.start.clock]
+    steps = [
+        process.facts.start.clock.resolution_ns or 0.0
+        for process in processes
+        if process.facts.start and process.facts.start.clock
+    ]
     return max(BUCKET, max(steps, default=0.0) / (typical * nanoseconds))

@@ -36,8 +36,14 @@ class Curve:
     knots: list[Knot] = field(default_factory=list)
 
 
-def draw(curves: list[Curve], slots: list[str], title: str, x_title: str,
-         show: Callable[[float], str], class_: str) -> str:
+def draw(
+    curves: list[Curve],
+    slots: list[str],
+    title: str,
+    x_title: str,
+    show: Callable[[float], str],
+    class_: str,
+) -> str:
     """Values above zero, on a logarithmic axis; ``show`` writes them with their unit. The figure
     of no curve is empty."""
     if not curves:
@@ -78,19 +84,32 @@ def _places(number: int, left: float) -> list[float]:
     return [left + 30 + step * place for place in range(number)]
 
 
-def _curve(drawing: Drawing, curve: Curve, places: list[float], up: Axis, number: int,
-           show: Callable[[float], str]) -> None:
+def _curve(
+    drawing: Drawing,
+    curve: Curve,
+    places: list[float],
+    up: Axis,
+    number: int,
+    show: Callable[[float], str],
+) -> None:
     """Colours that come round again come dashed."""
     paint, dashes = series_colour(number), "5 3" if number >= len(PALETTE) else None
     path = " ".join(f"{places[k.slot]:.1f},{up.place(k.value):.1f}" for k in curve.knots)
-    drawing.add("polyline", points=path, fill="none", stroke=paint, stroke_width=1.8,
-                stroke_dasharray=dashes)
+    drawing.add(
+        "polyline",
+        points=path,
+        fill="none",
+        stroke=paint,
+        stroke_width=1.8,
+        stroke_dasharray=dashes,
+    )
     for knot in curve.knots:
         x = places[knot.slot]
         drawing.dots(((x, up.place(value)) for value in knot.raw), 1.6, paint, opacity=0.35)
         if knot.low and knot.high:
-            drawing.line(x, up.place(knot.low), x, up.place(knot.high), paint, 3,
-                         stroke_linecap="round")
+            drawing.line(
+                x, up.place(knot.low), x, up.place(knot.high), paint, 3, stroke_linecap="round"
+            )
         drawing.dot(x, up.place(knot.value), 3.4, paint, f"{curve.name}: {show(knot.value)}")
 
 
@@ -99,12 +118,18 @@ def _names(drawing: Drawing, curves: list[Curve], up: Axis, places: list[float])
     moved = spread(ends, 15, TOP + 6, BOTTOM)
     for number, (curve, end, y) in enumerate(zip(curves, ends, moved, strict=True)):
         x, paint = places[curve.knots[-1].slot], series_colour(number)
-        drawing.add("path", d=f"M{x + 6:.1f} {end:.1f} L{RIGHT - 14:.1f} {end:.1f} "
-                    f"L{RIGHT + 4:.1f} {y:.1f}", fill="none", stroke=paint, opacity=0.4)
+        drawing.add(
+            "path",
+            d=f"M{x + 6:.1f} {end:.1f} L{RIGHT - 14:.1f} {end:.1f} L{RIGHT + 4:.1f} {y:.1f}",
+            fill="none",
+            stroke=paint,
+            opacity=0.4,
+        )
         drawing.text(RIGHT + 8, y + 4, curve.name, size=12, fill=paint, font_weight=600)
 
 
 def _description(curves: list[Curve], slots: list[str], show: Callable[[float], str]) -> str:
     return "; ".join(
         f"{c.name}: " + ", ".join(f"{slots[k.slot]} {show(k.value)}" for k in c.knots)
-        for c in curves)
+        for c in curves
+    )

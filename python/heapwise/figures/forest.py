@@ -38,8 +38,14 @@ def _ticks(drawing: Drawing, axis: Axis, bottom: float) -> None:
     for tick in ratio_ticks(axis, 5):
         same = abs(tick - 1) < 1e-9
         x = axis.place(tick)
-        drawing.line(x, TOP - 6, x, bottom, "soft" if same else "line",
-                     stroke_dasharray="3 3" if same else None)
+        drawing.line(
+            x,
+            TOP - 6,
+            x,
+            bottom,
+            "soft" if same else "line",
+            stroke_dasharray="3 3" if same else None,
+        )
         drawing.text(x, bottom + 18, ratio_label(tick, wide), anchor="middle")
 
 
@@ -54,8 +60,15 @@ def _line(drawing: Drawing, axis: Axis, row: Row, left: float, y: float) -> None
         return
     paint = COLOURS.get(row.verdict, "soft")
     if row.ratio_low and row.ratio_high:
-        drawing.line(axis.place(row.ratio_low), y, axis.place(row.ratio_high), y, paint, 3,
-                     stroke_linecap="round")
+        drawing.line(
+            axis.place(row.ratio_low),
+            y,
+            axis.place(row.ratio_high),
+            y,
+            paint,
+            3,
+            stroke_linecap="round",
+        )
     drawing.dot(axis.place(row.ratio), y, 4.5, paint, _words(row))
     drawing.text(WIDTH - 138, y + 4, _figures(row), fill="ink")
 
@@ -65,8 +78,7 @@ def _figures(row: Row) -> str:
         return ""
     if row.ratio_low is None or row.ratio_high is None:
         return times(row.ratio)
-    return (f"{times(row.ratio)}  "
-            f"{significant(row.ratio_low)}–{significant(row.ratio_high)}")
+    return f"{times(row.ratio)}  {significant(row.ratio_low)}–{significant(row.ratio_high)}"
 
 
 def _words(row: Row) -> str:

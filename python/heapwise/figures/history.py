@@ -23,8 +23,14 @@ class Level:
     worse: bool = False
 
 
-def draw(values: list[float], hints: list[str], levels: list[Level], seams: list[int], title: str,
-         show: Callable[[float], str]) -> str:
+def draw(
+    values: list[float],
+    hints: list[str],
+    levels: list[Level],
+    seams: list[int],
+    title: str,
+    show: Callable[[float], str],
+) -> str:
     """hints: what a tooltip says of each value."""
     across = Axis(-0.5, len(values) - 0.5, LEFT, RIGHT)
     up = linear(values, BOTTOM, TOP)
@@ -37,10 +43,21 @@ def draw(values: list[float], hints: list[str], levels: list[Level], seams: list
         drawing.line(x, TOP, x, BOTTOM, "soft", 1, stroke_dasharray="4 3")
     for level in levels:
         y = up.place(level.value)
-        drawing.line(across.place(level.begin - 0.5), y, across.place(level.end - 0.5), y,
-                     "worse" if level.worse else "accent", 2)
+        drawing.line(
+            across.place(level.begin - 0.5),
+            y,
+            across.place(level.end - 0.5),
+            y,
+            "worse" if level.worse else "accent",
+            2,
+        )
     for place, (value, hint) in enumerate(zip(values, hints, strict=True)):
         drawing.dot(across.place(place), up.place(value), 2.6, colour("ink"), hint, opacity=0.7)
-    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "runs, in the order of their commits →",
-                 anchor="middle", fill="ink")
+    drawing.text(
+        (LEFT + RIGHT) / 2,
+        HEIGHT - 8,
+        "runs, in the order of their commits →",
+        anchor="middle",
+        fill="ink",
+    )
     return drawing.render("figure history")

@@ -32,8 +32,12 @@ class Label:
     anchor: str
 
 
-def place_labels(points: list[tuple[float, float, str]], frame: Rectangle,
-                 obstacles: list[Rectangle], size: float = 12) -> list[Label]:
+def place_labels(
+    points: list[tuple[float, float, str]],
+    frame: Rectangle,
+    obstacles: list[Rectangle],
+    size: float = 12,
+) -> list[Label]:
     """One label near each point: the candidate that covers least of points, labels and lines."""
     taken = [*obstacles, *(Rectangle(x - 6, y - 6, x + 6, y + 6) for x, y, _ in points)]
     found = []
@@ -50,9 +54,12 @@ def _candidates(x: float, y: float, words: str, size: float) -> list[Label]:
     for distance in (9.0, 18.0, 30.0):
         up, down = y - distance + 3, y + distance + size * 0.6
         found += [
-            Label(words, x + distance, up, "start"), Label(words, x - distance, up, "end"),
-            Label(words, x + distance, down, "start"), Label(words, x - distance, down, "end"),
-            Label(words, x, up - 4, "middle"), Label(words, x, down + 4, "middle"),
+            Label(words, x + distance, up, "start"),
+            Label(words, x - distance, up, "end"),
+            Label(words, x + distance, down, "start"),
+            Label(words, x - distance, down, "end"),
+            Label(words, x, up - 4, "middle"),
+            Label(words, x, down + 4, "middle"),
         ]
     return found
 

@@ -36,8 +36,9 @@ class LadderStep:
 def draw(steps: list[LadderStep], scale: Scale, title: str, better: str) -> str:
     """Medians with 95 % intervals in ``scale``; rows without a median say why."""
     names = min(NAMES, 20 + max(text_width(r.subject, SIZE) for s in steps for r in s.rows))
-    values = [v for s in steps for r in s.rows for v in (r.median, r.ci_low, r.ci_high)
-              if v is not None]
+    values = [
+        v for s in steps for r in s.rows for v in (r.median, r.ci_low, r.ci_high) if v is not None
+    ]
     axis = _axis(values, names, WIDTH - FIGURES)
     high = sum(HEAD * bool(s.title) + LINE * len(s.rows) for s in steps)
     drawing = Drawing(WIDTH, high + FOOT, title, _description(steps, scale))
@@ -66,20 +67,28 @@ def _ticks(drawing: Drawing, axis: Axis, scale: Scale, bottom: float) -> None:
     ticks = decade_ticks(axis, 7) if axis.is_log else even_ticks(axis.low, axis.high, 6)
     for tick in ticks:
         drawing.line(axis.place(tick), 4, axis.place(tick), bottom)
-        drawing.text(axis.place(tick), bottom + 18, bare(scale.number(tick)), size=11,
-                     anchor="middle")
+        drawing.text(
+            axis.place(tick), bottom + 18, bare(scale.number(tick)), size=11, anchor="middle"
+        )
 
 
 def _line(drawing: Drawing, axis: Axis, scale: Scale, row: Row, names: float, y: float) -> None:
     room = int((NAMES - 20) / text_width("x", SIZE))
-    name = row.subject if len(row.subject) <= room else f"{row.subject[:room - 1]}…"
+    name = row.subject if len(row.subject) <= room else f"{row.subject[: room - 1]}…"
     drawing.text(names - 8, y + 4, name, size=SIZE, anchor="end")
     if row.median is None:
         drawing.text(axis.start, y + 4, spaced(row.status), size=11, fill="worse")
         return
     if row.ci_low is not None and row.ci_high is not None:
-        drawing.line(axis.place(row.ci_low), y, axis.place(row.ci_high), y, "accent", 3.5,
-                     stroke_linecap="round")
+        drawing.line(
+            axis.place(row.ci_low),
+            y,
+            axis.place(row.ci_high),
+            y,
+            "accent",
+            3.5,
+            stroke_linecap="round",
+        )
     drawing.dot(axis.place(row.median), y, 4, "accent", f"{row.subject}: {_figures(row, scale)}")
     drawing.text(WIDTH - FIGURES + 10, y + 4, _figures(row, scale), size=11)
 
@@ -93,6 +102,15 @@ def _figures(row: Row, scale: Scale) -> str:
 
 def _description(steps: list[LadderStep], scale: Scale) -> str:
     return "; ".join(
-        ", ".join([*([step.title] if step.title else []),
-                   *(f"{row.subject} {scale.text(row.median)}" for row in step.rows
-                     if row.median is not None)]) for step in steps)
+        ", ".join(
+            [
+                *([step.title] if step.title else []),
+                *(
+                    f"{row.subject} {scale.text(row.median)}"
+                    for row in step.rows
+                    if row.median is not None
+                ),
+            ]
+        )
+        for step in steps
+    )

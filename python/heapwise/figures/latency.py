@@ -11,13 +11,13 @@ from heapwise.wording.names import QUANTILES, split_quantile
 
 def draw(rows: list[Row], title: str, show: Callable[[float], str]) -> str:
     """Rows of one cell whose quantities are quantiles; each subject a line towards the tail."""
-    named = [(split[1], row) for row in rows
-             if (split := split_quantile(row.quantity))]
+    named = [(split[1], row) for row in rows if (split := split_quantile(row.quantity))]
     slots = [q for q in QUANTILES if any(q == name for name, _ in named)]
     found: dict[str, curves.Curve] = {}
     for name, row in sorted(named, key=lambda pair: slots.index(pair[0])):
         if row.median and row.median > 0:
             knot = curves.Knot(slots.index(name), row.median, row.ci_low, row.ci_high)
             found.setdefault(row.subject, curves.Curve(row.subject)).knots.append(knot)
-    return curves.draw(list(found.values()), slots, title, "share of operations that are faster",
-                       show, "latency")
+    return curves.draw(
+        list(found.values()), slots, title, "share of operations that are faster", show, "latency"
+    )

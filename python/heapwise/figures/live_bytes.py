@@ -26,12 +26,19 @@ def draw(points: list[tuple[int, int]], unit: float) -> str:
     places = [(across.place(time), up.place(bytes_)) for time, bytes_ in points]
     steps = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     first, last = places[0][0], places[-1][0]
-    drawing.add("path", d=f"M{first:.1f} {BOTTOM}L{steps}L{last:.1f} {BOTTOM}Z",
-                fill="var(--accent)", opacity=0.18)
+    drawing.add(
+        "path",
+        d=f"M{first:.1f} {BOTTOM}L{steps}L{last:.1f} {BOTTOM}Z",
+        fill="var(--accent)",
+        opacity=0.18,
+    )
     drawing.add("path", d=f"M{steps}", fill="none", stroke="var(--accent)", stroke_width=1.4)
     for part in range(5):
         time = begin + (end - begin) * part / 4
-        drawing.text(across.place(time), BOTTOM + 17,
-                     show(time * unit, "ns") if unit else f"{time:.0f}",
-                     anchor=("start", "middle", "middle", "middle", "end")[part])
+        drawing.text(
+            across.place(time),
+            BOTTOM + 17,
+            show(time * unit, "ns") if unit else f"{time:.0f}",
+            anchor=("start", "middle", "middle", "middle", "end")[part],
+        )
     return drawing.render("figure live-bytes")

@@ -26,8 +26,9 @@ class DrawnCurve:
     high: list[float]
 
 
-def draw(lines: list[DrawnCurve], title: str, show: Callable[[float], str],
-         factor: float = 1.0) -> str:
+def draw(
+    lines: list[DrawnCurve], title: str, show: Callable[[float], str], factor: float = 1.0
+) -> str:
     """Both axes begin at zero. factor: how many units of the values one shown unit has, so that
     ticks are round."""
     across = Axis(0, max(line.seconds[-1] for line in lines) or 1.0, LEFT, RIGHT)
@@ -40,8 +41,13 @@ def draw(lines: list[DrawnCurve], title: str, show: Callable[[float], str],
         drawing.text(LEFT - 8, y + 4, bare(show(tick * factor)), anchor="end")
     for tick in even_ticks(0, across.high, 6):
         drawing.text(across.place(tick), BOTTOM + 18, f"{tick:g} s", anchor="middle")
-    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "time since the start of the process →",
-                 anchor="middle", fill="ink")
+    drawing.text(
+        (LEFT + RIGHT) / 2,
+        HEIGHT - 8,
+        "time since the start of the process →",
+        anchor="middle",
+        fill="ink",
+    )
     for number, line in enumerate(lines):
         _band(drawing, line, across, up, number)
     for number, line in enumerate(lines):
@@ -51,18 +57,33 @@ def draw(lines: list[DrawnCurve], title: str, show: Callable[[float], str],
 
 
 def _band(drawing: Drawing, line: DrawnCurve, across: Axis, up: Axis, number: int) -> None:
-    edge = [*zip(line.seconds, line.high, strict=True),
-            *zip(reversed(line.seconds), reversed(line.low), strict=True)]
-    drawing.add("polygon", points=_points(edge, across, up), fill=series_colour(number),
-                opacity=0.14)
+    edge = [
+        *zip(line.seconds, line.high, strict=True),
+        *zip(reversed(line.seconds), reversed(line.low), strict=True),
+    ]
+    drawing.add(
+        "polygon", points=_points(edge, across, up), fill=series_colour(number), opacity=0.14
+    )
 
 
-def _middle(drawing: Drawing, line: DrawnCurve, across: Axis, up: Axis, number: int,
-            show: Callable[[float], str]) -> None:
-    drawing.add("polyline", "", f"{line.name}: {show(line.middle[-1])} at the end",
-                points=_points(list(zip(line.seconds, line.middle, strict=True)), across, up),
-                fill="none", stroke=series_colour(number), stroke_width=1.8,
-                stroke_dasharray="5 3" if number >= len(PALETTE) else None)
+def _middle(
+    drawing: Drawing,
+    line: DrawnCurve,
+    across: Axis,
+    up: Axis,
+    number: int,
+    show: Callable[[float], str],
+) -> None:
+    drawing.add(
+        "polyline",
+        "",
+        f"{line.name}: {show(line.middle[-1])} at the end",
+        points=_points(list(zip(line.seconds, line.middle, strict=True)), across, up),
+        fill="none",
+        stroke=series_colour(number),
+        stroke_width=1.8,
+        stroke_dasharray="5 3" if number >= len(PALETTE) else None,
+    )
 
 
 def _points(places: list[tuple[float, float]], across: Axis, up: Axis) -> str:
@@ -74,11 +95,18 @@ def _names(drawing: Drawing, lines: list[DrawnCurve], across: Axis, up: Axis) ->
     moved = spread(ends, 15, TOP + 6, BOTTOM)
     for number, (line, end, y) in enumerate(zip(lines, ends, moved, strict=True)):
         x, paint = across.place(line.seconds[-1]), series_colour(number)
-        drawing.add("path", d=f"M{x + 3:.1f} {end:.1f} L{RIGHT + 4:.1f} {y:.1f}", fill="none",
-                    stroke=paint, opacity=0.4)
+        drawing.add(
+            "path",
+            d=f"M{x + 3:.1f} {end:.1f} L{RIGHT + 4:.1f} {y:.1f}",
+            fill="none",
+            stroke=paint,
+            opacity=0.4,
+        )
         drawing.text(RIGHT + 8, y + 4, line.name, fill=paint, font_weight=600)
 
 
 def _description(lines: list[DrawnCurve], show: Callable[[float], str]) -> str:
-    return "; ".join(f"{line.name}: most {show(max(line.middle))}, at the end "
-                     f"{show(line.middle[-1])}" for line in lines)
+    return "; ".join(
+        f"{line.name}: most {show(max(line.middle))}, at the end {show(line.middle[-1])}"
+        for line in lines
+    )

@@ -35,9 +35,22 @@ def draw(moments: list[OrderPoint], title: str) -> str:
         drawing.line(LEFT, y, RIGHT, y, "line")
         drawing.text(LEFT - 8, y + 4, tick_percent(tick) if tick else "median", anchor="end")
     for place, name in enumerate(names):
-        drawing.dots(((across.place(moment.number), up.place(moment.relative))
-                      for moment in moments if moment.subject == name), 2.6,
-                     series_colour(place), name, opacity=0.8)
-    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 10, "processes, in the order in which they ran →",
-                 anchor="middle", fill="ink")
+        drawing.dots(
+            (
+                (across.place(moment.number), up.place(moment.relative))
+                for moment in moments
+                if moment.subject == name
+            ),
+            2.6,
+            series_colour(place),
+            name,
+            opacity=0.8,
+        )
+    drawing.text(
+        (LEFT + RIGHT) / 2,
+        HEIGHT - 10,
+        "processes, in the order in which they ran →",
+        anchor="middle",
+        fill="ink",
+    )
     return drawing.render("figure order")

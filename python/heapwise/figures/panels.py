@@ -50,25 +50,28 @@ def draw(panels: list[Panel], subjects: list[str], title: str, *, left: str, rig
         x, top = names + column * (wide + GAP), line * high
         if column == 0:
             for place, name in enumerate(subjects):
-                drawing.text(names - 8, _y(top, place), _fitting(name), size=SIZE, anchor="end",
-                             fill="ink")
+                drawing.text(
+                    names - 8, _y(top, place), _fitting(name), size=SIZE, anchor="end", fill="ink"
+                )
         _panel(drawing, panel, subjects, x, x + wide, top)
-    drawing.text((names + WIDTH) / 2, drawing.height - 4, f"← {left} · {right} →", anchor="middle",
-                 size=11)
+    drawing.text(
+        (names + WIDTH) / 2, drawing.height - 4, f"← {left} · {right} →", anchor="middle", size=11
+    )
     return drawing.render("figure panels")
 
 
 def _fitting(name: str) -> str:
     room = int((NAMES - 22) / text_width("x", SIZE))
-    return name if len(name) <= room else f"{name[:room - 1]}…"
+    return name if len(name) <= room else f"{name[: room - 1]}…"
 
 
 def _y(top: float, place: int) -> float:
     return top + HEAD + LINE * place + LINE / 2 + 4
 
 
-def _panel(drawing: Drawing, panel: Panel, subjects: list[str], start: float, end: float,
-           top: float) -> None:
+def _panel(
+    drawing: Drawing, panel: Panel, subjects: list[str], start: float, end: float, top: float
+) -> None:
     bottom = top + HEAD + LINE * len(subjects)
     drawing.text(start, top + 14, panel.title, size=13, fill="ink", font_weight=600)
     values = [v for r in panel.rows for v in (*r.values, r.ci_low, r.ci_high) if v is not None]
@@ -95,8 +98,13 @@ def _ticks(drawing: Drawing, panel: Panel, axis: Axis, top: float, bottom: float
         words, x = bare(panel.scale.number(tick)), axis.place(tick)
         drawing.line(x, top, x, bottom)
         if x - text_width(words, 11) / 2 > free:
-            drawing.text(min(x, WIDTH - text_width(words, 11) / 2), bottom + 14, words, size=11,
-                         anchor="middle")
+            drawing.text(
+                min(x, WIDTH - text_width(words, 11) / 2),
+                bottom + 14,
+                words,
+                size=11,
+                anchor="middle",
+            )
             free = x + text_width(words, 11) / 2 + 4
     if panel.scale.label:
         drawing.text(axis.end, bottom + 27, panel.scale.label, size=11, anchor="end")
@@ -107,11 +115,22 @@ def _line(drawing: Drawing, axis: Axis, panel: Panel, row: Row | None, y: float)
         words = "not in this experiment" if row is None else spaced(row.status)
         drawing.text(axis.start, y + 4, words, size=11, fill="soft" if row is None else "worse")
         return
-    drawing.dots(((axis.place(value), y + (0, 3, -3)[place % 3])
-                  for place, value in enumerate(row.values)), 1.7, "soft", opacity=RAW)
+    drawing.dots(
+        ((axis.place(value), y + (0, 3, -3)[place % 3]) for place, value in enumerate(row.values)),
+        1.7,
+        "soft",
+        opacity=RAW,
+    )
     if row.ci_low is not None and row.ci_high is not None:
-        drawing.line(axis.place(row.ci_low), y, axis.place(row.ci_high), y, "accent", 3.5,
-                     stroke_linecap="round")
+        drawing.line(
+            axis.place(row.ci_low),
+            y,
+            axis.place(row.ci_high),
+            y,
+            "accent",
+            3.5,
+            stroke_linecap="round",
+        )
     drawing.dot(axis.place(row.median), y, 4, "accent", f"{row.subject}: {_figures(panel, row)}")
 
 
@@ -124,6 +143,11 @@ def _figures(panel: Panel, row: Row) -> str:
 
 def _description(panels: list[Panel]) -> str:
     return "; ".join(
-        f"{panel.title}: " + ", ".join(f"{row.subject} {panel.scale.text(row.median)}"
-                                       for row in panel.rows if row.median is not None)
-        for panel in panels)
+        f"{panel.title}: "
+        + ", ".join(
+            f"{row.subject} {panel.scale.text(row.median)}"
+            for row in panel.rows
+            if row.median is not None
+        )
+        for panel in panels
+    )

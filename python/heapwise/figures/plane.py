@@ -36,8 +36,9 @@ class Trail:
     kind: int
 
 
-def draw(trails: list[Trail], kinds: list[str], title: str,
-         show: tuple[ShowNumber, ShowNumber]) -> str:
+def draw(
+    trails: list[Trail], kinds: list[str], title: str, show: tuple[ShowNumber, ShowNumber]
+) -> str:
     """Time across, memory upwards, both logarithmic. kinds: the words of the legend, by number;
     none where each curve has a colour of its own."""
     marks = [mark for trail in trails for mark in trail.marks]
@@ -55,17 +56,29 @@ def _grid(drawing: Drawing, across: Axis, up: Axis, show: tuple[ShowNumber, Show
     for tick in decade_ticks(across):
         words, x = bare(show[0](tick)), across.place(tick)
         drawing.line(x, FRAME.top, x, FRAME.bottom)
-        drawing.text(min(x, WIDTH - text_width(words, 12) / 2), FRAME.bottom + 18, words,
-                     anchor="middle")
+        drawing.text(
+            min(x, WIDTH - text_width(words, 12) / 2), FRAME.bottom + 18, words, anchor="middle"
+        )
     for tick in decade_ticks(up):
         y = up.place(tick)
         drawing.line(FRAME.left, y, FRAME.right, y)
         drawing.text(FRAME.left - 8, y + 4, bare(show[1](tick)), anchor="end")
-    drawing.text((FRAME.left + FRAME.right) / 2, HEIGHT - 12, "← faster · time · slower →",
-                 anchor="middle", fill="ink")
+    drawing.text(
+        (FRAME.left + FRAME.right) / 2,
+        HEIGHT - 12,
+        "← faster · time · slower →",
+        anchor="middle",
+        fill="ink",
+    )
     middle = (FRAME.top + FRAME.bottom) / 2
-    drawing.text(14, middle, "← smaller · peak memory · larger →", anchor="middle", fill="ink",
-                 transform=f"rotate(-90 14 {middle:.0f})")
+    drawing.text(
+        14,
+        middle,
+        "← smaller · peak memory · larger →",
+        anchor="middle",
+        fill="ink",
+        transform=f"rotate(-90 14 {middle:.0f})",
+    )
 
 
 def _legend(drawing: Drawing, kinds: list[str], present: set[int]) -> None:
@@ -76,14 +89,21 @@ def _legend(drawing: Drawing, kinds: list[str], present: set[int]) -> None:
         x += 34 + text_width(kinds[kind], 13)
 
 
-def _trail(drawing: Drawing, trail: Trail, across: Axis, up: Axis,
-           show: tuple[ShowNumber, ShowNumber]) -> list[Rectangle]:
+def _trail(
+    drawing: Drawing, trail: Trail, across: Axis, up: Axis, show: tuple[ShowNumber, ShowNumber]
+) -> list[Rectangle]:
     """The ring of a curve is its first mark."""
     paint = series_colour(trail.kind)
     places = [(across.place(m.time[1]), up.place(m.memory[1])) for m in trail.marks]
     if len(places) > 1:
-        drawing.add("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in places),
-                    fill="none", stroke=paint, stroke_width=1.6, opacity=0.7)
+        drawing.add(
+            "polyline",
+            points=" ".join(f"{x:.1f},{y:.1f}" for x, y in places),
+            fill="none",
+            stroke=paint,
+            stroke_width=1.6,
+            opacity=0.7,
+        )
     found = []
     for number, (mark, (x, y)) in enumerate(zip(trail.marks, places, strict=True)):
         left, right = across.place(mark.time[0]), across.place(mark.time[2])
@@ -99,18 +119,32 @@ def _trail(drawing: Drawing, trail: Trail, across: Axis, up: Axis,
     return found
 
 
-def _names(drawing: Drawing, trails: list[Trail], across: Axis, up: Axis,
-           lines: list[Rectangle]) -> None:
+def _names(
+    drawing: Drawing, trails: list[Trail], across: Axis, up: Axis, lines: list[Rectangle]
+) -> None:
     """At the last mark of each."""
-    points = [(across.place(t.marks[-1].time[1]), up.place(t.marks[-1].memory[1]), t.name)
-              for t in trails]
+    points = [
+        (across.place(t.marks[-1].time[1]), up.place(t.marks[-1].memory[1]), t.name) for t in trails
+    ]
     for label, trail in zip(place_labels(points, FRAME, lines, SIZE), trails, strict=True):
-        drawing.text(label.x, label.y, label.words, size=SIZE, anchor=label.anchor,
-                     fill=series_colour(trail.kind), font_weight=600, paint_order="stroke",
-                     stroke=colour("paper"), stroke_width=3, stroke_linejoin="round")
+        drawing.text(
+            label.x,
+            label.y,
+            label.words,
+            size=SIZE,
+            anchor=label.anchor,
+            fill=series_colour(trail.kind),
+            font_weight=600,
+            paint_order="stroke",
+            stroke=colour("paper"),
+            stroke_width=3,
+            stroke_linejoin="round",
+        )
 
 
 def _description(trails: list[Trail], show: tuple[ShowNumber, ShowNumber]) -> str:
     return "; ".join(
         f"{mark.name} {show[0](mark.time[1])} {show[1](mark.memory[1])}"
-        for trail in trails for mark in trail.marks)
+        for trail in trails
+        for mark in trail.marks
+    )

@@ -24,27 +24,47 @@ class Price:
 
     def words(self) -> str:
         low, middle, high = self.time
-        return (f"{self.name}: time x{middle:.3f} ({low:.3f} to {high:.3f}), "
-                f"{100 * self.harm:.0f} % of the attacks did harm")
+        return (
+            f"{self.name}: time x{middle:.3f} ({low:.3f} to {high:.3f}), "
+            f"{100 * self.harm:.0f} % of the attacks did harm"
+        )
 
 
 def draw(prices: list[Price], title: str) -> str:
     """Requires: at least one. Left is faster, down is safer."""
-    across = logarithmic([1, *(v for price in prices for v in price.time)], FRAME.left, FRAME.right,
-                         0.12)
+    across = logarithmic(
+        [1, *(v for price in prices for v in price.time)], FRAME.left, FRAME.right, 0.12
+    )
     up = linear([0, *(price.harm for price in prices)], FRAME.bottom, FRAME.top, 0.1)
     drawing = Drawing(WIDTH, HEIGHT, title, "; ".join(price.words() for price in prices))
     _grid(drawing, across, up)
     for price in prices:
         y = up.place(price.harm)
-        drawing.line(across.place(price.time[0]), y, across.place(price.time[2]), y, "accent", 2,
-                     stroke_linecap="round")
+        drawing.line(
+            across.place(price.time[0]),
+            y,
+            across.place(price.time[2]),
+            y,
+            "accent",
+            2,
+            stroke_linecap="round",
+        )
         drawing.dot(across.place(price.time[1]), y, 4.5, "accent", price.words())
     places = [(across.place(price.time[1]), up.place(price.harm), price.name) for price in prices]
     for label in place_labels(places, FRAME, [], 13):
-        drawing.text(label.x, label.y, label.words, size=13, anchor=label.anchor, fill="ink",
-                     font_weight=600, paint_order="stroke", stroke=colour("paper"),
-                     stroke_width=3, stroke_linejoin="round")
+        drawing.text(
+            label.x,
+            label.y,
+            label.words,
+            size=13,
+            anchor=label.anchor,
+            fill="ink",
+            font_weight=600,
+            paint_order="stroke",
+            stroke=colour("paper"),
+            stroke_width=3,
+            stroke_linejoin="round",
+        )
     return drawing.render("figure protection")
 
 
@@ -61,5 +81,11 @@ def _grid(drawing: Drawing, across: Axis, up: Axis) -> None:
     middle = (FRAME.left + FRAME.right) / 2
     drawing.text(middle, HEIGHT - 8, "← faster · time · slower →", anchor="middle", fill="ink")
     height = (FRAME.top + FRAME.bottom) / 2
-    drawing.text(16, height, "← safer · attacks that did harm →", anchor="middle", fill="ink",
-                 transform=f"rotate(-90 16 {height:.0f})")
+    drawing.text(
+        16,
+        height,
+        "← safer · attacks that did harm →",
+        anchor="middle",
+        fill="ink",
+        transform=f"rotate(-90 16 {height:.0f})",
+    )

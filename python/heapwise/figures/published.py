@@ -27,8 +27,9 @@ class PublishedMark:
 
 def draw(marks: list[PublishedMark], title: str, show: Callable[[float], str]) -> str:
     """On one logarithmic axis; "" if nothing is above zero."""
-    values = [v for mark in marks for v in (mark.published, mark.ours, mark.low, mark.high)
-              if v and v > 0]
+    values = [
+        v for mark in marks for v in (mark.published, mark.ours, mark.low, mark.high) if v and v > 0
+    ]
     if not values:
         return ""
     left = min(WIDEST, 16 + max(text_width(mark.name, 12) for mark in marks))
@@ -44,14 +45,27 @@ def draw(marks: list[PublishedMark], title: str, show: Callable[[float], str]) -
         y = TOP + LINE * (number + 0.5)
         drawing.text(left, y + 4, mark.name, anchor="end", fill="ink")
         if mark.low and mark.high:
-            drawing.line(across.place(mark.low), y, across.place(mark.high), y, "accent", 3,
-                         stroke_linecap="round")
+            drawing.line(
+                across.place(mark.low),
+                y,
+                across.place(mark.high),
+                y,
+                "accent",
+                3,
+                stroke_linecap="round",
+            )
         if mark.ours and mark.ours > 0:
             drawing.dot(across.place(mark.ours), y, 4, "accent", f"here {show(mark.ours)}")
         if mark.published and mark.published > 0:
-            drawing.dot(across.place(mark.published), y, 4.5, "none",
-                        f"published {show(mark.published)}", stroke="var(--worse)",
-                        stroke_width=1.6)
+            drawing.dot(
+                across.place(mark.published),
+                y,
+                4.5,
+                "none",
+                f"published {show(mark.published)}",
+                stroke="var(--worse)",
+                stroke_width=1.6,
+            )
     return drawing.render("figure published")
 
 
@@ -63,6 +77,9 @@ def _legend(drawing: Drawing, left: float) -> None:
 
 
 def _words(mark: PublishedMark, show: Callable[[float], str]) -> str:
-    values = [f"{name} {show(value)}" for name, value in (
-        ("published", mark.published), ("here", mark.ours)) if value is not None]
+    values = [
+        f"{name} {show(value)}"
+        for name, value in (("published", mark.published), ("here", mark.ours))
+        if value is not None
+    ]
     return f"{mark.name}: {', '.join(values)}" if values else mark.name

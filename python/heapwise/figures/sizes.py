@@ -32,12 +32,23 @@ def draw(counts: Sequence[int], title: str) -> str:
         height = share / top * (BOTTOM - TOP)
         x = LEFT + (place - first) * step
         words = f"{span(place)}: {counts[place]:,} requests, {percent(share)}"
-        drawing.box(x + step * 0.1, BOTTOM - max(height, 1.0 if share else 0.0), step * 0.8,
-                    max(height, 1.0 if share else 0.0), "accent", hint=words)
+        drawing.box(
+            x + step * 0.1,
+            BOTTOM - max(height, 1.0 if share else 0.0),
+            step * 0.8,
+            max(height, 1.0 if share else 0.0),
+            "accent",
+            hint=words,
+        )
         if (place - first) % every == 0:
             drawing.text(x + step / 2, BOTTOM + 17, size(2.0**place), anchor="middle")
-    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "at most this many bytes in a request",
-                 anchor="middle", fill="ink")
+    drawing.text(
+        (LEFT + RIGHT) / 2,
+        HEIGHT - 8,
+        "at most this many bytes in a request",
+        anchor="middle",
+        fill="ink",
+    )
     return drawing.render("figure sizes")
 
 

@@ -28,17 +28,27 @@ def shared_axis(groups: Sequence[Sequence[float]]) -> Axis | None:
     return linear(values, 5, WIDTH - 5, 0.02)
 
 
-def draw(values: Sequence[float], median: float, axis: Axis, name: str,
-         show: Callable[[float], str], low: float | None = None, high: float | None = None) -> str:
+def draw(
+    values: Sequence[float],
+    median: float,
+    axis: Axis,
+    name: str,
+    show: Callable[[float], str],
+    low: float | None = None,
+    high: float | None = None,
+) -> str:
     """low, high: the median's interval, drawn behind the dots."""
-    drawing = Drawing(WIDTH, HEIGHT, f"{name}: {len(values)} samples, "
-                      f"{show(min(values))} to {show(max(values))}")
+    drawing = Drawing(
+        WIDTH, HEIGHT, f"{name}: {len(values)} samples, {show(min(values))} to {show(max(values))}"
+    )
     middle = HEIGHT / 2
     if low is not None and high is not None:
         left, right = axis.place(low), axis.place(high)
         drawing.add("rect", x=left - 1, y=2, width=right - left + 2, height=HEIGHT - 4)
-    places = ((axis.place(value), middle + LANES[place % len(LANES)])
-              for place, value in enumerate(values))
+    places = (
+        (axis.place(value), middle + LANES[place % len(LANES)])
+        for place, value in enumerate(values)
+    )
     drawing.add("path", d=dots_path(places))
     x = axis.place(median)
     drawing.add("line", x1=x, y1=2, x2=x, y2=HEIGHT - 2)

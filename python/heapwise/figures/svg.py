@@ -9,11 +9,28 @@ from itertools import pairwise
 from typing import Any
 
 COLOURS = {
-    "ink": "#1c1b1a", "soft": "#6f6a63", "line": "#d9d4cc", "accent": "#0b6e4f", "band": "#e9e2d2",
-    "paper": "#ffffff", "worse": "#b5442e",
+    "ink": "#1c1b1a",
+    "soft": "#6f6a63",
+    "line": "#d9d4cc",
+    "accent": "#0b6e4f",
+    "band": "#e9e2d2",
+    "paper": "#ffffff",
+    "worse": "#b5442e",
 }
-PALETTE = ("#0b6e4f", "#b5442e", "#2f5d9b", "#8f5f00", "#7a3e8e", "#1f7474", "#8a5a44", "#5b6470",
-           "#ab3f73", "#5a6c16", "#3f3fa8", "#8c2f39")
+PALETTE = (
+    "#0b6e4f",
+    "#b5442e",
+    "#2f5d9b",
+    "#8f5f00",
+    "#7a3e8e",
+    "#1f7474",
+    "#8a5a44",
+    "#5b6470",
+    "#ab3f73",
+    "#5a6c16",
+    "#3f3fa8",
+    "#8c2f39",
+)
 """For lines of many subjects, told apart by their labels first and by these second."""
 
 SIZE = 12
@@ -70,42 +87,111 @@ class Drawing:
         """``hint`` becomes a tooltip; ``class_`` and ``stroke_width`` lose their underscores."""
         written = " ".join(
             f'{name.rstrip("_").replace("_", "-")}="{escape(_short(value))}"'
-            for name, value in attributes.items() if value is not None
+            for name, value in attributes.items()
+            if value is not None
         )
         inner = (f"<title>{escape(hint)}</title>" if hint else "") + content
         self._parts.append(f"<{tag} {written}>{inner}</{tag}>" if inner else f"<{tag} {written}/>")
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str = "line",
-             width: float = 1, **more: Any) -> None:
-        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=_paint(stroke),
-                 stroke_width=None if width == 1 else width, **more)
+    def line(
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        stroke: str = "line",
+        width: float = 1,
+        **more: Any,
+    ) -> None:
+        self.add(
+            "line",
+            x1=x1,
+            y1=y1,
+            x2=x2,
+            y2=y2,
+            stroke=_paint(stroke),
+            stroke_width=None if width == 1 else width,
+            **more,
+        )
 
-    def text(self, x: float, y: float, words: str, *, size: float = SIZE, anchor: str = "start",
-             fill: str = "soft", **more: Any) -> None:
-        self.add("text", escape(words), x=x, y=y, font_size=None if size == SIZE else size,
-                 text_anchor=None if anchor == "start" else anchor, fill=_paint(fill), **more)
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        size: float = SIZE,
+        anchor: str = "start",
+        fill: str = "soft",
+        **more: Any,
+    ) -> None:
+        self.add(
+            "text",
+            escape(words),
+            x=x,
+            y=y,
+            font_size=None if size == SIZE else size,
+            text_anchor=None if anchor == "start" else anchor,
+            fill=_paint(fill),
+            **more,
+        )
 
-    def dot(self, x: float, y: float, radius: float, fill: str, hint: str = "",
-            **more: Any) -> None:
+    def dot(
+        self, x: float, y: float, radius: float, fill: str, hint: str = "", **more: Any
+    ) -> None:
         self.add("circle", "", hint, cx=x, cy=y, r=radius, fill=_paint(fill), **more)
 
-    def dots(self, places: Iterable[tuple[float, float]], radius: float, fill: str, hint: str = "",
-             **more: Any) -> None:
+    def dots(
+        self,
+        places: Iterable[tuple[float, float]],
+        radius: float,
+        fill: str,
+        hint: str = "",
+        **more: Any,
+    ) -> None:
         """Many dots of one kind as one element, see ``dots_path``; ``hint`` is that of all."""
         if steps := dots_path(places):
-            self.add("path", "", hint, d=steps, fill="none", stroke=_paint(fill),
-                     stroke_width=2 * radius, stroke_linecap="round", **more)
+            self.add(
+                "path",
+                "",
+                hint,
+                d=steps,
+                fill="none",
+                stroke=_paint(fill),
+                stroke_width=2 * radius,
+                stroke_linecap="round",
+                **more,
+            )
 
-    def box(self, x: float, y: float, width: float, height: float, fill: str, hint: str = "",
-            **more: Any) -> None:
-        self.add("rect", "", hint, x=x, y=y, width=max(0.0, width), height=max(0.0, height),
-                 fill=_paint(fill), **more)
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        fill: str,
+        hint: str = "",
+        **more: Any,
+    ) -> None:
+        self.add(
+            "rect",
+            "",
+            hint,
+            x=x,
+            y=y,
+            width=max(0.0, width),
+            height=max(0.0, height),
+            fill=_paint(fill),
+            **more,
+        )
 
     def render(self, class_: str = "figure") -> str:
         label = f"{self._title}. {self._description}".strip(". ")
-        head = (f'<svg xmlns="http://www.w3.org/2000/svg" class="{class_}" role="img" '
-                f'aria-label="{escape(label)}" viewBox="0 0 {_short(self.width)} '
-                f'{_short(self.height)}" font-size="{SIZE}">')
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{class_}" role="img" '
+            f'aria-label="{escape(label)}" viewBox="0 0 {_short(self.width)} '
+            f'{_short(self.height)}" font-size="{SIZE}">'
+        )
         return "".join([head, *self._parts, "</svg>"])
 
 

@@ -42,8 +42,9 @@ class TradeoffPoint:
     control: bool = False
 
 
-def points_of(time_rows: list[Row], memory_rows: list[Row],
-              controls: set[str]) -> list[TradeoffPoint]:
+def points_of(
+    time_rows: list[Row], memory_rows: list[Row], controls: set[str]
+) -> list[TradeoffPoint]:
     """Subjects that have both ratios, and the baseline."""
     memory = {row.subject: row for row in memory_rows}
     found = []
@@ -54,8 +55,11 @@ def points_of(time_rows: list[Row], memory_rows: list[Row],
         if row.baseline:
             found.append(TradeoffPoint(row.subject, (1, 1, 1), (1, 1, 1), baseline=True))
         elif row.ratio is not None and other.ratio is not None:
-            found.append(TradeoffPoint(row.subject, _triple(row), _triple(other),
-                                       control=row.subject in controls))
+            found.append(
+                TradeoffPoint(
+                    row.subject, _triple(row), _triple(other), control=row.subject in controls
+                )
+            )
     return found
 
 
@@ -64,13 +68,25 @@ def _triple(row: Row) -> tuple[float, float, float]:
     return (row.ratio_low or ratio, ratio, row.ratio_high or ratio)
 
 
-def draw(points: list[TradeoffPoint], time_floor: float | None = None,
-         memory_floor: float | None = None, words: AxisWords = TIME) -> str:
+def draw(
+    points: list[TradeoffPoint],
+    time_floor: float | None = None,
+    memory_floor: float | None = None,
+    words: AxisWords = TIME,
+) -> str:
     """Down is smaller. Shaded: the noise floor, where nothing can be told."""
-    across = logarithmic([1, *(v for p in points for v in p.time), *_around(time_floor)],
-                         FRAME.left, FRAME.right, 0.12)
-    up = logarithmic([1, *(v for p in points for v in p.memory), *_around(memory_floor)],
-                     FRAME.bottom, FRAME.top, 0.12)
+    across = logarithmic(
+        [1, *(v for p in points for v in p.time), *_around(time_floor)],
+        FRAME.left,
+        FRAME.right,
+        0.12,
+    )
+    up = logarithmic(
+        [1, *(v for p in points for v in p.memory), *_around(memory_floor)],
+        FRAME.bottom,
+        FRAME.top,
+        0.12,
+    )
     drawing = Drawing(WIDTH, HEIGHT, words.title(), _description(points, words.name))
     _shade(drawing, across, up, time_floor, memory_floor)
     _grid(drawing, across, up, words)
@@ -85,13 +101,13 @@ def _around(floor: float | None) -> tuple[float, ...]:
     return (1 / (1 + room), 1 + room)
 
 
-def _shade(drawing: Drawing, across: Axis, up: Axis, time_floor: float | None,
-           memory_floor: float | None) -> None:
+def _shade(
+    drawing: Drawing, across: Axis, up: Axis, time_floor: float | None, memory_floor: float | None
+) -> None:
     if time_floor:
         left = max(FRAME.left, across.place(1 / (1 + time_floor)))
         right = min(FRAME.right, across.place(1 + time_floor))
-        drawing.box(left, FRAME.top, right - left, FRAME.bottom - FRAME.top, "band",
-                    opacity=0.75)
+        drawing.box(left, FRAME.top, right - left, FRAME.bottom - FRAME.top, "band", opacity=0.75)
     if memory_floor:
         top = max(FRAME.top, up.place(1 + memory_floor))
         bottom = min(FRAME.bottom, up.place(1 / (1 + memory_floor)))
@@ -101,31 +117,55 @@ def _shade(drawing: Drawing, across: Axis, up: Axis, time_floor: float | None,
 def _grid(drawing: Drawing, across: Axis, up: Axis, words: AxisWords) -> None:
     for tick in ratio_ticks(across, 6):
         x, same = across.place(tick), abs(tick - 1) < 1e-9
-        drawing.line(x, FRAME.top, x, FRAME.bottom, "soft" if same else "line",
-                     stroke_dasharray="3 3" if same else None)
+        drawing.line(
+            x,
+            FRAME.top,
+            x,
+            FRAME.bottom,
+            "soft" if same else "line",
+            stroke_dasharray="3 3" if same else None,
+        )
         label = ratio_label(tick, is_wide(across))
-        drawing.text(min(x, WIDTH - text_width(label, 14) / 2), FRAME.bottom + 18, label,
-                     anchor="middle")
+        drawing.text(
+            min(x, WIDTH - text_width(label, 14) / 2), FRAME.bottom + 18, label, anchor="middle"
+        )
     for tick in ratio_ticks(up, 5):
         y, same = up.place(tick), abs(tick - 1) < 1e-9
-        drawing.line(FRAME.left, y, FRAME.right, y, "soft" if same else "line",
-                     stroke_dasharray="3 3" if same else None)
-        drawing.text(FRAME.left - 8, y + 4, ratio_label(tick, is_wide(up)),
-                     anchor="end")
+        drawing.line(
+            FRAME.left,
+            y,
+            FRAME.right,
+            y,
+            "soft" if same else "line",
+            stroke_dasharray="3 3" if same else None,
+        )
+        drawing.text(FRAME.left - 8, y + 4, ratio_label(tick, is_wide(up)), anchor="end")
     middle = (FRAME.left + FRAME.right) / 2
-    drawing.text(middle, HEIGHT - 8, f"← {words.left} · {words.name} · {words.right} →",
-                 anchor="middle", fill="ink")
-    drawing.text(16, (FRAME.top + FRAME.bottom) / 2, "← smaller · peak memory · larger →",
-                 anchor="middle", fill="ink",
-                 transform=f"rotate(-90 16 {(FRAME.top + FRAME.bottom) / 2:.0f})")
+    drawing.text(
+        middle,
+        HEIGHT - 8,
+        f"← {words.left} · {words.name} · {words.right} →",
+        anchor="middle",
+        fill="ink",
+    )
+    drawing.text(
+        16,
+        (FRAME.top + FRAME.bottom) / 2,
+        "← smaller · peak memory · larger →",
+        anchor="middle",
+        fill="ink",
+        transform=f"rotate(-90 16 {(FRAME.top + FRAME.bottom) / 2:.0f})",
+    )
 
 
-def _cross(drawing: Drawing, across: Axis, up: Axis, point: TradeoffPoint,
-           name: str) -> list[Rectangle]:
+def _cross(
+    drawing: Drawing, across: Axis, up: Axis, point: TradeoffPoint, name: str
+) -> list[Rectangle]:
     x, y = across.place(point.time[1]), up.place(point.memory[1])
     if point.baseline:
-        drawing.dot(x, y, 6.5, "none", f"{point.name}: the baseline", stroke=colour("ink"),
-                    stroke_width=1.8)
+        drawing.dot(
+            x, y, 6.5, "none", f"{point.name}: the baseline", stroke=colour("ink"), stroke_width=1.8
+        )
         drawing.dot(x, y, 2, "ink")
         return []
     paint = "soft" if point.control else "accent"
@@ -137,20 +177,33 @@ def _cross(drawing: Drawing, across: Axis, up: Axis, point: TradeoffPoint,
     return [Rectangle(left, y - 2, right, y + 2), Rectangle(x - 2, top, x + 2, bottom)]
 
 
-def _names(drawing: Drawing, across: Axis, up: Axis, points: list[TradeoffPoint],
-           lines: list[Rectangle]) -> None:
+def _names(
+    drawing: Drawing, across: Axis, up: Axis, points: list[TradeoffPoint], lines: list[Rectangle]
+) -> None:
     shown = [p for p in points if not p.control]
     places = [(across.place(p.time[1]), up.place(p.memory[1]), p.name) for p in shown]
     for label in place_labels(places, FRAME, lines, 13):
-        drawing.text(label.x, label.y, label.words, size=13, anchor=label.anchor, fill="ink",
-                     font_weight=600, paint_order="stroke", stroke=colour("paper"),
-                     stroke_width=3, stroke_linejoin="round")
+        drawing.text(
+            label.x,
+            label.y,
+            label.words,
+            size=13,
+            anchor=label.anchor,
+            fill="ink",
+            font_weight=600,
+            paint_order="stroke",
+            stroke=colour("paper"),
+            stroke_width=3,
+            stroke_linejoin="round",
+        )
 
 
 def _hint(point: TradeoffPoint, name: str) -> str:
     time, memory = point.time, point.memory
-    return (f"{point.name}: {name} x{time[1]:.3f} ({time[0]:.3f} to {time[2]:.3f}), "
-            f"peak memory x{memory[1]:.3f} ({memory[0]:.3f} to {memory[2]:.3f})")
+    return (
+        f"{point.name}: {name} x{time[1]:.3f} ({time[0]:.3f} to {time[2]:.3f}), "
+        f"peak memory x{memory[1]:.3f} ({memory[0]:.3f} to {memory[2]:.3f})"
+    )
 
 
 def _description(points: list[TradeoffPoint], name: str) -> str:

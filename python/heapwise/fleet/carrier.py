@@ -33,8 +33,8 @@ class _Sent:
 
 
 class Carrier:
-    """Over one connection. Machines whose ``place`` is equal share what is brought to one of them.
-    """
+    """Over one connection. Machines whose ``place`` is equal share what is brought to one of
+    them."""
 
     def __init__(self, submit: Submit) -> None:
         self._submit = submit
@@ -64,7 +64,8 @@ class Carrier:
         for machine, parcels in list(self._waiting.items()):
             if all(self._sent[parcel].future.done() for parcel in parcels):
                 found[machine] = "; ".join(
-                    filter(None, (self._sent[parcel].problem for parcel in parcels)))
+                    filter(None, (self._sent[parcel].problem for parcel in parcels))
+                )
                 self._served |= {(machine, parcel) for parcel in parcels}
                 del self._waiting[machine]
         return found
@@ -86,6 +87,7 @@ def _content(file: ShippedFile) -> bytes:
     except OSError as error:
         raise Problem("E056", f"{file.path}: {error.strerror}") from error
     if hashlib.sha256(content).hexdigest() != file.sha256:
-        raise Problem("E056", f"{file.path} has changed since the fleet run began",
-                      do="begin a new fleet run")
+        raise Problem(
+            "E056", f"{file.path} has changed since the fleet run began", do="begin a new fleet run"
+        )
     return content

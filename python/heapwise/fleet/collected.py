@@ -31,12 +31,16 @@ def keep(store: Path, run_id: str, files: Mapping[str, bytes]) -> bool:
     new = files.get(SAMPLES_FILE, b"")
     old = _read(folder / SAMPLES_FILE)
     if not new.startswith(old) and not old.startswith(new):
-        raise Problem("E061", f"{run_id} came back with other samples than the store has",
-                      why="Both were measured, so neither is thrown away.",
-                      do=f"move {folder} away, then heapwise fleet collect again")
+        raise Problem(
+            "E061",
+            f"{run_id} came back with other samples than the store has",
+            why="Both were measured, so neither is thrown away.",
+            do=f"move {folder} away, then heapwise fleet collect again",
+        )
     files = _with_whole_document(folder, files)
-    if len(new) < len(old) or all(_read(folder / name) == content
-                                  for name, content in files.items()):
+    if len(new) < len(old) or all(
+        _read(folder / name) == content for name, content in files.items()
+    ):
         return False
     try:
         _replace(folder, files)
@@ -75,11 +79,17 @@ def no_room(error: OSError, where: Path, what: str, needed: int) -> Problem:
         return Problem("E050", f"{where} cannot be written: {error.strerror}")
     free = shutil.disk_usage(where).free
     wanted = f"{show(needed, 'bytes')} are needed"
-    left = ("the user's quota is used up" if error.errno == errno.EDQUOT
-            else f"{show(free, 'bytes')} are free")
-    return Problem("E051", f"no room in {where} of this machine for {what}: {wanted}, {left}",
-                   why="Nothing is lost: the machines keep what they measured, and measure on.",
-                   do="make room there, then heapwise fleet collect")
+    left = (
+        "the user's quota is used up"
+        if error.errno == errno.EDQUOT
+        else f"{show(free, 'bytes')} are free"
+    )
+    return Problem(
+        "E051",
+        f"no room in {where} of this machine for {what}: {wanted}, {left}",
+        why="Nothing is lost: the machines keep what they measured, and measure on.",
+        do="make room there, then heapwise fleet collect",
+    )
 
 
 def _with_whole_document(folder: Path, files: Mapping[str, bytes]) -> Mapping[str, bytes]:

@@ -38,8 +38,9 @@ class Dealer:
         self.known: dict[str, str] = {}
         self.running: dict[str, tuple[Any, str]] = {}
         self.due: dict[str, float] = {}
-        self.carrier = Carrier(lambda task, content, address: self._submit(
-            task, content, address, "file"))
+        self.carrier = Carrier(
+            lambda task, content, address: self._submit(task, content, address, "file")
+        )
         self._ended: set[str] = set()
         self._failures: dict[str, int] = {}
         self._seen_at: dict[str, float] = {}
@@ -64,8 +65,11 @@ class Dealer:
         begun = time.monotonic()
         if begun < self._ask_at:
             return
-        self.known = {name: address for name, address in self.engine.machines(self.client).items()
-                      if address not in self._ended}
+        self.known = {
+            name: address
+            for name, address in self.engine.machines(self.client).items()
+            if address not in self._ended
+        }
         ended = time.monotonic()
         self._ask_at = ended + max(WORKERS_S, 20 * (ended - begun))
         self._seen_at |= dict.fromkeys(self.known, ended)
@@ -75,8 +79,11 @@ class Dealer:
         restarted = self.engine.mend(self.known.keys(), needed)
         # The scheduler goes on to name a worker that was stopped and is ended, for some seconds.
         self._ended |= {self.known.pop(name) for name in restarted if name in self.known}
-        lost = {name for name, (future, address) in self.running.items()
-                if not future.done() and self.known.get(name) != address}
+        lost = {
+            name
+            for name, (future, address) in self.running.items()
+            if not future.done() and self.known.get(name) != address
+        }
         for name in restarted | lost:
             if name in self.running:
                 self.running.pop(name)[0].cancel()
@@ -95,9 +102,15 @@ class Dealer:
             del self.due[name]
             attempt = self.campaign.began(name)
             address = self.known[name]
-            self.running[name] = self._submit(
-                self.campaign.task, encode_job(self.campaign.jobs(name)), address,
-                f"{name}-{attempt}"), address
+            self.running[name] = (
+                self._submit(
+                    self.campaign.task,
+                    encode_job(self.campaign.jobs(name)),
+                    address,
+                    f"{name}-{attempt}",
+                ),
+                address,
+            )
 
     def _take(self) -> None:
         for name, (future, address) in list(self.running.items()):
@@ -118,8 +131,9 @@ class Dealer:
         try:
             done = self.campaign.keep(name, outcome)
             if outcome.missing:
-                self.carrier.bring(self.campaign.jobs(name), outcome.place, outcome.missing,
-                                   address)
+                self.carrier.bring(
+                    self.campaign.jobs(name), outcome.place, outcome.missing, address
+                )
             elif not done:
                 self._again(name, outcome.message)
         except Problem as problem:
@@ -143,5 +157,11 @@ class Dealer:
     def _submit(self, task: Task, content: bytes, address: str, mark: str) -> Any:
         key = f"{self.campaign.fleet.id}-{mark}-{self._chance.getrandbits(64):x}"
         return self.client.submit(
-            task, content, key=key, workers=[address], allow_other_workers=False,
-            resources=self.campaign.resources if task is self.campaign.task else None, pure=False)
+            task,
+            content,
+            key=key,
+            workers=[address],
+            allow_other_workers=False,
+            resources=self.campaign.resources if task is self.campaign.task else None,
+            pure=False,
+        )

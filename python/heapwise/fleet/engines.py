@@ -104,9 +104,11 @@ def _kubernetes(namespace: str) -> Any:
     except ImportError:
         raise
     except Exception as error:  # whatever the clients of Kubernetes raise
-        raise Problem("E065", f"Kubernetes gave no cluster: {type(error).__name__}: {error}",
-                      do="see that kubectl reaches the namespace and that Dask's operator is "
-                      "installed there") from error
+        raise Problem(
+            "E065",
+            f"Kubernetes gave no cluster: {type(error).__name__}: {error}",
+            do="see that kubectl reaches the namespace and that Dask's operator is installed there",
+        ) from error
 
 
 CLUSTERS = {"slurm": _slurm, "k8s": _kubernetes}
@@ -124,8 +126,9 @@ def open_engine(target: str, count: int = 1) -> Engine:
             return ClusterEngine(CLUSTERS[kind](rest), count)
     except ImportError as error:
         extra = {"slurm": "fleet-slurm", "k8s": "fleet-k8s"}.get(kind, "fleet")
-        raise Problem("E064", f"{error.name} is not installed",
-                      do=f"pip install 'heapwise[{extra}]'") from error
+        raise Problem(
+            "E064", f"{error.name} is not installed", do=f"pip install 'heapwise[{extra}]'"
+        ) from error
     return HostsEngine(read_hosts(Path(target)))
 
 

@@ -26,8 +26,12 @@ MACHINES_S = 60.0
 
 
 class FleetWatcher(Protocol):
-    def machines(self, states: Mapping[str, MachineState],
-                 progress: Mapping[str, PlanProgress], elapsed_s: float) -> None: ...
+    def machines(
+        self,
+        states: Mapping[str, MachineState],
+        progress: Mapping[str, PlanProgress],
+        elapsed_s: float,
+    ) -> None: ...
 
 
 class FleetCampaign:
@@ -36,9 +40,16 @@ class FleetCampaign:
     task: what a worker does; a test puts another in its place.
     """
 
-    def __init__(self, file: FleetFile, store: Path, jobs: Callable[[str], Job],
-                 open_engine: Callable[[], Engine], watcher: FleetWatcher,
-                 attempts: int = ATTEMPTS, task: Callable[[bytes], bytes] = measure) -> None:
+    def __init__(
+        self,
+        file: FleetFile,
+        store: Path,
+        jobs: Callable[[str], Job],
+        open_engine: Callable[[], Engine],
+        watcher: FleetWatcher,
+        attempts: int = ATTEMPTS,
+        task: Callable[[bytes], bytes] = measure,
+    ) -> None:
         self.file, self.store, self.jobs = file, store, jobs
         self.open_engine, self.watcher, self.task = open_engine, watcher, task
         self.fleet: FleetRun = file.read()
@@ -54,8 +65,11 @@ class FleetCampaign:
         this fleet run, E050 and E051 if this machine cannot store what came back."""
         with self.file.owned() as is_owner:
             if not is_owner:
-                raise Problem("E006", f"fleet run {self.fleet.id} is being collected by another "
-                              "process", do="wait until it has ended, or stop it")
+                raise Problem(
+                    "E006",
+                    f"fleet run {self.fleet.id} is being collected by another process",
+                    do="wait until it has ended, or stop it",
+                )
             mend(self.store, self.fleet.id)
             return self._go()
 
@@ -73,8 +87,11 @@ class FleetCampaign:
             if not self.open():
                 break
         for name in self.open():
-            self.note(name, state="failed", message=self.states[name].message or
-                      "the engine failed too often")
+            self.note(
+                name,
+                state="failed",
+                message=self.states[name].message or "the engine failed too often",
+            )
         return structs.replace(self.fleet, machines=self.states)
 
     def open(self) -> list[str]:
@@ -100,8 +117,12 @@ class FleetCampaign:
         if outcome.files:
             keep(self.store, f"{self.fleet.id}-{name}", outcome.files)
         done = outcome.state == "complete"
-        self.note(name, state="complete" if done else "waiting", message=outcome.message,
-                  host=outcome.host)
+        self.note(
+            name,
+            state="complete" if done else "waiting",
+            message=outcome.message,
+            host=outcome.host,
+        )
         return done
 
     def note(self, name: str, **changes: Any) -> None:

@@ -102,8 +102,9 @@ class FleetFile:
         """Adds a line for each of these machines. Problems E050, E051."""
         lines = b"".join(msgspec.json.encode(_Change(*item)) + b"\n" for item in states.items())
         try:
-            journal = os.open(self.journal, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC,
-                              PRIVATE)
+            journal = os.open(
+                self.journal, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE
+            )
             with os.fdopen(journal, "r+b", buffering=0) as file:
                 end = file.seek(0, os.SEEK_END)
                 torn = end > 0 and os.pread(journal, 1, end - 1) != b"\n"
@@ -149,8 +150,9 @@ def new_fleet_id() -> str:
 
 
 def find_fleet(store: Path, id: str) -> FleetFile:
-    """"last" is the one that was begun last, whatever the clock said. Problem E004 for one that the
-    store does not have."""
+    """The fleet run of this id. "last" is the one that was begun last, whatever the clock said.
+
+    Problem E004 if the store does not have it."""
     places = {place.id: place for place in _places(store)}
     if id == "last" and places:
         id = max(places.values(), key=lambda place: (place.sequence, place.created, place.id)).id
@@ -158,16 +160,24 @@ def find_fleet(store: Path, id: str) -> FleetFile:
     if id in {path.parent.name for path in _files(store)}:
         return FleetFile(path)
     if not places:
-        raise Problem("E004", f"the store {store} has no fleet run",
-                      why="Nothing was measured with --fleet yet, or it is in another store "
-                      "(--store).", do="heapwise compare --fleet hosts.toml -- PROGRAM")
+        raise Problem(
+            "E004",
+            f"the store {store} has no fleet run",
+            why="Nothing was measured with --fleet yet, or it is in another store (--store).",
+            do="heapwise compare --fleet hosts.toml -- PROGRAM",
+        )
     raise Problem("E004", f"the store {store} has no fleet run {id}", do="heapwise fleet status")
 
 
 def reopened(file: FleetFile) -> FleetFile:
     """Machines that were given up are tried again."""
-    file.note({name: structs.replace(state, state="waiting")
-               for name, state in file.read().machines.items() if state.state == "failed"})
+    file.note(
+        {
+            name: structs.replace(state, state="waiting")
+            for name, state in file.read().machines.items()
+            if state.state == "failed"
+        }
+    )
     return file
 
 

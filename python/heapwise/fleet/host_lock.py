@@ -41,8 +41,11 @@ class HostLock:
         until = time.monotonic() + wait_s
         while not self._try():
             if time.monotonic() > until:
-                raise Problem("E006", f"the machine is used by another plan ({self.path})",
-                              do="wait until it has ended, then heapwise fleet collect RUN")
+                raise Problem(
+                    "E006",
+                    f"the machine is used by another plan ({self.path})",
+                    do="wait until it has ended, then heapwise fleet collect RUN",
+                )
             waiting()
             time.sleep(RETRY_S)
 

@@ -33,12 +33,16 @@ def read_hosts(path: Path) -> list[Host]:
     try:
         document = tomllib.loads(path.read_text())
     except OSError as error:
-        raise Problem("E003", f"{path} cannot be read: {error.strerror}",
-                      why="It is the file that lists the machines. Nothing was started.",
-                      do=f"write lines as {EXAMPLE}") from error
+        raise Problem(
+            "E003",
+            f"{path} cannot be read: {error.strerror}",
+            why="It is the file that lists the machines. Nothing was started.",
+            do=f"write lines as {EXAMPLE}",
+        ) from error
     except ValueError as error:
-        raise Problem("E003", f"{path} is not a list of machines: {error}",
-                      do=f"write lines as {EXAMPLE}") from error
+        raise Problem(
+            "E003", f"{path} is not a list of machines: {error}", do=f"write lines as {EXAMPLE}"
+        ) from error
     hosts = [_host(name, value, path) for name, value in document.items()]
     if not hosts:
         raise Problem("E003", f"{path} names no machine", do=f"write lines as {EXAMPLE}")
@@ -47,16 +51,26 @@ def read_hosts(path: Path) -> list[Host]:
 
 def _host(name: str, value: object, path: Path) -> Host:
     if not NAME.fullmatch(name):
-        raise Problem("E003", f"{path}: {name} is not a name of a machine",
-                      do="use letters, digits and -, at most 32")
+        raise Problem(
+            "E003",
+            f"{path}: {name} is not a name of a machine",
+            do="use letters, digits and -, at most 32",
+        )
     table = {"ssh": value} if isinstance(value, str) else value
     if not isinstance(table, dict) or not table.keys() <= KEYS or "ssh" not in table:
-        raise Problem("E003", f"{path}: {name} is neither a destination of ssh nor a table of "
-                      f"{', '.join(sorted(KEYS))}", do=f"write lines as {EXAMPLE}")
+        raise Problem(
+            "E003",
+            f"{path}: {name} is neither a destination of ssh nor a table of "
+            f"{', '.join(sorted(KEYS))}",
+            do=f"write lines as {EXAMPLE}",
+        )
     words = {key: str(table.get(key, "")) for key in ("ssh", "python", "folder")}
     if words["ssh"].startswith("-"):
-        raise Problem("E003", f"{path}: {name} = {words['ssh']} would be an option of ssh",
-                      do="put options of ssh into the key options of a table")
+        raise Problem(
+            "E003",
+            f"{path}: {name} = {words['ssh']} would be an option of ssh",
+            do="put options of ssh into the key options of a table",
+        )
     ssh = "" if words["ssh"] == LOCAL else words["ssh"]
     options = tuple(str(word) for word in table.get("options", []))
     return Host(name, ssh, words["python"], words["folder"], options)

@@ -41,8 +41,11 @@ class HostsEngine:
             raise
 
     def machines(self, client: Any) -> dict[str, str]:
-        return {worker["name"]: address for address, worker in connected_workers(client).items()
-                if worker["name"] in self.hosts}
+        return {
+            worker["name"]: address
+            for address, worker in connected_workers(client).items()
+            if worker["name"] in self.hosts
+        }
 
     def mend(self, known: Collection[str], needed: Collection[str]) -> set[str]:
         self._take_started()
@@ -82,5 +85,6 @@ class HostsEngine:
         host = self.hosts[name]
         if host.ssh:
             return start_worker_over_ssh(host, self.address)
-        return start_python("heapwise.fleet.worker", self.address, "--name", name,
-                            folder=host.folder)
+        return start_python(
+            "heapwise.fleet.worker", self.address, "--name", name, folder=host.folder
+        )

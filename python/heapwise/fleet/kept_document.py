@@ -22,7 +22,7 @@ class KeptDocument:
         self._seen: tuple[int, int] | None = None
 
     def state(self) -> str:
-        """"" if there is no document, or one that is torn."""
+        """ "" if there is no document, or one that is torn."""
         return state_in(_read(self.path))
 
     def mended_state(self) -> str:

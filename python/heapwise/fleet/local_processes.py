@@ -25,8 +25,12 @@ def start_python(
     path = os.pathsep.join(filter(None, (PACKAGE_ROOT, os.environ.get("PYTHONPATH", ""))))
     more = {"HEAPWISE_FLEET_FOLDER": folder} if folder else {}
     return subprocess.Popen(
-        [sys.executable, "-m", module, *words], stdin=subprocess.PIPE, stdout=stdout,
-        stderr=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": path} | more)
+        [sys.executable, "-m", module, *words],
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": path} | more,
+    )
 
 
 def first_line(process: subprocess.Popen[bytes]) -> str:
@@ -35,8 +39,9 @@ def first_line(process: subprocess.Popen[bytes]) -> str:
     if select.select([process.stdout], [], [], FIRST_LINE_S)[0]:
         if line := process.stdout.readline().decode().strip():
             return line
-    raise Problem("E064", "the scheduler did not start",
-                  do="python -m heapwise.fleet.scheduler prints why")
+    raise Problem(
+        "E064", "the scheduler did not start", do="python -m heapwise.fleet.scheduler prints why"
+    )
 
 
 def end_all(processes: Sequence[subprocess.Popen[bytes]]) -> None:

@@ -39,8 +39,10 @@ OURS = "HEAPWISE_"
 FULL_BYTES = 1 << 20
 """A disk with less room than this is named as the likely reason of a failure."""
 PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
-START = ("import sys; sys.path.insert(0, sys.argv.pop(1)); from heapwise.cli import main; "
-         "sys.argv[0] = 'heapwise'; main()")
+START = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from heapwise.cli import main; "
+    "sys.argv[0] = 'heapwise'; main()"
+)
 """Needs no PYTHONPATH, which measured processes would inherit."""
 
 
@@ -97,19 +99,31 @@ class MachineJob:
                 return self.outcome("waiting", 0, "it waits for a file", sorted(missing))
             places = {file: str(path) for file, path in found.items()}
             folders = [place_peer(peer, places, self.base) for peer in peers]
-            return self._measure(lock, {file.word: places[file] for file in self.job.files},
-                                 ":".join(map(str, folders)))
+            return self._measure(
+                lock,
+                {file.word: places[file] for file in self.job.files},
+                ":".join(map(str, folders)),
+            )
         finally:
             lock.close()
 
-    def outcome(self, state: State, code: int, message: str,
-                missing: list[str] | None = None) -> JobOutcome:
+    def outcome(
+        self, state: State, code: int, message: str, missing: list[str] | None = None
+    ) -> JobOutcome:
         """With all that is stored so far."""
-        return JobOutcome(self.job.machine, state, code, message, self._files(),
-                       socket.gethostname(), missing or [], place_of(self.base))
+        return JobOutcome(
+            self.job.machine,
+            state,
+            code,
+            message,
+            self._files(),
+            socket.gethostname(),
+            missing or [],
+            place_of(self.base),
+        )
 
     def why_full(self) -> str:
-        """" (the disk ...)" if the disk has hardly any room, else ""."""
+        """ " (the disk ...)" if the disk has hardly any room, else ""."""
         try:
             free = shutil.disk_usage(self.folder).free
         except OSError:
@@ -118,8 +132,12 @@ class MachineJob:
 
     def _measure(self, lock: HostLock, places: Mapping[str, str], sent_peers: str) -> JobOutcome:
         origin = self.folder / "origin.json"
-        _write_if_other(origin, msgspec.json.encode(FleetOrigin(
-            self.job.fleet, self.job.machine, self.job.stored_environment)))
+        _write_if_other(
+            origin,
+            msgspec.json.encode(
+                FleetOrigin(self.job.fleet, self.job.machine, self.job.stored_environment)
+            ),
+        )
         working = Path(self.job.working_directory)
         if not working.is_dir():
             working = self.folder / "work"
@@ -129,8 +147,13 @@ class MachineJob:
                 [sys.executable, "-c", START, PACKAGE_ROOT, *self._words(places)],
                 env=measuring_environment(self.job.environment, os.environ, origin)
                 | {SENT_VARIABLE: sent_peers},
-                cwd=working, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True, pass_fds=[lock.descriptor])
+                cwd=working,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=[lock.descriptor],
+            )
         try:
             (self.folder / "pid").write_text(str(process.pid))
         except OSError:  # a full disk: only another worker could not kill it
@@ -174,8 +197,11 @@ class MachineJob:
     def _kill(self) -> None:
         """Also one that an earlier worker started and that still has the lock."""
         try:
-            pid = (self._process.pid if self._process is not None
-                   else int((self.folder / "pid").read_text()))
+            pid = (
+                self._process.pid
+                if self._process is not None
+                else int((self.folder / "pid").read_text())
+            )
             if self.job.run_id in Path(f"/proc/{pid}/environ").read_text(errors="replace"):
                 os.killpg(pid, signal.SIGKILL)
         except (OSError, ValueError):
@@ -200,10 +226,11 @@ class MachineJob:
         not have seen it."""
         found = _contents(self.run_folder)
         if (lines := found.get(SAMPLES_FILE)) is not None:
-            found[SAMPLES_FILE] = lines[:lines.rfind(b"\n") + 1]
+            found[SAMPLES_FILE] = lines[: lines.rfind(b"\n") + 1]
         return found | {
             f"torn/{name}": content
-            for name, content in _contents(self.document.torn_folder).items()}
+            for name, content in _contents(self.document.torn_folder).items()
+        }
 
 
 def measuring_environment(
@@ -211,9 +238,11 @@ def measuring_environment(
 ) -> dict[str, str]:
     """The client's variables, and of the worker's only those that say where Heapwise's parts are;
     measured processes get none of these."""
-    return ({name: value for name, value in captured.items() if not name.startswith(OURS)}
-            | {name: value for name, value in of_worker.items() if name.startswith(OURS)}
-            | {"HEAPWISE_FLEET_ORIGIN": str(origin)})
+    return (
+        {name: value for name, value in captured.items() if not name.startswith(OURS)}
+        | {name: value for name, value in of_worker.items() if name.startswith(OURS)}
+        | {"HEAPWISE_FLEET_ORIGIN": str(origin)}
+    )
 
 
 def _write_if_other(path: Path, content: bytes) -> None:

@@ -63,8 +63,7 @@ class RoundClock:
         elapsed_s, whole = now_s - self.begun_s, rounds - self._first
         left = [elapsed_s / whole * (planned - rounds)] if planned and whole > 0 else []
         left += [plan.time_s - elapsed_s] if plan.time_s else []
-        return PlanProgress(fleet, machine, rounds, planned,
-                            max(0.0, min(left)) if left else None)
+        return PlanProgress(fleet, machine, rounds, planned, max(0.0, min(left)) if left else None)
 
 
 def _plan_in(document: Path) -> _Plan | None:

@@ -27,11 +27,20 @@ def probe() -> dict[str, Any]:
 
     machine = read_machine()
     return {
-        "heapwise": __version__, "distributed": _version("distributed"), "host": machine.host,
-        "cpu": machine.cpu, "cores": machine.cores, "kernel": machine.kernel,
-        "libc": machine.libc, "kind": kind_of_machine(machine), "doctor": _doctor(),
-        "peers": {peer.name: [peer.version, peer.build_id] for peer in find_peers()
-                  if peer.path is not None},
+        "heapwise": __version__,
+        "distributed": _version("distributed"),
+        "host": machine.host,
+        "cpu": machine.cpu,
+        "cores": machine.cores,
+        "kernel": machine.kernel,
+        "libc": machine.libc,
+        "kind": kind_of_machine(machine),
+        "doctor": _doctor(),
+        "peers": {
+            peer.name: [peer.version, peer.build_id]
+            for peer in find_peers()
+            if peer.path is not None
+        },
     }
 
 
@@ -57,21 +66,35 @@ def _over_ssh(host: Host) -> str:
     from heapwise.fleet.over_ssh import python_of, run_over_ssh, send_bundle
 
     folder = send_bundle(host)
-    return run_over_ssh(host, f"export PYTHONPATH=$HOME/{folder} HEAPWISE_NATIVE=$HOME/{folder}"
-                        f"/native; {python_of(host)} -m heapwise.fleet.probe", timeout_s=PROBE_S)
+    return run_over_ssh(
+        host,
+        f"export PYTHONPATH=$HOME/{folder} HEAPWISE_NATIVE=$HOME/{folder}"
+        f"/native; {python_of(host)} -m heapwise.fleet.probe",
+        timeout_s=PROBE_S,
+    )
 
 
 def _here() -> str:
-    done = subprocess.run([sys.executable, "-m", "heapwise.fleet.probe"], capture_output=True,
-                          text=True, check=True, timeout=PROBE_S)
+    done = subprocess.run(
+        [sys.executable, "-m", "heapwise.fleet.probe"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PROBE_S,
+    )
     return done.stdout
 
 
 def _doctor() -> str:
     """How many of its findings are good, noted or missing."""
     done = subprocess.run(
-        [sys.executable, "-c", START, PACKAGE_ROOT, "doctor", "--json"], capture_output=True,
-        text=True, check=False, timeout=PROBE_S, cwd=Path("/"))
+        [sys.executable, "-c", START, PACKAGE_ROOT, "doctor", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PROBE_S,
+        cwd=Path("/"),
+    )
     try:
         states = [found["state"] for found in json.loads(done.stdout)["findings"]]
     except (ValueError, KeyError):

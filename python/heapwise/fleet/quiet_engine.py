@@ -29,8 +29,10 @@ QUIET = {
 def quiet_variables() -> dict[str, str]:
     """The same as variables of a worker that somebody else starts. Measured processes get none of
     them."""
-    return {f"DASK_{name.upper().replace('.', '__').replace('-', '_')}": str(value)
-            for name, value in QUIET.items()}
+    return {
+        f"DASK_{name.upper().replace('.', '__').replace('-', '_')}": str(value)
+        for name, value in QUIET.items()
+    }
 
 
 def make_quiet() -> None:

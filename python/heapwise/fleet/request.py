@@ -14,8 +14,15 @@ from heapwise.fleet.fleet_file import FleetRun, MachineState, new_fleet_id
 from heapwise.fleet.hosts import read_hosts
 from heapwise.fleet.job import STALL_S, Job, ShippedFile
 
-WITH_VALUE = ("--fleet", "--fleet-machines", "--fleet-stall", "--store", "--export", "--output",
-              "-o")
+WITH_VALUE = (
+    "--fleet",
+    "--fleet-machines",
+    "--fleet-stall",
+    "--store",
+    "--export",
+    "--output",
+    "-o",
+)
 ALONE = ("--json", "--quiet", "-q", "--strict", "--debug")
 """What concerns the client and not the machines."""
 
@@ -34,8 +41,13 @@ def words_for_machines(words: Sequence[str]) -> list[str]:
     return kept
 
 
-def new_fleet(target: str, words: Sequence[str], environment: Mapping[str, str],
-              count: int, stall_s: float = STALL_S) -> FleetRun:
+def new_fleet(
+    target: str,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    count: int,
+    stall_s: float = STALL_S,
+) -> FleetRun:
     """Machines of a hosts file are known now, others when their workers are."""
     from heapwise.catalog import peer_prefixes
     from heapwise.runner.environment import to_store
@@ -43,10 +55,17 @@ def new_fleet(target: str, words: Sequence[str], environment: Mapping[str, str],
     known = [] if target.startswith(("dask:", "slurm:", "k8s:")) else read_hosts(Path(target))
     ours = {n: v for n, v in environment.items() if not n.startswith("HEAPWISE_")}
     absolute = target if not known else str(Path(target).absolute())
-    return FleetRun(new_fleet_id(), datetime.now(UTC).isoformat(timespec="seconds"), absolute,
-                    words_for_machines(words), to_store(ours, peer_prefixes()), str(Path.cwd()),
-                    {host.name: MachineState() for host in known}, count,
-                    stall_s=stall_s)
+    return FleetRun(
+        new_fleet_id(),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        absolute,
+        words_for_machines(words),
+        to_store(ours, peer_prefixes()),
+        str(Path.cwd()),
+        {host.name: MachineState() for host in known},
+        count,
+        stall_s=stall_s,
+    )
 
 
 def jobs_of(fleet: FleetRun, environment: Mapping[str, str]) -> Callable[[str], Job]:
@@ -61,8 +80,18 @@ def jobs_of(fleet: FleetRun, environment: Mapping[str, str]) -> Callable[[str], 
     peers, kind = added_peers(), kind_of_programs()
 
     def job(machine: str) -> Job:
-        return Job(fleet.id, machine, fleet.words, values, fleet.environment,
-                   fleet.working_directory, shipped, stall_s=fleet.stall_s, peers=peers, kind=kind)
+        return Job(
+            fleet.id,
+            machine,
+            fleet.words,
+            values,
+            fleet.environment,
+            fleet.working_directory,
+            shipped,
+            stall_s=fleet.stall_s,
+            peers=peers,
+            kind=kind,
+        )
 
     return job
 

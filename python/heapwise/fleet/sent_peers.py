@@ -30,11 +30,16 @@ def added_peers() -> list[SentPeer]:
     from heapwise.catalog.added import versions_of
 
     used = {str(Path(peer.path).parent): peer.name for peer in find_peers() if peer.path}
-    folders = [(name, folder) for name in sorted(set(used.values())) for folder in versions_of(name)
-               if str(folder) in used]
+    folders = [
+        (name, folder)
+        for name in sorted(set(used.values()))
+        for folder in versions_of(name)
+        if str(folder) in used
+    ]
     peers = [SentPeer(name, folder.name, _files(folder)) for name, folder in folders]
-    return [peer for peer in peers
-            if all(file.size <= LARGEST_BYTES for file in peer.files.values())]
+    return [
+        peer for peer in peers if all(file.size <= LARGEST_BYTES for file in peer.files.values())
+    ]
 
 
 def place_peer(peer: SentPeer, found: Mapping[ShippedFile, str], base: Path) -> Path:
@@ -66,7 +71,8 @@ def _files(folder: Path) -> dict[str, ShippedFile]:
             with path.open("rb") as content:
                 digest = hashlib.file_digest(content, "sha256").hexdigest()
             found[str(path.relative_to(folder))] = ShippedFile(
-                "", str(path), digest, os.access(path, os.X_OK), path.stat().st_size)
+                "", str(path), digest, os.access(path, os.X_OK), path.stat().st_size
+            )
     return found
 
 

@@ -41,8 +41,12 @@ def find_shipped(file: ShippedFile, base: Path) -> str | None:
         if _sha256(path) == file.sha256:
             return str(path)
     if file.size > LARGEST_BYTES:
-        raise Problem("E010", f"{file.path} is not on this machine, or is another file",
-                      why="It is too large to be sent.", do="copy it there under the same path")
+        raise Problem(
+            "E010",
+            f"{file.path} is not on this machine, or is another file",
+            why="It is too large to be sent.",
+            do="copy it there under the same path",
+        )
     return None
 
 

@@ -18,9 +18,17 @@ async def work(scheduler: str, name: str, port: int, contact: str | None) -> Non
 
     with tempfile.TemporaryDirectory(prefix="heapwise-worker-") as folder:
         async with Worker(
-            scheduler, nthreads=1, name=name, resources=RESOURCES, memory_limit=0,
-            local_directory=folder, host="tcp://127.0.0.1", port=port, contact_address=contact,
-            dashboard=False, death_timeout=60,
+            scheduler,
+            nthreads=1,
+            name=name,
+            resources=RESOURCES,
+            memory_limit=0,
+            local_directory=folder,
+            host="tcp://127.0.0.1",
+            port=port,
+            contact_address=contact,
+            dashboard=False,
+            death_timeout=60,
         ) as worker:
             await worker.finished()
 

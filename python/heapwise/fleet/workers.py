@@ -12,5 +12,6 @@ def connected_workers(client: Any) -> Mapping[str, Mapping[str, Any]]:
     """Address -> facts, of all workers. TimeoutError if the scheduler does not answer: it may be
     stopped, and ``Client.scheduler_info`` would wait for ever."""
     found: Mapping[str, Mapping[str, Any]] = client.sync(
-        client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER_S)["workers"]
+        client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER_S
+    )["workers"]
     return found

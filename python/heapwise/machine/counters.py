@@ -13,7 +13,7 @@ EXCLUDE_KERNEL_AND_HYPERVISOR = (1 << 5) | (1 << 6)
 
 
 def hardware_counters() -> str:
-    """"" when instructions can be counted, else the reason in the kernel's words.
+    """ "" when instructions can be counted, else the reason in the kernel's words.
 
     Opens ``PERF_COUNT_HW_INSTRUCTIONS`` for this process, user space only: see perf_event_open(2).
     """
@@ -28,7 +28,11 @@ def hardware_counters() -> str:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
     descriptor = libc.syscall(
-        ctypes.c_long(number), attribute, ctypes.c_int(0), ctypes.c_int(-1), ctypes.c_int(-1),
+        ctypes.c_long(number),
+        attribute,
+        ctypes.c_int(0),
+        ctypes.c_int(-1),
+        ctypes.c_int(-1),
         ctypes.c_ulong(0),
     )
     if descriptor < 0:

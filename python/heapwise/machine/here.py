@@ -21,25 +21,36 @@ def read_machine() -> Machine:
     Taken before and after a run; V19 compares ``facts.settings``, V13 ``facts.quiet``.
     """
     unavailable: dict[str, str] = {}
-    facts = processor.with_frequency(MachineFacts(
-        architecture=platform.machine(),
-        settings=kernel.settings(),
-        quiet=quiet.neighbours(),
-        memory=kernel.memory_now(),
-        affinity=processor.affinity(),
-        smt_siblings=processor.siblings(),
-        virtual=_virtual(),
-        uptime_s=_uptime_s(),
-    ), unavailable)
+    facts = processor.with_frequency(
+        MachineFacts(
+            architecture=platform.machine(),
+            settings=kernel.settings(),
+            quiet=quiet.neighbours(),
+            memory=kernel.memory_now(),
+            affinity=processor.affinity(),
+            smt_siblings=processor.siblings(),
+            virtual=_virtual(),
+            uptime_s=_uptime_s(),
+        ),
+        unavailable,
+    )
     if reason := counters.hardware_counters():
         unavailable["hardware_counters"] = reason
     if facts.quiet.psi_cpu_us is None:
         unavailable["psi"] = "the kernel keeps no pressure figures"
     return Machine(
-        host=socket.gethostname(), user=_user(), cpu=processor.model(), cores=os.cpu_count() or 1,
-        memory_bytes=kernel.memory_bytes(), caches=processor.caches(),
-        kernel=f"{platform.system()} {platform.release()}", distribution=_distribution(),
-        libc=_libc(), page_bytes=os.sysconf("SC_PAGE_SIZE"), facts=facts, unavailable=unavailable,
+        host=socket.gethostname(),
+        user=_user(),
+        cpu=processor.model(),
+        cores=os.cpu_count() or 1,
+        memory_bytes=kernel.memory_bytes(),
+        caches=processor.caches(),
+        kernel=f"{platform.system()} {platform.release()}",
+        distribution=_distribution(),
+        libc=_libc(),
+        page_bytes=os.sysconf("SC_PAGE_SIZE"),
+        facts=facts,
+        unavailable=unavailable,
         name=os.environ.get(NAME_VARIABLE, "").strip(),
     )
 

@@ -42,16 +42,23 @@ def memory_now() -> dict[str, int | None]:
 def cgroup_limits() -> dict[str, Any]:
     """Limits of our own cgroup (v2); None where there is none or it is ``max``."""
     own = next(
-        (line[3:] for line in (read_text("/proc/self/cgroup") or "").splitlines()
-         if line.startswith("0::")), "/",
+        (
+            line[3:]
+            for line in (read_text("/proc/self/cgroup") or "").splitlines()
+            if line.startswith("0::")
+        ),
+        "/",
     )
     folder = CGROUPS / own.lstrip("/")
     if not folder.is_dir():
         folder = CGROUPS
     limits = {
-        name: read_text(folder / file) for name, file in (
-            ("cgroup_memory_max", "memory.max"), ("cgroup_memory_high", "memory.high"),
-            ("cgroup_cpu_max", "cpu.max"), ("cgroup_cpus", "cpuset.cpus.effective"),
+        name: read_text(folder / file)
+        for name, file in (
+            ("cgroup_memory_max", "memory.max"),
+            ("cgroup_memory_high", "memory.high"),
+            ("cgroup_cpu_max", "cpu.max"),
+            ("cgroup_cpus", "cpuset.cpus.effective"),
         )
     }
     return {name: None if text in ("max", "max 100000") else text for name, text in limits.items()}

@@ -35,4 +35,4 @@ def bracketed(text: str | None) -> str | None:
     if text is None:
         return None
     start, end = text.find("["), text.find("]")
-    return text[start + 1:end] if 0 <= start < end else text
+    return text[start + 1 : end] if 0 <= start < end else text

@@ -73,7 +73,9 @@ def with_frequency(facts: MachineFacts, unavailable: dict[str, str]) -> MachineF
         unavailable["cpufreq"] = "no cpufreq: the kernel shows no frequency of this processor"
         return replace(facts, turbo=turbo)
     return replace(
-        facts, turbo=turbo, cpufreq_driver=read_text(policies[0] / "scaling_driver"),
+        facts,
+        turbo=turbo,
+        cpufreq_driver=read_text(policies[0] / "scaling_driver"),
         cpufreq_governors=sorted(
             {text for policy in policies if (text := read_text(policy / "scaling_governor"))}
         ),

@@ -14,9 +14,15 @@ def neighbours() -> Quiet:
         load: list[float] | None = [round(value, 2) for value in os.getloadavg()]
     except OSError:
         load = None
-    return Quiet(load=load, steal_ticks=_steal(), ticks_per_s=os.sysconf("SC_CLK_TCK"),
-                 running=_running(), psi_cpu_us=_pressure("cpu"),
-                 psi_memory_us=_pressure("memory"), psi_io_us=_pressure("io"))
+    return Quiet(
+        load=load,
+        steal_ticks=_steal(),
+        ticks_per_s=os.sysconf("SC_CLK_TCK"),
+        running=_running(),
+        psi_cpu_us=_pressure("cpu"),
+        psi_memory_us=_pressure("memory"),
+        psi_io_us=_pressure("io"),
+    )
 
 
 def _steal() -> int | None:

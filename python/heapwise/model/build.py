@@ -81,7 +81,8 @@ class Build:
 def filled(text: str, values: Mapping[str, Setting]) -> str:
     """Placeholders without a value stay."""
     return PLACEHOLDER.sub(
-        lambda found: str(values[found[1]]) if found[1] in values else found[0], text)
+        lambda found: str(values[found[1]]) if found[1] in values else found[0], text
+    )
 
 
 def _split(word: str, values: Mapping[str, Setting]) -> list[str]:
@@ -91,7 +92,9 @@ def _split(word: str, values: Mapping[str, Setting]) -> list[str]:
     text, end = "", 0
     for found in PLACEHOLDER.finditer(word):
         value = str(values[found[1]]) if found[1] in values else shlex.quote(found[0])
-        text += shlex.quote(word[end:found.start()]) + value if word[end:found.start()] else value
+        text += (
+            shlex.quote(word[end : found.start()]) + value if word[end : found.start()] else value
+        )
         end = found.end()
     return shlex.split(text + (shlex.quote(word[end:]) if word[end:] else ""))
 
@@ -113,7 +116,7 @@ LONGEST = 32
 
 def _plain(command: Sequence[str]) -> str:
     words = " ".join(Path(word).name or word for word in command).translate({ord("@"): "_"})
-    return words if len(words) <= LONGEST else words[:LONGEST - 1] + "…"
+    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
 
 
 def _folders(commands: Sequence[Sequence[str]]) -> list[str]:

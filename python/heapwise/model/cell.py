@@ -44,8 +44,9 @@ class Settings(Mapping[str, Setting]):
 
     def __init__(self, values: Mapping[str, Setting]) -> None:
         self._values = {name: one_spelling(values[name]) for name in sorted(values)}
-        self._key = tuple((name, isinstance(value, bool), value)
-                          for name, value in self._values.items())
+        self._key = tuple(
+            (name, isinstance(value, bool), value) for name, value in self._values.items()
+        )
         self._hash = hash(self._key)
 
     @staticmethod
@@ -87,8 +88,7 @@ class Settings(Mapping[str, Setting]):
 
 
 @lru_cache(maxsize=4096)
-def _settings(names: tuple[str, ...], values: tuple[Setting, ...],
-              _: tuple[type, ...]) -> Settings:
+def _settings(names: tuple[str, ...], values: tuple[Setting, ...], _: tuple[type, ...]) -> Settings:
     """By the types as well, since True == 1 == 1.0."""
     return Settings(dict(zip(names, values, strict=True)))
 

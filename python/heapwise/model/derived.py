@@ -48,7 +48,12 @@ class Row:
     ratio_high: float | None
     baseline: bool = False
     verdict: Literal[
-        "baseline", "better", "worse", "no difference", "cannot tell", "not measured",
+        "baseline",
+        "better",
+        "worse",
+        "no difference",
+        "cannot tell",
+        "not measured",
     ] = "not measured"
     status: str = "ok"
     note: str = ""

@@ -220,8 +220,10 @@ class MemoryCurve(Record, frozen=True):
         moments = list(zip(self.at_ms, self.proportional_kib, strict=True))
         if len(moments) < 2 or moments[0][0] == moments[-1][0]:
             return sum(self.proportional_kib) / max(1, len(moments))
-        area = sum((later - at) * (kib + next_kib) / 2
-                   for (at, kib), (later, next_kib) in itertools.pairwise(moments))
+        area = sum(
+            (later - at) * (kib + next_kib) / 2
+            for (at, kib), (later, next_kib) in itertools.pairwise(moments)
+        )
         return area / (moments[-1][0] - moments[0][0])
 
 

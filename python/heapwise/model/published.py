@@ -180,5 +180,7 @@ def settle(
     experiment: Experiment, parameters: Mapping[str, Setting], changes: Mapping[str, Setting]
 ) -> dict[str, Setting]:
     """The whole cell of a place. ``changes`` are settings of this run instead of the report's."""
-    return {p.name: changes.get(p.name, parameters.get(p.name, (p.default or p.smoke)[0]))
-            for p in experiment.parameters}
+    return {
+        p.name: changes.get(p.name, parameters.get(p.name, (p.default or p.smoke)[0]))
+        for p in experiment.parameters
+    }

@@ -43,8 +43,10 @@ def unlike_work(one: Plan, other: Plan) -> list[str]:
         "the contents of the input": input_of,
         "the processors": lambda plan: plan.options.cpus,
         "the length of the work (--smoke)": lambda plan: plan.smoke,
-        "the commands before, after and beside it": lambda plan: (plan.options.check, [
-            (build.prepare, build.setup, build.cleanup) for build in _builds(plan)]),
+        "the commands before, after and beside it": lambda plan: (
+            plan.options.check,
+            [(build.prepare, build.setup, build.cleanup) for build in _builds(plan)],
+        ),
     }
     return [name for name, part in parts.items() if part(one) != part(other)]
 

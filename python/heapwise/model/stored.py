@@ -29,8 +29,15 @@ Protection = Literal["plain", "guarded", "hardened"]
 Verdict = Literal["pass", "warn", "fail", "unavailable"]
 
 Status = Literal[
-    "ok", "crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused",
-    "discarded", "interrupted",
+    "ok",
+    "crashed",
+    "failed",
+    "timed_out",
+    "output_differs",
+    "wrong_allocator",
+    "refused",
+    "discarded",
+    "interrupted",
 ]
 
 
@@ -144,8 +151,10 @@ class Plan:
 
     def build_named(self, name: str) -> Build:
         """In a run of an earlier version each name is that of its one program."""
-        return next((build for build in self.builds if build.name == name),
-                    Build(name, self.command, self.options.as_typed))
+        return next(
+            (build for build in self.builds if build.name == name),
+            Build(name, self.command, self.options.as_typed),
+        )
 
     @property
     def examples(self) -> dict[str, str]:

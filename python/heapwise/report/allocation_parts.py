@@ -24,24 +24,45 @@ SUMS = {"b": "bytes", "c": "blocks", "p": "peak_bytes", "e": "end_bytes"}
 """Keys of a node of the flame graph, and what they sum of a call stack."""
 
 
-def render(name: str, trace: Trace, stacks: Sequence[CallStack], live: list[tuple[int, int]],
-           sizes: Sequence[float], lifetimes: Sequence[float], **values: Any) -> str:
+def render(
+    name: str,
+    trace: Trace,
+    stacks: Sequence[CallStack],
+    live: list[tuple[int, int]],
+    sizes: Sequence[float],
+    lifetimes: Sequence[float],
+    **values: Any,
+) -> str:
     """One file that loads nothing from the network."""
     templates = environment()
     assert templates.loader is not None
-    style, zoom, script = (Markup(templates.loader.get_source(templates, part)[0])
-                           for part in ("style.css", "zoom.js", "flame.js"))
+    style, zoom, script = (
+        Markup(templates.loader.get_source(templates, part)[0])
+        for part in ("style.css", "zoom.js", "flame.js")
+    )
     unit = trace.ns_a_unit
     figure = draw(live, unit).replace(NAMESPACE, "") if live else ""
     return templates.get_template(name).render(
-        command=" ".join(trace.command) or trace.path.name, damage=trace.damage,
+        command=" ".join(trace.command) or trace.path.name,
+        damage=trace.damage,
         builds=module_notes(trace),
-        summary=trace.summary, size=size, percent=percent, live=Markup(figure),
+        summary=trace.summary,
+        size=size,
+        percent=percent,
+        live=Markup(figure),
         sizes=_rows(sizes, lambda k: f"up to {size(2**k - 1)}"),
-        lifetimes=_rows(lifetimes, lambda k: f"below {show(2**k * unit, 'ns')}" if unit
-                        else f"below 2^{k} units"),
-        tree=_embedded(call_tree(stacks)), style=style, zoom=zoom, script=script, palette=PALETTE,
-        version=__version__, **values)
+        lifetimes=_rows(
+            lifetimes,
+            lambda k: f"below {show(2**k * unit, 'ns')}" if unit else f"below 2^{k} units",
+        ),
+        tree=_embedded(call_tree(stacks)),
+        style=style,
+        zoom=zoom,
+        script=script,
+        palette=PALETTE,
+        version=__version__,
+        **values,
+    )
 
 
 def call_tree(stacks: Sequence[CallStack]) -> dict[str, Any]:
@@ -99,5 +120,8 @@ def _as_json(tree: dict[str, Any]) -> str:
 def _rows(numbers: Sequence[float], label: Callable[[int], str]) -> list[tuple[str, str, float]]:
     """(label, share, length of the bar in percent) of the buckets that are not empty."""
     total, most = sum(map(float, numbers)), max(map(float, numbers))
-    return [(label(k) if k else "0", percent(float(count) / total), 100 * float(count) / most)
-            for k, count in enumerate(numbers) if count]
+    return [
+        (label(k) if k else "0", percent(float(count) / total), 100 * float(count) / most)
+        for k, count in enumerate(numbers)
+        if count
+    ]

@@ -38,8 +38,12 @@ class Column:
 def column(group: Group, *, with_strip: bool) -> Column:
     scale = scale_for([row.min for row in group.rows], group.unit)
     meaning = next((q.meaning for q in group.experiment.quantities if q.name == group.quantity), "")
-    return Column(quantity_name(group.quantity), scale.label, meaning,
-                  cells(group, scale, with_strip=with_strip))
+    return Column(
+        quantity_name(group.quantity),
+        scale.label,
+        meaning,
+        cells(group, scale, with_strip=with_strip),
+    )
 
 
 def cells(group: Group, scale: Scale, *, with_strip: bool) -> dict[str, ColumnCell]:
@@ -48,12 +52,21 @@ def cells(group: Group, scale: Scale, *, with_strip: bool) -> dict[str, ColumnCe
     for row in group.rows:
         drawn = ""
         if axis and row.values and row.median is not None:
-            drawn = strip.draw(row.values, row.median, axis, row.subject, scale.text,
-                               row.ci_low, row.ci_high)
+            drawn = strip.draw(
+                row.values, row.median, axis, row.subject, scale.text, row.ci_low, row.ci_high
+            )
         found[row.subject] = ColumnCell(
-            row, _number(scale, row.median), _ends(scale, row), relation(row), interval(row),
-            Markup(drawn), {name: _number(scale, getattr(row, name))
-                            for name in ("min", "median", "mean", "max", "stddev")})
+            row,
+            _number(scale, row.median),
+            _ends(scale, row),
+            relation(row),
+            interval(row),
+            Markup(drawn),
+            {
+                name: _number(scale, getattr(row, name))
+                for name in ("min", "median", "mean", "max", "stddev")
+            },
+        )
     return found
 
 

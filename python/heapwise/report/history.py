@@ -20,20 +20,32 @@ def history_page(shown: list[MetricHistory]) -> str:
     """One file that loads nothing from the network."""
     templates = environment()
     assert templates.loader is not None
-    style, script = (Markup(templates.loader.get_source(templates, name)[0])
-                     for name in ("style.css", "zoom.js"))
+    style, script = (
+        Markup(templates.loader.get_source(templates, name)[0]) for name in ("style.css", "zoom.js")
+    )
     return templates.get_template("history.html").render(
-        blocks=[_block(series) for series in shown], style=style, script=script, palette=PALETTE,
-        version=__version__)
+        blocks=[_block(series) for series in shown],
+        style=style,
+        script=script,
+        palette=PALETTE,
+        version=__version__,
+    )
 
 
 def _block(series: MetricHistory) -> dict[str, object]:
     scale = scale_of(series)
-    figure = draw([m.value for m in series.moments],
-                  [_hint(moment, scale) for moment in series.moments], _levels(series),
-                  [seam.place for seam in series.seams], name_of(series), scale.text)
+    figure = draw(
+        [m.value for m in series.moments],
+        [_hint(moment, scale) for moment in series.moments],
+        _levels(series),
+        [seam.place for seam in series.seams],
+        name_of(series),
+        scale.text,
+    )
     return {
-        "command": series.key.command, "machine": series.key.machine, "place": series.key.place,
+        "command": series.key.command,
+        "machine": series.key.machine,
+        "place": series.key.place,
         "name": name_of(series),
         "figure": Markup(figure.replace(NAMESPACE, "")),
         "changes": [(change.better, change_line(series, change)) for change in series.changes],
@@ -49,6 +61,12 @@ def _hint(moment: Moment, scale: Scale) -> str:
 def _levels(series: MetricHistory) -> list[Level]:
     changes = {change.place: change for change in series.changes}
     bounds = sorted({0, len(series.moments), *changes, *(seam.place for seam in series.seams)})
-    return [Level(begin, end, mean(m.value for m in series.moments[begin:end]),
-                  begin in changes and not changes[begin].better)
-            for begin, end in pairwise(bounds)]
+    return [
+        Level(
+            begin,
+            end,
+            mean(m.value for m in series.moments[begin:end]),
+            begin in changes and not changes[begin].better,
+        )
+        for begin, end in pairwise(bounds)
+    ]

@@ -20,8 +20,9 @@ def axis_of(groups: list[Group], varying: list[str]) -> str | None:
     return None
 
 
-def by_setting(groups: list[Group], varying: list[str],
-               axis: str) -> dict[LineSetting, list[Group]]:
+def by_setting(
+    groups: list[Group], varying: list[str], axis: str
+) -> dict[LineSetting, list[Group]]:
     """The groups of each setting of the other parameters; empty if there are too many."""
     found: dict[LineSetting, list[Group]] = {}
     for group in groups:

@@ -22,12 +22,15 @@ class OverLive:
 
 
 def over_live(rows: Sequence[Row], live: int | None) -> list[OverLive]:
-    """rows: of the peak memory of a process. Empty if the peak of live bytes is unknown or small.
-    """
+    """rows: of the peak memory of a process. Empty if the peak of live bytes is unknown or
+    small."""
     if live is None or live < LEAST_LIVE:
         return []
-    return [OverLive(row.subject, show(row.median, row.unit), _ratio(row, live))
-            for row in rows if row.median is not None]
+    return [
+        OverLive(row.subject, show(row.median, row.unit), _ratio(row, live))
+        for row in rows
+        if row.median is not None
+    ]
 
 
 def _ratio(row: Row, live: int) -> str:

@@ -32,16 +32,21 @@ class Block:
 def section_modules() -> list[ModuleType]:
     """Files of ``sections``, by their ORDER. Each has TITLE, ORDER and ``build(view)``."""
     path = heapwise.report.sections.__path__
-    found = [importlib.import_module(f"heapwise.report.sections.{module.name}")
-             for module in pkgutil.iter_modules(path)]
+    found = [
+        importlib.import_module(f"heapwise.report.sections.{module.name}")
+        for module in pkgutil.iter_modules(path)
+    ]
     return sorted(found, key=lambda module: module.ORDER)
 
 
 def environment() -> jinja2.Environment:
     """Everything is escaped; SVG of ours comes marked as safe."""
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("heapwise.report"), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+        loader=jinja2.PackageLoader("heapwise.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
     )
 
 
@@ -50,12 +55,19 @@ def build_page(views: list[View]) -> str:
     if not views:
         raise ValueError("a report needs at least one run")
     templates = environment()
-    runs = [{"view": view, "blocks": [*_blocks(templates, view),
-                                      *_price_of_protection(templates, view, views)]}
-            for view in views]
+    runs = [
+        {
+            "view": view,
+            "blocks": [*_blocks(templates, view), *_price_of_protection(templates, view, views)],
+        }
+        for view in views
+    ]
     return templates.get_template("page.html").render(
-        runs=runs, views=views, style=_asset(templates, "style.css"),
-        script=_asset(templates, "script.js") + _asset(templates, "zoom.js"), palette=PALETTE,
+        runs=runs,
+        views=views,
+        style=_asset(templates, "style.css"),
+        script=_asset(templates, "script.js") + _asset(templates, "zoom.js"),
+        palette=PALETTE,
         version=views[0].run.version,
     )
 
@@ -67,20 +79,27 @@ def _blocks(templates: jinja2.Environment, view: View) -> list[Block]:
         if content is not None:
             name = module.__name__.rpartition(".")[2]
             html = templates.get_template(f"sections/{name}.html").render(view=view, **content)
-            found.append(Block(f"{name}-{view.run.id}", module.TITLE,
-                               Markup(html.replace(NAMESPACE, ""))))
+            found.append(
+                Block(f"{name}-{view.run.id}", module.TITLE, Markup(html.replace(NAMESPACE, "")))
+            )
     return found
 
 
-def _price_of_protection(templates: jinja2.Environment, view: View,
-                         views: list[View]) -> list[Block]:
+def _price_of_protection(
+    templates: jinja2.Environment, view: View, views: list[View]
+) -> list[Block]:
     """The only block that needs two runs: a comparison, and one of attacks."""
     found = prices(view, views)
     if found is None:
         return []
     html = templates.get_template("protection.html").render(prices=found)
-    return [Block(f"protection-{view.run.id}", "Protection and its price",
-                  Markup(html.replace(NAMESPACE, "")))]
+    return [
+        Block(
+            f"protection-{view.run.id}",
+            "Protection and its price",
+            Markup(html.replace(NAMESPACE, "")),
+        )
+    ]
 
 
 def _asset(templates: jinja2.Environment, name: str) -> Markup:

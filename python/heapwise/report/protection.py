@@ -40,20 +40,31 @@ def prices(view: View, views: Sequence[View]) -> Prices | None:
     group = view.group("wall_time") if view.is_compare else None
     if group is None or all(peer.protection == "plain" for peer in peers.values()):
         return None
-    attacks = max((v for v in views if attack_tables(v.result)), default=None,
-                  key=lambda v: v.run.created)
+    attacks = max(
+        (v for v in views if attack_tables(v.result)), default=None, key=lambda v: v.run.created
+    )
     if attacks is None:
         return None
     tables = attack_tables(attacks.result)
     found, lines = [], []
     for row in group.rows:
-        score, time = total(tables, peers[row.subject].name) if row.subject in peers else None, \
-            _time(row)
+        score, time = (
+            total(tables, peers[row.subject].name) if row.subject in peers else None,
+            _time(row),
+        )
         if score is None or time is None or not score.attacks:
             continue
         found.append(Price(row.subject, time, (score.corrupting + score.hung) / score.attacks))
-        lines.append(PriceLine(row.subject, peers[row.subject].protection, _words(row, time),
-                               score.stopped, score.harmless, score.corrupting + score.hung))
+        lines.append(
+            PriceLine(
+                row.subject,
+                peers[row.subject].protection,
+                _words(row, time),
+                score.stopped,
+                score.harmless,
+                score.corrupting + score.hung,
+            )
+        )
     if not found:
         return None
     figure = protection.draw(found, "Attacks that did harm against time")

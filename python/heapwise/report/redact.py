@@ -29,25 +29,44 @@ def redact(stored: StoredRun) -> StoredRun:
     """Absolute paths keep their last part; names of variables and of the program stay."""
     machine = stored.run.machine
     words = {w for w in (machine.host, machine.user) if len(w) > 1}
-    words |= {value for name, value in stored.run.plan.environment.items()
-              if name in ("USER", "LOGNAME", "HOSTNAME") and len(value) > 1}
-    secret = re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in sorted(words))) \
-        if words else None
+    words |= {
+        value
+        for name, value in stored.run.plan.environment.items()
+        if name in ("USER", "LOGNAME", "HOSTNAME") and len(value) > 1
+    }
+    secret = (
+        re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in sorted(words)))
+        if words
+        else None
+    )
     names = _build_names(stored.run)
     run = _renamed(_clean(_without_arguments(stored.run), Run, secret), Run, names)
     options = structs.replace(run.plan.options, environment_marks=None, files=None)
-    plan = replace(run.plan, environment=dict.fromkeys(run.plan.environment, HIDDEN),
-                   working_directory=HIDDEN if run.plan.working_directory else "", options=options)
+    plan = replace(
+        run.plan,
+        environment=dict.fromkeys(run.plan.environment, HIDDEN),
+        working_directory=HIDDEN if run.plan.working_directory else "",
+        options=options,
+    )
     named = HIDDEN if run.machine.name else ""
-    run = replace(run, plan=plan, revision=_without_place(run.revision),
-                  machine=replace(run.machine, host=HIDDEN, user=HIDDEN, name=named))
+    run = replace(
+        run,
+        plan=plan,
+        revision=_without_place(run.revision),
+        machine=replace(run.machine, host=HIDDEN, user=HIDDEN, name=named),
+    )
     if run.machine_after:
         run = replace(run, machine_after=replace(run.machine_after, host=HIDDEN, user=HIDDEN))
     return replace(
-        stored, run=run, path=Path(stored.path.name),
-        processes=[_renamed(_clean(_without_output(p), Process, secret), Process, names)
-                   for p in stored.processes],
-        samples=[_renamed(_clean(s, Sample, secret), Sample, names) for s in stored.samples])
+        stored,
+        run=run,
+        path=Path(stored.path.name),
+        processes=[
+            _renamed(_clean(_without_output(p), Process, secret), Process, names)
+            for p in stored.processes
+        ],
+        samples=[_renamed(_clean(s, Sample, secret), Sample, names) for s in stored.samples],
+    )
 
 
 def _without_place(revision: Revision | None) -> Revision | None:
@@ -71,28 +90,37 @@ def _without_arguments(run: Run) -> Run:
     if len(run.plan.builds) > 1:
         line = [*run.command_line[:2], HIDDEN]
     builds = [_without_words(build) for build in run.plan.builds]
-    plan = replace(run.plan, command=[*run.plan.command[:1], *hidden], options=options,
-                   builds=builds)
+    plan = replace(
+        run.plan, command=[*run.plan.command[:1], *hidden], options=options, builds=builds
+    )
     return replace(run, plan=plan, command_line=line)
 
 
 def _without_words(build: Build) -> Build:
     """Its program stays; so does the fact that it has commands of its own."""
+
     def hidden(words: list[str]) -> list[str]:
         return [*words[:1], *[HIDDEN] * (len(words) - 1)]
 
     typed = hidden(build.as_typed) if not build.environment else [HIDDEN] * len(build.as_typed)
     return replace(
-        build, command=hidden(build.command), as_typed=typed,
+        build,
+        command=hidden(build.command),
+        as_typed=typed,
         environment=dict.fromkeys(build.environment, HIDDEN),
-        prepare=build.prepare and HIDDEN, setup=build.setup and HIDDEN,
-        cleanup=build.cleanup and HIDDEN)
+        prepare=build.prepare and HIDDEN,
+        setup=build.setup and HIDDEN,
+        cleanup=build.cleanup and HIDDEN,
+    )
 
 
 def _build_names(run: Run) -> dict[str, str]:
     """Names that were made of arguments -> the program with a number."""
-    return {build.name: f"{Path(build.program).name} {number}"
-            for number, build in enumerate(run.plan.builds, 1) if " " in build.name}
+    return {
+        build.name: f"{Path(build.program).name} {number}"
+        for number, build in enumerate(run.plan.builds, 1)
+        if " " in build.name
+    }
 
 
 def _renamed(record: RecordT, kind: type[RecordT], names: dict[str, str]) -> RecordT:
@@ -105,8 +133,11 @@ def _renamed(record: RecordT, kind: type[RecordT], names: dict[str, str]) -> Rec
             return {walk(key): walk(inner) for key, inner in value.items()}
         if isinstance(value, list):
             return [walk(inner) for inner in value]
-        return words.sub(lambda found: names[found.group()], value) \
-            if isinstance(value, str) else value
+        return (
+            words.sub(lambda found: names[found.group()], value)
+            if isinstance(value, str)
+            else value
+        )
 
     return msgspec.convert(walk(msgspec.to_builtins(record)), kind)
 

@@ -57,24 +57,41 @@ class Story:
 def story(view: View, experiment: Experiment) -> Story:
     found = [f for f in view.result.findings if f.experiment == experiment.id]
     best = headline(found, experiment.quantities[0].name) or headline(
-        found, found[0].cell.quantity if found else "")
+        found, found[0].cell.quantity if found else ""
+    )
     expected = [e for e in view.result.expectations if e.experiment == experiment.id]
     least = next((d for d in view.result.detectable if d.experiment == experiment.id), None)
-    return Story(experiment, best.sentence if best else "",
-                 [f.sentence for f in found if f.answer], [f.sentence for f in found],
-                 [_check(e) for e in expected], _detects(least) if least else "")
+    return Story(
+        experiment,
+        best.sentence if best else "",
+        [f.sentence for f in found if f.answer],
+        [f.sentence for f in found],
+        [_check(e) for e in expected],
+        _detects(least) if least else "",
+    )
 
 
 def _check(expected: Expected) -> ExpectationLine:
-    return ExpectationLine(expected.verdict, expected.says, expected.of,
-                           figures_of(expected) or "–", expected.aim, expected.note)
+    return ExpectationLine(
+        expected.verdict,
+        expected.says,
+        expected.of,
+        figures_of(expected) or "–",
+        expected.aim,
+        expected.note,
+    )
 
 
 def _detects(least: Detectable) -> str:
     if least.difference is None:
         return f"What difference would be found is not known: {least.note}."
-    worst = f" ({percent(least.worst)} in the noisiest, {least.worst_cell})" if (
-        least.cells > 1 and least.worst is not None) else ""
-    return (f"A difference of {percent(least.difference)} in {quantity_name(least.quantity)} would "
-            f"be found 4 times in 5, by {counted(least.pairs, 'A/A pair')} in "
-            f"{counted(least.cells, 'cell')}{worst}{f'; {least.note}' if least.note else ''}.")
+    worst = (
+        f" ({percent(least.worst)} in the noisiest, {least.worst_cell})"
+        if (least.cells > 1 and least.worst is not None)
+        else ""
+    )
+    return (
+        f"A difference of {percent(least.difference)} in {quantity_name(least.quantity)} would "
+        f"be found 4 times in 5, by {counted(least.pairs, 'A/A pair')} in "
+        f"{counted(least.cells, 'cell')}{worst}{f'; {least.note}' if least.note else ''}."
+    )

@@ -25,8 +25,17 @@ def watch_memory(pid: int, seconds: float, stop: StopSwitch) -> LauncherFacts:
     _demand_process(pid)
     with ScratchFolder() as folder:
         result = folder / "result"
-        command = [str(native_part(LAUNCHER)), "--attach", str(pid), "--timeout", f"{seconds:g}",
-                   "--memory-moments", str(MOMENTS), "--result", str(result)]
+        command = [
+            str(native_part(LAUNCHER)),
+            "--attach",
+            str(pid),
+            "--timeout",
+            f"{seconds:g}",
+            "--memory-moments",
+            str(MOMENTS),
+            "--result",
+            str(result),
+        ]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0) as launcher:
             stop.guard(launcher)
             launcher.wait()
@@ -43,15 +52,26 @@ def _demand_process(pid: int) -> None:
         status = Path(f"/proc/{pid}/status").read_text()
         facts = dict(line.partition(":\t")[::2] for line in status.splitlines())
         if facts["Tgid"] != str(pid):
-            raise Problem("E003", f"--attach {pid}: it is a thread of process {facts['Tgid']}",
-                          do=f"heapwise compare --attach {facts['Tgid']}")
+            raise Problem(
+                "E003",
+                f"--attach {pid}: it is a thread of process {facts['Tgid']}",
+                do=f"heapwise compare --attach {facts['Tgid']}",
+            )
         if "VmRSS" not in facts:
-            raise Problem("E003", f"--attach {pid}: it has no memory of its own",
-                          why="It is a thread of the kernel, or it has ended.")
+            raise Problem(
+                "E003",
+                f"--attach {pid}: it has no memory of its own",
+                why="It is a thread of the kernel, or it has ended.",
+            )
         Path(f"/proc/{pid}/smaps_rollup").read_bytes()  # the kernel checks when it is read
     except PermissionError as error:
-        raise Problem("E003", f"--attach {pid}: its memory cannot be read",
-                      why="It belongs to another user.", do="run heapwise as that user") from error
+        raise Problem(
+            "E003",
+            f"--attach {pid}: its memory cannot be read",
+            why="It belongs to another user.",
+            do="run heapwise as that user",
+        ) from error
     except OSError as error:
-        raise Problem("E003", f"--attach {pid}: there is no such process, or it has ended"
-                      ) from error
+        raise Problem(
+            "E003", f"--attach {pid}: there is no such process, or it has ended"
+        ) from error

@@ -59,8 +59,9 @@ def _place(folder: Path, name: str, program: Path) -> BuildPlace:
     return BuildPlace(str(root / program), str(root), str(stands), str(stands / program))
 
 
-def _build(checkout: Checkout, place: BuildPlace, log: Path,
-           environment: Mapping[str, str]) -> None:
+def _build(
+    checkout: Checkout, place: BuildPlace, log: Path, environment: Mapping[str, str]
+) -> None:
     """Problem E057, with the last lines of what the command printed."""
     with standing(place):
         tree = Path(place.stands)
@@ -71,12 +72,19 @@ def _build(checkout: Checkout, place: BuildPlace, log: Path,
         which = "the base" if Path(place.root).name == BASE else "the working tree"
         what = f"--build-command failed in {tree / checkout.inside}, a copy of {which}:\n{last}\n"
         if not has_submodules:
-            raise Problem("E057", what, why="Files that git ignores are not there. The build "
-                          "command has to make them.")
-        raise Problem("E057", what, why="The repository has submodules (.gitmodules). A git "
-                      "worktree does not have their files.",
-                      do=f"--build-command 'git submodule update --init --recursive && "
-                      f"{checkout.build_command}'")
+            raise Problem(
+                "E057",
+                what,
+                why="Files that git ignores are not there. The build command has to make them.",
+            )
+        raise Problem(
+            "E057",
+            what,
+            why="The repository has submodules (.gitmodules). A git "
+            "worktree does not have their files.",
+            do=f"--build-command 'git submodule update --init --recursive && "
+            f"{checkout.build_command}'",
+        )
 
 
 def _remove_left(checkout: Checkout, trees: Path) -> None:

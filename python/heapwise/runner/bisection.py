@@ -88,8 +88,9 @@ class Bisection:
 
     def __post_init__(self) -> None:
         try:
-            self.learned = msgspec.json.decode((self.folder / STATE_FILE).read_bytes(),
-                                               type=Learned)
+            self.learned = msgspec.json.decode(
+                (self.folder / STATE_FILE).read_bytes(), type=Learned
+            )
         except (OSError, ValueError):
             self.learned = Learned()
         self.suspects.states |= self.learned.states
@@ -99,9 +100,12 @@ class Bisection:
         commits = self.suspects.commits
         for end in (commits[0], commits[-1]):
             if self._program(end) is None:
-                raise Problem("E030", f"{self.trees.title(end)} cannot be built, or its program "
-                              "fails", why="Both ends are needed to know what to look for.",
-                              do=f"read {self.trees.log(end)}")
+                raise Problem(
+                    "E030",
+                    f"{self.trees.title(end)} cannot be built, or its program fails",
+                    why="Both ends are needed to know what to look for.",
+                    do=f"read {self.trees.log(end)}",
+                )
         if self._is_same(commits[0], commits[-1]):
             return self._unknown("all files of the two ends are equal")
         while chosen := self._buildable():
@@ -115,8 +119,10 @@ class Bisection:
     def _stage(self, chosen: list[str]) -> bool:
         """Measures the chosen commits between both ends. False if the ends cannot be told apart."""
         good, bad = self.suspects.commits[0], self.suspects.commits[-1]
-        evidence = self._measured([good, *chosen, bad], lambda found: "cannot tell" not in (
-            self._sides(found, chosen).values()))
+        evidence = self._measured(
+            [good, *chosen, bad],
+            lambda found: "cannot tell" not in (self._sides(found, chosen).values()),
+        )
         if (whole := self._whole(evidence)) is None:
             return False
         self.learned.whole = whole.ratio
@@ -143,8 +149,9 @@ class Bisection:
         low, high = self.suspects.ends
         before, after = self.suspects.commits[low], self.suspects.commits[high]
         if high - low > 1:
-            reasons = sorted({str(self.suspects.states[c]) for c in
-                              self.suspects.commits[low + 1:high]})
+            reasons = sorted(
+                {str(self.suspects.states[c]) for c in self.suspects.commits[low + 1 : high]}
+            )
             return self._unknown(f"of the commits between, some are: {', '.join(reasons)}")
         self.say(f"Confirm  {self.trees.title(after)}, against its parent")
 
@@ -156,7 +163,7 @@ class Bisection:
         ratio = self._ratio(evidence, after, before)
         if why := self._doubt(ratio, differs(evidence)):
             return self._unknown(why, ratio)
-        return BisectionResult(after, self.suspects.commits[low:high + 1], "", ratio)
+        return BisectionResult(after, self.suspects.commits[low : high + 1], "", ratio)
 
     def _doubt(self, step: PairedRatio | None, differs: bool) -> str:
         """Why the last step is not the change that was looked for; "" if it is."""
@@ -167,13 +174,15 @@ class Bisection:
             return "on fresh rounds it differs in the other direction"
         ends = step.ends(LOOK_CONFIDENCE)
         if ends is None or side_of(ends, whole) != "like bad":
-            return ("on fresh rounds it is not clear that it makes more than half of the "
-                    "difference between the ends")
+            return (
+                "on fresh rounds it is not clear that it makes more than half of the "
+                "difference between the ends"
+            )
         return ""
 
     def _unknown(self, why: str, ratio: PairedRatio | None = None) -> BisectionResult:
         low, high = self.suspects.ends
-        return BisectionResult("", self.suspects.commits[low:high + 1], why, ratio)
+        return BisectionResult("", self.suspects.commits[low : high + 1], why, ratio)
 
     def _buildable(self) -> list[str]:
         """The next commits to measure. One that cannot be built is skipped, and one with the same
@@ -186,8 +195,10 @@ class Bisection:
 
     def _decided(self, commit: str) -> bool:
         if self._program(commit) is None:
-            self.say(f"Skip     {self.trees.title(commit)}: it cannot be built, or its program "
-                     f"fails ({self.trees.log(commit)})")
+            self.say(
+                f"Skip     {self.trees.title(commit)}: it cannot be built, or its program "
+                f"fails ({self.trees.log(commit)})"
+            )
             self._note(commit, "skipped")
             return True
         low, high = self.suspects.ends
@@ -207,9 +218,14 @@ class Bisection:
             return None
         try:
             with Path(self.request.input_path or os.devnull).open("rb") as stdin:
-                code = subprocess.run([str(program), *self.command[1:]], stdin=stdin, check=False,
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                      timeout=self.request.timeout_s or TRIAL_S).returncode
+                code = subprocess.run(
+                    [str(program), *self.command[1:]],
+                    stdin=stdin,
+                    check=False,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    timeout=self.request.timeout_s or TRIAL_S,
+                ).returncode
         except (OSError, subprocess.SubprocessError):
             return None
         allowed = code in (0, *self.request.ignored_exits)
@@ -226,19 +242,37 @@ class Bisection:
     def _measured(self, commits: Sequence[str], enough: Callable[[Evidence], bool]) -> Evidence:
         """One plan in which the rounds of all of them are interleaved. It goes on, up to
         ``LONGER`` times as long, until there is enough to decide."""
-        builds = [Build(_name(commit), [str(self.trees.built(commit)), *self.command[1:]])
-                  for commit in commits]
+        builds = [
+            Build(_name(commit), [str(self.trees.built(commit)), *self.command[1:]])
+            for commit in commits
+        ]
         size = abs(self.learned.whole - 1) / 5 if self.learned.whole else COARSEST
-        prepared = prepare_compare(replace(
-            self.request, builds=builds, time_s=self.time_s,
-            precision=min(COARSEST, max(FINEST, size))), os.environ)
+        prepared = prepare_compare(
+            replace(
+                self.request,
+                builds=builds,
+                time_s=self.time_s,
+                precision=min(COARSEST, max(FINEST, size)),
+            ),
+            os.environ,
+        )
         # Rounds end when the first quantity is known well enough.
-        first = [replace(experiment, quantities=sorted(
-            experiment.quantities, key=lambda quantity: quantity.name != self.metric))
-            for experiment in prepared.experiments]
+        first = [
+            replace(
+                experiment,
+                quantities=sorted(
+                    experiment.quantities, key=lambda quantity: quantity.name != self.metric
+                ),
+            )
+            for experiment in prepared.experiments
+        ]
         watcher = self.watcher()
-        campaign = start(replace(prepared, experiments=first), self.folder / "store",
-                         ["heapwise", "bisect"], watcher)
+        campaign = start(
+            replace(prepared, experiments=first),
+            self.folder / "store",
+            ["heapwise", "bisect"],
+            watcher,
+        )
         evidence = self._conducted(campaign, watcher)
         longest = LONGER * campaign.run.plan.time_s
         while not enough(evidence) and campaign.run.plan.time_s < longest:
@@ -269,10 +303,11 @@ class Bisection:
         ends = ratio.ends(LOOK_CONFIDENCE)
         if ends is None:
             return False
-        floor = max((floor for cell, floor in evidence.floors.items()
-                     if cell.quantity == self.metric), default=0.0)
-        return (not ends[0] <= 1 <= ends[1]
-                and max(ratio.ratio, 1 / ratio.ratio) - 1 > floor)
+        floor = max(
+            (floor for cell, floor in evidence.floors.items() if cell.quantity == self.metric),
+            default=0.0,
+        )
+        return not ends[0] <= 1 <= ends[1] and max(ratio.ratio, 1 / ratio.ratio) - 1 > floor
 
     def _note(self, commit: str, state: SuspectState) -> None:
         self.suspects.states[commit] = self.learned.states[commit] = state
@@ -283,8 +318,10 @@ class Bisection:
         low, high = self.suspects.ends
         stages = self.suspects.stages_left
         eta = f"at most {stages * self.time_s / 60:.0f} min" if self.time_s else ""
-        self.say(f"Stage    {counted(high - low, 'commit')} left, {counted(len(chosen), 'commit')} "
-                 f"measured now, about {counted(stages, 'stage')} to go, {eta}")
+        self.say(
+            f"Stage    {counted(high - low, 'commit')} left, {counted(len(chosen), 'commit')} "
+            f"measured now, about {counted(stages, 'stage')} to go, {eta}"
+        )
 
 
 def _longer(plan: Plan) -> Plan:
@@ -294,4 +331,3 @@ def _longer(plan: Plan) -> Plan:
 
 def _name(commit: str) -> str:
     return commit[:12]
-

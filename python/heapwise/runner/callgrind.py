@@ -12,8 +12,14 @@ TOTAL = re.compile(rb"^(?:summary|totals): (\d+)", re.MULTILINE)
 def under_callgrind(command: Sequence[str], file: Path) -> list[str]:
     """The command that counts what ``command`` executes itself; its children are not counted."""
     file.unlink(missing_ok=True)
-    return ["valgrind", "--quiet", "--tool=callgrind", "--dump-line=no",
-            f"--callgrind-out-file={file}", *command]
+    return [
+        "valgrind",
+        "--quiet",
+        "--tool=callgrind",
+        "--dump-line=no",
+        f"--callgrind-out-file={file}",
+        *command,
+    ]
 
 
 def total_in(file: Path) -> int | None:

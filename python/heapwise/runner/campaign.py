@@ -138,8 +138,12 @@ class Campaign:
 
     def _show_verdict(self) -> None:
         """What a comparison knows by now, for users who do not want to wait for its end."""
-        if (self.run.plan.kind == "compare" and isinstance(self.watcher, ShowsVerdicts)
-                and self.elapsed_s >= self._next_look_s and self.rounds_done):
+        if (
+            self.run.plan.kind == "compare"
+            and isinstance(self.watcher, ShowsVerdicts)
+            and self.elapsed_s >= self._next_look_s
+            and self.rounds_done
+        ):
             self.watcher.so_far(self._evidence(), self.elapsed_s)
             self._next_look_s = max(FIRST_LOOK_S, self.elapsed_s) * NEXT_LOOK
 
@@ -148,8 +152,12 @@ class Campaign:
         goes on with it."""
         plan = self.run.plan
         open_ = plan.kind == "run" and not plan.smoke and plan.max_rounds > LEARNING
-        if open_ and self._rounds_begun == LEARNING and plan.options.repeats is None and (
-                plan.options.chosen_repeats is None):
+        if (
+            open_
+            and self._rounds_begun == LEARNING
+            and plan.options.repeats is None
+            and (plan.options.chosen_repeats is None)
+        ):
             chosen = choose(plan, self.run.experiments, self.processes, self.samples)
             self.run = replace(self.run, plan=chosen)
             self.writer.update(self.run)
@@ -165,8 +173,11 @@ class Campaign:
             return steps
         lost = self._lost_rows()
         setups = {setup for setup, _ in lost}
-        return [step for step in steps if step.setup in setups
-                and (_row(step) in lost or _is_reference(step))]
+        return [
+            step
+            for step in steps
+            if step.setup in setups and (_row(step) in lost or _is_reference(step))
+        ]
 
     def _lost_rows(self) -> set[SetupSubject]:
         """The rows of which a process ended well, and which have fewer comparable rounds than
@@ -175,10 +186,12 @@ class Campaign:
         if plan.smoke:
             return set()
         evidence, planned = self._evidence(), plan.max_rounds or plan.min_rounds
-        rows = {_row(step) for step in steps_of_round(plan, self.run.experiments, 0)
-                if not self._failures.leaves_out(_row(step))}
-        ended = {(p.setup, p.subject) for p in self.processes
-                 if p.status == "ok" and timed(p)}
+        rows = {
+            _row(step)
+            for step in steps_of_round(plan, self.run.experiments, 0)
+            if not self._failures.leaves_out(_row(step))
+        }
+        ended = {(p.setup, p.subject) for p in self.processes if p.status == "ok" and timed(p)}
         return {row for row in rows & ended if len(evidence.paired_rounds(*row)) < planned}
 
     def _evidence(self) -> Evidence:
@@ -270,8 +283,10 @@ class Campaign:
 
     def _finish(self, state: str, *, quietly: bool = False) -> None:
         ended = replace(
-            self.run, state="complete" if state == "complete" else "interrupted",
-            machine_after=read_machine(), finished=now(),
+            self.run,
+            state="complete" if state == "complete" else "interrupted",
+            machine_after=read_machine(),
+            finished=now(),
         )
         try:
             self.writer.update(ended)

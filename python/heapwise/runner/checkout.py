@@ -34,25 +34,40 @@ class Checkout:
         here = Path.cwd().resolve()
         top = repository_of(here)
         if top is None and refuses(here):
-            raise Problem("E003", f"git does not use the repository around {here}",
-                          why="It belongs to another user, or it is damaged.",
-                          do="git status there says why; if you trust that user, git config "
-                          f"--global --add safe.directory {here}")
+            raise Problem(
+                "E003",
+                f"git does not use the repository around {here}",
+                why="It belongs to another user, or it is damaged.",
+                do="git status there says why; if you trust that user, git config "
+                f"--global --add safe.directory {here}",
+            )
         if top is None:
-            raise Problem("E003", f"{here} is in no git repository of yours",
-                          do="cd to the repository of the program")
+            raise Problem(
+                "E003",
+                f"{here} is in no git repository of yours",
+                do="cd to the repository of the program",
+            )
         top = top.resolve()
         whole = program.absolute().parent.resolve() / program.name
         if not whole.is_relative_to(top):
-            raise Problem("E003", f"{program} is not in the working tree {top}",
-                          why="The program of each commit has the same place in a tree of its own.",
-                          do="name a program that --build-command builds inside of the tree")
+            raise Problem(
+                "E003",
+                f"{program} is not in the working tree {top}",
+                why="The program of each commit has the same place in a tree of its own.",
+                do="name a program that --build-command builds inside of the tree",
+            )
         return cls(top, here.relative_to(top), whole.relative_to(top), build_command)
 
     def commit(self, revision: str) -> str:
         """Its hash. Problem E009 if git knows none."""
-        found = git(self.repository, "rev-parse", "--verify", "--quiet", "--end-of-options",
-                    f"{revision}^{{commit}}")
+        found = git(
+            self.repository,
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            f"{revision}^{{commit}}",
+        )
         if not found:
             raise Problem("E009", f"'{revision}' is not a commit of {self.repository}")
         return found
@@ -63,13 +78,32 @@ class Checkout:
         try:
             tree.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise Problem("E056", f"{tree.parent} cannot be made: {error.strerror}",
-                          do="set XDG_CACHE_HOME to a folder that you may write") from error
+            raise Problem(
+                "E056",
+                f"{tree.parent} cannot be made: {error.strerror}",
+                do="set XDG_CACHE_HOME to a folder that you may write",
+            ) from error
         # Hooks are for the work of people, and one could change what is built.
-        if git(self.repository, "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach",
-               "--force", str(tree), commit, timeout_s=CHECKOUT_S) is None:
-            raise Problem("E056", f"git worktree cannot check {commit[:10]} out into {tree}",
-                          do=f"git worktree add --detach {tree} {commit[:10]}")
+        if (
+            git(
+                self.repository,
+                "-c",
+                "core.hooksPath=/dev/null",
+                "worktree",
+                "add",
+                "--detach",
+                "--force",
+                str(tree),
+                commit,
+                timeout_s=CHECKOUT_S,
+            )
+            is None
+        ):
+            raise Problem(
+                "E056",
+                f"git worktree cannot check {commit[:10]} out into {tree}",
+                do=f"git worktree add --detach {tree} {commit[:10]}",
+            )
 
     def copy_working_tree(self, tree: Path) -> None:
         """The user's commit with all changes, those that are not committed included. Files that git
@@ -81,8 +115,9 @@ class Checkout:
             for name in (*changed, *new):
                 _copy(self.repository / name, tree / name)
         except OSError as error:
-            raise Problem("E056", f"a change of the working tree cannot be copied to {tree}: "
-                          f"{error}") from error
+            raise Problem(
+                "E056", f"a change of the working tree cannot be copied to {tree}: {error}"
+            ) from error
 
     def _names(self, *words: str) -> list[str]:
         """Of files, as git lists them."""
@@ -94,9 +129,14 @@ class Checkout:
         with log.open("wb") as output:
             try:
                 process = subprocess.Popen(
-                    ["/bin/sh", "-c", self.build_command], cwd=tree / self.inside,
-                    env=dict(environment), stdin=subprocess.DEVNULL, stdout=output,
-                    stderr=subprocess.STDOUT, start_new_session=True)
+                    ["/bin/sh", "-c", self.build_command],
+                    cwd=tree / self.inside,
+                    env=dict(environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
             except OSError as error:
                 output.write(f"{error}\n".encode())
                 return None

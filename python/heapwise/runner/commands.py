@@ -38,8 +38,9 @@ class Commands:
 
     def prepare(self, values: Mapping[str, Setting], stop: StopSwitch, where: str) -> None:
         """Before a process, in its folder. Problem E034 if it fails."""
-        if trouble := self._run("--prepare", self.build.prepare, {**self.cell, **values}, stop,
-                                where):
+        if trouble := self._run(
+            "--prepare", self.build.prepare, {**self.cell, **values}, stop, where
+        ):
             raise Problem("E034", trouble)
 
     def cleanup(self) -> str:
@@ -49,9 +50,15 @@ class Commands:
         command = filled(self.build.cleanup, self.cell)
         try:
             done = subprocess.run(
-                ["/bin/sh", "-c", command], env=self.environment, stdin=subprocess.DEVNULL,
-                cwd=self.working_directory or None, capture_output=True, check=False,
-                timeout=CLEANUP_S, start_new_session=True)
+                ["/bin/sh", "-c", command],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                cwd=self.working_directory or None,
+                capture_output=True,
+                check=False,
+                timeout=CLEANUP_S,
+                start_new_session=True,
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"--cleanup {command}: {error}"
         if done.returncode == 0:
@@ -59,16 +66,30 @@ class Commands:
         words = done.stderr.decode(errors="replace").strip()
         return f"--cleanup {command} ended with {done.returncode}{': ' if words else ''}{words}"
 
-    def _run(self, option: str, text: str, values: Mapping[str, Setting], stop: StopSwitch,
-             where: str = "") -> str:
+    def _run(
+        self,
+        option: str,
+        text: str,
+        values: Mapping[str, Setting],
+        stop: StopSwitch,
+        where: str = "",
+    ) -> str:
         if not text or stop.requested:
             return ""
         folder = self.folder / "commands"
         folder.mkdir(exist_ok=True)
         command = filled(text, values)
-        outcome = launch(Launch(
-            ["/bin/sh", "-c", command], self.environment, self.timeout_s, keeps_output=True,
-            working_directory=where or self.working_directory), folder, stop)
+        outcome = launch(
+            Launch(
+                ["/bin/sh", "-c", command],
+                self.environment,
+                self.timeout_s,
+                keeps_output=True,
+                working_directory=where or self.working_directory,
+            ),
+            folder,
+            stop,
+        )
         if outcome.interrupted or outcome.facts.exit_code == 0:
             return ""
         return f"{option} {command} {ending(outcome, self.timeout_s)}"

@@ -80,8 +80,9 @@ def _cloned(base: Path, new: Path, folder: Path) -> list[BuildPlace]:
                 raise _CannotBeCloned(f"{base} and {new} have other names in other folders")
             _clone(root, folder / name, budget, root)
             stands = folder / STANDS
-            places.append(BuildPlace(str(program), str(folder / name), str(stands),
-                                     str(stands / inner)))
+            places.append(
+                BuildPlace(str(program), str(folder / name), str(stands), str(stands / inner))
+            )
         _link_siblings(roots[1], folder)
     except OSError as error:
         raise _CannotBeCloned(f"they cannot be cloned to {folder}: {error.strerror}") from error

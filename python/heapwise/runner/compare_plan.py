@@ -121,24 +121,41 @@ def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> 
         raise
 
 
-def _prepare(request: CompareRequest, builds: Sequence[Build],
-             environment: Mapping[str, str]) -> Prepared:
+def _prepare(
+    request: CompareRequest, builds: Sequence[Build], environment: Mapping[str, str]
+) -> Prepared:
     several = len(builds) > 1
     replaces = not several or bool(request.allocators or request.adhoc)
-    found = examine_builds(builds, request.parameters, replaces_malloc=replaces,
-                           force=request.force)
+    found = examine_builds(
+        builds, request.parameters, replaces_malloc=replaces, force=request.force
+    )
     present, missing = _peers(request, several) if replaces else ([], [])
-    kept = [peer for peer in present if not peer.debug_build or peer.name in request.allocators
-            or peer.name == request.baseline or _given_by_path(peer)]
-    subjects = (_builds_subjects(kept, request, found) if several
-                else _subjects(kept, request, found[0].found.own_allocator))
+    kept = [
+        peer
+        for peer in present
+        if not peer.debug_build
+        or peer.name in request.allocators
+        or peer.name == request.baseline
+        or _given_by_path(peer)
+    ]
+    subjects = (
+        _builds_subjects(kept, request, found)
+        if several
+        else _subjects(kept, request, found[0].found.own_allocator)
+    )
     tuning = peer_prefixes()
     left, removed = cleaned(environment, tuning, keep=request.keep_environment)
     plan = _plan(request, found, subjects, to_store(left, tuning), removed)
     return Prepared(
-        plan, [experiment_of(plan.command, subjects, request.parameters)], left, removed, missing,
-        [peer for peer in present if peer not in kept], found[0].found,
-        [check for one in found for check in one.found.checks], found,
+        plan,
+        [experiment_of(plan.command, subjects, request.parameters)],
+        left,
+        removed,
+        missing,
+        [peer for peer in present if peer not in kept],
+        found[0].found,
+        [check for one in found for check in one.found.checks],
+        found,
         notes=_notes(request, subjects),
     )
 
@@ -146,8 +163,10 @@ def _prepare(request: CompareRequest, builds: Sequence[Build],
 def _notes(request: CompareRequest, subjects: Sequence[Subject]) -> list[str]:
     """glibc's malloc is not preloaded: it is the program's own, unless that has another."""
     if SYSTEM in request.allocators and subjects[0].name == OWN:
-        return [f"{SYSTEM} is not measured: the program has an allocator of its own, which is the "
-                f"row {OWN}"]
+        return [
+            f"{SYSTEM} is not measured: the program has an allocator of its own, which is the "
+            f"row {OWN}"
+        ]
     return []
 
 
@@ -168,16 +187,20 @@ def _given_by_path(peer: Peer) -> bool:
     return peer.notes == "given by path"
 
 
-def _builds_subjects(peers: list[Peer], request: CompareRequest,
-                     builds: list[Examined]) -> list[Subject]:
+def _builds_subjects(
+    peers: list[Peer], request: CompareRequest, builds: list[Examined]
+) -> list[Subject]:
     """Each build with the malloc that it has, then under each allocator: ``old``, ``old@jemalloc``.
     With allocators, the C library's is one of them: ``old@glibc``."""
     found = [subject for one in builds for subject in _build_subjects(peers, one)]
     wanted = request.baseline or found[0].name
     first = next((s for s in found if wanted in (s.name, s.build)), None)
     if first is None:
-        raise Problem("E002", f"--baseline {wanted} is not one of the rows",
-                      do=f"name one of: {', '.join(s.name for s in found)}")
+        raise Problem(
+            "E002",
+            f"--baseline {wanted} is not one of the rows",
+            do=f"name one of: {', '.join(s.name for s in found)}",
+        )
     first = replace(first, baseline=True)
     others = [subject for subject in found if subject.name != first.name]
     return [first, control_of(first), *others]
@@ -186,14 +209,21 @@ def _builds_subjects(peers: list[Peer], request: CompareRequest,
 def _build_subjects(peers: list[Peer], one: Examined) -> list[Subject]:
     build, found = one.build, []
     if not peers or one.found.own_allocator:
-        found.append(Subject(build.name, f"{build.name}, with the malloc that it has",
-                             build=build.name))
+        found.append(
+            Subject(build.name, f"{build.name}, with the malloc that it has", build=build.name)
+        )
     else:
         peers = sorted(_with_system(peers), key=lambda peer: peer.name != SYSTEM)
     return found + [
-        Subject(name_with_peer(build.name, peer.name), f"{build.name}, {_title(peer)}",
-                examined(peer), build=build.name)
-        for peer in peers if not (found and peer.name == SYSTEM)]
+        Subject(
+            name_with_peer(build.name, peer.name),
+            f"{build.name}, {_title(peer)}",
+            examined(peer),
+            build=build.name,
+        )
+        for peer in peers
+        if not (found and peer.name == SYSTEM)
+    ]
 
 
 def _with_system(peers: list[Peer]) -> list[Peer]:
@@ -206,8 +236,11 @@ def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Sub
     by_name = {peer.name: peer for peer in peers}
     baseline = request.baseline or (OWN if own else SYSTEM)
     if baseline == OWN and not own:
-        raise Problem("E002", "--baseline own: the program has no allocator of its own",
-                      do="leave --baseline out, or name a peer of heapwise peers list")
+        raise Problem(
+            "E002",
+            "--baseline own: the program has no allocator of its own",
+            do="leave --baseline out, or name a peer of heapwise peers list",
+        )
     if baseline == OWN:
         first = Subject(OWN, "the program's own malloc", baseline=True)
         by_name.pop(SYSTEM, None)
@@ -220,15 +253,25 @@ def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Sub
     others = [Subject(peer.name, _title(peer), examined(peer)) for peer in by_name.values()]
     absent = [name for name in request.allocators if name not in {first.name, *by_name}]
     if not others and absent:
-        raise Problem("E053", f"not installed: {', '.join(absent)}", why="Nothing was started.",
-                      do="heapwise peers list says how to get them")
+        raise Problem(
+            "E053",
+            f"not installed: {', '.join(absent)}",
+            why="Nothing was started.",
+            do="heapwise peers list says how to get them",
+        )
     if not others and request.allocators:
-        raise Problem("E003", f"{first.name} is the baseline: name at least one other allocator",
-                      why="Nothing was started.",
-                      do=f"heapwise compare --allocators {first.name},jemalloc -- PROGRAM")
+        raise Problem(
+            "E003",
+            f"{first.name} is the baseline: name at least one other allocator",
+            why="Nothing was started.",
+            do=f"heapwise compare --allocators {first.name},jemalloc -- PROGRAM",
+        )
     if not others:
-        raise Problem("E053", "there is no allocator to compare with",
-                      do="install one (heapwise peers list says how), or --allocator name=/path.so")
+        raise Problem(
+            "E053",
+            "there is no allocator to compare with",
+            do="install one (heapwise peers list says how), or --allocator name=/path.so",
+        )
     return [first, control, *others]
 
 
@@ -244,31 +287,48 @@ def _title(peer: Peer) -> str:
 
 
 def _plan(
-    request: CompareRequest, found: list[Examined], subjects: list[Subject],
-    environment: dict[str, str], removed: list[str],
+    request: CompareRequest,
+    found: list[Examined],
+    subjects: list[Subject],
+    environment: dict[str, str],
+    removed: list[str],
 ) -> Plan:
     fixed = request.runs is not None
     first = next(one.build for one in found if one.build.name == subjects[0].build)
     return Plan(
-        kind="compare", command=first.command, experiments=[EXPERIMENT_ID],
+        kind="compare",
+        command=first.command,
+        experiments=[EXPERIMENT_ID],
         parameters={name: list(values) for name, values in request.parameters.items()},
-        subjects=subjects, builds=[one.build for one in found],
+        subjects=subjects,
+        builds=[one.build for one in found],
         seed=secrets.randbits(32) if request.seed is None else request.seed,
         min_rounds=_least(request, subjects),
         max_rounds=request.runs or 0,
-        time_s=(request.time_s or 0.0) if fixed else
-        (DEFAULT_TIME_S if request.time_s is None else request.time_s),
-        precision=0.0 if fixed else request.precision, warm_up_rounds=request.warm_up,
-        timeout_s=request.timeout_s, input_path=_input(request.input_path),
-        environment=environment, working_directory=str(Path.cwd()),
+        time_s=(request.time_s or 0.0)
+        if fixed
+        else (DEFAULT_TIME_S if request.time_s is None else request.time_s),
+        precision=0.0 if fixed else request.precision,
+        warm_up_rounds=request.warm_up,
+        timeout_s=request.timeout_s,
+        input_path=_input(request.input_path),
+        environment=environment,
+        working_directory=str(Path.cwd()),
         options=PlanOptions(
-            cpus=_cpus(request.cpus), ignore_output=request.ignore_output,
-            keep_environment=request.keep_environment, force=request.force,
-            time_given=request.time_s is not None, removed_environment=removed,
-            as_typed=first.as_typed, allow_background=request.allow_background,
+            cpus=_cpus(request.cpus),
+            ignore_output=request.ignore_output,
+            keep_environment=request.keep_environment,
+            force=request.force,
+            time_given=request.time_s is not None,
+            removed_environment=removed,
+            as_typed=first.as_typed,
+            allow_background=request.allow_background,
             output_files=_output_files(request.output_files, fresh=request.fresh_folder),
-            check=request.check, any_exit=request.any_exit, show_output=request.show_output,
-            ignored_exits=sorted(set(request.ignored_exits)), most_rounds=request.most_rounds,
+            check=request.check,
+            any_exit=request.any_exit,
+            show_output=request.show_output,
+            ignored_exits=sorted(set(request.ignored_exits)),
+            most_rounds=request.most_rounds,
             fresh_folder=request.fresh_folder,
         ),
     )
@@ -301,8 +361,11 @@ def _output_files(paths: Sequence[str], *, fresh: bool) -> list[str]:
         return list(dict.fromkeys(paths))
     for path in paths:
         if Path(path).exists() and not Path(path).is_file():
-            raise Problem("E003", f"--output-file {path} is not a file",
-                          do="name each file, or compare a folder with --check")
+            raise Problem(
+                "E003",
+                f"--output-file {path} is not a file",
+                do="name each file, or compare a folder with --check",
+            )
     return list(dict.fromkeys(str(Path(path).absolute()) for path in paths))
 
 
@@ -310,6 +373,7 @@ def _cpus(asked: Sequence[int]) -> list[int]:
     """Problem E003 for a processor that we may not use."""
     if beyond := sorted(set(asked) - os.sched_getaffinity(0)):
         have = ",".join(map(str, sorted(os.sched_getaffinity(0))))
-        raise Problem("E003", f"--cpus: there is no processor {beyond[0]} here",
-                      do=f"name some of {have}")
+        raise Problem(
+            "E003", f"--cpus: there is no processor {beyond[0]} here", do=f"name some of {have}"
+        )
     return sorted(set(asked))

@@ -44,13 +44,19 @@ def check_peer(peer: Peer) -> ContractResult:
     with ScratchFolder() as folder:
         seen = folder / "probe"
         environment = peer.environment | {
-            "PATH": "/usr/bin:/bin", "PYTHONMALLOC": "malloc", "HEAPWISE_PROBE_OUT": str(seen),
+            "PATH": "/usr/bin:/bin",
+            "PYTHONMALLOC": "malloc",
+            "HEAPWISE_PROBE_OUT": str(seen),
             "LD_PRELOAD": preload(peer.path or "", str(native_part(PROBE))),
         }
         try:
             answer = subprocess.run(
-                [sys.executable, "-I", "-S", str(CHILD)], env=environment, capture_output=True,
-                timeout=TIMEOUT_S, check=False, stdin=subprocess.DEVNULL,
+                [sys.executable, "-I", "-S", str(CHILD)],
+                env=environment,
+                capture_output=True,
+                timeout=TIMEOUT_S,
+                check=False,
+                stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
             return ContractResult(peer.name, f"no answer after {show_limit(TIMEOUT_S)}")

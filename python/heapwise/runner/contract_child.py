@@ -28,9 +28,12 @@ class Promise(Exception):
 
 def declare() -> None:
     for name, result, arguments in (
-        ("malloc", POINTER, [SIZE]), ("calloc", POINTER, [SIZE, SIZE]),
-        ("realloc", POINTER, [POINTER, SIZE]), ("free", None, [POINTER]),
-        ("aligned_alloc", POINTER, [SIZE, SIZE]), ("malloc_usable_size", SIZE, [POINTER]),
+        ("malloc", POINTER, [SIZE]),
+        ("calloc", POINTER, [SIZE, SIZE]),
+        ("realloc", POINTER, [POINTER, SIZE]),
+        ("free", None, [POINTER]),
+        ("aligned_alloc", POINTER, [SIZE, SIZE]),
+        ("malloc_usable_size", SIZE, [POINTER]),
         ("posix_memalign", ctypes.c_int, [ctypes.POINTER(POINTER), SIZE, SIZE]),
     ):
         function = getattr(C, name)
@@ -59,8 +62,10 @@ def holds(address: int, size: int, byte: int) -> bool:
 def malloc_gives_aligned_blocks() -> None:
     for size in SIZES:
         address = block(size)
-        need(address % (MALLOC_ALIGNMENT if size >= 16 else 8) == 0,
-             f"malloc({size}) gave {address:#x}")
+        need(
+            address % (MALLOC_ALIGNMENT if size >= 16 else 8) == 0,
+            f"malloc({size}) gave {address:#x}",
+        )
         fill(address, size, 0xA5)
         C.free(address)
     C.free(C.malloc(0))
@@ -97,7 +102,8 @@ def calloc_gives_zeros() -> None:
 
 def impossible_sizes_are_refused() -> None:
     for name, address in (
-        ("malloc", C.malloc(BEYOND_ADDRESS_SPACE)), ("calloc", C.calloc(2**33, 2**33)),
+        ("malloc", C.malloc(BEYOND_ADDRESS_SPACE)),
+        ("calloc", C.calloc(2**33, 2**33)),
     ):
         need(not address, f"{name} of more than there can be gave {address}")
 
@@ -118,18 +124,24 @@ def alignment_is_obeyed() -> None:
     for alignment in ALIGNMENTS:
         for size in (alignment, 3 * alignment):
             address = C.aligned_alloc(alignment, size)
-            need(bool(address) and address % alignment == 0,
-                 f"aligned_alloc({alignment}, {size}) gave {address}")
+            need(
+                bool(address) and address % alignment == 0,
+                f"aligned_alloc({alignment}, {size}) gave {address}",
+            )
             fill(address, size, 1)
             C.free(address)
             place = POINTER()
             code = C.posix_memalign(ctypes.byref(place), alignment, size + 1)
-            need(code == 0 and (place.value or 1) % alignment == 0,
-                 f"posix_memalign({alignment}, {size + 1}) gave {place.value}, code {code}")
+            need(
+                code == 0 and (place.value or 1) % alignment == 0,
+                f"posix_memalign({alignment}, {size + 1}) gave {place.value}, code {code}",
+            )
             C.free(place)
     place = POINTER()
-    need(C.posix_memalign(ctypes.byref(place), 24, 64) == errno.EINVAL,
-         "posix_memalign took 24, which is not a power of two")
+    need(
+        C.posix_memalign(ctypes.byref(place), 24, 64) == errno.EINVAL,
+        "posix_memalign took 24, which is not a power of two",
+    )
 
 
 def usable_size_is_enough() -> None:
@@ -158,9 +170,14 @@ def other_threads_may_free() -> None:
 
 
 SUITE: list[Callable[[], None]] = [
-    malloc_gives_aligned_blocks, blocks_do_not_overlap, calloc_gives_zeros,
-    impossible_sizes_are_refused, realloc_keeps_the_content, alignment_is_obeyed,
-    usable_size_is_enough, other_threads_may_free,
+    malloc_gives_aligned_blocks,
+    blocks_do_not_overlap,
+    calloc_gives_zeros,
+    impossible_sizes_are_refused,
+    realloc_keeps_the_content,
+    alignment_is_obeyed,
+    usable_size_is_enough,
+    other_threads_may_free,
 ]
 
 

@@ -42,11 +42,17 @@ def with_totals(facts: ProcessFacts, counts: Sequence[CountLine]) -> ProcessFact
         return facts
     sizes = [line.sizes for line in counts if line.sizes is not None]
     return replace(
-        facts, calls=Calls(**{kind: sum(getattr(line.calls, kind) for line in counts)
-                              for kind in Calls.__struct_fields__}),
+        facts,
+        calls=Calls(
+            **{
+                kind: sum(getattr(line.calls, kind) for line in counts)
+                for kind in Calls.__struct_fields__
+            }
+        ),
         counted_wall_s=max(line.wall_s for line in counts),
         bytes_requested=sum(line.bytes_requested for line in counts),
         peak_live_bytes=max(
-            (line.peak_live for line in counts if line.peak_live is not None), default=None),
+            (line.peak_live for line in counts if line.peak_live is not None), default=None
+        ),
         sizes=[sum(column) for column in zip(*sizes, strict=False)],
     )

@@ -70,9 +70,12 @@ class CountingRuns:
         miss it. What a gate limits is counted in any case, and twice in each build."""
         key, program = (measured.setup, subject.name), self.program_of(subject, measured.parameters)
         limits = self.plan.options.gate.limits if self.plan.options.gate else {}
-        if (key in self._counted or self._stop.requested
-                or (self._is_dear(program, subject) and not limits.keys() & COUNTED.keys())
-                or not (native_folder() / COUNTER).exists()):
+        if (
+            key in self._counted
+            or self._stop.requested
+            or (self._is_dear(program, subject) and not limits.keys() & COUNTED.keys())
+            or not (native_folder() / COUNTER).exists()
+        ):
             return
         self._counted.add(key)
         has_two_labels = subject.baseline or subject.control
@@ -97,8 +100,10 @@ class CountingRuns:
         base, new = (self._counts.get(name, []) for name in names)
         metrics = [metric for metric in gate.limits if metric in COUNTED]
         found = [(metric, counts_in(metric, base), counts_in(metric, new)) for metric in metrics]
-        if any(before and after and is_suspect(before, after, float(gate.limits[metric]))
-               for metric, before, after in found):
+        if any(
+            before and after and is_suspect(before, after, float(gate.limits[metric]))
+            for metric, before, after in found
+        ):
             for name in names:
                 like = replace(measured, subject=name)
                 subject = self._subject(name)
@@ -116,24 +121,37 @@ class CountingRuns:
     def _count_calls(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
         number = self._next_number()
         self._make_ready(measured, subject, program)
-        outcome = program.launch(subject.peer, self._layout(number), self._stop, COUNTER,
-                                 program.command_of(measured.round))
+        outcome = program.launch(
+            subject.peer,
+            self._layout(number),
+            self._stop,
+            COUNTER,
+            program.command_of(measured.round),
+        )
         if outcome.interrupted:
             return
         self._spent_s += float(outcome.facts.wall_s or 0.0)
         facts = structs.replace(
-            with_totals(outcome.facts, outcome.counts), plain_wall_s=measured.facts.wall_s,
-            startup_s=self._startup_s(program, subject.peer, number))
+            with_totals(outcome.facts, outcome.counts),
+            plain_wall_s=measured.facts.wall_s,
+            startup_s=self._startup_s(program, subject.peer, number),
+        )
         self._record_counting(number, measured, *judge(outcome, None, program.reference), facts)
 
-    def _count_instructions(self, measured: Process, subject: Subject,
-                            program: WholeProgram) -> None:
+    def _count_instructions(
+        self, measured: Process, subject: Subject, program: WholeProgram
+    ) -> None:
         number = self._next_number()
         file = self.folder / "callgrind"
         self._make_ready(measured, subject, program)
-        outcome = program.launch(subject.peer, self._layout(number), self._stop, "",
-                                 under_callgrind(program.command_of(measured.round), file),
-                                 timeout_s=program.longest_s)
+        outcome = program.launch(
+            subject.peer,
+            self._layout(number),
+            self._stop,
+            "",
+            under_callgrind(program.command_of(measured.round), file),
+            timeout_s=program.longest_s,
+        )
         if outcome.interrupted:
             return
         facts = structs.replace(outcome.facts, counting=True, instructions=total_in(file))
@@ -142,18 +160,28 @@ class CountingRuns:
     def _make_ready(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
         program.work.begin()
         self.commands_of(subject.build, measured.parameters).prepare(
-            {ROUND: measured.round}, self._stop, program.working_directory)
+            {ROUND: measured.round}, self._stop, program.working_directory
+        )
 
-    def _record_counting(self, number: int, measured: Process, status: Status, reason: str,
-                         facts: ProcessFacts) -> None:
+    def _record_counting(
+        self, number: int, measured: Process, status: Status, reason: str, facts: ProcessFacts
+    ) -> None:
         if status == "ok":
             self._counts.setdefault(self._of_one(measured.subject), []).append(facts)
-        self._record(Process(
-            number=number, experiment=measured.experiment, subject=measured.subject,
-            parameters=measured.parameters, round=-1,
-            status="ok" if status == "ok" else "discarded", reason=reason, warm_up=True,
-            facts=facts, started_at=now(),
-        ))
+        self._record(
+            Process(
+                number=number,
+                experiment=measured.experiment,
+                subject=measured.subject,
+                parameters=measured.parameters,
+                round=-1,
+                status="ok" if status == "ok" else "discarded",
+                reason=reason,
+                warm_up=True,
+                facts=facts,
+                started_at=now(),
+            )
+        )
 
     def _subject(self, name: str) -> Subject:
         return next(subject for subject in self.plan.subjects if subject.name == name)
@@ -173,7 +201,12 @@ class CountingRuns:
         empty = native_folder() / EMPTY
         if not empty.exists():
             return None
-        outcomes = [program.launch(peer, number, self._stop, PROBE, [str(empty)])
-                    for _ in range(STARTS) if not self._stop.requested]
-        return min((o.facts.wall_s for o in outcomes if o.facts.exit_code == 0 and o.facts.wall_s),
-                   default=None)
+        outcomes = [
+            program.launch(peer, number, self._stop, PROBE, [str(empty)])
+            for _ in range(STARTS)
+            if not self._stop.requested
+        ]
+        return min(
+            (o.facts.wall_s for o in outcomes if o.facts.exit_code == 0 and o.facts.wall_s),
+            default=None,
+        )

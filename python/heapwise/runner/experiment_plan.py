@@ -60,8 +60,10 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     """Problems: E001 unknown experiment, E003 bad setting or subject, E052 no native parts."""
     declared = choose_experiments(request.patterns)
     peers = find_peers()
-    everything = [resolve(experiment, usable(peers, request.subjects, experiment.family))
-                  for experiment in declared]
+    everything = [
+        resolve(experiment, usable(peers, request.subjects, experiment.family))
+        for experiment in declared
+    ]
     experiments = [_narrow(experiment, request.subjects) for experiment in everything]
     experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
     if not experiments:
@@ -69,13 +71,19 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     parameters = parse_settings(request.settings, experiments)
     experiments = [
         with_programs(e, parameter_values(e, PROGRAM, parameters, smoke=request.smoke))
-        if e.programs else e for e in experiments]
+        if e.programs
+        else e
+        for e in experiments
+    ]
     return plan_run(request, environment, peers, experiments, parameters)
 
 
 def plan_run(
-    request: RunRequest, environment: Mapping[str, str], peers: Sequence[Peer],
-    experiments: list[Experiment], parameters: dict[str, list[Any]],
+    request: RunRequest,
+    environment: Mapping[str, str],
+    peers: Sequence[Peer],
+    experiments: list[Experiment],
+    parameters: dict[str, list[Any]],
     reproduction: Reproduction | None = None,
 ) -> Prepared:
     """The plan for experiments with the subjects that they are run with."""
@@ -83,44 +91,67 @@ def plan_run(
     of_peers = [prefix for peer in peers for prefix in peer.environment_prefixes]
     left, removed = cleaned(
         environment,
-        [*of_peers, *(tuning_prefixes() if any(e.is_of_programs for e in experiments) else ()),
-         *(prefix for program in programs for prefix in program.environment_prefixes)],
+        [
+            *of_peers,
+            *(tuning_prefixes() if any(e.is_of_programs for e in experiments) else ()),
+            *(prefix for program in programs for prefix in program.environment_prefixes),
+        ],
         keep=request.keep_environment,
     )
-    rounds = request.rounds or (
-        SMOKE_ROUNDS if request.smoke else least_rounds(experiments))
+    rounds = request.rounds or (SMOKE_ROUNDS if request.smoke else least_rounds(experiments))
     plan = Plan(
-        kind="run", command=[], experiments=[experiment.id for experiment in experiments],
+        kind="run",
+        command=[],
+        experiments=[experiment.id for experiment in experiments],
         parameters=parameters,
         subjects=_subjects(experiments, [peer for peer in peers if peer.path is not None]),
         seed=secrets.randbits(31) if request.seed is None else request.seed,
-        min_rounds=rounds, max_rounds=rounds, time_s=request.time_s or 0.0,
-        precision=0.0, warm_up_rounds=0, timeout_s=request.timeout_s, smoke=request.smoke,
-        environment=to_store(left, of_peers), working_directory=str(Path.cwd()),
+        min_rounds=rounds,
+        max_rounds=rounds,
+        time_s=request.time_s or 0.0,
+        precision=0.0,
+        warm_up_rounds=0,
+        timeout_s=request.timeout_s,
+        smoke=request.smoke,
+        environment=to_store(left, of_peers),
+        working_directory=str(Path.cwd()),
         options=PlanOptions(
-            cpus=list(request.cpus), repeats=request.repeats,
+            cpus=list(request.cpus),
+            repeats=request.repeats,
             rounds_given=request.rounds is not None,
-            keep_environment=request.keep_environment, removed_environment=removed,
-            time_given=request.time_s is not None, reproduction=reproduction,
+            keep_environment=request.keep_environment,
+            removed_environment=removed,
+            time_given=request.time_s is not None,
+            reproduction=reproduction,
         ),
     )
     needed = any(_peer_of(s) for e in experiments for s in e.subjects)
     missing = [peer for peer in peers if peer.path is None] if needed else []
-    return Prepared(plan, experiments, left, removed, missing,
-                    checks=[check_of(programs)] if programs else [])
+    return Prepared(
+        plan, experiments, left, removed, missing, checks=[check_of(programs)] if programs else []
+    )
 
 
 def usable(peers: Sequence[Peer], subjects: Sequence[str] = (), family: str = "") -> list[Peer]:
     """Those that are installed, without debug builds; those on request if a subject names them, and
     those that are built to resist if the experiment is of attacks."""
     named = {SubjectName.parse(subject).peer for subject in subjects}
-    return [peer for peer in peers if peer.path is not None and not peer.debug_build
-            and (not peer.on_request or peer.name in named
-                 or (family == ATTACKS and peer.protection != "plain"))]
+    return [
+        peer
+        for peer in peers
+        if peer.path is not None
+        and not peer.debug_build
+        and (
+            not peer.on_request
+            or peer.name in named
+            or (family == ATTACKS and peer.protection != "plain")
+        )
+    ]
 
 
-def parameter_values(experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *,
-                     smoke: bool) -> list[Any]:
+def parameter_values(
+    experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *, smoke: bool
+) -> list[Any]:
     """Of a parameter: those that the user chose, or the usual ones."""
     parameter = next(p for p in experiment.parameters if p.name == name)
     return chosen.get(name, parameter.smoke if smoke else parameter.default)
@@ -128,8 +159,12 @@ def parameter_values(experiment: Experiment, name: str, chosen: Mapping[str, lis
 
 def least_rounds(experiments: Sequence[Experiment]) -> int:
     """From which a difference in every round survives the comparisons of the largest experiment."""
-    return max(rounds_needed(sum(spec.available and spec.name != experiment.baseline
-                                 for spec in experiment.subjects)) for experiment in experiments)
+    return max(
+        rounds_needed(
+            sum(spec.available and spec.name != experiment.baseline for spec in experiment.subjects)
+        )
+        for experiment in experiments
+    )
 
 
 def resolve(experiment: Experiment, peers: Sequence[Peer]) -> Experiment:
@@ -148,12 +183,16 @@ def resolve(experiment: Experiment, peers: Sequence[Peer]) -> Experiment:
             continue
         if wanted := _peer_of(spec):
             here = any(peer.name == wanted for peer in peers)
-            specs.append(spec if here else replace(
-                spec, available=False, reason=f"{wanted} is not here: heapwise peers"))
+            specs.append(
+                spec
+                if here
+                else replace(spec, available=False, reason=f"{wanted} is not here: heapwise peers")
+            )
             continue
         specs += [
-            replace(spec, name=name_with_peer(spec.name, peer.name),
-                    title=f"{peer.name} {peer.version}")
+            replace(
+                spec, name=name_with_peer(spec.name, peer.name), title=f"{peer.name} {peer.version}"
+            )
             for peer in peers
         ]
     baseline = experiment.baseline
@@ -190,9 +229,12 @@ def _subjects(experiments: Sequence[Experiment], peers: Sequence[Peer]) -> list[
             if not spec.available:
                 continue
             peer = by_name.get(_peer_of(spec))
-            found.setdefault(spec.name, Subject(
-                spec.name, spec.title, peer and examined(peer), baseline=spec.name in baselines
-            ))
+            found.setdefault(
+                spec.name,
+                Subject(
+                    spec.name, spec.title, peer and examined(peer), baseline=spec.name in baselines
+                ),
+            )
     for name in sorted(baselines & found.keys()):
         found[control_name(name)] = control_of(found[name])
     return list(found.values())
@@ -220,7 +262,8 @@ def parse_settings(
             for parameter in experiment.parameters:
                 if parameter.name == name:
                     found[name] = [
-                        _value(word, parameter, experiment.id) for word in words.split(",")]
+                        _value(word, parameter, experiment.id) for word in words.split(",")
+                    ]
     return found
 
 
@@ -236,24 +279,31 @@ def _value(word: str, parameter: Parameter, experiment: str) -> Setting:
     except (ValueError, KeyError) as error:
         kind = type(example).__name__
         raise Problem(
-            "E003", f"--set {parameter.name}: '{word}' is not {'an' if kind == 'int' else 'a'} "
-            f"{kind} as {example} is"
+            "E003",
+            f"--set {parameter.name}: '{word}' is not {'an' if kind == 'int' else 'a'} "
+            f"{kind} as {example} is",
         ) from error
     if parameter.choices and word not in parameter.choices:
-        raise Problem("E003", f"--set {parameter.name}: '{word}' is not a value that {experiment} "
-                      f"has{did_you_mean(word, parameter.choices)}",
-                      do=f"name one of {', '.join(parameter.choices)}")
+        raise Problem(
+            "E003",
+            f"--set {parameter.name}: '{word}' is not a value that {experiment} "
+            f"has{did_you_mean(word, parameter.choices)}",
+            do=f"name one of {', '.join(parameter.choices)}",
+        )
     return word
 
 
 def _in_range(number: float, parameter: Parameter, experiment: str) -> float:
-    """The number. Problem E003 for one that the experiment would refuse, or that cannot be stored.
-    """
+    """The number. Problem E003 for one that the experiment would refuse, or that cannot be
+    stored."""
     if not abs(number) <= MOST:
         raise Problem("E003", f"--set {parameter.name}: {number} is beyond what can be measured")
     if parameter.least is not None and number < parameter.least:
-        raise Problem("E003", f"--set {parameter.name}: {number} is too little for {experiment}",
-                      do=f"give {parameter.least} or more")
+        raise Problem(
+            "E003",
+            f"--set {parameter.name}: {number} is too little for {experiment}",
+            do=f"give {parameter.least} or more",
+        )
     return number
 
 

@@ -39,8 +39,7 @@ class Failures:
         if not fresh:
             return ""
         cell = " ".join(f"{name}={value}" for name, value in process.parameters.items())
-        whole = not cell or (len(rows) > 1 and (
-            fresh[0] == rows[0] or self._is_dropped(rows[0])))
+        whole = not cell or (len(rows) > 1 and (fresh[0] == rows[0] or self._is_dropped(rows[0])))
         return process.subject if whole else f"{process.subject} with {cell}"
 
     def _is_dropped(self, row: Failing) -> bool:
@@ -51,5 +50,6 @@ class Failures:
         cell of a program stands for itself."""
         (experiment, _), subject = row
         of_programs = self.run.plan.kind == "compare" or any(
-            e.id == experiment and e.programs for e in self.run.experiments)
+            e.id == experiment and e.programs for e in self.run.experiments
+        )
         return (row,) if of_programs else ((experiment, subject), row)

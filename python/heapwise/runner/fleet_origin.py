@@ -22,9 +22,11 @@ def read_origin(environment: Mapping[str, str]) -> FleetOrigin | None:
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=FleetOrigin)
     except (OSError, msgspec.MsgspecError) as error:
-        raise Problem("E003", f"{ORIGIN_VARIABLE} names {path}: {error}",
-                      do="leave it out: only heapwise sets it, for the machines of a fleet") \
-            from error
+        raise Problem(
+            "E003",
+            f"{ORIGIN_VARIABLE} names {path}: {error}",
+            do="leave it out: only heapwise sets it, for the machines of a fleet",
+        ) from error
 
 
 def run_id_of(origin: FleetOrigin) -> str:

@@ -17,8 +17,12 @@ from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compa
 from heapwise.runner.preflight import IMPOSSIBLE, obstacle
 from heapwise.stats.limits import ALL_LOOKS, FIRST_LOOK
 
-INSTRUCTIONS = Quantity("instructions", "count", "lower",
-                        "executed by the process and its children, by the processor's counter")
+INSTRUCTIONS = Quantity(
+    "instructions",
+    "count",
+    "lower",
+    "executed by the process and its children, by the processor's counter",
+)
 
 CALLGRIND = "valgrind"
 
@@ -42,18 +46,29 @@ def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepar
     """Problems: those of ``prepare_compare``, and E058 without a way to count instructions."""
     prepared = prepare_compare(request.compare, environment)
     by_processor = _instructions(request)
-    timed = [metric for metric in request.limits
-             if metric in TIMED and (metric not in COUNTED or by_processor)]
-    options = structs.replace(prepared.plan.options, time_given=True,
-                              most_rounds=MOST_ROUNDS, gate=GateOptions(
-                                  dict(request.limits), request.strict, by_processor,
-                                  uncountable=_uncountable(request, prepared)))
+    timed = [
+        metric
+        for metric in request.limits
+        if metric in TIMED and (metric not in COUNTED or by_processor)
+    ]
+    options = structs.replace(
+        prepared.plan.options,
+        time_given=True,
+        most_rounds=MOST_ROUNDS,
+        gate=GateOptions(
+            dict(request.limits),
+            request.strict,
+            by_processor,
+            uncountable=_uncountable(request, prepared),
+        ),
+    )
     plan = replace(prepared.plan, options=options, precision=0.0, min_rounds=FIRST_LOOK)
     if not timed:
         plan = replace(plan, min_rounds=1, max_rounds=1, warm_up_rounds=0)
     [experiment] = prepared.experiments
-    return replace(prepared, plan=plan,
-                   experiments=[_counting(experiment) if by_processor else experiment])
+    return replace(
+        prepared, plan=plan, experiments=[_counting(experiment) if by_processor else experiment]
+    )
 
 
 def placed(prepared: Prepared, places: Sequence[BuildPlace], uneven: str) -> Prepared:
@@ -63,8 +78,9 @@ def placed(prepared: Prepared, places: Sequence[BuildPlace], uneven: str) -> Pre
     assert options.gate is not None
     named = dict(zip((build.name for build in prepared.plan.builds), places, strict=False))
     gate = structs.replace(options.gate, places=named, uneven=uneven)
-    return replace(prepared, plan=replace(prepared.plan,
-                                          options=structs.replace(options, gate=gate)))
+    return replace(
+        prepared, plan=replace(prepared.plan, options=structs.replace(options, gate=gate))
+    )
 
 
 def _uncountable(request: GateRequest, prepared: Prepared) -> str:
@@ -73,8 +89,7 @@ def _uncountable(request: GateRequest, prepared: Prepared) -> str:
     if not OF_MALLOC & request.limits.keys():
         return ""
     for one in prepared.examined:
-        found = obstacle(one.build.name, one.found.image,
-                         read_elf(one.found.image, symbols=True))
+        found = obstacle(one.build.name, one.found.image, read_elf(one.found.image, symbols=True))
         if found is not None and found.id in {*IMPOSSIBLE, OF_GO}:
             return found.what
     return ""
@@ -86,8 +101,9 @@ def _instructions(request: GateRequest) -> bool:
         return False
     reason = read_machine().unavailable.get("hardware_counters", "")
     if reason and shutil.which(CALLGRIND) is None:
-        raise Problem("E058", f"instructions cannot be counted here: {reason}, and valgrind is "
-                      "not installed")
+        raise Problem(
+            "E058", f"instructions cannot be counted here: {reason}, and valgrind is not installed"
+        )
     return not reason
 
 

@@ -54,8 +54,10 @@ def wrong_library(records: Sequence[Identity], peer: Peer, exempt: set[str]) -> 
     for record in records:
         if not same_library(record.malloc, peer) and record.exe not in exempt:
             place = record.malloc.path if record.malloc else None
-            return (f"malloc of {record.exe or 'the program'} came from "
-                    f"{place or 'an unknown place'}, not from {peer.name}{_hidden(peer.path)}")
+            return (
+                f"malloc of {record.exe or 'the program'} came from "
+                f"{place or 'an unknown place'}, not from {peer.name}{_hidden(peer.path)}"
+            )
     return ""
 
 
@@ -67,6 +69,8 @@ def _hidden(path: str | None) -> str:
         with suppress(OSError):
             needed = stat.S_IXOTH if place.is_dir() else stat.S_IROTH
             if not place.stat().st_mode & needed:
-                return (f"; other users may not open {place}: if the program runs as another user, "
-                        "chmod o+x, or add the peer with XDG_DATA_HOME in a folder for all")
+                return (
+                    f"; other users may not open {place}: if the program runs as another user, "
+                    "chmod o+x, or add the peer with XDG_DATA_HOME in a folder for all"
+                )
     return ""

@@ -74,24 +74,34 @@ class Call:
         with in_memory(environment) as file:
             return subprocess.Popen(
                 self._arguments([*flags, "--environment", str(file.fileno())]),
-                stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 stdout=subprocess.PIPE if pass_stdout else subprocess.DEVNULL,
-                process_group=0, env={"PATH": "/usr/bin:/bin"}, pass_fds=[file.fileno()],
+                process_group=0,
+                env={"PATH": "/usr/bin:/bin"},
+                pass_fds=[file.fileno()],
             )
 
     def outcome(self, code: int, complaint: bytes) -> Outcome:
         """After its end. Problem E052 when it left no result."""
         return Outcome(
             _result(self._files["result"], code, complaint),
-            read_lines(self._files["probe"], Identity), read_lines(self._files["count"], CountLine),
-            _read(self._files["stderr"]), stdout=_read(self._files["stdout"]),
+            read_lines(self._files["probe"], Identity),
+            read_lines(self._files["count"], CountLine),
+            _read(self._files["stderr"]),
+            stdout=_read(self._files["stdout"]),
         )
 
     def _arguments(self, flags: list[str]) -> list[str]:
         what = self.what
         arguments = [
-            str(native_part(LAUNCHER)), "--result", str(self._files["result"]),
-            "--stderr", str(self._files["stderr"]), "--timeout", str(what.timeout_s),
+            str(native_part(LAUNCHER)),
+            "--result",
+            str(self._files["result"]),
+            "--stderr",
+            str(self._files["stderr"]),
+            "--timeout",
+            str(what.timeout_s),
             *flags,
         ]
         if what.keeps_output:
@@ -143,8 +153,11 @@ def _result(path: Path, code: int, complaint: bytes) -> ProcessFacts:
     except (OSError, ValueError) as error:
         reason = str(error)
     words = complaint.decode(errors="replace").strip()
-    raise Problem("E052", f"the launcher ended with {code} and no result: {words or reason}",
-                  why="Without it nothing can be measured.")
+    raise Problem(
+        "E052",
+        f"the launcher ended with {code} and no result: {words or reason}",
+        why="Without it nothing can be measured.",
+    )
 
 
 def _read(path: Path) -> bytes:

@@ -53,8 +53,9 @@ def _programs(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     depend on the settings of a cell."""
     found: dict[str, str] = {}
     for build in plan.builds or [plan.build_named("")]:
-        programs = {build.started(cell)[0] for experiment in experiments
-                    for cell in cells(experiment, plan)} or {build.program}
+        programs = {
+            build.started(cell)[0] for experiment in experiments for cell in cells(experiment, plan)
+        } or {build.program}
         for program in sorted(programs):
             which = f" of {build.name}" if build.name else ""
             found[f"{which}: {program}" if len(programs) > 1 else which] = program
@@ -82,8 +83,10 @@ class Unchanged:
             now = _state(path)
             if not now.sha256 or (now.size, now.sha256) != (known.size, known.sha256):
                 raise Problem(
-                    "E032", f"{path} is not the file that was measured before: it has "
-                    f"{now.size} bytes and other contents, and had {known.size} bytes")
+                    "E032",
+                    f"{path} is not the file that was measured before: it has "
+                    f"{now.size} bytes and other contents, and had {known.size} bytes",
+                )
             self.states = self.states | {what: now}
 
 

@@ -67,15 +67,14 @@ class ExperimentExecutor:
     def __post_init__(self) -> None:
         native_part(LAUNCHER)
         self._probe, self._counter = (
-            str(part) if part.exists() else "" for part in (native_folder() / PROBE,
-                                                            native_folder() / COUNTER)
+            str(part) if part.exists() else ""
+            for part in (native_folder() / PROBE, native_folder() / COUNTER)
         )
         self._folder = ScratchFolder()
         self._counted: set[StepKey] = set()
         self._patience = Patience()
         self._rows = RowRunner(self.plan, self.environment, self._probe, self._place)
-        self._programs = ProgramCells(
-            self.plan, self.environment, self._place, self._timeout_s())
+        self._programs = ProgramCells(self.plan, self.environment, self._place, self._timeout_s())
 
     def resume_from(self, processes: list[Process]) -> None:
         self._counted = {key_of(p) for p in processes if p.facts.counting}
@@ -150,8 +149,12 @@ class ExperimentExecutor:
         self, step: Step, number: int, libraries: tuple[str, str], repeats: int | None
     ) -> Launch:
         command = command_of(
-            step.experiment.binary, step.subject.parts.inner, step.parameters,
-            seed=self.plan.seed + max(0, step.round), repeats=repeats, smoke=self.plan.smoke,
+            step.experiment.binary,
+            step.subject.parts.inner,
+            step.parameters,
+            seed=self.plan.seed + max(0, step.round),
+            repeats=repeats,
+            smoke=self.plan.smoke,
             patience=self._patience.options(),
         )
         peer = step.subject.peer
@@ -191,10 +194,15 @@ class ExperimentExecutor:
 def sample_of(line: SampleLine, step: Step, number: int) -> Sample:
     """A line of the binary as a sample."""
     return Sample(
-        process=number, experiment=step.experiment.id, subject=step.subject.name,
-        parameters=step.parameters, round=step.round, repeat=line.repeat,
+        process=number,
+        experiment=step.experiment.id,
+        subject=step.subject.name,
+        parameters=step.parameters,
+        round=step.round,
+        repeat=line.repeat,
         warm_up=step.warm_up or line.repeat < step.experiment.dropped_repeats,
-        values={name: float(value) for name, value in line.values.items()}, facts=line.facts,
+        values={name: float(value) for name, value in line.values.items()},
+        facts=line.facts,
     )
 
 
@@ -230,17 +238,33 @@ def _ended(outcome: Outcome, found: Collected) -> tuple[Status, str]:
 
 def _facts(outcome: Outcome, found: Collected, status: Status) -> ProcessFacts:
     return structs.replace(
-        outcome.facts, start=found.start, end=found.end, checks=found.checks,
+        outcome.facts,
+        start=found.start,
+        end=found.end,
+        checks=found.checks,
         stderr_tail=None if status == "ok" else tail(outcome.stderr),
     )
 
 
 def _process(
-    step: Step, number: int, status: Status, reason: str, facts: ProcessFacts,
-    outcome: Outcome, started_at: str,
+    step: Step,
+    number: int,
+    status: Status,
+    reason: str,
+    facts: ProcessFacts,
+    outcome: Outcome,
+    started_at: str,
 ) -> Process:
     return Process(
-        number=number, experiment=step.experiment.id, subject=step.subject.name,
-        parameters=step.parameters, round=step.round, status=status, reason=reason,
-        warm_up=step.warm_up, facts=facts, identity=outcome.identity, started_at=started_at,
+        number=number,
+        experiment=step.experiment.id,
+        subject=step.subject.name,
+        parameters=step.parameters,
+        round=step.round,
+        status=status,
+        reason=reason,
+        warm_up=step.warm_up,
+        facts=facts,
+        identity=outcome.identity,
+        started_at=started_at,
     )

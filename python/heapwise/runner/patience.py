@@ -1,5 +1,5 @@
-"""How long processes may wait for a core of their own: kernel/breadth.hpp of the bench, check V26.
-"""
+"""How long processes may wait for a core of their own: kernel/breadth.hpp of the bench, check
+V26."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ class Patience:
     waited_s: float = 0.0
 
     def note_sample(self, facts: SampleFacts) -> None:
-        seen = [int(breadth_ns) for breadth_ns in (facts.breadth_before_ns, facts.breadth_after_ns)
-                if breadth_ns]
+        seen = [
+            int(breadth_ns)
+            for breadth_ns in (facts.breadth_before_ns, facts.breadth_after_ns)
+            if breadth_ns
+        ]
         if seen:
             self.quiet_ns = min(*seen, self.quiet_ns or seen[0])
         waited_s = (facts.waited_ns or 0) / 1e9
@@ -40,5 +43,9 @@ class Patience:
         if not self.quiet_ns:
             return []
         left_ms = int(1000 * (SHARE * self.working_s - self.waited_s))
-        return ["--quiet-ns", str(self.quiet_ns),
-                "--patience-ms", str(min(max(left_ms, 0), MOST_MS))]
+        return [
+            "--quiet-ns",
+            str(self.quiet_ns),
+            "--patience-ms",
+            str(min(max(left_ms, 0), MOST_MS)),
+        ]

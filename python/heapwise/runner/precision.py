@@ -24,8 +24,11 @@ def widest_half_width(evidence: Evidence) -> float | None:
     yet.
     """
     experiment = evidence.stored.run.experiments[0]
-    widths = [_widest(evidence, cell) for cell in evidence.table
-              if cell.quantity == experiment.quantities[0].name]
+    widths = [
+        _widest(evidence, cell)
+        for cell in evidence.table
+        if cell.quantity == experiment.quantities[0].name
+    ]
     known = [width for width in widths if width is not None]
     return max(known) if known and len(known) == len(widths) else None
 

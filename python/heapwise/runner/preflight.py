@@ -46,8 +46,7 @@ def preflight(name: str, *, force: bool = False, replaces: str = "") -> Prefligh
     image = chain[-1]
     facts = read_elf(image, symbols=True)
     if facts is not None and replaces:
-        facts = replace(facts, needed=tuple(
-            name for name in facts.needed if name != replaces))
+        facts = replace(facts, needed=tuple(name for name in facts.needed if name != replaces))
     via = f"script run by {image}, which is what counts; " if len(chain) > 1 else ""
     problem = obstacle(name if len(chain) == 1 else str(image), image, facts)
     if problem is None:
@@ -66,8 +65,9 @@ def look(name: str) -> Preflight:
     if read_elf(chain[-1]) is None:
         raise Problem("E026", f"{chain[-1]} is not an ELF program and has no interpreter line")
     via = f"script run by {chain[-1]}, " if len(chain) > 1 else ""
-    own = Check("V2", TITLE, "unavailable",
-                "Does not apply: each program ran with the malloc that it has.")
+    own = Check(
+        "V2", TITLE, "unavailable", "Does not apply: each program ran with the malloc that it has."
+    )
     return Preflight(program, chain[-1], f"{via}with the malloc that it has", [own], True)
 
 
@@ -83,11 +83,21 @@ def obstacle(name: str, image: Path, facts: ElfFacts | None) -> Problem | None:
 
 def _forced(problem: Problem) -> Check:
     if problem.id in IMPOSSIBLE:
-        return Check("V2", TITLE, "fail", f"Impossible: {problem.what}. It was measured "
-                     "nevertheless, but no allocator can be loaded into it.")
-    return Check("V2", TITLE, "warn", f"Partial: {problem.what}. It was measured "
-                 "nevertheless. Only those of its calls that reach the loaded malloc are measured "
-                 "with the allocators.")
+        return Check(
+            "V2",
+            TITLE,
+            "fail",
+            f"Impossible: {problem.what}. It was measured "
+            "nevertheless, but no allocator can be loaded into it.",
+        )
+    return Check(
+        "V2",
+        TITLE,
+        "warn",
+        f"Partial: {problem.what}. It was measured "
+        "nevertheless. Only those of its calls that reach the loaded malloc are measured "
+        "with the allocators.",
+    )
 
 
 def _supported(program: Path, image: Path, facts: ElfFacts | None, via: str) -> Preflight:
@@ -107,8 +117,11 @@ def _architecture(name: str, image: Path, facts: ElfFacts) -> Problem | None:
     own = read_elf(sys.executable)
     if own is None or (facts.machine, facts.bits) == (own.machine, own.bits):
         return None
-    return Problem("E025", f"{name} is built for {facts.machine} ({facts.bits} bit), "
-                   f"the allocators here for {own.machine} ({own.bits} bit)")
+    return Problem(
+        "E025",
+        f"{name} is built for {facts.machine} ({facts.bits} bit), "
+        f"the allocators here for {own.machine} ({own.bits} bit)",
+    )
 
 
 def _privileged(name: str, image: Path, facts: ElfFacts) -> Problem | None:
@@ -126,7 +139,8 @@ def _privileged(name: str, image: Path, facts: ElfFacts) -> Problem | None:
 def _sanitizer(name: str, image: Path, facts: ElfFacts) -> Problem | None:
     symbols = sorted(word for word in facts.defined | facts.wanted if word.startswith("__"))
     libraries = [
-        library for library in facts.needed
+        library
+        for library in facts.needed
         if any(f"lib{word}." in library or f"clang_rt.{word}" in library for word in SANITIZERS)
     ]
     if not symbols and not libraries:
@@ -153,20 +167,29 @@ def _musl(name: str, image: Path, facts: ElfFacts) -> Problem | None:
 
 def _own_allocator(name: str, image: Path, facts: ElfFacts) -> Problem | None:
     symbols = sorted(word for word in facts.defined if not word.startswith("__"))
-    libraries = [
-        library for library in facts.needed if any(word in library for word in BUNDLED)
-    ]
+    libraries = [library for library in facts.needed if any(word in library for word in BUNDLED)]
     if symbols:
         which = max(symbols, key=len)
-        return Problem("E021", f"{name} has its own allocator inside ({_maker(which)}"
-                       f"symbol {which})")
+        return Problem(
+            "E021", f"{name} has its own allocator inside ({_maker(which)}symbol {which})"
+        )
     if libraries:
         return Problem("E021", f"{name} is linked with an allocator ({libraries[0]})")
     return None
 
 
 def _maker(symbol: str) -> str:
-    makers = {"_rjem": "jemalloc, ", "je_": "jemalloc, ", "mi_": "mimalloc, ", "_mi_": "mimalloc, ",
-              "tc_": "tcmalloc, ", "TCM": "tcmalloc, ", "sn_": "snmalloc, ", "rp": "rpmalloc, ",
-              "scudo": "Scudo, ", "scalable": "tbbmalloc, ", "hoard": "Hoard, "}
+    makers = {
+        "_rjem": "jemalloc, ",
+        "je_": "jemalloc, ",
+        "mi_": "mimalloc, ",
+        "_mi_": "mimalloc, ",
+        "tc_": "tcmalloc, ",
+        "TCM": "tcmalloc, ",
+        "sn_": "snmalloc, ",
+        "rp": "rpmalloc, ",
+        "scudo": "Scudo, ",
+        "scalable": "tbbmalloc, ",
+        "hoard": "Hoard, ",
+    }
     return next((maker for start, maker in makers.items() if symbol.startswith(start)), "")

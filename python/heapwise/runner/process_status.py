@@ -105,8 +105,11 @@ def _same_work(outcome: Outcome, reference: Reference) -> tuple[Status, str]:
         return "failed", f"exit code {code} instead of {expected}"
     if reference.output is not None and outcome.stdout != reference.output:
         return "output_differs", first_difference(outcome.stdout, reference.output)
-    if (reference.known and not reference.ignore_output
-            and facts.output_hash != reference.output_hash):
+    if (
+        reference.known
+        and not reference.ignore_output
+        and facts.output_hash != reference.output_hash
+    ):
         return "output_differs", "its output is not that of the baseline"
     return "ok", ""
 
@@ -115,10 +118,15 @@ def first_difference(printed: bytes, expected: bytes) -> str:
     """The first line that is not as it has to be, in words."""
     lines = printed.decode(errors="replace").splitlines()
     wanted = expected.decode().splitlines()
-    place = next((n for n, (a, b) in enumerate(zip(lines, wanted, strict=False)) if a != b),
-                 min(len(lines), len(wanted)))
+    place = next(
+        (n for n, (a, b) in enumerate(zip(lines, wanted, strict=False)) if a != b),
+        min(len(lines), len(wanted)),
+    )
     if place >= len(wanted):
-        return "it printed more than it should" if len(lines) > place else \
-            "its line ends are not as they should be"
+        return (
+            "it printed more than it should"
+            if len(lines) > place
+            else "its line ends are not as they should be"
+        )
     said = f"'{lines[place][:80]}'" if place < len(lines) else "nothing"
     return f"line {place + 1} is {said} instead of '{wanted[place]}'"

@@ -41,15 +41,30 @@ QUANTITIES = [
     Quantity("cpu_time", "s", "lower", "user and system time of the process and its children"),
     Quantity("user_time", "s", "lower", "time in the program and its children"),
     Quantity("system_time", "s", "lower", "time in the kernel, for the program and its children"),
-    Quantity("peak_memory", "bytes", "lower", "most resident memory: the kernel's mark of its "
-             "largest process, and at least what several processes had at a moment looked at"),
-    Quantity("tree_peak", "bytes", "lower", "at least the most memory that all its processes had "
-             "together, of the moments looked at, with shared memory that none maps; a page that "
-             "several share counts in equal parts"),
+    Quantity(
+        "peak_memory",
+        "bytes",
+        "lower",
+        "most resident memory: the kernel's mark of its "
+        "largest process, and at least what several processes had at a moment looked at",
+    ),
+    Quantity(
+        "tree_peak",
+        "bytes",
+        "lower",
+        "at least the most memory that all its processes had "
+        "together, of the moments looked at, with shared memory that none maps; a page that "
+        "several share counts in equal parts",
+    ),
     Quantity("mean_memory", "bytes", "lower", "of all its processes together, over the time"),
     Quantity("end_memory", "bytes", "lower", "of all its processes together, when last looked at"),
-    Quantity("group_peak", "bytes", "lower", "most memory of its control group, by the kernel: its "
-             "processes, their page tables, the kernel's buffers, and files it was first to use"),
+    Quantity(
+        "group_peak",
+        "bytes",
+        "lower",
+        "most memory of its control group, by the kernel: its "
+        "processes, their page tables, the kernel's buffers, and files it was first to use",
+    ),
     Quantity("minor_faults", "count", "lower", "pages mapped without reading from a disk"),
     Quantity("major_faults", "count", "lower", "pages read from a disk"),
     Quantity("voluntary_switches", "count", "lower", "times that it waited for something"),
@@ -57,26 +72,37 @@ QUANTITIES = [
 ]
 
 
-def experiment_of(command: list[str], subjects: list[Subject],
-                  parameters: Parameters | None = None) -> Experiment:
+def experiment_of(
+    command: list[str], subjects: list[Subject], parameters: Parameters | None = None
+) -> Experiment:
     """``compare`` as an experiment, so that analysis and report need to know only one thing."""
     baseline = next(subject.name for subject in subjects if subject.baseline)
     builds = list(dict.fromkeys(subject.build for subject in subjects))
-    question, isolates = f"Which allocator suits {Path(command[0]).name}, and what does it buy?", \
-        "the allocator: program, input, environment and machine stay the same"
+    question, isolates = (
+        f"Which allocator suits {Path(command[0]).name}, and what does it buy?",
+        "the allocator: program, input, environment and machine stay the same",
+    )
     if len(builds) > 1:
         question = f"Which of {listed(builds, len(builds))} is better, and by how much?"
         isolates = "the program: input, environment and machine stay the same"
     specs = [
         SubjectSpec(subject.name, "inline", subject.title)
-        for subject in subjects if not subject.control
+        for subject in subjects
+        if not subject.control
     ]
     return Experiment(
-        schema=1, id=EXPERIMENT_ID, family=EXPERIMENT_ID,
-        question=question, isolates=isolates,
+        schema=1,
+        id=EXPERIMENT_ID,
+        family=EXPERIMENT_ID,
+        question=question,
+        isolates=isolates,
         not_shown="other inputs, other loads, and programs that run for days",
-        parameters=parameters_of(parameters or {}), quantities=QUANTITIES, subjects=specs,
-        baseline=baseline, repeats=1, dropped_repeats=0,
+        parameters=parameters_of(parameters or {}),
+        quantities=QUANTITIES,
+        subjects=specs,
+        baseline=baseline,
+        repeats=1,
+        dropped_repeats=0,
     )
 
 
@@ -101,7 +127,8 @@ class ProgramExecutor:
         self._folder = ScratchFolder()
         self._labels = {s.name: s for s in self.plan.subjects}
         self._examples = set(self.plan.examples.values()) | {
-            s.name for s in self.plan.subjects if s.baseline or s.control}
+            s.name for s in self.plan.subjects if s.baseline or s.control
+        }
         self._counting = CountingRuns(self.plan, self._folder.path, self._program, self._commands)
 
     def resume_from(self, processes: list[Process]) -> None:
@@ -129,9 +156,14 @@ class ProgramExecutor:
         program = self._program(step.subject, step.parameters)
         commands = self._commands(step.subject.build, step.parameters)
         return program.measure(
-            step, number, stop, record, sets_example=step.subject.name in self._examples,
+            step,
+            number,
+            stop,
+            record,
+            sets_example=step.subject.name in self._examples,
             before=lambda: commands.prepare({ROUND: step.round}, stop, program.working_directory),
-            shown=self.shown)
+            shown=self.shown,
+        )
 
     def after(self, process: Process) -> None:
         """Problems E031 and E040 of the baseline, and E030 if a build does not do its work in any
@@ -142,13 +174,14 @@ class ProgramExecutor:
         if process.status == "ok":
             self._counting.count(process, subject)
         elif not (subject.baseline or subject.control) and (
-                known or subject.name not in self._examples):
+            known or subject.name not in self._examples
+        ):
             return
         elif process.status == "output_differs":
-            command = shlex.join(
-                self.plan.build_of(process.subject).started(process.parameters))
+            command = shlex.join(self.plan.build_of(process.subject).started(process.parameters))
             raise Problem(
-                "E031", f"the output of {self._started(process)} is not the same from one run to "
+                "E031",
+                f"the output of {self._started(process)} is not the same from one run to "
                 "the next, without any change of the allocator",
                 why="So it cannot show whether an allocator changes what the program does.",
                 do=f"see the difference: diff <({command}) <({command}); then make the output "
@@ -163,41 +196,67 @@ class ProgramExecutor:
     def _fails_everywhere(self, process: Process, subject: Subject) -> bool:
         """Whether the build failed in each of its settings, and did its work in none."""
         self._failed.add((subject.build, Settings.of(process.parameters)))
-        return all((subject.build, Settings.of(cell)) in self._failed
-                   and not self._program(subject, cell).reference.known
-                   for cell in cells_of(self.plan.parameters))
+        return all(
+            (subject.build, Settings.of(cell)) in self._failed
+            and not self._program(subject, cell).reference.known
+            for cell in cells_of(self.plan.parameters)
+        )
 
     def _program(self, subject: Subject, cell: Mapping[str, Setting]) -> WholeProgram:
         """Of a build at the settings of a cell; made when it is first asked for."""
         key = subject.build, Settings.of(cell)
         if key not in self._programs:
             plan, options = self.plan, self.plan.options
-            place = str(self._folder.path / "fresh") if options.fresh_folder \
-                else plan.working_directory
-            work = Work([filled(name, cell) for name in options.output_files],
-                        filled(options.check, cell), self.environment, place, self._folder.path,
-                        is_fresh=options.fresh_folder)
+            place = (
+                str(self._folder.path / "fresh") if options.fresh_folder else plan.working_directory
+            )
+            work = Work(
+                [filled(name, cell) for name in options.output_files],
+                filled(options.check, cell),
+                self.environment,
+                place,
+                self._folder.path,
+                is_fresh=options.fresh_folder,
+            )
             build = plan.build_named(subject.build)
             self._programs[key] = WholeProgram(
-                build.started(cell), self.environment | build.variables(cell), plan.seed,
-                self._folder.path, work, plan.input_path, place, options.cpus, plan.timeout_s,
+                build.started(cell),
+                self.environment | build.variables(cell),
+                plan.seed,
+                self._folder.path,
+                work,
+                plan.input_path,
+                place,
+                options.cpus,
+                plan.timeout_s,
                 reference=Reference(
-                    ignore_output=options.ignore_output, any_exit=options.force,
+                    ignore_output=options.ignore_output,
+                    any_exit=options.force,
                     ignores_exits=options.any_exit,
-                    ignored_exits=frozenset([0, *options.ignored_exits]
-                                            if options.ignored_exits else [])),
+                    ignored_exits=frozenset(
+                        [0, *options.ignored_exits] if options.ignored_exits else []
+                    ),
+                ),
                 place=options.gate.places.get(subject.build) if options.gate else None,
             )
         return self._programs[key]
 
     def _every_commands(self) -> list[Commands]:
-        return [self._commands(build.name, cell)
-                for build in self.plan.builds for cell in cells_of(self.plan.parameters)]
+        return [
+            self._commands(build.name, cell)
+            for build in self.plan.builds
+            for cell in cells_of(self.plan.parameters)
+        ]
 
     def _commands(self, build: str, cell: Mapping[str, Setting]) -> Commands:
-        return Commands(self.plan.build_named(build), cell, self.environment,
-                        self.plan.working_directory, self._folder.path,
-                        self.plan.timeout_s or LONGEST_S)
+        return Commands(
+            self.plan.build_named(build),
+            cell,
+            self.environment,
+            self.plan.working_directory,
+            self._folder.path,
+            self.plan.timeout_s or LONGEST_S,
+        )
 
     def _started(self, process: Process) -> str:
         """The program of a process, by its name, where it is, and the settings."""

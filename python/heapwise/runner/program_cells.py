@@ -49,8 +49,12 @@ class ProgramCells:
         if trouble:
             return _not_run(step, number, "failed", trouble)
         if not program.reference.known and not (step.subject.baseline or step.subject.control):
-            return _not_run(step, number, "refused",
-                            "under the baseline it never ended well, so its output is not known")
+            return _not_run(
+                step,
+                number,
+                "refused",
+                "under the baseline it never ended well, so its output is not known",
+            )
         return program.measure(step, number, stop, record)
 
     def _program(self, spec: ProgramSpec) -> WholeProgram:
@@ -61,14 +65,22 @@ class ProgramCells:
         (place / "work").mkdir(parents=True, exist_ok=True)
         work_place = str(place / "work")
         environment = self._environment(spec)
-        work = Work(spec.output_files, self._shell_command(spec, spec.check), environment,
-                    work_place, place)
+        work = Work(
+            spec.output_files, self._shell_command(spec, spec.check), environment, work_place, place
+        )
         command = [self._filled(spec, word) for word in spec.command]
         found = self._programs[spec.name] = WholeProgram(
-            command, environment, self.plan.seed,
-            place, work, f"{work_place}/{spec.input}" if spec.input else None, work_place,
-            self.plan.options.cpus, self.plan.timeout_s,
-            system=system_library() if spec.replaces else "", longest_s=self.longest_s,
+            command,
+            environment,
+            self.plan.seed,
+            place,
+            work,
+            f"{work_place}/{spec.input}" if spec.input else None,
+            work_place,
+            self.plan.options.cpus,
+            self.plan.timeout_s,
+            system=system_library() if spec.replaces else "",
+            longest_s=self.longest_s,
         )
         return found
 
@@ -78,10 +90,16 @@ class ProgramCells:
             return self._troubles[spec.name]
         trouble = ""
         for command in spec.prepare:
-            outcome = launch(Launch(
-                ["/bin/sh", "-c", self._shell_command(spec, command)], self._environment(spec),
-                self.longest_s, working_directory=f"{self._place(spec)}/work"),
-                self._place(spec), stop)
+            outcome = launch(
+                Launch(
+                    ["/bin/sh", "-c", self._shell_command(spec, command)],
+                    self._environment(spec),
+                    self.longest_s,
+                    working_directory=f"{self._place(spec)}/work",
+                ),
+                self._place(spec),
+                stop,
+            )
             if outcome.interrupted:
                 return ""
             if outcome.facts.exit_code != 0:
@@ -113,7 +131,13 @@ class ProgramCells:
 
 def _not_run(step: Step, number: int, status: Status, reason: str) -> Process:
     return Process(
-        number=number, experiment=step.experiment.id, subject=step.subject.name,
-        parameters=step.parameters, round=step.round, status=status, reason=reason,
-        warm_up=step.warm_up, started_at=now(),
+        number=number,
+        experiment=step.experiment.id,
+        subject=step.subject.name,
+        parameters=step.parameters,
+        round=step.round,
+        status=status,
+        reason=reason,
+        warm_up=step.warm_up,
+        started_at=now(),
     )

@@ -111,24 +111,43 @@ def record(wanted: Recording) -> Recorded:
     the trace cannot be begun, E003 for a size below LEAST_BYTES.
     """
     if wanted.most_bytes < LEAST_BYTES:
-        raise Problem("E003", f"--max-size {wanted.most_bytes} is below 4M",
-                      do="heapwise record --max-size 64M -- PROGRAM")
+        raise Problem(
+            "E003",
+            f"--max-size {wanted.most_bytes} is below 4M",
+            do="heapwise record --max-size 64M -- PROGRAM",
+        )
     if 0 < wanted.sample_every < LEAST_GAP:
-        raise Problem("E003", f"--sample-every {wanted.sample_every} is below {LEAST_GAP}",
-                      do="heapwise record --profile --sample-every 512k -- PROGRAM")
+        raise Problem(
+            "E003",
+            f"--sample-every {wanted.sample_every} is below {LEAST_GAP}",
+            do="heapwise record --profile --sample-every 512k -- PROGRAM",
+        )
     found = preflight(wanted.command[0], force=wanted.force)
     about = msgspec.json.encode(_about(wanted, found.program)).decode()
     _expect_writable(wanted.trace)
     with tempfile.TemporaryDirectory(prefix="heapwise-record-") as folder:
         result = Path(folder, "result.json")
-        drain = subprocess.Popen([str(native_part(DRAIN)), *_options(wanted), "--about", about,
-                                  "--result", str(result), "--", str(found.program),
-                                  *wanted.command[1:]])
+        drain = subprocess.Popen(
+            [
+                str(native_part(DRAIN)),
+                *_options(wanted),
+                "--about",
+                about,
+                "--result",
+                str(result),
+                "--",
+                str(found.program),
+                *wanted.command[1:],
+            ]
+        )
         with _signals_for(drain):
             ended = drain.wait()
         if not result.exists():
-            raise Problem("E056", f"no trace was written (exit {ended})",
-                          why="The process that writes it has ended early.")
+            raise Problem(
+                "E056",
+                f"no trace was written (exit {ended})",
+                why="The process that writes it has ended early.",
+            )
         return msgspec.json.decode(result.read_bytes(), type=Recorded)
 
 
@@ -138,19 +157,34 @@ def _expect_writable(trace: Path) -> None:
         with trace.open("ab"):
             pass
     except OSError as error:
-        raise Problem("E050", f"{trace} cannot be written: {error.strerror}",
-                      why="Nothing was recorded.",
-                      do="-o FILE in a folder that exists and that you may write") from error
+        raise Problem(
+            "E050",
+            f"{trace} cannot be written: {error.strerror}",
+            why="Nothing was recorded.",
+            do="-o FILE in a folder that exists and that you may write",
+        ) from error
 
 
 def _options(wanted: Recording) -> list[str]:
     library = PROFILER if wanted.sample_every else RECORDER
-    return ["-o", str(wanted.trace), "--recorder", str(native_part(library)),
-            "--max-bytes", str(wanted.most_bytes), "--stack-every", str(wanted.stack_every),
-            "--frame-pointers", str(int(wanted.frame_pointers)),
-            "--sample-every", str(wanted.sample_every),
-            "--start-paused", str(int(wanted.starts_paused)),
-            "--follow", str(int(wanted.follows))]
+    return [
+        "-o",
+        str(wanted.trace),
+        "--recorder",
+        str(native_part(library)),
+        "--max-bytes",
+        str(wanted.most_bytes),
+        "--stack-every",
+        str(wanted.stack_every),
+        "--frame-pointers",
+        str(int(wanted.frame_pointers)),
+        "--sample-every",
+        str(wanted.sample_every),
+        "--start-paused",
+        str(int(wanted.starts_paused)),
+        "--follow",
+        str(int(wanted.follows)),
+    ]
 
 
 def pause(process: int) -> None:
@@ -173,19 +207,26 @@ def _drain_of(process: int) -> int:
             return drain
     except OSError as error:
         raise Problem("E003", f"process {process} cannot be looked at: {error.strerror}") from error
-    raise Problem("E003", f"process {process} is not recorded",
-                  do="heapwise record -- PROGRAM; its process is meant")
+    raise Problem(
+        "E003",
+        f"process {process} is not recorded",
+        do="heapwise record -- PROGRAM; its process is meant",
+    )
 
 
 @contextmanager
 def _signals_for(drain: subprocess.Popen[bytes]) -> Iterator[None]:
     """Ctrl-C is for the program, which the terminal sends it to. A signal that is to end this
     command is for the program, too: the recorder hands it on, and then writes the rest."""
+
     def hand_on(number: int, _: object) -> None:
         drain.send_signal(number)
 
-    before = {each: signal.signal(each, hand_on) for each in (signal.SIGTERM, signal.SIGHUP)
-              if signal.getsignal(each) is not signal.SIG_IGN}
+    before = {
+        each: signal.signal(each, hand_on)
+        for each in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(each) is not signal.SIG_IGN
+    }
     before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -197,11 +238,14 @@ def _signals_for(drain: subprocess.Popen[bytes]) -> Iterator[None]:
 def _about(wanted: Recording, program: Path) -> dict[str, Any]:
     """What a reader of the trace wants to know. No environment: it may hold secrets."""
     return {
-        "command": list(wanted.command), "program": str(program),
-        "working_directory": str(Path.cwd()), "heapwise": __version__,
+        "command": list(wanted.command),
+        "program": str(program),
+        "working_directory": str(Path.cwd()),
+        "heapwise": __version__,
         "recorded": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine_fingerprint(read_machine()),
-        "processors": len(os.sched_getaffinity(0)), "stack_every": wanted.stack_every,
+        "processors": len(os.sched_getaffinity(0)),
+        "stack_every": wanted.stack_every,
         "sample_every": wanted.sample_every,
         **({"recording": uuid4().hex} if wanted.follows else {}),
     }

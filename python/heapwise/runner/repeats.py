@@ -49,8 +49,12 @@ class Costs:
     repeat: float
 
 
-def choose(plan: Plan, experiments: Sequence[Experiment], processes: Sequence[Process],
-           samples: Sequence[Sample]) -> Plan:
+def choose(
+    plan: Plan,
+    experiments: Sequence[Experiment],
+    processes: Sequence[Process],
+    samples: Sequence[Sample],
+) -> Plan:
     """The plan with the chosen repeats of each experiment, and with rounds for the time saved.
 
     The choice depends on the stored samples of the first two rounds alone. --repeats and --rounds
@@ -60,9 +64,14 @@ def choose(plan: Plan, experiments: Sequence[Experiment], processes: Sequence[Pr
     before = after = 0.0
     for experiment in experiments:
         mine = [s for s in samples if s.experiment == experiment.id and s.round < LEARNING]
-        walls = {p.number: float(p.facts.wall_s or 0.0) for p in processes
-                 if p.experiment == experiment.id and p.round < LEARNING and p.status == "ok"
-                 and not p.facts.counting}
+        walls = {
+            p.number: float(p.facts.wall_s or 0.0)
+            for p in processes
+            if p.experiment == experiment.id
+            and p.round < LEARNING
+            and p.status == "ok"
+            and not p.facts.counting
+        }
         costs = _costs(experiment, mine, walls)
         kept = experiment.repeats - experiment.dropped_repeats
         wanted = kept
@@ -81,8 +90,9 @@ def choose(plan: Plan, experiments: Sequence[Experiment], processes: Sequence[Pr
     return replace(plan, max_rounds=rounds, min_rounds=rounds, options=options)
 
 
-def _costs(experiment: Experiment, samples: Sequence[Sample],
-           walls: dict[int, float]) -> Costs | None:
+def _costs(
+    experiment: Experiment, samples: Sequence[Sample], walls: dict[int, float]
+) -> Costs | None:
     elapsed = [s.facts.elapsed_ns / 1e9 for s in samples if s.facts.elapsed_ns is not None]
     if not elapsed or not walls:
         return None

@@ -39,8 +39,14 @@ class NothingToPool:
     refused: list[str]
 
 
-def prepare_replay(trace: Path, request: RunRequest, environment: Mapping[str, str], *,
-                   window: int | None = None, force: bool = False) -> Prepared:
+def prepare_replay(
+    trace: Path,
+    request: RunRequest,
+    environment: Mapping[str, str],
+    *,
+    window: int | None = None,
+    force: bool = False,
+) -> Prepared:
     """Plays the window of this number; without one the whole run, or if the trace does not hold it
     the window with the highest live bytes. Problems: E062 for a trace that cannot be read or cannot
     be played, and those of ``run``."""
@@ -52,8 +58,14 @@ def prepare_replay(trace: Path, request: RunRequest, environment: Mapping[str, s
     return replace(prepared, plan=plan)
 
 
-def prepare_advice(trace: Path, request: RunRequest, environment: Mapping[str, str], *,
-                   window: int | None = None, force: bool = False) -> Prepared | NothingToPool:
+def prepare_advice(
+    trace: Path,
+    request: RunRequest,
+    environment: Mapping[str, str],
+    *,
+    window: int | None = None,
+    force: bool = False,
+) -> Prepared | NothingToPool:
     """A subject for each call site, or group of call sites, that could have a pool or an arena.
     Problems and windows: as prepare_replay."""
     with open_trace(trace) as opened:
@@ -69,26 +81,49 @@ def prepare_advice(trace: Path, request: RunRequest, environment: Mapping[str, s
         # Threads that wait for one another spend processor time, too; one thread only works.
         quantity = "processor_time" if replay.threads == 1 else "time"
         replay = structs.replace(
-            replay, without_pool=refused, quantity=quantity,
-            candidates=[_pooled(opened, names, played, number, each)
-                        for number, each in enumerate(candidates, 1)])
+            replay,
+            without_pool=refused,
+            quantity=quantity,
+            candidates=[
+                _pooled(opened, names, played, number, each)
+                for number, each in enumerate(candidates, 1)
+            ],
+        )
     subjects = [MADE, *(candidate.subject for candidate in replay.candidates)]
     prepared = prepare_run(replace(request, patterns=[ADVICE], subjects=subjects), environment)
-    titles = {each.subject: f"{each.place} with {POOL_NAMES[each.policy]}"
-              for each in replay.candidates}
-    experiments = [replace(experiment, subjects=[
-        replace(spec, title=titles.get(spec.name, spec.title)) for spec in experiment.subjects])
-        for experiment in prepared.experiments]
+    titles = {
+        each.subject: f"{each.place} with {POOL_NAMES[each.policy]}" for each in replay.candidates
+    }
+    experiments = [
+        replace(
+            experiment,
+            subjects=[
+                replace(spec, title=titles.get(spec.name, spec.title))
+                for spec in experiment.subjects
+            ],
+        )
+        for experiment in prepared.experiments
+    ]
     plan = replace(prepared.plan, options=structs.replace(prepared.plan.options, replay=replay))
     return replace(prepared, plan=plan, experiments=experiments)
 
 
-def _pooled(trace: Trace, names: SiteNames, window: int | None, number: int,
-            each: SiteCandidate) -> PoolCandidate:
+def _pooled(
+    trace: Trace, names: SiteNames, window: int | None, number: int, each: SiteCandidate
+) -> PoolCandidate:
     place, *others = [names.name(site) for site in each.sites]
     node = names.node(each.sites[0]) if len(each.sites) == 1 else ""
-    return PoolCandidate(f"candidate_{number}", place, each.block_size, each.blocks, each.policy,
-                         str(_script(trace, window, number, [each])), others, each.looks, node)
+    return PoolCandidate(
+        f"candidate_{number}",
+        place,
+        each.block_size,
+        each.blocks,
+        each.policy,
+        str(_script(trace, window, number, [each])),
+        others,
+        each.looks,
+        node,
+    )
 
 
 def _sites(pools: Sequence[SiteCandidate]) -> list[str]:
@@ -99,26 +134,42 @@ def _sites(pools: Sequence[SiteCandidate]) -> list[str]:
 def refuse_unplayable(trace: Trace, *, force: bool = False) -> None:
     """Problem E062, with the reason. ``force`` plays on other processors than were recorded."""
     if trace.sample_every:
-        raise Problem("E062", f"{trace.path} is a profile, so it cannot be played",
-                      why="It holds a sample of the calls.", do="record without --profile")
+        raise Problem(
+            "E062",
+            f"{trace.path} is a profile, so it cannot be played",
+            why="It holds a sample of the calls.",
+            do="record without --profile",
+        )
     summary = trace.summary
     if summary is None:
-        raise Problem("E062", f"{trace.path} ends early, so it cannot be played",
-                      why=f"{trace.damage}.", do="record the program again, to its end")
+        raise Problem(
+            "E062",
+            f"{trace.path} ends early, so it cannot be played",
+            why=f"{trace.damage}.",
+            do="record the program again, to its end",
+        )
     if summary.pauses:
-        raise Problem("E062", f"{trace.path} was paused, so it cannot be played",
-                      why="Which blocks live after a pause is not known.",
-                      do="record it again without a pause")
+        raise Problem(
+            "E062",
+            f"{trace.path} was paused, so it cannot be played",
+            why="Which blocks live after a pause is not known.",
+            do="record it again without a pause",
+        )
     if not summary.blocks:
-        raise Problem("E062", f"{trace.path} has no allocation to play",
-                      do="heapwise record --force says why none was seen")
+        raise Problem(
+            "E062",
+            f"{trace.path} has no allocation to play",
+            do="heapwise record --force says why none was seen",
+        )
     here = len(os.sched_getaffinity(0))
     recorded = int(trace.about.get("processors", here))
     if summary.threads > 1 and here < min(recorded, summary.threads) and not force:
-        raise Problem("E062", f"{trace.path} was recorded on {recorded} processors, "
-                      f"and here are {here}",
-                      why="Threads that ran side by side would take turns.",
-                      do="play it on a machine like that one, or --force")
+        raise Problem(
+            "E062",
+            f"{trace.path} was recorded on {recorded} processors, and here are {here}",
+            why="Threads that ran side by side would take turns.",
+            do="play it on a machine like that one, or --force",
+        )
 
 
 def chosen_window(trace: Trace, window: int | None) -> int | None:
@@ -126,8 +177,11 @@ def chosen_window(trace: Trace, window: int | None) -> int | None:
     events = [frame for frame in trace.frames if frame.kind is FrameKind.EVENTS and frame.count]
     numbers = sorted({frame.window for frame in events})
     if window is not None and window not in numbers:
-        raise Problem("E062", f"{trace.path} has no window {window}",
-                      why=f"It has {', '.join(map(str, numbers))}.")
+        raise Problem(
+            "E062",
+            f"{trace.path} has no window {window}",
+            why=f"It has {', '.join(map(str, numbers))}.",
+        )
     if window is None and len(numbers) > 1:
         return max(events, key=lambda frame: frame.live_bytes).window
     return None if len(numbers) == 1 else window
@@ -144,18 +198,29 @@ def _replay(trace: Trace, window: int | None) -> Replay:
     script = _script(trace, window)
     with script.open("rb") as file:
         _, threads, _, shared, calls, _, _, peak, _, _, prepared = SCRIPT_HEADER.unpack(
-            file.read(SCRIPT_HEADER.size))
+            file.read(SCRIPT_HEADER.size)
+        )
     return Replay(
-        str(trace.path.absolute()), str(script), trace.command,
-        calls=calls, threads=threads, handed_over=shared - prepared,
-        unknown_ends=summary.unknown_ends, missed_calls=summary.events_missed + summary.lost_ends,
-        missed_threads=summary.threads_missed, other_processes=summary.other_processes,
+        str(trace.path.absolute()),
+        str(script),
+        trace.command,
+        calls=calls,
+        threads=threads,
+        handed_over=shared - prepared,
+        unknown_ends=summary.unknown_ends,
+        missed_calls=summary.events_missed + summary.lost_ends,
+        missed_threads=summary.threads_missed,
+        other_processes=summary.other_processes,
         peak_live_bytes=summary.peak_live_bytes if window is None else 0,
-        script_peak_live_bytes=peak, window=window, prepared=prepared)
+        script_peak_live_bytes=peak,
+        window=window,
+        prepared=prepared,
+    )
 
 
-def _script(trace: Trace, window: int | None, number: int = 0,
-            pools: Sequence[SiteCandidate] = ()) -> Path:
+def _script(
+    trace: Trace, window: int | None, number: int = 0, pools: Sequence[SiteCandidate] = ()
+) -> Path:
     """The script of this window, in which the sites of ``pools`` have pools; made once, and found
     again by its contents. Scripts of one window have one name, and end with their numbers."""
     digest = hashlib.sha256()
@@ -168,9 +233,19 @@ def _script(trace: Trace, window: int | None, number: int = 0,
     script = folder / f"{digest.hexdigest()[:32]}.{window or 0}.{number}"
     if pools or not script.exists():
         partial = folder / f"{script.name}.{os.getpid()}"
-        maker = subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace.path), str(window or 0),
-                               repr(trace.ns_a_unit), str(partial), *_sites(pools)],
-                              capture_output=True, text=True, check=False)
+        maker = subprocess.run(
+            [
+                str(native_part(SCRIPT_MAKER)),
+                str(trace.path),
+                str(window or 0),
+                repr(trace.ns_a_unit),
+                str(partial),
+                *_sites(pools),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if maker.returncode:
             partial.unlink(missing_ok=True)
             raise Problem("E062", f"{trace.path} cannot be played: {maker.stderr.strip()}")

@@ -25,8 +25,13 @@ from heapwise.wording.suggest import did_you_mean
 
 
 def prepare_reproduction(
-    report: PublishedReport, source: str, request: RunRequest, environment: Mapping[str, str], *,
-    output: str = "", pdf: bool = False,
+    report: PublishedReport,
+    source: str,
+    request: RunRequest,
+    environment: Mapping[str, str],
+    *,
+    output: str = "",
+    pdf: bool = False,
 ) -> Prepared:
     """given: the name or the path that a later invocation finds the report by. Problems: E003 bad
     setting, E008 a report none of whose experiments is here, E052 no native parts."""
@@ -36,19 +41,30 @@ def prepare_reproduction(
     experiments = [_with_subjects(known[id], found) for id, found in places.items() if id in known]
     experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
     if not experiments:
-        raise Problem("E008", f"no experiment of {report.name} can run here",
-                      do="heapwise list   says which experiments there are")
+        raise Problem(
+            "E008",
+            f"no experiment of {report.name} can run here",
+            do="heapwise list   says which experiments there are",
+        )
     for experiment in experiments:
         _demand_quantities(experiment, places[experiment.id], report.name)
     chosen = parse_settings(request.settings, experiments)
     changes = {e.id: _changes(e, places[e.id], chosen, request.smoke) for e in experiments}
     cells = {e.id: _cells(e, places[e.id], changes[e.id]) for e in experiments}
-    experiments = [with_programs(e, [cell[PROGRAM] for cell in cells[e.id]]) if e.programs else e
-                   for e in experiments]
+    experiments = [
+        with_programs(e, [cell[PROGRAM] for cell in cells[e.id]]) if e.programs else e
+        for e in experiments
+    ]
     if report.repeats and not request.smoke:
         request = replace(request, repeats=report.repeats)
-    prepared = plan_run(request, environment, peers, experiments, {},
-                        Reproduction(source, cells, changes, output, pdf))
+    prepared = plan_run(
+        request,
+        environment,
+        peers,
+        experiments,
+        {},
+        Reproduction(source, cells, changes, output, pdf),
+    )
     named = {SubjectName.parse(place.subject).peer for place in report.places}
     return replace(prepared, missing=[p for p in prepared.missing if p.name in named])
 
@@ -59,8 +75,9 @@ def changes_of(
     """Experiment -> what ``settings`` say instead of the report. Problem E003 for a bad one."""
     places = _by_experiment(report)
     chosen = parse_settings(settings, experiments)
-    return {e.id: _changes(e, places[e.id], chosen, smoke=False) for e in experiments
-            if e.id in places}
+    return {
+        e.id: _changes(e, places[e.id], chosen, smoke=False) for e in experiments if e.id in places
+    }
 
 
 def _by_experiment(report: PublishedReport) -> dict[str, list[FigureKey]]:
@@ -77,8 +94,12 @@ def _demand_quantities(experiment: Experiment, places: Sequence[FigureKey], repo
         if place.quantity not in known:
             hint = did_you_mean(place.quantity, known)
             what = f"{report}: {experiment.id} has no quantity {place.quantity}{hint}"
-            raise Problem("E008", what, why="The figure would have nothing beside it.",
-                          do=f"its quantities are {', '.join(known)}")
+            raise Problem(
+                "E008",
+                what,
+                why="The figure would have nothing beside it.",
+                do=f"its quantities are {', '.join(known)}",
+            )
 
 
 def _with_subjects(experiment: Experiment, places: Sequence[FigureKey]) -> Experiment:
@@ -108,8 +129,11 @@ def _changes(
 
 def _only(name: str, values: list[Any]) -> Setting:
     if len(values) != 1:
-        raise Problem("E003", f"--set {name}: a published report is reproduced with one value",
-                      do=f"--set {name}={values[0]}")
+        raise Problem(
+            "E003",
+            f"--set {name}: a published report is reproduced with one value",
+            do=f"--set {name}={values[0]}",
+        )
     value: Setting = values[0]
     return value
 

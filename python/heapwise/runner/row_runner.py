@@ -51,17 +51,32 @@ class RowRunner:
             quantities = step.experiment.quantities
             declared = {quantity.name for quantity in quantities}
             values = measured_values(outcome.facts, quantities) | said
-            record(Sample(
-                process=number, experiment=step.experiment.id, subject=step.subject.name,
-                parameters=step.parameters, round=step.round, repeat=0, warm_up=step.warm_up,
-                values={name: v for name, v in values.items() if name in declared},
-            ))
+            record(
+                Sample(
+                    process=number,
+                    experiment=step.experiment.id,
+                    subject=step.subject.name,
+                    parameters=step.parameters,
+                    round=step.round,
+                    repeat=0,
+                    warm_up=step.warm_up,
+                    values={name: v for name, v in values.items() if name in declared},
+                )
+            )
         else:
             facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
         return Process(
-            number=number, experiment=step.experiment.id, subject=step.subject.name,
-            parameters=step.parameters, round=step.round, status=status, reason=reason,
-            warm_up=step.warm_up, facts=facts, identity=outcome.identity, started_at=started_at,
+            number=number,
+            experiment=step.experiment.id,
+            subject=step.subject.name,
+            parameters=step.parameters,
+            round=step.round,
+            status=status,
+            reason=reason,
+            warm_up=step.warm_up,
+            facts=facts,
+            identity=outcome.identity,
+            started_at=started_at,
         )
 
     def _launch(self, step: Step, number: int, timeout_s: float) -> Launch:
@@ -70,10 +85,14 @@ class RowRunner:
         assert spec is not None
         libraries = (peer.path or "", self.probe) if peer else ()
         environment = of_child(
-            peer, self.environment | spec.environment, libraries, padding(self.plan.seed, number))
+            peer, self.environment | spec.environment, libraries, padding(self.plan.seed, number)
+        )
         return Launch(
-            [word_of(word, step.parameters) for word in spec.command], environment, timeout_s,
-            cpus=self.plan.options.cpus, keeps_output=True,
+            [word_of(word, step.parameters) for word in spec.command],
+            environment,
+            timeout_s,
+            cpus=self.plan.options.cpus,
+            keeps_output=True,
         )
 
 
@@ -103,8 +122,14 @@ def row_trouble(spec: SubjectSpec) -> str:
     parameters = {"depth": TRY_DEPTH}
     command = [word_of(word, parameters) for word in spec.command]
     try:
-        done = subprocess.run(command, env=os.environ | spec.environment, capture_output=True,
-                              timeout=TRY_S, check=False, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command,
+            env=os.environ | spec.environment,
+            capture_output=True,
+            timeout=TRY_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     if done.returncode != 0:

@@ -22,23 +22,36 @@ def find_program(name: str) -> Path:
         return Path(found).absolute()
     path = Path(name)
     if path.is_dir():
-        raise Problem("E010", f"{name} is a folder",
-                      why="A folder cannot be started. Nothing was measured.",
-                      do="give the path of a program in it, after --")
+        raise Problem(
+            "E010",
+            f"{name} is a folder",
+            why="A folder cannot be started. Nothing was measured.",
+            do="give the path of a program in it, after --",
+        )
     if "/" not in name and path.is_file() and os.access(path, os.X_OK):
         raise Problem("E010", f"{name} is not on PATH", do=f"give its path: ./{name}")
     if path.exists():
-        raise Problem("E010", f"{name} is not executable",
-                      why="It has no permission to be started. Nothing was measured.",
-                      do=f"chmod +x {shlex.quote(name)}")
+        raise Problem(
+            "E010",
+            f"{name} is not executable",
+            why="It has no permission to be started. Nothing was measured.",
+            do=f"chmod +x {shlex.quote(name)}",
+        )
     if " " in name:
-        raise Problem("E010", f"there is no program '{name}'", why="It is one word after --.",
-                      do=f"leave out --, so that it is a command line: heapwise compare "
-                      f"{'--shell ' if set(name) & set('|&;<>$') else ''}{shlex.quote(name)}")
+        raise Problem(
+            "E010",
+            f"there is no program '{name}'",
+            why="It is one word after --.",
+            do=f"leave out --, so that it is a command line: heapwise compare "
+            f"{'--shell ' if set(name) & set('|&;<>$') else ''}{shlex.quote(name)}",
+        )
     if "/" in name:
         seen = "" if path.is_absolute() else f", seen from {Path.cwd()}"
-        raise Problem("E010", f"there is no program {name}",
-                      why=f"No file has this path{seen}. Nothing was measured.")
+        raise Problem(
+            "E010",
+            f"there is no program {name}",
+            why=f"No file has this path{seen}. Nothing was measured.",
+        )
     raise Problem("E010", f"there is no program {name}")
 
 
@@ -56,18 +69,24 @@ def interpreter_chain(program: Path) -> list[Path]:
         chain.append(_interpreter(words[0], script))
         if chain[-1].name == "env" and (target := _target_of_env(words[1:])):
             chain.append(_interpreter(target, script))
-    raise Problem("E026", f"{program} names more than {DEEPEST} interpreters",
-                  why="Each is a script that names another one, and the kernel follows no more.",
-                  do="name a program, not a script, in the #! line of one of them")
+    raise Problem(
+        "E026",
+        f"{program} names more than {DEEPEST} interpreters",
+        why="Each is a script that names another one, and the kernel follows no more.",
+        do="name a program, not a script, in the #! line of one of them",
+    )
 
 
 def _interpreter(name: str, script: Path) -> Path:
     try:
         return find_program(name)
     except Problem as problem:
-        raise Problem(problem.id, f"{script} cannot be started: {problem.what}",
-                      why=f"Its first line names {name} as its interpreter. Nothing was measured.",
-                      do="install the interpreter, or correct that line") from problem
+        raise Problem(
+            problem.id,
+            f"{script} cannot be started: {problem.what}",
+            why=f"Its first line names {name} as its interpreter. Nothing was measured.",
+            do="install the interpreter, or correct that line",
+        ) from problem
 
 
 def _interpreter_words(path: Path) -> list[str]:
@@ -75,8 +94,12 @@ def _interpreter_words(path: Path) -> list[str]:
         with path.open("rb") as file:
             first = file.readline(4096)
     except OSError as error:
-        raise Problem("E010", f"{path} cannot be read: {error.strerror}", why="Its first bytes "
-                      "say what runs it.", do="make it readable: chmod +r") from error
+        raise Problem(
+            "E010",
+            f"{path} cannot be read: {error.strerror}",
+            why="Its first bytes say what runs it.",
+            do="make it readable: chmod +r",
+        ) from error
     if not first.startswith(b"#!"):
         return []
     return first[2:].decode(errors="replace").split()

@@ -1,5 +1,5 @@
-"""The commands of ``--setup``: all of them run before the first process, so none may undo another.
-"""
+"""The commands of ``--setup``: all of them run before the first process, so none may undo
+another."""
 
 from __future__ import annotations
 
@@ -19,16 +19,20 @@ from heapwise.runner.stop_switch import StopSwitch
 States = dict[str, FileState]
 
 
-def set_up_early(builds: Sequence[Build], parameters: Parameters, environment: dict[str, str],
-                 timeout_s: float) -> Callable[[], list[str]]:
+def set_up_early(
+    builds: Sequence[Build], parameters: Parameters, environment: dict[str, str], timeout_s: float
+) -> Callable[[], list[str]]:
     """Before the programs are looked at, which the commands may make. Problem E034, after the
     commands of --cleanup; KeyboardInterrupt if it is stopped.
 
     Returns what runs the commands of --cleanup, for a run that does not begin.
     """
     folder = ScratchFolder()
-    every = [Commands(build, cell, environment, str(Path.cwd()), folder.path, timeout_s)
-             for build in builds for cell in cells_of(parameters)]
+    every = [
+        Commands(build, cell, environment, str(Path.cwd()), folder.path, timeout_s)
+        for build in builds
+        for cell in cells_of(parameters)
+    ]
 
     def clean_up() -> list[str]:
         return [words for commands in every if (words := commands.cleanup())]
@@ -85,8 +89,10 @@ def _overwritten(path: str, commands: Commands) -> Problem:
     where = " ".join(f"{name}={value}" for name, value in commands.cell.items())
     names = "".join(f"-{{{name}}}" for name in commands.cell) or f"-{commands.build.name}"
     return Problem(
-        "E034", f"{path} is not what --setup {setup} made: a later --setup changed it",
+        "E034",
+        f"{path} is not what --setup {setup} made: a later --setup changed it",
         why="All commands of --setup run before the first process. So "
         f"{where or commands.build.name} would be measured with what the last one made.",
         do="give each setting a file of its own, in --setup and in the command, for example "
-        f"{Path(path).name}{names}")
+        f"{Path(path).name}{names}",
+    )

@@ -26,13 +26,17 @@ class SiteNames:
 
     def name(self, site: int) -> str:
         """Of the caller that gets most of its bytes."""
-        callers = list(dict.fromkeys(
-            str(place) for stack in self._stacks[site] if (place := self._caller(stack))))
+        callers = list(
+            dict.fromkeys(
+                str(place) for stack in self._stacks[site] if (place := self._caller(stack))
+            )
+        )
         if not callers:
             return f"site {site}"
         others = len(callers) - 1
-        return callers[0] + (f" and {others} other caller{'s' if others > 1 else ''}"
-                             if others else "")
+        return callers[0] + (
+            f" and {others} other caller{'s' if others > 1 else ''}" if others else ""
+        )
 
     def node(self, site: int) -> str:
         """The node that its blocks are, with the type of the elements, such as
@@ -40,7 +44,7 @@ class SiteNames:
         for stack in self._stacks[site]:
             for place in stack.places[::-1]:
                 if found := NODE.search(place.function):
-                    return _closed(place.function[found.start():])
+                    return _closed(place.function[found.start() :])
                 if place.function not in self._wrappers:
                     break
         return ""
@@ -56,5 +60,5 @@ def _closed(text: str) -> str:
     for at, sign in enumerate(text):
         depth += (sign == "<") - (sign == ">")
         if sign == ">" and depth == 0:
-            return text[:at + 1]
+            return text[: at + 1]
     return ""

@@ -47,16 +47,27 @@ def start(
     plan = _with_options(plan, files=files.states, not_utf8=_has_odd(plan), fleet=origin)
     machine = read_machine()
     run = Run(
-        schema=SCHEMA_VERSION, id=run_id_of(origin) if origin else new_run_id(store_path),
-        version=__version__, created=now(),
-        command_line=command_line, plan=plan, machine=machine,
+        schema=SCHEMA_VERSION,
+        id=run_id_of(origin) if origin else new_run_id(store_path),
+        version=__version__,
+        created=now(),
+        command_line=command_line,
+        plan=plan,
+        machine=machine,
         self_test=read_self_test(store_path, machine_fingerprint(machine), build_fingerprint()),
-        experiments=prepared.experiments, state="running",
+        experiments=prepared.experiments,
+        state="running",
         preflight=prepared.checks,
-        missing_peers=prepared.missing, revision=revision_of(_sources(plan)),
+        missing_peers=prepared.missing,
+        revision=revision_of(_sources(plan)),
     )
-    executor = _executor(prepared.plan, prepared.environment, prepared.experiments, watcher,
-                         is_set_up=prepared.is_set_up)
+    executor = _executor(
+        prepared.plan,
+        prepared.environment,
+        prepared.experiments,
+        watcher,
+        is_set_up=prepared.is_set_up,
+    )
     return Campaign(run, RunWriter.create(store_path, run), executor, watcher, files)
 
 
@@ -74,13 +85,19 @@ def resume(folder: Path, extend: Callable[[Plan], Plan], watcher: Watcher) -> Ca
 def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) -> Campaign:
     plan = extend(writer.run.plan)
     if plan.options.not_utf8:
-        raise Problem("E003", "the run cannot go on: names in it are not UTF-8",
-                      why="The store holds text, so those names cannot be restored from it.",
-                      do="begin a new run")
+        raise Problem(
+            "E003",
+            "the run cannot go on: names in it are not UTF-8",
+            why="The store holds text, so those names cannot be restored from it.",
+            do="begin a new run",
+        )
     if lost := _lost_place(plan):
-        raise Problem("E003", f"the gate cannot go on: {lost} is gone",
-                      why="It held the builds at one path, so that their counts are comparable.",
-                      do="begin a new gate")
+        raise Problem(
+            "E003",
+            f"the gate cannot go on: {lost} is gone",
+            why="It held the builds at one path, so that their counts are comparable.",
+            do="begin a new gate",
+        )
     environment = from_store(plan.environment, os.environ)
     store = writer.folder.parent.parent
     if writer.folder.parent.name == RUNS:
@@ -88,9 +105,12 @@ def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) 
     if not Path(plan.working_directory or ".").is_dir():
         raise Problem("E003", f"its working directory {plan.working_directory} is gone")
     if (then := hardware(writer.run.machine)) != (now_here := hardware(read_machine())):
-        raise Problem("E003", f"the run cannot go on here: it was measured on {then}, and this is "
-                      f"{now_here}", why="Figures of two machines are not one result.",
-                      do="begin a new run")
+        raise Problem(
+            "E003",
+            f"the run cannot go on here: it was measured on {then}, and this is {now_here}",
+            why="Figures of two machines are not one result.",
+            do="begin a new run",
+        )
     experiments = _relocate(writer.run.experiments)
     files = _as_they_were(plan, experiments)
     plan = _with_options(plan, files=files.states)
@@ -123,15 +143,23 @@ def _sources(plan: Plan) -> list[Path]:
     """Where the sources of what is measured may be."""
     trees = plan.options.gate is not None and plan.options.gate.places
     program = [Path(plan.command[0]).parent] if plan.command and not trees else []
-    return [folder for folder in [*program, Path(plan.working_directory or ".").absolute()]
-            if folder.is_dir()]
+    return [
+        folder
+        for folder in [*program, Path(plan.working_directory or ".").absolute()]
+        if folder.is_dir()
+    ]
 
 
 def _has_odd(plan: Plan) -> bool:
     """Whether something of it that a later invocation needs is not UTF-8, as file names may be."""
-    words = [*plan.command, *(word for build in plan.builds for word in build.command),
-             plan.input_path or "", plan.working_directory,
-             *plan.environment, *plan.environment.values()]
+    words = [
+        *plan.command,
+        *(word for build in plan.builds for word in build.command),
+        plan.input_path or "",
+        plan.working_directory,
+        *plan.environment,
+        *plan.environment.values(),
+    ]
     return any(0xD800 <= ord(letter) <= 0xDFFF for word in words for letter in word)
 
 
@@ -165,8 +193,12 @@ def _with_options(plan: Plan, **changes: Any) -> Plan:
 
 
 def _executor(
-    plan: Plan, environment: Mapping[str, str], experiments: list[Experiment], watcher: Watcher,
-    *, is_set_up: bool = False,
+    plan: Plan,
+    environment: Mapping[str, str],
+    experiments: list[Experiment],
+    watcher: Watcher,
+    *,
+    is_set_up: bool = False,
 ) -> Executor:
     if plan.kind == "compare":
         executor = ProgramExecutor(plan, dict(environment), is_set_up=is_set_up)

@@ -74,15 +74,21 @@ def subjects_of(experiment: Experiment, plan: Plan) -> list[Subject]:
     """Those of the plan that this experiment has, its control (A/A) included."""
     names = {spec.name for spec in experiment.subjects}
     return [
-        subject for subject in plan.subjects
+        subject
+        for subject in plan.subjects
         if subject.name in names or subject.name == control_name(experiment.baseline)
     ]
 
 
 def control_of(baseline: Subject) -> Subject:
     """The same allocator under a second label: the A/A pair."""
-    return replace(baseline, name=control_name(baseline.name), baseline=False, control=True,
-                   title=f"{baseline.title}, second label (A/A)")
+    return replace(
+        baseline,
+        name=control_name(baseline.name),
+        baseline=False,
+        control=True,
+        title=f"{baseline.title}, second label (A/A)",
+    )
 
 
 def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> list[Step]:
@@ -95,17 +101,31 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
     examples = set(plan.examples.values())
     chance = random.Random(f"{plan.seed}/round/{round}")
     blocks = [
-        [Step(experiment, subject, cell, round, round < plan.warm_up_rounds,
-              _repeats(plan, experiment, round))
-         for subject in subjects_of(experiment, plan)]
-        for experiment in experiments for cell in cells(experiment, plan)
+        [
+            Step(
+                experiment,
+                subject,
+                cell,
+                round,
+                round < plan.warm_up_rounds,
+                _repeats(plan, experiment, round),
+            )
+            for subject in subjects_of(experiment, plan)
+        ]
+        for experiment in experiments
+        for cell in cells(experiment, plan)
     ]
     chance.shuffle(blocks)
     for block in blocks:
         chance.shuffle(block)
         if round == 0 and plan.kind == "compare" and plan.warm_up_rounds:
-            block.sort(key=lambda step: (not step.subject.baseline, not step.subject.control,
-                                         step.subject.name not in examples))
+            block.sort(
+                key=lambda step: (
+                    not step.subject.baseline,
+                    not step.subject.control,
+                    step.subject.name not in examples,
+                )
+            )
     return [step for block in blocks for step in block]
 
 
@@ -116,10 +136,14 @@ def reference_steps(plan: Plan, experiments: list[Experiment]) -> list[Step]:
     if plan.warm_up_rounds:
         return []
     examples = set(plan.examples.values()) if plan.kind == "compare" else set()
-    return [Step(experiment, subject, cell, REFERENCE_ROUND, warm_up=True)
-            for experiment in experiments if plan.kind == "compare" or experiment.programs
-            for cell in cells(experiment, plan) for subject in subjects_of(experiment, plan)
-            if subject.name == experiment.baseline or subject.name in examples]
+    return [
+        Step(experiment, subject, cell, REFERENCE_ROUND, warm_up=True)
+        for experiment in experiments
+        if plan.kind == "compare" or experiment.programs
+        for cell in cells(experiment, plan)
+        for subject in subjects_of(experiment, plan)
+        if subject.name == experiment.baseline or subject.name in examples
+    ]
 
 
 def _repeats(plan: Plan, experiment: Experiment, round: int) -> int | None:

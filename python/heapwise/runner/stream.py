@@ -49,8 +49,12 @@ class _Kind(msgspec.Struct):
 
 _KIND = msgspec.json.Decoder(_Kind)
 _LINES: dict[str, msgspec.json.Decoder[Any]] = {
-    kind: msgspec.json.Decoder(type) for kind, type in (
-        ("start", Start), ("sample", SampleLine), ("check", WorkCheck), ("refused", Refused),
+    kind: msgspec.json.Decoder(type)
+    for kind, type in (
+        ("start", Start),
+        ("sample", SampleLine),
+        ("check", WorkCheck),
+        ("refused", Refused),
         ("end", End),
     )
 }
@@ -132,8 +136,14 @@ def _end(launcher: subprocess.Popen[bytes]) -> bytes:
 
 
 def command_of(
-    binary: Path | str, subject: str, parameters: dict[str, Any], *, seed: int,
-    repeats: int | None, smoke: bool, patience: Sequence[str] = (),
+    binary: Path | str,
+    subject: str,
+    parameters: dict[str, Any],
+    *,
+    seed: int,
+    repeats: int | None,
+    smoke: bool,
+    patience: Sequence[str] = (),
 ) -> list[str]:
     """The command line of schema/README.md, section 1."""
     command = [str(binary), "--subject", subject, "--seed", str(seed)]

@@ -24,19 +24,31 @@ class Suspects:
     def ends(self) -> tuple[int, int]:
         """The places of the last commit that is like the good end before one like the bad end, and
         of the first such after it. The change is after the first one and not after the second."""
-        known = [(place, self.states[commit]) for place, commit in enumerate(self.commits)
-                 if self.states.get(commit) in ("like good", "like bad")]
-        known = [(0, "like good"), *(pair for pair in known if 0 < pair[0] < len(self.commits) - 1),
-                 (len(self.commits) - 1, "like bad")]
-        return next((low, high) for (low, below), (high, above) in reversed(list(pairwise(known)))
-                    if (below, above) == ("like good", "like bad"))
+        known = [
+            (place, self.states[commit])
+            for place, commit in enumerate(self.commits)
+            if self.states.get(commit) in ("like good", "like bad")
+        ]
+        known = [
+            (0, "like good"),
+            *(pair for pair in known if 0 < pair[0] < len(self.commits) - 1),
+            (len(self.commits) - 1, "like bad"),
+        ]
+        return next(
+            (low, high)
+            for (low, below), (high, above) in reversed(list(pairwise(known)))
+            if (below, above) == ("like good", "like bad")
+        )
 
     @property
     def went_back(self) -> bool:
         """Whether the level changed more than once."""
-        known = [state for commit in self.commits
-                 if (state := self.states.get(commit)) in ("like good", "like bad")]
-        return "like bad" in known and "like good" in known[known.index("like bad"):]
+        known = [
+            state
+            for commit in self.commits
+            if (state := self.states.get(commit)) in ("like good", "like bad")
+        ]
+        return "like bad" in known and "like good" in known[known.index("like bad") :]
 
     @property
     def open(self) -> list[int]:

@@ -15,8 +15,23 @@ from heapwise.trace import OtherProgram
 PARTIAL = {"E021", "E024"}
 """Obstacles with which the recorder is loaded, and sees few of the calls."""
 
-STARTERS = {"sh", "dash", "bash", "zsh", "ksh", "busybox", "timeout", "time", "su", "runuser",
-            "sudo", "script", "setsid", "unshare", "xargs"}
+STARTERS = {
+    "sh",
+    "dash",
+    "bash",
+    "zsh",
+    "ksh",
+    "busybox",
+    "timeout",
+    "time",
+    "su",
+    "runuser",
+    "sudo",
+    "script",
+    "setsid",
+    "unshare",
+    "xargs",
+}
 """Programs that start another one as their child and wait for it."""
 
 
@@ -33,9 +48,11 @@ class Unrecorded:
     def as_problem(self, before: str) -> Problem:
         """before: the program that was recorded instead."""
         return Problem(
-            self.problem, f"{before} {self.way} {self.name}, which was not recorded: {self.reason}",
+            self.problem,
+            f"{before} {self.way} {self.name}, which was not recorded: {self.reason}",
             why=f"The trace has the calls of {before} only.",
-            do="record the program itself, without what starts it; --force keeps the exit code")
+            do="record the program itself, without what starts it; --force keeps the exit code",
+        )
 
 
 def unrecorded(other: OtherProgram) -> Unrecorded:
@@ -52,8 +69,11 @@ def unrecorded(other: OtherProgram) -> Unrecorded:
         return Unrecorded(name, "it was started without HEAPWISE_RECORD in its environment")
     if problem is not None:
         return Unrecorded(name, _without_name(problem.what, name), problem.id)
-    return Unrecorded(name, "it could not reach the recorder, as another user does, or a program "
-                      "in another root directory or PID namespace, or it ended while it was loaded")
+    return Unrecorded(
+        name,
+        "it could not reach the recorder, as another user does, or a program "
+        "in another root directory or PID namespace, or it ended while it was loaded",
+    )
 
 
 def partly_recorded(program: str) -> Unrecorded | None:

@@ -85,9 +85,17 @@ class WholeProgram:
             self._learn_exempt(peer, process.identity)
             self._learn(process.facts)
 
-    def measure(self, step: Step, number: int, stop: StopSwitch, record: Sink, *,
-                sets_example: bool | None = None, before: Callable[[], None] | None = None,
-                shown: Callable[[Step, Outcome], None] | None = None) -> Process:
+    def measure(
+        self,
+        step: Step,
+        number: int,
+        stop: StopSwitch,
+        record: Sink,
+        *,
+        sets_example: bool | None = None,
+        before: Callable[[], None] | None = None,
+        shown: Callable[[Step, Outcome], None] | None = None,
+    ) -> Process:
         """One process under the allocator of the step, with a sample if it did the same work.
 
         sets_example: whether what it does is what all others have to do, while nothing is known;
@@ -98,8 +106,14 @@ class WholeProgram:
         self.work.begin()
         if before is not None:
             before()
-        outcome = self.launch(step.subject.peer, number, stop, PROBE, self.command_of(step.round),
-                              keeps_output=shown is not None)
+        outcome = self.launch(
+            step.subject.peer,
+            number,
+            stop,
+            PROBE,
+            self.command_of(step.round),
+            keeps_output=shown is not None,
+        )
         if shown is not None and not outcome.interrupted:
             shown(step, outcome)
         if sets_example is None:
@@ -114,19 +128,34 @@ class WholeProgram:
         if status != "ok":
             facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
         process = Process(
-            number=number, experiment=step.experiment.id, subject=step.subject.name,
-            parameters=step.parameters, round=step.round, status=status, reason=reason,
-            warm_up=step.warm_up, facts=facts, identity=outcome.identity, started_at=started_at,
+            number=number,
+            experiment=step.experiment.id,
+            subject=step.subject.name,
+            parameters=step.parameters,
+            round=step.round,
+            status=status,
+            reason=reason,
+            warm_up=step.warm_up,
+            facts=facts,
+            identity=outcome.identity,
+            started_at=started_at,
         )
         if status != "ok":
             return process
         if sets_example:
             self._learn(facts)
-        record(Sample(
-            process=number, experiment=step.experiment.id, subject=step.subject.name,
-            parameters=step.parameters, round=step.round, repeat=0, warm_up=step.warm_up,
-            values=measured_values(outcome.facts, step.experiment.quantities),
-        ))
+        record(
+            Sample(
+                process=number,
+                experiment=step.experiment.id,
+                subject=step.subject.name,
+                parameters=step.parameters,
+                round=step.round,
+                repeat=0,
+                warm_up=step.warm_up,
+                values=measured_values(outcome.facts, step.experiment.quantities),
+            )
+        )
         return process
 
     def _learn_exempt(self, peer: Peer | None, identity: list[Identity]) -> None:
@@ -146,17 +175,30 @@ class WholeProgram:
         return [filled(word, {ROUND: round}) for word in self.command]
 
     def launch(
-        self, peer: Peer | None, number: int, stop: StopSwitch, watcher: str,
-        command: Sequence[str] = (), *, timeout_s: float = 0.0, keeps_output: bool = False,
+        self,
+        peer: Peer | None,
+        number: int,
+        stop: StopSwitch,
+        watcher: str,
+        command: Sequence[str] = (),
+        *,
+        timeout_s: float = 0.0,
+        keeps_output: bool = False,
     ) -> Outcome:
         """Under the allocator, with the watcher inside; "" for none. timeout_s: 0 for that of a
         timed process."""
         environment = of_child(
-            peer, self.environment, self._libraries(peer, watcher), padding(self.seed, number))
+            peer, self.environment, self._libraries(peer, watcher), padding(self.seed, number)
+        )
         what = Launch(
-            words_at(self.place, command or self.command), environment,
-            timeout_s or self._timeout_s, self.input_path, self.working_directory, self.cpus,
-            keeps_output, MOMENTS if watcher == PROBE else 0,
+            words_at(self.place, command or self.command),
+            environment,
+            timeout_s or self._timeout_s,
+            self.input_path,
+            self.working_directory,
+            self.cpus,
+            keeps_output,
+            MOMENTS if watcher == PROBE else 0,
         )
         with standing(self.place):
             return launch(what, self.folder, stop)
@@ -178,16 +220,25 @@ class WholeProgram:
 def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dict[str, float]:
     """The quantities that the launcher sees, of those that an experiment declares."""
     seen = {
-        "wall_time": facts.wall_s, "cpu_time": facts.cpu_s, "peak_memory": peak_memory(facts),
-        "wall": facts.wall_s, "user": facts.user_s, "system": facts.system_s,
-        "user_time": facts.user_s, "system_time": facts.system_s, "cpu": facts.cpu_s,
+        "wall_time": facts.wall_s,
+        "cpu_time": facts.cpu_s,
+        "peak_memory": peak_memory(facts),
+        "wall": facts.wall_s,
+        "user": facts.user_s,
+        "system": facts.system_s,
+        "user_time": facts.user_s,
+        "system_time": facts.system_s,
+        "cpu": facts.cpu_s,
         "peak_resident": facts.peak_rss_bytes,
-        "minor_faults": facts.minor_faults, "major_faults": facts.major_faults,
+        "minor_faults": facts.minor_faults,
+        "major_faults": facts.major_faults,
         "voluntary_switches": facts.voluntary_switches,
         "involuntary_switches": facts.involuntary_switches,
-        **memory_values(facts.memory, facts.peak_rss_bytes), **group_values(facts.group),
-        "instructions": next((c.value for c in facts.counters or [] if c.name == "instructions"),
-                             None),
+        **memory_values(facts.memory, facts.peak_rss_bytes),
+        **group_values(facts.group),
+        "instructions": next(
+            (c.value for c in facts.counters or [] if c.name == "instructions"), None
+        ),
     }
     found = {quantity.name: seen.get(quantity.name) for quantity in quantities}
     return {name: float(value) for name, value in found.items() if value is not None}
@@ -211,8 +262,11 @@ def memory_values(curve: MemoryCurve | None, mark: int | None) -> dict[str, floa
     """
     if curve is None or curve.looks < ENOUGH:
         return {}
-    return {"tree_peak": max(curve.peak_kib * KIB, mark or 0), "mean_memory": curve.mean_kib * KIB,
-            "end_memory": curve.last_kib * KIB}
+    return {
+        "tree_peak": max(curve.peak_kib * KIB, mark or 0),
+        "mean_memory": curve.mean_kib * KIB,
+        "end_memory": curve.last_kib * KIB,
+    }
 
 
 def group_values(group: GroupMemory | None) -> dict[str, float]:

@@ -55,12 +55,13 @@ class Work:
         if 0 < wait_ns <= TICK_NS:
             time.sleep(wait_ns * 1e-9)
 
-    def judge(
-        self, stop: StopSwitch, timeout_s: float
-    ) -> tuple[Status, str, dict[str, str]]:
+    def judge(self, stop: StopSwitch, timeout_s: float) -> tuple[Status, str, dict[str, str]]:
         """After a process that ended well: status, reason, and what is in each file."""
-        missing = [name for name in self.files
-                   if (stamp := _stamp(self._path(name))) is None or stamp == self._before[name]]
+        missing = [
+            name
+            for name in self.files
+            if (stamp := _stamp(self._path(name))) is None or stamp == self._before[name]
+        ]
         if missing:
             return "failed", f"it did not write {missing[0]}", {}
         try:
@@ -82,9 +83,17 @@ class Work:
             return "ok", ""
         folder = self.folder / "check"
         folder.mkdir(exist_ok=True)
-        outcome = launch(Launch(
-            ["/bin/sh", "-c", self.check], self.environment, timeout_s,
-            working_directory=self.working_directory, keeps_output=True), folder, stop)
+        outcome = launch(
+            Launch(
+                ["/bin/sh", "-c", self.check],
+                self.environment,
+                timeout_s,
+                working_directory=self.working_directory,
+                keeps_output=True,
+            ),
+            folder,
+            stop,
+        )
         if outcome.interrupted:
             return "interrupted", "stopped by you"
         if outcome.facts.exit_code == 0:
@@ -95,9 +104,13 @@ class Work:
 def ending(outcome: Outcome, timeout_s: float) -> str:
     """How a command ended that should end with 0, and the last of its own words."""
     facts = outcome.facts
-    how = (f"had not ended after {timeout_s:.0f} s" if facts.timed_out
-           else f"was ended by {facts.signal_name or facts.signal}" if facts.signal
-           else f"ended with {facts.exit_code}")
+    how = (
+        f"had not ended after {timeout_s:.0f} s"
+        if facts.timed_out
+        else f"was ended by {facts.signal_name or facts.signal}"
+        if facts.signal
+        else f"ended with {facts.exit_code}"
+    )
     words = (outcome.stderr.strip() or outcome.stdout.strip()).decode(errors="replace")
     return f"{how}: {words[-WORDS:]}" if words else how
 

@@ -32,14 +32,27 @@ class Worktrees:
         between = said.split()
         parent = git(repository, "rev-parse", f"{between[0]}^1") if between else None
         if parent != first:
-            raise Problem("E003", f"no line of first parents leads from {good} to {bad}",
-                          do="name a --good that is an ancestor of --bad on its branch")
+            raise Problem(
+                "E003",
+                f"no line of first parents leads from {good} to {bad}",
+                do="name a --good that is an ancestor of --bad on its branch",
+            )
         return [first, *between]
 
     def title(self, commit: str) -> str:
         """``1a2b3c4d5e the subject of its message``."""
-        return git(self.checkout.repository, "log", "-1", "--no-show-signature", "--format=%h %s",
-                   "--abbrev=10", commit) or commit[:10]
+        return (
+            git(
+                self.checkout.repository,
+                "log",
+                "-1",
+                "--no-show-signature",
+                "--format=%h %s",
+                "--abbrev=10",
+                commit,
+            )
+            or commit[:10]
+        )
 
     def built(self, commit: str) -> Path | None:
         """The program of the commit, built if it is not yet; None if it cannot be built."""

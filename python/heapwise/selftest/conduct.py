@@ -33,8 +33,12 @@ def conduct_self_test(told: Callable[[Planted], None]) -> SelfTest:
             found.append(planted)
             told(planted)
     return SelfTest(
-        datetime.now(UTC).isoformat(timespec="seconds"), __version__, build, machine,
-        round(time.monotonic() - began_s, 1), found,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        __version__,
+        build,
+        machine,
+        round(time.monotonic() - began_s, 1),
+        found,
     )
 
 

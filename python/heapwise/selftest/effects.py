@@ -25,8 +25,12 @@ def effects(bench: Workbench) -> Iterator[Planted]:
     evidence = bench.known({"iterations": 1_000_000}, [f"slower-{p}" for p in PERCENTS], ROUNDS)
     rows = analyse(evidence).rows
     for percent in PERCENTS:
-        yield judged("V6", f"{percent} % more work in an experiment", percent,
-                     find(rows, f"slower-{percent}", "operation"))
+        yield judged(
+            "V6",
+            f"{percent} % more work in an experiment",
+            percent,
+            find(rows, f"slower-{percent}", "operation"),
+        )
     yield from _programs(bench)
     yield _memory(bench)
 
@@ -35,20 +39,27 @@ def _programs(bench: Workbench) -> Iterator[Planted]:
     slower = [Bent(f"slower-{p}", {"HEAPWISE_TOY_SLOWER_PERCENT": str(p)}) for p in PERCENTS]
     rows = analyse(bench.compare(("compute", "30000"), slower, ROUNDS)).rows
     for percent in PERCENTS:
-        yield judged("V6", f"{percent} % more work in a program", percent,
-                     find(rows, f"slower-{percent}", "cpu_time"))
+        yield judged(
+            "V6",
+            f"{percent} % more work in a program",
+            percent,
+            find(rows, f"slower-{percent}", "cpu_time"),
+        )
     larger = [Bent(f"larger-{p}", {"HEAPWISE_TOY_LARGER_PERCENT": str(p)}) for p in PERCENTS]
     evidence = bench.compare(("work", "2000"), larger, ROUNDS)
     rows = analyse(evidence).rows
     for percent in PERCENTS:
-        yield judged("V6", f"{percent} % more memory in a program", percent,
-                     find(rows, f"larger-{percent}", "peak_memory"))
+        yield judged(
+            "V6",
+            f"{percent} % more memory in a program",
+            percent,
+            find(rows, f"larger-{percent}", "peak_memory"),
+        )
     yield from silence(evidence)
 
 
 def find(rows: list[Row], subject: str, quantity: str) -> Row | None:
-    return next((row for row in rows if row.subject == subject
-                 and row.quantity == quantity), None)
+    return next((row for row in rows if row.subject == subject and row.quantity == quantity), None)
 
 
 def judged(check: str, planted: str, percent: int, row: Row | None) -> Planted:
@@ -79,8 +90,11 @@ def _memory(bench: Workbench) -> Planted:
     peaks = []
     for amount in (KNOWN_MIB, 2 * KNOWN_MIB):
         evidence = bench.compare(("touch", str(amount)), [], 1)
-        found = [p.facts.peak_rss_bytes for p in evidence.stored.processes if p.status == "ok"
-                 and p.facts.counting is not True]
+        found = [
+            p.facts.peak_rss_bytes
+            for p in evidence.stored.processes
+            if p.status == "ok" and p.facts.counting is not True
+        ]
         peaks.append(min(peak or 0 for peak in found) if found else 0)
     seen = (peaks[1] - peaks[0]) / 2**20
     near = abs(seen / KNOWN_MIB - 1) <= ALLOWED

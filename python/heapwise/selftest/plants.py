@@ -49,6 +49,7 @@ def verdict_of(id: str, evidence: Evidence) -> Seen:
 def _measured(id: str, measure: Callable[[Workbench], Evidence]) -> Callable[[Workbench], Seen]:
     def look(bench: Workbench) -> Seen:
         return verdict_of(id, measure(bench))
+
     return look
 
 
@@ -56,11 +57,13 @@ def _compared(
     id: str, words: tuple[str, ...], *subjects: Bent, rounds: int = 2, control: Bent | None = None
 ) -> Callable[[Workbench], Seen]:
     """``compare`` of the toy, which may be refused instead of measured: that is found too."""
+
     def look(bench: Workbench) -> Seen:
         try:
             return verdict_of(id, bench.compare(words, subjects, rounds, control=control))
         except Problem as problem:
             return True, problem.what
+
     return look
 
 
@@ -101,8 +104,13 @@ def _short_regions(bench: Workbench) -> Evidence:
 
 
 def _inherited_tuning(bench: Workbench) -> Evidence:
-    return bench.compare(WORK, [], 1, environment={"MALLOC_ARENA_MAX": "1"},
-                         options=PlanOptions(keep_environment=True))
+    return bench.compare(
+        WORK,
+        [],
+        1,
+        environment={"MALLOC_ARENA_MAX": "1"},
+        options=PlanOptions(keep_environment=True),
+    )
 
 
 def _drift(bench: Workbench) -> Evidence:
@@ -114,8 +122,10 @@ def _drift(bench: Workbench) -> Evidence:
 @contextmanager
 def neighbours(count: int) -> Iterator[None]:
     """Other programs that use every processor."""
-    busy = [subprocess.Popen([native_part(TOY), "spin", "60000"], stdin=subprocess.DEVNULL)
-            for _ in range(count)]
+    busy = [
+        subprocess.Popen([native_part(TOY), "spin", "60000"], stdin=subprocess.DEVNULL)
+        for _ in range(count)
+    ]
     try:
         yield
     finally:
@@ -161,22 +171,31 @@ PLANTS = [
     Plant("V2", "a program with more rights than its user", _privileged),
     Plant("V3", "a program that hardly allocates", _rare_calls),
     Plant("V4", "half of the calls left out", _measured("V4", _missing_calls)),
-    Plant("V5", "the same allocator 30 % slower under its second label",
-          _compared("V5", WORK, rounds=8, control=Bent(
-              "control", {"HEAPWISE_TOY_SLOWER_PERCENT": "30"}))),
+    Plant(
+        "V5",
+        "the same allocator 30 % slower under its second label",
+        _compared(
+            "V5", WORK, rounds=8, control=Bent("control", {"HEAPWISE_TOY_SLOWER_PERCENT": "30"})
+        ),
+    ),
     Plant("V8", "another output under one allocator", _compared("V8", WORK, _prints("other"))),
     Plant("V8", "a program that prints nothing", _compared("V8", ("calls", "300000"))),
-    Plant("V8", "a child that is left behind under one allocator",
-          _compared("V8", WORK, Bent("other", {"HEAPWISE_TOY_LINGERS": "1"}))),
+    Plant(
+        "V8",
+        "a child that is left behind under one allocator",
+        _compared("V8", WORK, Bent("other", {"HEAPWISE_TOY_LINGERS": "1"})),
+    ),
     Plant("V9", "each process slower than the one before", _measured("V9", _drift)),
     Plant("V10", "the same addresses in every process", _measured("V10", _same_addresses)),
     Plant("V13", "two neighbours on each processor", _measured("V13", _busy_machine)),
     Plant("V17", "a timed region of 0.3 microseconds", _measured("V17", _short_regions)),
-    Plant("V20", "an allocator's variable in the environment",
-          _measured("V20", _inherited_tuning)),
+    Plant("V20", "an allocator's variable in the environment", _measured("V20", _inherited_tuning)),
     Plant("V22", "a program as short as its start", _compared("V22", ("calls", "10"))),
-    Plant("V23", "two rounds for three allocators",
-          _compared("V23", WORK, Bent("a"), Bent("b", {"HEAPWISE_TOY_SLOWER_PERCENT": "50"}))),
+    Plant(
+        "V23",
+        "two rounds for three allocators",
+        _compared("V23", WORK, Bent("a"), Bent("b", {"HEAPWISE_TOY_SLOWER_PERCENT": "50"})),
+    ),
 ]
 """Each has to be found."""
 
@@ -188,5 +207,3 @@ NOT_POSSIBLE = {
 
 QUIET = ("V1", "V4", "V8", "V20")
 """Checks that must not fire where nothing was planted, however noisy the machine is."""
-
-

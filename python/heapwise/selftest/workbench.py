@@ -49,8 +49,13 @@ class Workbench:
     seed: int = 2026
 
     def compare(
-        self, words: Sequence[str], subjects: Sequence[Bent], rounds: int, *,
-        control: Bent | None = None, environment: Mapping[str, str] | None = None,
+        self,
+        words: Sequence[str],
+        subjects: Sequence[Bent],
+        rounds: int,
+        *,
+        control: Bent | None = None,
+        environment: Mapping[str, str] | None = None,
         options: PlanOptions | None = None,
     ) -> Evidence:
         """The toy program with these arguments under the plain malloc, twice, and the subjects.
@@ -76,14 +81,26 @@ class Workbench:
         declared = resolve(describe(native_part(KNOWN)), [system])
         wanted = {declared.baseline, *subjects}
         experiment = replace(
-            declared, subjects=[spec for spec in declared.subjects if spec.name in wanted])
-        chosen = [Subject(spec.name, spec.title, system if spec.kind == "malloc" else None,
-                          baseline=spec.name == declared.baseline) for spec in experiment.subjects]
+            declared, subjects=[spec for spec in declared.subjects if spec.name in wanted]
+        )
+        chosen = [
+            Subject(
+                spec.name,
+                spec.title,
+                system if spec.kind == "malloc" else None,
+                baseline=spec.name == declared.baseline,
+            )
+            for spec in experiment.subjects
+        ]
         chosen += [control_of(subject) for subject in chosen if subject.baseline]
         variables = {"PATH": os.defpath}
         plan = _plan("run", rounds, variables, PlanOptions(), self.seed)
-        plan = replace(plan, experiments=[experiment.id], subjects=chosen,
-                       parameters={name: [value] for name, value in settings.items()})
+        plan = replace(
+            plan,
+            experiments=[experiment.id],
+            subjects=chosen,
+            parameters={name: [value] for name, value in settings.items()},
+        )
         return self._measure(Prepared(plan, [experiment], variables))
 
     def _measure(self, prepared: Prepared) -> Evidence:
@@ -108,8 +125,19 @@ def _plan(
     kind: str, rounds: int, environment: Mapping[str, str], options: PlanOptions, seed: int
 ) -> Plan:
     return Plan(
-        kind="compare" if kind == "compare" else "run", command=[], experiments=[], parameters={},
-        subjects=[], seed=seed, min_rounds=rounds, max_rounds=rounds, time_s=0.0, precision=0.0,
-        warm_up_rounds=0, timeout_s=20.0, environment=dict(environment), working_directory="/",
+        kind="compare" if kind == "compare" else "run",
+        command=[],
+        experiments=[],
+        parameters={},
+        subjects=[],
+        seed=seed,
+        min_rounds=rounds,
+        max_rounds=rounds,
+        time_s=0.0,
+        precision=0.0,
+        warm_up_rounds=0,
+        timeout_s=20.0,
+        environment=dict(environment),
+        working_directory="/",
         options=options,
     )

@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 
 
 def median_of_sorted(ordered: Floats) -> float:
-    """As ``numpy.median``, which takes much longer for few numbers, and does not know their order.
-    """
+    """As ``numpy.median``, which takes much longer for few numbers, and does not know their
+    order."""
     half, odd = divmod(len(ordered), 2)
     return float(ordered[half] if odd else (ordered[half - 1] + ordered[half]) / 2)

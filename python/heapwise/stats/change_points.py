@@ -129,8 +129,11 @@ def best_split(values: Floats, least: int = LEAST) -> tuple[float, int, int] | N
     if n < 2 * least:
         return None
     first, last = np.arange(n + 1)[:, None], np.arange(n + 1)[None, :]
-    q = np.where((first >= least) & (last - first >= least) & (n - first >= least),
-                 divergence(values), -np.inf)
+    q = np.where(
+        (first >= least) & (last - first >= least) & (n - first >= least),
+        divergence(values),
+        -np.inf,
+    )
     place, end = np.unravel_index(np.argmax(q), q.shape)
     return float(q.max()), int(place), int(end)
 
@@ -140,7 +143,7 @@ def _weak_points(values: Floats, p_value: float) -> list[int]:
     found: set[int] = set()
     start = 0
     while start < len(values):
-        window = values[start:start + WINDOW]
+        window = values[start : start + WINDOW]
         inside = _divide(window, p_value)
         found.update(start + place for place in inside)
         # A window that begins at a change point has one level less to tell apart.
@@ -153,9 +156,11 @@ def _divide(values: Floats, p_value: float) -> list[int]:
     best one is not significant."""
     found: list[int] = []
     while True:
-        candidates = [(split[0], low, low + split[1], low + split[2], high)
-                      for low, high in pairwise([0, *found, len(values)])
-                      if (split := best_split(values[low:high])) is not None]
+        candidates = [
+            (split[0], low, low + split[1], low + split[2], high)
+            for low, high in pairwise([0, *found, len(values)])
+            if (split := best_split(values[low:high])) is not None
+        ]
         if not candidates:
             return found
         _, low, place, end, high = max(candidates)

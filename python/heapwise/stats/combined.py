@@ -30,8 +30,9 @@ def combined_ratio(
         raise ValueError("a geometric mean needs ratios above zero")
     shared = sorted(set.intersection(*(set(row) for row in rows.values())))
     if len(shared) < LEAST:
-        centre = geometric_mean({name: float(np.exp(np.mean(np.log(list(row.values())))))
-                                 for name, row in rows.items()})
+        centre = geometric_mean(
+            {name: float(np.exp(np.mean(np.log(list(row.values()))))) for name, row in rows.items()}
+        )
         note = f"every row was measured in {len(shared)} rounds; an interval needs {LEAST}"
         return PairedRatio(centre, None, None, len(shared), 1.0, confidence, note)
     logs = np.log(np.array([[row[number] for number in shared] for row in rows.values()]))

@@ -81,8 +81,10 @@ def own_dependence(logs: Sequence[float]) -> Dependence | None:
     lag_one, p_value = (float(each[0]) for each in _tested(values, OWN_MOST))
     if p_value >= OWN_LEVEL:
         return None
-    interval, strict = (float(_widening(min(max(lag_one + allowance, 0.0), OWN_MOST)))
-                        for allowance in (INTERVAL_ALLOWANCE, STRICT_ALLOWANCE / rounds**0.5))
+    interval, strict = (
+        float(_widening(min(max(lag_one + allowance, 0.0), OWN_MOST)))
+        for allowance in (INTERVAL_ALLOWANCE, STRICT_ALLOWANCE / rounds**0.5)
+    )
     return Dependence(lag_one, p_value, interval, max(interval, strict))
 
 
@@ -90,7 +92,7 @@ def _is_suspect(logs: Floats) -> bool:
     """Whether a test by shuffling can come out at ``OWN_LEVEL``; most series need none."""
     centred = logs - logs.mean()
     power = float(centred @ centred)
-    return power > 0 and float(centred[:-1] @ centred[1:]) / power * len(logs)**0.5 > 0.7
+    return power > 0 and float(centred[:-1] @ centred[1:]) / power * len(logs) ** 0.5 > 0.7
 
 
 def untested() -> Dependence:
@@ -111,8 +113,12 @@ def dependences(series: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         allowed = np.clip(corrected + allowance, 0.0, MOST_CORRELATED)
         return np.where((p_value > level) | (corrected <= 0), 1.0, _widening(allowed))
 
-    return (corrected, p_value, factor(INTERVAL_LEVEL, INTERVAL_ALLOWANCE),
-            factor(STRICT_LEVEL, STRICT_ALLOWANCE / np.sqrt(varying * rounds)))
+    return (
+        corrected,
+        p_value,
+        factor(INTERVAL_LEVEL, INTERVAL_ALLOWANCE),
+        factor(STRICT_LEVEL, STRICT_ALLOWANCE / np.sqrt(varying * rounds)),
+    )
 
 
 def _tested(series: Floats, most: float) -> tuple[Floats, Floats]:

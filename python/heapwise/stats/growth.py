@@ -72,8 +72,11 @@ def growth(series: Sequence[tuple[Sequence[float], Sequence[float]]]) -> Growth 
     the series with the widest one, widened by (1 + r) / (1 - r) for a correlation r > 0 between
     neighbouring blocks.
     """
-    slopes = [_slope(np.asarray(at, dtype=np.float64), np.asarray(values, dtype=np.float64))
-              for at, values in series if len(at) >= FEWEST]
+    slopes = [
+        _slope(np.asarray(at, dtype=np.float64), np.asarray(values, dtype=np.float64))
+        for at, values in series
+        if len(at) >= FEWEST
+    ]
     if not slopes:
         return None
     centre = float(np.median([one.slope for one in slopes]))
@@ -90,12 +93,20 @@ def _ends(slopes: list[_Slope], confidence: float) -> tuple[float | None, float 
         found = location_interval([one.slope for one in slopes], confidence)
         if found.low is not None:
             return found.low, found.high
-    return max((one.strict if confidence == STRICT else one.usual for one in slopes),
-               key=lambda ends: ends[1] - ends[0])
+    return max(
+        (one.strict if confidence == STRICT else one.usual for one in slopes),
+        key=lambda ends: ends[1] - ends[0],
+    )
 
 
-def _trend(slopes: list[_Slope], centre: float, usual: tuple[float | None, float | None],
-           strict: tuple[float | None, float | None], level: float, seconds: float) -> Direction:
+def _trend(
+    slopes: list[_Slope],
+    centre: float,
+    usual: tuple[float | None, float | None],
+    strict: tuple[float | None, float | None],
+    level: float,
+    seconds: float,
+) -> Direction:
     if strict[0] is None or strict[1] is None or usual[0] is None or usual[1] is None:
         return "cannot tell"
     if (strict[0] > 0 or strict[1] < 0) and abs(centre) * seconds >= LEAST_GROWTH * abs(level):
@@ -117,10 +128,18 @@ def _slope(at: Floats, values: Floats) -> _Slope:
     slope, (usual, strict) = _sen(times, means)
     rest = means - slope * times
     wider = _widening(rest)
-    parts = tuple(_sen_slope(times[part], means[part])
-                  for part in np.array_split(np.arange(len(times)), PARTS))
-    return _Slope(slope, _widened(slope, usual, wider), _widened(slope, strict, wider), parts,
-                  float(at[-1] - at[0]), float(np.median(values)))
+    parts = tuple(
+        _sen_slope(times[part], means[part])
+        for part in np.array_split(np.arange(len(times)), PARTS)
+    )
+    return _Slope(
+        slope,
+        _widened(slope, usual, wider),
+        _widened(slope, strict, wider),
+        parts,
+        float(at[-1] - at[0]),
+        float(np.median(values)),
+    )
 
 
 def _pairs(times: Floats, means: Floats) -> Floats:

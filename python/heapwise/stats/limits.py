@@ -106,8 +106,13 @@ def next_look(rounds: int) -> int | None:
 
 
 def decide(
-    change: Sequence[float], control: Sequence[float], limit: float, metrics: int = 1, *,
-    ended: bool = False, runs: RunsOfBoth | None = None,
+    change: Sequence[float],
+    control: Sequence[float],
+    limit: float,
+    metrics: int = 1,
+    *,
+    ended: bool = False,
+    runs: RunsOfBoth | None = None,
 ) -> Decision:
     """change: shape (n,), log ratios new over base, one for each round in the order of time.
     control: shape (m,), those of the base over itself. limit: 0.03 allows 3 % more. ended: no
@@ -127,8 +132,9 @@ def decide(
     return with_rare_runs(typical, runs, limit, level, ended=ended)
 
 
-def _decide_typical(change: Sequence[float], control: Sequence[float], limit: float, level: float,
-                    *, ended: bool) -> Decision:
+def _decide_typical(
+    change: Sequence[float], control: Sequence[float], limit: float, level: float, *, ended: bool
+) -> Decision:
     logs, top = np.asarray(change, dtype=np.float64), 1 + limit
     floor = _floor(np.asarray(control, dtype=np.float64))
     suspected = _first_beyond(logs, top, level)
@@ -142,9 +148,14 @@ def _decide_typical(change: Sequence[float], control: Sequence[float], limit: fl
         verdict = "regressed"
     elif found == "within" and floor is not None and floor <= limit:
         verdict = "fine"
-    return Decision(verdict, shown, None if fresh is None else len(fresh), floor,
-                    "" if verdict != "cannot tell" else _reason(logs, fresh, floor, limit),
-                    due and (suspected or 0) + due)
+    return Decision(
+        verdict,
+        shown,
+        None if fresh is None else len(fresh),
+        floor,
+        "" if verdict != "cannot tell" else _reason(logs, fresh, floor, limit),
+        due and (suspected or 0) + due,
+    )
 
 
 def _reason(logs: Floats, fresh: Floats | None, floor: float | None, limit: float) -> Reason:
@@ -157,14 +168,20 @@ def _reason(logs: Floats, fresh: Floats | None, floor: float | None, limit: floa
 
 def _first_beyond(logs: Floats, top: float, level: float) -> int | None:
     """After how many rounds the first stage suspects."""
-    return next((rounds for rounds in looks(len(logs))
-                 if _side(logs[:rounds], top, level, None) == "beyond"), None)
+    return next(
+        (
+            rounds
+            for rounds in looks(len(logs))
+            if _side(logs[:rounds], top, level, None) == "beyond"
+        ),
+        None,
+    )
 
 
 def _latest(logs: Floats, top: float, beyond: float | None, ended: bool) -> str:
     """What the newest look says. beyond: the level of being beyond; None: that is not asked."""
     taken = looks(len(logs))
-    found = _side(logs[:taken[-1]], top, beyond, MISS) if taken else "between"
+    found = _side(logs[: taken[-1]], top, beyond, MISS) if taken else "between"
     if found == "between" and ended and len(logs) not in taken:
         return _side(logs, top, beyond, MISS)
     return found

@@ -48,8 +48,9 @@ def noise_floor(
         return None
     floor = max(found.high, 1 / found.low) - 1
     biased = not found.low <= 1 <= found.high
-    return NoiseFloor(floor, detectable((factor * logs).tolist()), biased, len(first), found,
-                      tested.p_value)
+    return NoiseFloor(
+        floor, detectable((factor * logs).tolist()), biased, len(first), found, tested.p_value
+    )
 
 
 def detectable(logs: Sequence[float]) -> float:

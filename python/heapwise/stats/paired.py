@@ -54,11 +54,14 @@ class PairedRatio:
             return None
         from heapwise.stats.special import stdtrit
 
-        wider, usual = (float(stdtrit(self.n - 1, (1 + each) / 2))
-                        for each in (confidence, self.confidence))
+        wider, usual = (
+            float(stdtrit(self.n - 1, (1 + each) / 2)) for each in (confidence, self.confidence)
+        )
         power = self.guard * wider / usual
-        return (self.ratio * (self.low / self.ratio) ** power,
-                self.ratio * (self.high / self.ratio) ** power)
+        return (
+            self.ratio * (self.low / self.ratio) ** power,
+            self.ratio * (self.high / self.ratio) ** power,
+        )
 
     @property
     def half_width(self) -> float | None:
@@ -79,8 +82,13 @@ class PairedRatio:
             return replace(self, guard=self.guard * guard)
         low = self.ratio * (self.low / self.ratio) ** factor
         high = self.ratio * (self.high / self.ratio) ** factor
-        return replace(self, low=low, high=high, guard=self.guard * guard,
-                       p_value=max(self.p_value, self._p_of(self.ratio, low, high)))
+        return replace(
+            self,
+            low=low,
+            high=high,
+            guard=self.guard * guard,
+            p_value=max(self.p_value, self._p_of(self.ratio, low, high)),
+        )
 
     def blurred(self, step: float) -> PairedRatio:
         """The same for numbers that are only known to ``step`` (a logarithm): both ends move by
@@ -89,8 +97,9 @@ class PairedRatio:
             return self
         blur = float(np.exp(min(step, MOST_STEP)))
         low, high = self.low / blur, self.high * blur
-        return replace(self, low=low, high=high,
-                       p_value=max(self.p_value, self._p_of(self.ratio, low, high)))
+        return replace(
+            self, low=low, high=high, p_value=max(self.p_value, self._p_of(self.ratio, low, high))
+        )
 
     def less(self, bias: float) -> PairedRatio:
         """The same, smaller by a bias (a logarithm, at least 0) of the estimate. Only the lower end
@@ -98,8 +107,9 @@ class PairedRatio:
         if self.low is None or self.high is None or bias == 0:
             return replace(self, ratio=self.ratio / float(np.exp(bias)))
         ratio, low = (value / float(np.exp(bias)) for value in (self.ratio, self.low))
-        return replace(self, ratio=ratio, low=low,
-                       p_value=max(self.p_value, self._p_of(ratio, low, self.high)))
+        return replace(
+            self, ratio=ratio, low=low, p_value=max(self.p_value, self._p_of(ratio, low, self.high))
+        )
 
     def _p_of(self, ratio: float, low: float, high: float) -> float:
         return _p_by_width(ratio, low if ratio > 1 else high, self.n, self.confidence)
@@ -167,8 +177,9 @@ def centre(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     if interval_rank(logs.shape[-1], CONFIDENCE) is None:
         return np.asarray(logs.mean(axis=-1), dtype=np.float64)
     first, second = _pairs(logs.shape[-1])
-    return np.asarray(np.median((logs[..., first] + logs[..., second]) / 2, axis=-1),
-                      dtype=np.float64)
+    return np.asarray(
+        np.median((logs[..., first] + logs[..., second]) / 2, axis=-1), dtype=np.float64
+    )
 
 
 def ratio_of_logs(logs: NDArray[np.float64], confidence: float = CONFIDENCE) -> PairedRatio:
@@ -179,9 +190,13 @@ def ratio_of_logs(logs: NDArray[np.float64], confidence: float = CONFIDENCE) -> 
     averages = walsh_averages(logs)
     statistic = float(np.sum(averages > 0) + np.sum(averages == 0) / 2)
     return PairedRatio(
-        ratio=float(np.exp(median_of_sorted(averages))), low=float(np.exp(averages[rank - 1])),
-        high=float(np.exp(averages[-rank])), n=len(logs), p_value=p_value(statistic, len(logs)),
-        confidence=confidence)
+        ratio=float(np.exp(median_of_sorted(averages))),
+        low=float(np.exp(averages[rank - 1])),
+        high=float(np.exp(averages[-rank])),
+        n=len(logs),
+        p_value=p_value(statistic, len(logs)),
+        confidence=confidence,
+    )
 
 
 def _by_student(logs: NDArray[np.float64], confidence: float) -> PairedRatio:
@@ -189,5 +204,11 @@ def _by_student(logs: NDArray[np.float64], confidence: float) -> PairedRatio:
     if found is None:
         note = f"{len(logs)} of the {LEAST} rounds that an interval needs"
         return PairedRatio(float(np.exp(logs.mean())), None, None, len(logs), 1.0, confidence, note)
-    return PairedRatio(float(np.exp(found.mean)), float(np.exp(found.low)),
-                       float(np.exp(found.high)), len(logs), found.p_value, confidence)
+    return PairedRatio(
+        float(np.exp(found.mean)),
+        float(np.exp(found.low)),
+        float(np.exp(found.high)),
+        len(logs),
+        found.p_value,
+        confidence,
+    )

@@ -54,8 +54,11 @@ def _variance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     triples = [float((each * (each - 1) * (each - 2)).sum()) for each in ties]
     widths = [float((each * (each - 1) * (2 * each + 5)).sum()) for each in ties]
     every = count * (count - 1)
-    return ((every * (2 * count + 5) - sum(widths)) / 18 + pairs[0] * pairs[1] / (2 * every)
-            + triples[0] * triples[1] / (9 * every * (count - 2)))
+    return (
+        (every * (2 * count + 5) - sum(widths)) / 18
+        + pairs[0] * pairs[1] / (2 * every)
+        + triples[0] * triples[1] / (9 * every * (count - 2))
+    )
 
 
 def _two_sided(deviation: float) -> float:
@@ -73,8 +76,13 @@ def mann_whitney(first: NDArray[np.float64], second: NDArray[np.float64]) -> flo
     """
     m, n = len(first), len(second)
     below = np.sort(second)
-    wins = float(np.searchsorted(below, first, "left").sum()
-                 + np.searchsorted(below, first, "right").sum()) / 2
+    wins = (
+        float(
+            np.searchsorted(below, first, "left").sum()
+            + np.searchsorted(below, first, "right").sum()
+        )
+        / 2
+    )
     fewer = min(wins, m * n - wins)
     ties = np.unique(np.concatenate([first, second]), return_counts=True)[1].astype(np.float64)
     if min(m, n) <= MOST_EXACT_SIDE and len(ties) == m + n:
@@ -92,8 +100,9 @@ def _choices(m: int, n: int, wins: int) -> int:
     ways = [1] + [0] * wins
     for each in range(1, min(m, n) + 1):
         longest = max(m, n) + each
-        ways = [count - (ways[at - longest] if at >= longest else 0)
-                for at, count in enumerate(ways)]
+        ways = [
+            count - (ways[at - longest] if at >= longest else 0) for at, count in enumerate(ways)
+        ]
         for at in range(each, wins + 1):
             ways[at] += ways[at - each]
     return sum(ways)

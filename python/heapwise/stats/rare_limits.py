@@ -30,8 +30,14 @@ def with_rare_runs(
     if typical.verdict == "regressed" or found is None:
         return decision
     rounds = len(runs.new)
-    started = next((look for look in looks(rounds) if _is_beyond(
-        _rare(runs.until(look), limit), limit, level)), None)
+    started = next(
+        (
+            look
+            for look in looks(rounds)
+            if _is_beyond(_rare(runs.until(look), limit), limit, level)
+        ),
+        None,
+    )
     if started is not None:
         return _confirmed(decision, runs, limit, started, ended=ended)
     if typical.verdict != "fine":
@@ -49,8 +55,9 @@ def is_objection(found: RareRuns, limit: float) -> bool:
     return found.excess > limit and found.p_more <= CHANCE
 
 
-def _confirmed(decision: Decision, runs: RunsOfBoth, limit: float, started: int, *,
-               ended: bool) -> Decision:
+def _confirmed(
+    decision: Decision, runs: RunsOfBoth, limit: float, started: int, *, ended: bool
+) -> Decision:
     """The second stage looks at fresh rounds alone."""
     fresh = runs.since(started)
     count = len(fresh.new)
@@ -59,8 +66,13 @@ def _confirmed(decision: Decision, runs: RunsOfBoth, limit: float, started: int,
     if _is_beyond(found, limit, CONFIRM):
         return replace(decision, verdict="regressed", reason="rare runs", rare=found, fresh=count)
     due = next_look(count)
-    return replace(decision, verdict="cannot tell", reason="rare runs", fresh=count,
-                   next_look=due and started + due)
+    return replace(
+        decision,
+        verdict="cannot tell",
+        reason="rare runs",
+        fresh=count,
+        next_look=due and started + due,
+    )
 
 
 def _rare(runs: RunsOfBoth, limit: float) -> RareRuns | None:

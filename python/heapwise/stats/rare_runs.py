@@ -71,13 +71,22 @@ def rare_runs(new: Sequence[float], base: Sequence[float], least: float) -> Rare
     fence = _fence(together, least)
     counts = [int(np.count_nonzero(each > fence)) for each in (logs, others)]
     beyond = together[together > fence]
-    size = float(np.exp(np.median(beyond) - np.median(together[together <= fence]))) if len(
-        beyond) else 1.0
+    size = (
+        float(np.exp(np.median(beyond) - np.median(together[together <= fence])))
+        if len(beyond)
+        else 1.0
+    )
     sizes = len(logs), len(others)
     return RareRuns(
-        counts[0], sizes[0], counts[1], sizes[1], size, *share_interval(counts[0], sizes[0]),
+        counts[0],
+        sizes[0],
+        counts[1],
+        sizes[1],
+        size,
+        *share_interval(counts[0], sizes[0]),
         _at_least(counts[0], sizes[0], sum(counts), sum(sizes)),
-        _at_least(counts[1], sizes[1], sum(counts), sum(sizes)))
+        _at_least(counts[1], sizes[1], sum(counts), sum(sizes)),
+    )
 
 
 def _typical(logs: Floats) -> float:
@@ -92,8 +101,10 @@ def _fence(logs: Floats, least: float) -> float:
 
 def _at_least(count: int, drawn: int, marked: int, runs: int) -> float:
     """The chance that ``count`` or more of ``marked`` runs are among ``drawn`` ones of ``runs``."""
-    ways = sum(comb(marked, k) * comb(runs - marked, drawn - k)
-               for k in range(count, min(marked, drawn) + 1))
+    ways = sum(
+        comb(marked, k) * comb(runs - marked, drawn - k)
+        for k in range(count, min(marked, drawn) + 1)
+    )
     return ways / comb(runs, drawn)
 
 

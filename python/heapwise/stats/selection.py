@@ -25,8 +25,9 @@ def selection_bias(logs: Floats) -> float:
     own = logs - logs.mean(axis=0)
     random = np.random.default_rng(rounds)
     orders = np.array([random.permutation(rounds) for _ in range(SPLITS)])
-    first, second = (centre(own[:, half])
-                     for half in (orders[:, :rounds // 2], orders[:, rounds // 2:]))
+    first, second = (
+        centre(own[:, half]) for half in (orders[:, : rounds // 2], orders[:, rounds // 2 :])
+    )
     splits = np.arange(SPLITS)
     measured = [second[first.argmax(axis=0), splits], first[second.argmax(axis=0), splits]]
     return max(0.0, float(np.max(centre(own))) - float(np.mean(measured)))

@@ -43,8 +43,7 @@ def mean_interval(
     half = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
     if error == 0:
         return MeanInterval(mean, mean, mean, 1.0 if mean == 0 else 0.0)
-    return MeanInterval(mean, mean - half, mean + half,
-                        float(2 * stdtr(n - 1, -abs(mean) / error)))
+    return MeanInterval(mean, mean - half, mean + half, float(2 * stdtr(n - 1, -abs(mean) / error)))
 
 
 def differ(first: Sequence[float], second: Sequence[float], level: float) -> bool:
@@ -61,6 +60,7 @@ def differ(first: Sequence[float], second: Sequence[float], level: float) -> boo
     error = float(np.sqrt(sum(parts)))
     if error == 0:
         return distance > 0
-    degrees = error**4 / sum(part**2 / (len(values) - 1)
-                             for part, values in zip(parts, groups, strict=True))
+    degrees = error**4 / sum(
+        part**2 / (len(values) - 1) for part, values in zip(parts, groups, strict=True)
+    )
     return float(2 * stdtr(degrees, -distance / error)) < level

@@ -34,7 +34,10 @@ def summarise(values: Sequence[float]) -> SampleSummary:
     if not np.all(np.isfinite(numbers)):
         raise ValueError("a summary needs finite values")
     return SampleSummary(
-        n=len(numbers), min=float(numbers.min()), median=median_of_sorted(np.sort(numbers)),
-        mean=float(numbers.mean()), max=float(numbers.max()),
+        n=len(numbers),
+        min=float(numbers.min()),
+        median=median_of_sorted(np.sort(numbers)),
+        mean=float(numbers.mean()),
+        max=float(numbers.max()),
         stddev=float(numbers.std(ddof=1)) if len(numbers) > 1 else None,
     )

@@ -34,10 +34,9 @@ def two_clusters(values: Sequence[float]) -> TwoClusters | None:
         return None
     least = max(2, int(np.ceil(LEAST_SHARE * len(runs))))
     logs = np.log(runs)
-    gaps = np.diff(logs)[least - 1:len(runs) - least]
+    gaps = np.diff(logs)[least - 1 : len(runs) - least]
     at = int(np.argmax(gaps)) + least
     widest = max(logs[at - 1] - logs[0], logs[-1] - logs[at])
     if gaps.max() < max(WIDER * widest, np.log(LEAST_GAP)):
         return None
-    return TwoClusters(float(np.median(runs[:at])), at, float(np.median(runs[at:])),
-                       len(runs) - at)
+    return TwoClusters(float(np.median(runs[:at])), at, float(np.median(runs[at:])), len(runs) - at)

@@ -31,11 +31,23 @@ def unpaired_ratio(
     ratio, least = float(np.exp(np.median(differences))), min(len(upper), len(lower))
     rank = None if least < LEAST else _rank(len(upper), len(lower), (1 - confidence) / 2)
     if rank is None:
-        return PairedRatio(ratio, None, None, least, 1.0, confidence,
-                           f"{least} of the {LEAST} rounds on each side that an interval needs")
-    return PairedRatio(ratio, float(np.exp(differences[rank - 1])),
-                       float(np.exp(differences[-rank])), least, mann_whitney(upper, lower),
-                       confidence)
+        return PairedRatio(
+            ratio,
+            None,
+            None,
+            least,
+            1.0,
+            confidence,
+            f"{least} of the {LEAST} rounds on each side that an interval needs",
+        )
+    return PairedRatio(
+        ratio,
+        float(np.exp(differences[rank - 1])),
+        float(np.exp(differences[-rank])),
+        least,
+        mann_whitney(upper, lower),
+        confidence,
+    )
 
 
 def _rank(m: int, n: int, tail: float) -> int | None:

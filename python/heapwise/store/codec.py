@@ -21,7 +21,9 @@ class _Kind(msgspec.Struct):
 
 _KIND = msgspec.json.Decoder(_Kind)
 _RECORDS: dict[str, msgspec.json.Decoder[Process] | msgspec.json.Decoder[Sample]] = {
-    "process": msgspec.json.Decoder(Process), "sample": msgspec.json.Decoder(Sample)}
+    "process": msgspec.json.Decoder(Process),
+    "sample": msgspec.json.Decoder(Sample),
+}
 
 
 def encode(record: Any) -> bytes:

@@ -66,7 +66,10 @@ def _of_run(folder: Path) -> dict[str, float]:
     for line in codec.read_regular(folder / SAMPLES_FILE).split(b"\n"):
         if PROCESS in line:
             process = msgspec.json.decode(line, type=_Process)
-            if process.facts.wall_s and not process.facts.counting and (
-                    process.round < WHOLE_ROUNDS):
+            if (
+                process.facts.wall_s
+                and not process.facts.counting
+                and (process.round < WHOLE_ROUNDS)
+            ):
                 taken[process.experiment].append(process.facts.wall_s)
     return {experiment: fsum(seconds) / len(seconds) for experiment, seconds in taken.items()}

@@ -98,8 +98,9 @@ def _load(store: Path, table: str, kind: type[IndexRow]) -> dict[bytes, IndexRow
     return {entry.name: entry for entry in entries}
 
 
-def save(store: Path, entries: Iterable[IndexedRun] | None = None,
-         points: Iterable[Points] | None = None) -> None:
+def save(
+    store: Path, entries: Iterable[IndexedRun] | None = None, points: Iterable[Points] | None = None
+) -> None:
     """Replaces what is given of the index. Does nothing if that fails, or if the store is not the
     user's alone."""
     if not _is_private(store):
@@ -109,9 +110,13 @@ def save(store: Path, entries: Iterable[IndexedRun] | None = None,
     except ImportError:
         return
     with suppress(OSError, AttributeError, MemoryError, sqlite3.Error):
-        write_atomically(store / INDEX_FILE, _content(
-            load(store).values() if entries is None else entries,
-            load_points(store).values() if points is None else points))
+        write_atomically(
+            store / INDEX_FILE,
+            _content(
+                load(store).values() if entries is None else entries,
+                load_points(store).values() if points is None else points,
+            ),
+        )
 
 
 def _content(entries: Iterable[IndexedRun], points: Iterable[Points]) -> bytes:
@@ -146,7 +151,10 @@ def _read_private(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or (
-                status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+        if (
+            not stat.S_ISREG(status.st_mode)
+            or status.st_uid != os.geteuid()
+            or (status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+        ):
             raise ValueError("it is not the user's own file")
         return file.read()

@@ -102,9 +102,12 @@ def resolve_run(store: Path, run_id: str) -> Path:
 
 def empty_store(store: Path, run_id: str = "") -> Problem:
     """Of a run, or of any run, that is wanted from a store without runs."""
-    return Problem("E004", f"{f'no run {run_id!r}: ' if run_id else ''}the store {store} is empty",
-                   why="Nothing was measured yet, or the runs are in another store (--store).",
-                   do="heapwise compare -- PROGRAM")
+    return Problem(
+        "E004",
+        f"{f'no run {run_id!r}: ' if run_id else ''}the store {store} is empty",
+        why="Nothing was measured yet, or the runs are in another store (--store).",
+        do="heapwise compare -- PROGRAM",
+    )
 
 
 def _no_such_run(store: Path, run_id: str, ids: list[str], matches: list[str]) -> str:
@@ -137,8 +140,17 @@ def _read(folder: Path) -> Listing:
     except Problem as problem:
         return Listing(folder, folder.name, _created(folder), problem=problem.what)
     plan = run.plan
-    return Listing(folder, run.id, run.created, plan.kind, run.state, plan.smoke,
-                   run.command_line, plan.command, plan.experiments)
+    return Listing(
+        folder,
+        run.id,
+        run.created,
+        plan.kind,
+        run.state,
+        plan.smoke,
+        run.command_line,
+        plan.command,
+        plan.experiments,
+    )
 
 
 def _created(folder: Path) -> str:
@@ -153,9 +165,20 @@ def _created(folder: Path) -> str:
 def _to_entry(name: bytes, stamp: str, listing: Listing) -> IndexedRun:
     command_line, command, experiments = (
         msgspec.json.encode(words).decode()
-        for words in (listing.command_line, listing.command, listing.experiments))
-    return IndexedRun(name, stamp, listing.id, listing.created, listing.kind, listing.state,
-                      listing.smoke, command_line, command, experiments)
+        for words in (listing.command_line, listing.command, listing.experiments)
+    )
+    return IndexedRun(
+        name,
+        stamp,
+        listing.id,
+        listing.created,
+        listing.kind,
+        listing.state,
+        listing.smoke,
+        command_line,
+        command,
+        experiments,
+    )
 
 
 def _from_entry(folder: Path, entry: IndexedRun) -> Listing | None:
@@ -163,8 +186,18 @@ def _from_entry(folder: Path, entry: IndexedRun) -> Listing | None:
     try:
         command_line, command, experiments = (
             msgspec.json.decode(text, type=list[str])
-            for text in (entry.command_line, entry.command, entry.experiments))
+            for text in (entry.command_line, entry.command, entry.experiments)
+        )
     except ValueError:
         return None
-    return Listing(folder, entry.id, entry.created, entry.kind, entry.state, entry.smoke,
-                   command_line, command, experiments)
+    return Listing(
+        folder,
+        entry.id,
+        entry.created,
+        entry.kind,
+        entry.state,
+        entry.smoke,
+        command_line,
+        command,
+        experiments,
+    )

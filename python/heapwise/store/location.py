@@ -37,9 +37,12 @@ def _data_home() -> Path:
         return Path(configured)
     if home := os.environ.get("HOME"):
         return Path(home) / ".local" / "share"
-    raise Problem("E050", "there is no place for a store: HOME is not set",
-                  why="Runs are kept in the user's data folder unless another place is named.",
-                  do="--store DIR or HEAPWISE_STORE with a folder that you may write")
+    raise Problem(
+        "E050",
+        "there is no place for a store: HOME is not set",
+        why="Runs are kept in the user's data folder unless another place is named.",
+        do="--store DIR or HEAPWISE_STORE with a folder that you may write",
+    )
 
 
 def _own(store: Path) -> Path:

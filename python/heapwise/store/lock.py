@@ -27,9 +27,11 @@ def lock(descriptor: int, folder: Path) -> None:
     except BlockingIOError as error:
         pid = _owner(status)
         who = f"process {pid}" if pid else "another process"
-        raise Problem("E006", f"run {folder.name} is being measured by {who}",
-                      do=f"wait until it has ended, or stop it{f': kill {pid}' if pid else ''}") \
-            from error
+        raise Problem(
+            "E006",
+            f"run {folder.name} is being measured by {who}",
+            do=f"wait until it has ended, or stop it{f': kill {pid}' if pid else ''}",
+        ) from error
     except OSError:
         return
 

@@ -25,11 +25,17 @@ def demand_own(path: Path, do: str) -> None:
     """
     for status in (path.lstat(), path.stat()):
         if status.st_uid not in (ROOT, os.geteuid()):
-            raise Problem("E005", f"{path} belongs to {_user(status.st_uid)}, "
-                          f"and you are {_user(os.geteuid())}", do=do)
+            raise Problem(
+                "E005",
+                f"{path} belongs to {_user(status.st_uid)}, and you are {_user(os.geteuid())}",
+                do=do,
+            )
     if _others_can_change(path.stat()):
-        raise Problem("E005", f"{path} can be changed by other users",
-                      do=f"chmod go-w {shlex.quote(str(path))}")
+        raise Problem(
+            "E005",
+            f"{path} can be changed by other users",
+            do=f"chmod go-w {shlex.quote(str(path))}",
+        )
 
 
 def is_own(path: Path) -> bool:
@@ -54,8 +60,11 @@ def _is_private_group(group: int) -> bool:
         user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
     except KeyError:
         return False
-    return (group == user.pw_gid and found.gr_name == user.pw_name
-            and set(found.gr_mem) <= {user.pw_name})
+    return (
+        group == user.pw_gid
+        and found.gr_name == user.pw_name
+        and set(found.gr_mem) <= {user.pw_name}
+    )
 
 
 def _user(uid: int) -> str:

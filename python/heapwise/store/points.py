@@ -126,16 +126,31 @@ def points_of(stored: StoredRun) -> RunPoints:
     for (setup, subject, name), numbers in values.items():
         experiment, settings = setup
         parameters = declared[experiment, name]
-        points.append(Point(
-            _command(run, experiment, subject), subject, _plain(settings), name,
-            parameters.unit, parameters.better, median(numbers), len(numbers),
-            _toolchain(run, subject) or compilers.get((experiment, subject), ""),
-            place_of(run.plan, run.revision) if run.plan.kind == "compare" else "",
-            input_of(run.plan)))
+        points.append(
+            Point(
+                _command(run, experiment, subject),
+                subject,
+                _plain(settings),
+                name,
+                parameters.unit,
+                parameters.better,
+                median(numbers),
+                len(numbers),
+                _toolchain(run, subject) or compilers.get((experiment, subject), ""),
+                place_of(run.plan, run.revision) if run.plan.kind == "compare" else "",
+                input_of(run.plan),
+            )
+        )
     return RunPoints(
-        run.id, run.created, run.plan.smoke, hardware(machine),
-        "" if machine.name else machine.host, f"{machine.kernel}, {machine.libc}", run.revision,
-        points)
+        run.id,
+        run.created,
+        run.plan.smoke,
+        hardware(machine),
+        "" if machine.name else machine.host,
+        f"{machine.kernel}, {machine.libc}",
+        run.revision,
+        points,
+    )
 
 
 def _plain(settings: Settings) -> dict[str, Setting]:
@@ -154,5 +169,8 @@ def _toolchain(run: Run, subject: str) -> str:
 
 
 def _compilers(processes: list[Process]) -> dict[tuple[str, str], str]:
-    return {(p.experiment, p.subject): f"{p.facts.start.compiler} {p.facts.start.flags or ''}"
-            for p in processes if p.facts.start and p.facts.start.compiler}
+    return {
+        (p.experiment, p.subject): f"{p.facts.start.compiler} {p.facts.start.flags or ''}"
+        for p in processes
+        if p.facts.start and p.facts.start.compiler
+    }

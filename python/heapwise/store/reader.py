@@ -27,8 +27,10 @@ class _Declared:
 
     @staticmethod
     def of(experiment: Experiment) -> _Declared:
-        return _Declared(frozenset(quantity.name for quantity in experiment.quantities),
-                         frozenset(parameter.name for parameter in experiment.parameters))
+        return _Declared(
+            frozenset(quantity.name for quantity in experiment.quantities),
+            frozenset(parameter.name for parameter in experiment.parameters),
+        )
 
 
 def read_run(store_path: Path | str, run_id: str) -> StoredRun:
@@ -83,7 +85,8 @@ def _belongs(sample: Sample, process: Process | None) -> bool:
     """A process that was interrupted has no line yet."""
     return process is None or (
         (sample.experiment, sample.subject, sample.round, sample.parameters)
-        == (process.experiment, process.subject, process.round, process.parameters))
+        == (process.experiment, process.subject, process.round, process.parameters)
+    )
 
 
 def _record(line: bytes, experiments: dict[str, _Declared]) -> Process | Sample:

@@ -34,22 +34,30 @@ def _check_ids(run: Run, path: Path) -> None:
     forms = [(run.id, RUN_ID), *((experiment.id, EXPERIMENT_ID) for experiment in run.experiments)]
     for id, form in forms:
         if not re.fullmatch(form, id):
-            raise Problem("E061", f"{path} holds '{id}', not an id of a run or an experiment",
-                          why="An id that is a path could lead to other files.",
-                          do="ask for the run as it was measured")
+            raise Problem(
+                "E061",
+                f"{path} holds '{id}', not an id of a run or an experiment",
+                why="An id that is a path could lead to other files.",
+                do="ask for the run as it was measured",
+            )
 
 
 def _check_names(run: Run, path: Path) -> None:
     """Of two declarations of one name nothing says which one the samples follow."""
     declared = [("experiment", [experiment.id for experiment in run.experiments])]
-    declared += [(f"quantity of {experiment.id}", [q.name for q in experiment.quantities])
-                 for experiment in run.experiments]
+    declared += [
+        (f"quantity of {experiment.id}", [q.name for q in experiment.quantities])
+        for experiment in run.experiments
+    ]
     for what, names in declared:
         for name, count in Counter(names).items():
             if count > 1:
-                raise Problem("E061", f"{path} declares the {what} '{name}' twice",
-                              why="The two declarations may say different things.",
-                              do="ask for the run as it was measured")
+                raise Problem(
+                    "E061",
+                    f"{path} declares the {what} '{name}' twice",
+                    why="The two declarations may say different things.",
+                    do="ask for the run as it was measured",
+                )
 
 
 def read_document(folder: Path) -> dict[str, Any]:

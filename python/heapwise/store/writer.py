@@ -117,7 +117,9 @@ class RunWriter:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         self.close()
@@ -166,9 +168,12 @@ def check_writable(store_path: Path) -> None:
         with suppress(OSError):
             trial.unlink(missing_ok=True)
         problem = _problem(error, store_path)
-        raise Problem(problem.id, problem.what,
-                      why="Nothing was measured, as nothing could be saved.",
-                      do="make room, or --store DIR with a folder that you may write") from error
+        raise Problem(
+            problem.id,
+            problem.what,
+            why="Nothing was measured, as nothing could be saved.",
+            do="make room, or --store DIR with a folder that you may write",
+        ) from error
 
 
 def _document_bytes(run: Run, old: dict[str, Any]) -> bytes:

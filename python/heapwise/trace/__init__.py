@@ -13,6 +13,16 @@ from heapwise.trace.file import (
 )
 
 __all__ = [
-    "Events", "Frame", "FrameKind", "Kind", "LiveBlocks", "Modules", "OtherProgram", "Stack",
-    "Summary", "Trace", "TracedProcess", "open_trace",
+    "Events",
+    "Frame",
+    "FrameKind",
+    "Kind",
+    "LiveBlocks",
+    "Modules",
+    "OtherProgram",
+    "Stack",
+    "Summary",
+    "Trace",
+    "TracedProcess",
+    "open_trace",
 ]

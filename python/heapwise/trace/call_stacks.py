@@ -48,24 +48,39 @@ def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallSta
         if stack:
             by_caller[stack[0]].append(stack)
     symbols.learn(address for stack in found.stacks for address in stack)
-    symbols.learn(address for number in found.sites
-                  if (address := trace.site_address(number)) is not None)
+    symbols.learn(
+        address for number in found.sites if (address := trace.site_address(number)) is not None
+    )
     stacks: list[CallStack] = []
     for number, site in found.sites.items():
         address = trace.site_address(number)
         known = by_caller.get(address, [(address,)]) if address is not None else [()]
-        counts, weights = _weights([found.stacks[stack] for stack in known],
-                                   [found.stack_bytes[stack] for stack in known], site.count)
+        counts, weights = _weights(
+            [found.stacks[stack] for stack in known],
+            [found.stack_bytes[stack] for stack in known],
+            site.count,
+        )
         peak_blocks, peak_bytes = found.peak.at_peak(number)
         end_blocks, end_bytes = found.peak.at_end(number)
-        columns = [shared_out(total, by) for total, by in (
-            (site.count, counts), (site.bytes, weights), (peak_blocks, counts),
-            (peak_bytes, weights), (end_blocks, counts), (end_bytes, weights),
-            (site.peak_blocks, counts), (site.peak_bytes, weights),
-            (site.lifetime_sum, counts))]
+        columns = [
+            shared_out(total, by)
+            for total, by in (
+                (site.count, counts),
+                (site.bytes, weights),
+                (peak_blocks, counts),
+                (peak_bytes, weights),
+                (end_blocks, counts),
+                (end_bytes, weights),
+                (site.peak_blocks, counts),
+                (site.peak_bytes, weights),
+                (site.lifetime_sum, counts),
+            )
+        ]
         columns.insert(6, [number] * len(known))
-        stacks += [CallStack(stack_places(stack, symbols), *row)
-                   for stack, *row in zip(known, *columns, strict=True)]
+        stacks += [
+            CallStack(stack_places(stack, symbols), *row)
+            for stack, *row in zip(known, *columns, strict=True)
+        ]
     return sorted(stacks, key=lambda stack: (-stack.bytes, -stack.blocks))
 
 
@@ -81,15 +96,20 @@ def _weights(counts: list[int], bytes_: list[int], blocks: int) -> tuple[list[in
     each = max(1.0, (blocks - 1) / (samples - 1))
     shares = [count * each for count in counts]
     shares[0] -= each - 1
-    return ([round(FINE * share) for share in shares],
-            [round(FINE * size * share / count)
-             for size, share, count in zip(bytes_, shares, counts, strict=True)])
+    return (
+        [round(FINE * share) for share in shares],
+        [
+            round(FINE * size * share / count)
+            for size, share, count in zip(bytes_, shares, counts, strict=True)
+        ],
+    )
 
 
 def stack_places(stack: tuple[int, ...], symbols: Symbols) -> tuple[Place, ...]:
     """Of return addresses, the caller first: with inlined functions, the outermost caller first."""
-    return tuple(place for address in reversed(stack)
-                 for place in reversed(symbols.frames(address)))
+    return tuple(
+        place for address in reversed(stack) for place in reversed(symbols.frames(address))
+    )
 
 
 def shared_out(total: int, weights: list[int]) -> list[int]:

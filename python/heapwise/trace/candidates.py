@@ -53,8 +53,11 @@ class RefusedSite:
 
 def find_candidates(trace: Trace, found: Contents) -> tuple[list[SiteCandidate], list[RefusedSite]]:
     """The candidates with most blocks first, and the other sites that have as many."""
-    large = {number: site for number, site in found.sites.items()
-             if site.count >= max(LEAST_BLOCKS, LEAST_SHARE * found.blocks)}
+    large = {
+        number: site
+        for number, site in found.sites.items()
+        if site.count >= max(LEAST_BLOCKS, LEAST_SHARE * found.blocks)
+    }
     use = _use_of(trace, set(large))
     candidates, refused = [], []
     suitable: dict[int, Phases] = {}
@@ -68,18 +71,35 @@ def find_candidates(trace: Trace, found: Contents) -> tuple[list[SiteCandidate],
         policy = _pool_for(mine, site.smallest, site.largest)
         # Pools for size classes would do what an arena does better.
         if policy and not (fits and policy == "sized"):
-            candidates.append(SiteCandidate(
-                (number,), site.largest, site.count, policy,
-                looks([site], TOGETHER if fits else mine.order.words, trace.ns_a_unit)))
+            candidates.append(
+                SiteCandidate(
+                    (number,),
+                    site.largest,
+                    site.count,
+                    policy,
+                    looks([site], TOGETHER if fits else mine.order.words, trace.ns_a_unit),
+                )
+            )
         elif not fits:
-            refused.append(RefusedSite(number, site.count, "its blocks have many sizes, "
-                                   f"{site.smallest:,} to {site.largest:,} bytes, and do not end "
-                                   "together"))
+            refused.append(
+                RefusedSite(
+                    number,
+                    site.count,
+                    "its blocks have many sizes, "
+                    f"{site.smallest:,} to {site.largest:,} bytes, and do not end "
+                    "together",
+                )
+            )
     for group in _arena_groups(trace, suitable):
-        candidates.append(SiteCandidate(tuple(group), max(large[n].largest for n in group),
-                                        sum(large[n].count for n in group), "arena",
-                                        looks([large[n] for n in group], TOGETHER,
-                                              trace.ns_a_unit)))
+        candidates.append(
+            SiteCandidate(
+                tuple(group),
+                max(large[n].largest for n in group),
+                sum(large[n].count for n in group),
+                "arena",
+                looks([large[n] for n in group], TOGETHER, trace.ns_a_unit),
+            )
+        )
     candidates.sort(key=lambda each: -each.blocks)
     return candidates[:MOST_CANDIDATES], refused
 

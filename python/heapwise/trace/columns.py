@@ -44,8 +44,9 @@ class Kind(IntEnum):
 
 
 MAKES = np.zeros(256, dtype=bool)
-MAKES[[Kind.MALLOC, Kind.CALLOC, Kind.ALIGNED, Kind.SCALAR_NEW, Kind.ARRAY_NEW,
-       Kind.RESIZE_TO]] = True
+MAKES[[Kind.MALLOC, Kind.CALLOC, Kind.ALIGNED, Kind.SCALAR_NEW, Kind.ARRAY_NEW, Kind.RESIZE_TO]] = (
+    True
+)
 ENDS = np.zeros(256, dtype=bool)
 ENDS[[Kind.RESIZE_FROM, Kind.FREE, Kind.SCALAR_DELETE, Kind.ARRAY_DELETE]] = True
 
@@ -135,8 +136,17 @@ class Events:
     the recording before these. first_block: the number of the first block that they make.
     """
 
-    def __init__(self, columns: Sequence[StoredColumn], stacks: tuple[Stack, ...], *, window: int,
-                 first_event: int, first_time: int, first_block: int, version: int) -> None:
+    def __init__(
+        self,
+        columns: Sequence[StoredColumn],
+        stacks: tuple[Stack, ...],
+        *,
+        window: int,
+        first_event: int,
+        first_time: int,
+        first_block: int,
+        version: int,
+    ) -> None:
         self._columns, self._first_time, self._version = columns, first_time, version
         self.stacks, self.window = stacks, window
         self.first_event, self.first_block = first_event, first_block
@@ -256,8 +266,10 @@ def split_columns(raw: bytes, count: int) -> tuple[list[StoredColumn], int]:
 def read_columns(raw: bytes, count: int) -> tuple[list[Any], int]:
     """The same as arrays. Kinds and alignments are bytes."""
     columns, at = split_columns(raw, count)
-    return [each.byte if column in {KIND, ALIGNMENT} else each.wide
-            for column, each in enumerate(columns)], at
+    return [
+        each.byte if column in {KIND, ALIGNMENT} else each.wide
+        for column, each in enumerate(columns)
+    ], at
 
 
 @dataclass(frozen=True)
@@ -291,5 +303,10 @@ def read_extras(raw: bytes, at: int) -> Extras:
 
 def live_of(columns: list[Any]) -> LiveBlocks:
     """Block numbers become absolute."""
-    return LiveBlocks(np.cumsum(columns[NUMBER], dtype=np.uint64), columns[THREAD], columns[MORE],
-                      columns[SITE], columns[ALIGNMENT].astype(np.uint8, copy=False))
+    return LiveBlocks(
+        np.cumsum(columns[NUMBER], dtype=np.uint64),
+        columns[THREAD],
+        columns[MORE],
+        columns[SITE],
+        columns[ALIGNMENT].astype(np.uint8, copy=False),
+    )

@@ -114,8 +114,7 @@ def _take_survivors(found: Contents, table: LiveTable) -> None:
     """Blocks that nobody freed lived until the end."""
     left = table.alive()
     sums = np.zeros(int(left["site"].max(initial=0)) + 1, np.int64)
-    np.add.at(sums, left["site"].astype(np.int64),
-              found.duration - left["time"].astype(np.int64))
+    np.add.at(sums, left["site"].astype(np.int64), found.duration - left["time"].astype(np.int64))
     for number in np.flatnonzero(sums).tolist():
         found.sites[number].lifetime_sum += int(sums[number])
 
@@ -141,8 +140,10 @@ def _live_points(frame: Frame, events: Events, ended: Ended, points: int) -> lis
     np.subtract.at(change, ended.row, ended.size.astype(np.int64))
     live = frame.live_bytes + np.cumsum(change)
     rows = np.unique(np.linspace(0, len(live) - 1, min(points, len(live))).astype(np.int64))
-    return [(frame.first_time, frame.live_bytes),
-            *zip(events.time[rows].tolist(), live[rows].tolist(), strict=True)]
+    return [
+        (frame.first_time, frame.live_bytes),
+        *zip(events.time[rows].tolist(), live[rows].tolist(), strict=True),
+    ]
 
 
 def _take(found: Contents, events: Events, ended: Ended) -> None:
@@ -155,8 +156,9 @@ def _take(found: Contents, events: Events, ended: Ended) -> None:
     found.calls += Counter({kind: calls[kind] for kind in Kind if calls[kind]})
     for thread, count in zip(*np.unique(events.thread, return_counts=True), strict=True):
         found.by_thread[int(thread)] += int(count)
-    found.sizes += np.bincount(sizes[sizes <= EXACT_SIZES].astype(np.int64),
-                               minlength=EXACT_SIZES + 1).astype(np.uint64)
+    found.sizes += np.bincount(
+        sizes[sizes <= EXACT_SIZES].astype(np.int64), minlength=EXACT_SIZES + 1
+    ).astype(np.uint64)
     buckets = power_buckets(sizes)
     found.size_buckets += np.bincount(buckets, minlength=BUCKETS).astype(np.uint64)
     found.byte_buckets += np.bincount(buckets, sizes.astype(float), BUCKETS).astype(np.uint64)
@@ -179,8 +181,9 @@ def _take(found: Contents, events: Events, ended: Ended) -> None:
             found.stack_bytes[stack.addresses] += int(events.size[stack.row])
 
 
-def _take_sites(found: Contents, events: Events, ended: Ended, own: Flags,
-                lifetimes: Integers) -> None:
+def _take_sites(
+    found: Contents, events: Events, ended: Ended, own: Flags, lifetimes: Integers
+) -> None:
     """Adds the events of each site; its live bytes are followed from event to event."""
     # What each row adds to the live bytes of a site: of the one that made the block.
     change = np.where(events.makes, events.size, 0).astype(np.int64)

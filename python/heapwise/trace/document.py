@@ -146,17 +146,27 @@ class TraceDocument(msgspec.Struct, frozen=True):
     kind: str = "trace"
 
 
-def trace_document(trace: Trace, found: Contents, symbols: Symbols,
-                   named: Sequence[NamedSite]) -> TraceDocument:
+def trace_document(
+    trace: Trace, found: Contents, symbols: Symbols, named: Sequence[NamedSite]
+) -> TraceDocument:
     """All of it. Times are 0 if the trace was cut off before the unit of time was known."""
     unit = trace.ns_a_unit
-    symbols.learn(address for number in found.sites
-                  if (address := trace.site_address(number)) is not None)
+    symbols.learn(
+        address for number in found.sites if (address := trace.site_address(number)) is not None
+    )
     return TraceDocument(
-        about=trace.about, summary=trace.summary, damage=trace.damage, events=found.events,
-        blocks=found.blocks, bytes=found.bytes, ended=found.ended, handed_over=found.handed_over,
-        resizes=found.resizes, resized_from_bytes=found.resized_from,
-        resized_to_bytes=found.resized_to, failed=found.failed,
+        about=trace.about,
+        summary=trace.summary,
+        damage=trace.damage,
+        events=found.events,
+        blocks=found.blocks,
+        bytes=found.bytes,
+        ended=found.ended,
+        handed_over=found.handed_over,
+        resizes=found.resizes,
+        resized_from_bytes=found.resized_from,
+        resized_to_bytes=found.resized_to,
+        failed=found.failed,
         usable_size_calls=found.usable_size_calls,
         peak=PeakMoment(round(found.peak.time * unit), found.peak.blocks, found.peak.bytes),
         size=quantiles_of(found.size_spread, 1.0),
@@ -165,18 +175,26 @@ def trace_document(trace: Trace, found: Contents, symbols: Symbols,
         lifetime_ns_by_bytes=quantiles_of(found.lifetime_spread, unit, by_bytes=True),
         calls={kind.name.lower(): count for kind, count in found.calls.items()},
         events_by_thread={str(thread): count for thread, count in found.by_thread.items()},
-        sizes={str(bytes_): int(found.sizes[bytes_]) for bytes_ in range(EXACT_SIZES + 1)
-               if found.sizes[bytes_]},
+        sizes={
+            str(bytes_): int(found.sizes[bytes_])
+            for bytes_ in range(EXACT_SIZES + 1)
+            if found.sizes[bytes_]
+        },
         sizes_by_power=[int(count) for count in found.size_buckets],
         lifetimes_by_power_of_ns=[
             LifetimeBucket(2.0**k * unit, int(count))
-            for k, count in enumerate(found.lifetimes) if count],
+            for k, count in enumerate(found.lifetimes)
+            if count
+        ],
         live_bytes=[LiveBytes(round(time * unit), live) for time, live in found.live],
         named_sites=[_named(site) for site in named],
-        sites=[_site(number, site, trace, found, symbols)
-               for number, site in sorted(found.sites.items(), key=lambda item: -item[1].count)],
+        sites=[
+            _site(number, site, trace, found, symbols)
+            for number, site in sorted(found.sites.items(), key=lambda item: -item[1].count)
+        ],
         processes=[_process(each, trace) for each in siblings(trace)],
-        builds=module_notes(trace))
+        builds=module_notes(trace),
+    )
 
 
 def quantiles_of(spread: Spread, unit: float, by_bytes: bool = False) -> Quantiles:
@@ -185,9 +203,15 @@ def quantiles_of(spread: Spread, unit: float, by_bytes: bool = False) -> Quantil
 
 
 def _process(each: Sibling, trace: Trace) -> TraceProcess:
-    return TraceProcess(str(each.path), each.process.pid, each.process.parent,
-                        each.path.name == trace.path.name, each.process.forked, each.command,
-                        each.events)
+    return TraceProcess(
+        str(each.path),
+        each.process.pid,
+        each.process.parent,
+        each.path.name == trace.path.name,
+        each.process.forked,
+        each.command,
+        each.events,
+    )
 
 
 def source_place(place: Place | None) -> SourcePlace:
@@ -198,15 +222,35 @@ def source_place(place: Place | None) -> SourcePlace:
 
 def _named(site: NamedSite) -> NamedTraceSite:
     return NamedTraceSite(
-        source_place(site.place), site.blocks, site.bytes, site.peak_blocks, site.peak_bytes,
-        site.end_blocks, site.end_bytes, site.estimated, list(site.wrappers))
+        source_place(site.place),
+        site.blocks,
+        site.bytes,
+        site.peak_blocks,
+        site.peak_bytes,
+        site.end_blocks,
+        site.end_bytes,
+        site.estimated,
+        list(site.wrappers),
+    )
 
 
-def _site(number: int, site: SiteContents, trace: Trace, found: Contents,
-          symbols: Symbols) -> TraceSite:
+def _site(
+    number: int, site: SiteContents, trace: Trace, found: Contents, symbols: Symbols
+) -> TraceSite:
     address = trace.site_address(number)
     place = source_place(symbols.place(address) if address is not None else None)
     return TraceSite(
-        place.module, place.function, place.line, place.offset, site.count, site.bytes,
-        site.smallest if site.count else None, site.largest, site.ended, site.own_thread,
-        site.peak_bytes, *found.peak.at_peak(number), *found.peak.at_end(number))
+        place.module,
+        place.function,
+        place.line,
+        place.offset,
+        site.count,
+        site.bytes,
+        site.smallest if site.count else None,
+        site.largest,
+        site.ended,
+        site.own_thread,
+        site.peak_bytes,
+        *found.peak.at_peak(number),
+        *found.peak.at_end(number),
+    )

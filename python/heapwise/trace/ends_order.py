@@ -28,11 +28,12 @@ class EndsOrder:
             return
         # After a block that was made, that block ends; after one that ended, an older one.
         before = ends[ends > 0] - 1
-        newest = np.where(is_end[before], block[before + 1] < block[before],
-                          block[before + 1] == block[before])
+        newest = np.where(
+            is_end[before], block[before + 1] < block[before], block[before + 1] == block[before]
+        )
         ended = block[ends]
         self._judged += len(ends) - 1
-        self._newest += int(newest[len(newest) - len(ends) + 1:].sum())
+        self._newest += int(newest[len(newest) - len(ends) + 1 :].sum())
         self._oldest += int((ended[1:] > np.maximum.accumulate(ended)[:-1]).sum())
 
     @property

@@ -193,15 +193,19 @@ class Trace:
         _keep_freed_memory()
         wanted = (frame for frame in self.frames if frame.kind is FrameKind.EVENTS)
         with ThreadPoolExecutor(workers) as pool:
-            following = deque((frame, pool.submit(self._decoded, frame, ahead))
-                              for frame in islice(wanted, workers))
+            following = deque(
+                (frame, pool.submit(self._decoded, frame, ahead))
+                for frame in islice(wanted, workers)
+            )
             try:
                 while following:
                     frame, decoded = following.popleft()
                     events, extras = decoded.result()
                     del decoded
-                    following.extend((each, pool.submit(self._decoded, each, ahead))
-                                     for each in islice(wanted, 1))
+                    following.extend(
+                        (each, pool.submit(self._decoded, each, ahead))
+                        for each in islice(wanted, 1)
+                    )
                     self._take_sites(extras)
                     yield events
             except Damaged as error:
@@ -219,9 +223,15 @@ class Trace:
         raw = self._raw(frame)
         columns, at = split_columns(raw, frame.count)
         extras = read_extras(raw, at)
-        events = Events(columns, extras.stacks, window=frame.window,
-                        first_event=frame.first_event, first_time=frame.first_time,
-                        first_block=frame.first_block, version=self.version)
+        events = Events(
+            columns,
+            extras.stacks,
+            window=frame.window,
+            first_event=frame.first_event,
+            first_time=frame.first_time,
+            first_block=frame.first_block,
+            version=self.version,
+        )
         for name in arrays:
             getattr(events, name)
         return events, extras
@@ -279,13 +289,19 @@ def open_trace(path: Path) -> Trace:
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise Problem("E062", f"there is no file {path}",
-                      why="A trace is a file that heapwise record has written.",
-                      do=f"heapwise record -o {path} -- PROGRAM") from error
+        raise Problem(
+            "E062",
+            f"there is no file {path}",
+            why="A trace is a file that heapwise record has written.",
+            do=f"heapwise record -o {path} -- PROGRAM",
+        ) from error
     except OSError as error:
-        raise Problem("E062", f"{path} cannot be read: {error.strerror}",
-                      why="A trace is read from its file.",
-                      do=f"make it readable, for example by chmod +r {path}") from error
+        raise Problem(
+            "E062",
+            f"{path} cannot be read: {error.strerror}",
+            why="A trace is read from its file.",
+            do=f"make it readable, for example by chmod +r {path}",
+        ) from error
     try:
         return _open(path, file)
     except BaseException:
@@ -297,19 +313,30 @@ def _open(path: Path, file: int) -> Trace:
     size = os.fstat(file).st_size
     head = os.pread(file, HEADER.size, 0)
     if head.startswith(HEAP_PROFILES):
-        raise Problem("E062", f"{path} is a heap profile of another tool, not a trace",
-                      why="It has sums of call stacks and no calls, so nothing can be played.",
-                      do="heapwise trace shows it; heapwise record -- PROGRAM writes a trace")
+        raise Problem(
+            "E062",
+            f"{path} is a heap profile of another tool, not a trace",
+            why="It has sums of call stacks and no calls, so nothing can be played.",
+            do="heapwise trace shows it; heapwise record -- PROGRAM writes a trace",
+        )
     if len(head) < HEADER.size or head[:8] != MAGIC:
-        raise Problem("E062", f"{path} is not a trace", why="It does not begin as a trace does.",
-                      do="heapwise record -o FILE.hwt -- PROGRAM writes one")
+        raise Problem(
+            "E062",
+            f"{path} is not a trace",
+            why="It does not begin as a trace does.",
+            do="heapwise record -o FILE.hwt -- PROGRAM writes one",
+        )
     _, version, length = HEADER.unpack(head)
     if version > VERSION:
-        raise Problem("E062", f"{path} has version {version}; this program reads up to {VERSION}",
-                      do="use the heapwise that recorded it, or a newer one")
+        raise Problem(
+            "E062",
+            f"{path} has version {version}; this program reads up to {VERSION}",
+            do="use the heapwise that recorded it, or a newer one",
+        )
     try:
-        about = msgspec.json.decode(os.pread(file, min(length, size), HEADER.size),
-                                    type=dict[str, Any])
+        about = msgspec.json.decode(
+            os.pread(file, min(length, size), HEADER.size), type=dict[str, Any]
+        )
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
         raise Problem("E062", f"{path} is damaged: its header cannot be read ({error})") from error
     first = HEADER.size + length
@@ -333,8 +360,9 @@ def _indexed(file: int, size: int) -> list[Frame] | None:
     """The frames that the index lists; None if it is not there or damaged."""
     if size < TRAILER.size:
         return None
-    offset, count, hash_, _, magic = TRAILER.unpack(os.pread(file, TRAILER.size,
-                                                             size - TRAILER.size))
+    offset, count, hash_, _, magic = TRAILER.unpack(
+        os.pread(file, TRAILER.size, size - TRAILER.size)
+    )
     if magic != TRAILER_MAGIC or offset + count * 8 + TRAILER.size != size:
         return None
     index = os.pread(file, count * 8, offset)
@@ -355,22 +383,54 @@ def _scanned(file: int, first: int, size: int) -> tuple[list[Frame], str]:
         frames.append(frame)
         at = frame.offset + frame.stored_bytes
     found = f"{len(frames)} frame{'' if len(frames) == 1 else 's'} found"
-    return frames, ("the file ends without an index, so the program still runs or the recorder "
-                    f"was ended; {found}")
+    return frames, (
+        "the file ends without an index, so the program still runs or the recorder "
+        f"was ended; {found}"
+    )
 
 
 def _frame_at(file: int, at: int, size: int) -> Frame | None:
     head = os.pread(file, FRAME.size, at) if 0 <= at < size else b""
     if len(head) < FRAME.size or fnv(head[:-8]) != int.from_bytes(head[-8:], "little"):
         return None
-    (magic, kind, _, window, count, raw_bytes, stored_bytes, number, first_time, first_block,
-     first_event, live_blocks, live_bytes, _) = FRAME.unpack(head)
+    (
+        magic,
+        kind,
+        _,
+        window,
+        count,
+        raw_bytes,
+        stored_bytes,
+        number,
+        first_time,
+        first_block,
+        first_event,
+        live_blocks,
+        live_bytes,
+        _,
+    ) = FRAME.unpack(head)
     offset = at + FRAME.size
-    if (magic != FRAME_MAGIC or kind not in iter(FrameKind) or offset + stored_bytes > size
-            or raw_bytes > MOST_RAW_BYTES):
+    if (
+        magic != FRAME_MAGIC
+        or kind not in iter(FrameKind)
+        or offset + stored_bytes > size
+        or raw_bytes > MOST_RAW_BYTES
+    ):
         return None
-    return Frame(FrameKind(kind), window, count, raw_bytes, stored_bytes, number, first_time,
-                 first_block, first_event, live_blocks, live_bytes, offset)
+    return Frame(
+        FrameKind(kind),
+        window,
+        count,
+        raw_bytes,
+        stored_bytes,
+        number,
+        first_time,
+        first_block,
+        first_event,
+        live_blocks,
+        live_bytes,
+        offset,
+    )
 
 
 def _keep_freed_memory() -> None:

@@ -24,8 +24,10 @@ PROTO_ENDS = (".pb", ".pprof", ".prof")
 MOST_BYTES = 1 << 30
 """Of an unpacked profile; a larger one is refused."""
 
-LACKS = ("Times, lifetimes, threads and hand-overs are not in such a file, and freed blocks have "
-         "no end. heapwise replay and advise need a trace: heapwise record -- PROGRAM")
+LACKS = (
+    "Times, lifetimes, threads and hand-overs are not in such a file, and freed blocks have "
+    "no end. heapwise replay and advise need a trace: heapwise record -- PROGRAM"
+)
 """What a reader must know of every heap profile."""
 
 
@@ -51,8 +53,9 @@ class HeapProfile:
         return next((place for place, kind in enumerate(self.kinds) if kind[0] == name), None)
 
     def totals(self) -> list[int]:
-        return [sum(stack.values[column] for stack in self.stacks)
-                for column in range(len(self.kinds))]
+        return [
+            sum(stack.values[column] for stack in self.stacks) for column in range(len(self.kinds))
+        ]
 
 
 def is_heap_profile(path: Path) -> bool:
@@ -79,8 +82,11 @@ def read_heap_profile(path: Path) -> HeapProfile:
         raise Problem("E062", f"{path} is not a heap profile that can be read: {error}") from error
     if not any(unit == "bytes" for _, unit in kinds):
         names = ", ".join(name for name, _ in kinds) or "nothing"
-        raise Problem("E062", f"{path} is a profile of {names}, not of a heap",
-                      do="give a heap profile, with values in bytes")
+        raise Problem(
+            "E062",
+            f"{path} is a profile of {names}, not of a heap",
+            do="give a heap profile, with values in bytes",
+        )
     return HeapProfile(path, tool, kinds, [StackValues(places, values) for places, values in found])
 
 
@@ -94,8 +100,9 @@ def _unpacked(content: bytes) -> bytes:
     return found
 
 
-def heap_sites(profile: HeapProfile,
-               wrappers: Wrappers) -> list[tuple[Place | None, tuple[int, ...]]]:
+def heap_sites(
+    profile: HeapProfile, wrappers: Wrappers
+) -> list[tuple[Place | None, tuple[int, ...]]]:
     """The sums of each call site, by the first frame that is not a wrapper."""
     sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * len(profile.kinds))
     places: dict[tuple[str, str], Place | None] = {}
@@ -134,8 +141,12 @@ class HeapProfileDocument(msgspec.Struct, frozen=True):
 
 def heap_profile_document(profile: HeapProfile, wrappers: Wrappers) -> HeapProfileDocument:
     return HeapProfileDocument(
-        profile.tool, [ValueKind(*kind) for kind in profile.kinds], profile.totals(),
-        [HeapProfileSite(source_place(place), list(values))
-         for place, values in heap_sites(profile, wrappers)], LACKS)
-
-
+        profile.tool,
+        [ValueKind(*kind) for kind in profile.kinds],
+        profile.totals(),
+        [
+            HeapProfileSite(source_place(place), list(values))
+            for place, values in heap_sites(profile, wrappers)
+        ],
+        LACKS,
+    )

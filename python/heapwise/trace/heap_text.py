@@ -13,8 +13,12 @@ from heapwise.trace.file import Modules
 from heapwise.trace.protobuf import Malformed
 from heapwise.trace.symbols import Place, Symbols
 
-KINDS = (("inuse_objects", "count"), ("inuse_space", "bytes"), ("alloc_objects", "count"),
-         ("alloc_space", "bytes"))
+KINDS = (
+    ("inuse_objects", "count"),
+    ("inuse_space", "bytes"),
+    ("alloc_objects", "count"),
+    ("alloc_space", "bytes"),
+)
 
 FIGURES = r"(\d+): +(\d+) \[ *(\d+): +(\d+)\]"
 GPERFTOOLS = re.compile(rf"\s*{FIGURES} @((?: 0x[0-9a-f]+)*)\s*$")
@@ -23,8 +27,9 @@ STACK = re.compile(r"@((?: 0x[0-9a-f]+)*)\s*$")
 SAMPLED = re.compile(r"(?:@ )?heap_v2/(\d+)")
 
 
-def read_text_profile(text: str) -> tuple[
-        str, tuple[tuple[str, str], ...], list[tuple[tuple[Place, ...], tuple[int, ...]]]]:
+def read_text_profile(
+    text: str,
+) -> tuple[str, tuple[tuple[str, str], ...], list[tuple[tuple[Place, ...], tuple[int, ...]]]]:
     """What wrote it, the kinds of its values, and the stacks, the innermost place first.
 
     Raises Malformed.
@@ -42,20 +47,27 @@ def read_text_profile(text: str) -> tuple[
     stacks = []
     for stack, (blocks, bytes_, all_blocks, all_bytes) in found:
         values = (*_scaled(blocks, bytes_, every), *_scaled(all_blocks, all_bytes, every))
-        stacks.append((tuple(place for address in stack for place in symbols.frames(address)),
-                       values))
+        stacks.append(
+            (tuple(place for address in stack for place in symbols.frames(address)), values)
+        )
     # Without prof_accum jemalloc counts only what lives.
     carried = 4 if any(values[3] for _, values in stacks) else 2
-    return ("jemalloc" if is_jemalloc else "gperftools"), KINDS[:carried], [
-        (places, values[:carried]) for places, values in stacks]
+    return (
+        ("jemalloc" if is_jemalloc else "gperftools"),
+        KINDS[:carried],
+        [(places, values[:carried]) for places, values in stacks],
+    )
 
 
 Figures = tuple[int, ...]
 
 
 def _gperftools(lines: list[str]) -> list[tuple[tuple[int, ...], Figures]]:
-    return [(_addresses(match.group(5)), tuple(map(int, match.groups()[:4])))
-            for line in lines[1:] if (match := GPERFTOOLS.match(line))]
+    return [
+        (_addresses(match.group(5)), tuple(map(int, match.groups()[:4])))
+        for line in lines[1:]
+        if (match := GPERFTOOLS.match(line))
+    ]
 
 
 def _jemalloc(lines: list[str]) -> list[tuple[tuple[int, ...], Figures]]:

@@ -20,8 +20,9 @@ class LiveTable:
 
     def __init__(self) -> None:
         self._block = np.zeros(0, np.uint64)
-        self._columns = {name: np.zeros(0, np.uint64)
-                         for name in ("time", "size", "site", "thread")}
+        self._columns = {
+            name: np.zeros(0, np.uint64) for name in ("time", "size", "site", "thread")
+        }
         self._alive = np.zeros(0, bool)
 
     def __len__(self) -> int:
@@ -30,8 +31,12 @@ class LiveTable:
     def begin_window(self, live: LiveBlocks, time: int) -> None:
         """Only these live now. When they were made is not known: ``time`` stands for it."""
         self._block = live.block
-        self._columns = {"time": np.full(len(live.block), time, np.uint64), "size": live.size,
-                         "site": live.site, "thread": live.thread}
+        self._columns = {
+            "time": np.full(len(live.block), time, np.uint64),
+            "size": live.size,
+            "site": live.site,
+            "thread": live.thread,
+        }
         self._alive = np.ones(len(live.block), bool)
 
     def take(self, events: Events) -> Ended:
@@ -43,11 +48,13 @@ class LiveTable:
         inside = places < len(self._block)
         found = np.zeros(len(ends), bool)
         found[inside] = (self._block[places[inside]] == wanted[inside]) & (
-            self._alive[places[inside]])
+            self._alive[places[inside]]
+        )
         places = places[found]
         self._alive[places] = False
-        ended = Ended(ends[found], **{name: column[places]
-                                      for name, column in self._columns.items()})
+        ended = Ended(
+            ends[found], **{name: column[places] for name, column in self._columns.items()}
+        )
         if len(self._alive) > 2 * max(1, int(self._alive.sum())):
             self._compact()
         return ended
@@ -66,14 +73,21 @@ class LiveTable:
     def alive(self) -> dict[str, Numbers]:
         """The columns of the blocks that live, with ``block``."""
         return {"block": self._block[self._alive]} | {
-            name: column[self._alive] for name, column in self._columns.items()}
+            name: column[self._alive] for name, column in self._columns.items()
+        }
 
     def _add(self, events: Events, makes: NDArray[np.intp]) -> None:
-        added = {"time": events.time, "size": events.size, "site": events.site,
-                 "thread": events.thread}
+        added = {
+            "time": events.time,
+            "size": events.size,
+            "site": events.site,
+            "thread": events.thread,
+        }
         self._block = np.concatenate([self._block, events.block[makes]])
-        self._columns = {name: np.concatenate([column, added[name][makes]])
-                         for name, column in self._columns.items()}
+        self._columns = {
+            name: np.concatenate([column, added[name][makes]])
+            for name, column in self._columns.items()
+        }
         self._alive = np.concatenate([self._alive, np.ones(len(makes), bool)])
 
     def _compact(self) -> None:
@@ -88,8 +102,9 @@ class Ended:
     row: their events in the frame. time, size, site, thread: of their making.
     """
 
-    def __init__(self, row: NDArray[np.intp], time: Numbers, size: Numbers, site: Numbers,
-                 thread: Numbers) -> None:
+    def __init__(
+        self, row: NDArray[np.intp], time: Numbers, size: Numbers, site: Numbers, thread: Numbers
+    ) -> None:
         self.row, self.time, self.size, self.site, self.thread = row, time, size, site, thread
 
 

@@ -40,8 +40,9 @@ class NamedSite:
     lifetimes: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
 
 
-def named_sites(found: Contents, stacks: Sequence[CallStack],
-                wrappers: Wrappers) -> list[NamedSite]:
+def named_sites(
+    found: Contents, stacks: Sequence[CallStack], wrappers: Wrappers
+) -> list[NamedSite]:
     """Most bytes first. Their blocks and bytes are those of the trace."""
     by_name: dict[tuple[str, str, str, int], NamedSite] = {}
     parts: dict[int, set[tuple[str, str, str, int]]] = defaultdict(set)

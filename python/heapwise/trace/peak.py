@@ -35,7 +35,7 @@ class PeakSites:
         order = np.argsort(rows, kind="stable")
         site = np.concatenate([events.site[makes], ended.site]).astype(np.int64)[order]
         step = np.ones(len(rows), np.int64)
-        step[len(makes):] = -1
+        step[len(makes) :] = -1
         step = step[order]
         size = np.concatenate([events.size[makes], ended.size]).astype(np.int64)[order] * step
         self._grow(site)

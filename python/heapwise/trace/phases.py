@@ -53,8 +53,9 @@ class Phases:
             return
         rows = np.concatenate([births, ended.row[deaths]])
         order = np.argsort(rows, kind="stable")
-        step = np.concatenate(
-            [np.ones(len(births), np.int64), -np.ones(len(deaths), np.int64)])[order]
+        step = np.concatenate([np.ones(len(births), np.int64), -np.ones(len(deaths), np.int64)])[
+            order
+        ]
         size = np.concatenate([events.size[births], ended.size[deaths]]).astype(np.int64)[order]
         live = self._live + np.cumsum(step)
         live_bytes = self._live_bytes + np.cumsum(step * size)
@@ -80,8 +81,10 @@ class Phases:
 
     @property
     def fits_an_arena(self) -> bool:
-        return (self.blocks >= LEAST_PHASE_BLOCKS * max(1, self.count)
-                and self.largest_bytes <= MOST_WASTE * self.peak_bytes + SPARE_BYTES)
+        return (
+            self.blocks >= LEAST_PHASE_BLOCKS * max(1, self.count)
+            and self.largest_bytes <= MOST_WASTE * self.peak_bytes + SPARE_BYTES
+        )
 
 
 def grouped(found: dict[int, Phases]) -> list[list[int]]:
@@ -89,8 +92,9 @@ def grouped(found: dict[int, Phases]) -> list[list[int]]:
     groups: list[list[int]] = []
     for site, phases in sorted(found.items(), key=lambda item: -item[1].blocks):
         ends = phases.end_places
-        group = next((group for group in groups
-                      if _end_together(found[group[0]].end_places, ends)), None)
+        group = next(
+            (group for group in groups if _end_together(found[group[0]].end_places, ends)), None
+        )
         if group is None:
             groups.append([site])
         else:

@@ -22,8 +22,9 @@ class Location(NamedTuple):
     lines: list[tuple[int, int]]
 
 
-def read_pprof(content: bytes) -> tuple[
-        str, tuple[tuple[str, str], ...], list[tuple[tuple[Place, ...], tuple[int, ...]]]]:
+def read_pprof(
+    content: bytes,
+) -> tuple[str, tuple[tuple[str, str], ...], list[tuple[tuple[Place, ...], tuple[int, ...]]]]:
     """What wrote it, the kinds of its values, and the stacks, the innermost place first.
 
     Raises Malformed, or IndexError for a number of a string that is not there.
@@ -39,12 +40,20 @@ def read_pprof(content: bytes) -> tuple[
     for message in parts.get(SAMPLE_TYPE, []):
         kind = _numbers_of(message)
         kinds.append((words[kind.get(1, 0)], words[kind.get(2, 0)]))
-    files = {found.get(1, 0): words[found.get(5, 0)]
-             for message in parts.get(MAPPING, []) if (found := _numbers_of(message))}
-    functions = {found.get(1, 0): (words[found.get(2, 0)], words[found.get(4, 0)])
-                 for message in parts.get(FUNCTION, []) if (found := _numbers_of(message))}
-    places = {number: _places(location, files, functions)
-              for number, location in map(_location, parts.get(LOCATION, []))}
+    files = {
+        found.get(1, 0): words[found.get(5, 0)]
+        for message in parts.get(MAPPING, [])
+        if (found := _numbers_of(message))
+    }
+    functions = {
+        found.get(1, 0): (words[found.get(2, 0)], words[found.get(4, 0)])
+        for message in parts.get(FUNCTION, [])
+        if (found := _numbers_of(message))
+    }
+    places = {
+        number: _places(location, files, functions)
+        for number, location in map(_location, parts.get(LOCATION, []))
+    }
     stacks = [_sample(message, places, len(kinds)) for message in parts.get(SAMPLE, [])]
     return "pprof", tuple(kinds), stacks
 
@@ -63,8 +72,9 @@ def _location(message: bytes) -> tuple[int, Location]:
     return whole.get(1, 0), Location(whole.get(2, 0), whole.get(3, 0), lines)
 
 
-def _places(location: Location, files: dict[int, str],
-            functions: dict[int, tuple[str, str]]) -> list[Place]:
+def _places(
+    location: Location, files: dict[int, str], functions: dict[int, tuple[str, str]]
+) -> list[Place]:
     module = files.get(location.mapping, "")
     found = []
     for function, line in location.lines:
@@ -74,8 +84,9 @@ def _places(location: Location, files: dict[int, str],
     return found or [Place(module, location.address)]
 
 
-def _sample(message: bytes, places: dict[int, list[Place]],
-            kinds: int) -> tuple[tuple[Place, ...], tuple[int, ...]]:
+def _sample(
+    message: bytes, places: dict[int, list[Place]], kinds: int
+) -> tuple[tuple[Place, ...], tuple[int, ...]]:
     stack: list[Place] = []
     values: list[int] = []
     for number, value in fields(message):

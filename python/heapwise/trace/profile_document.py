@@ -62,17 +62,30 @@ class ProfileDocument(msgspec.Struct, frozen=True):
 
 def profile_document(trace: Trace, found: Samples, symbols: Symbols) -> ProfileDocument:
     """The sites with most samples first."""
-    symbols.learn(address for number in found.site.tolist()
-                  if (address := trace.site_address(number)) is not None)
+    symbols.learn(
+        address
+        for number in found.site.tolist()
+        if (address := trace.site_address(number)) is not None
+    )
     unit = trace.ns_a_unit
     sites = []
     for number, samples in sorted(found.by_site(), key=lambda item: -len(item[1])):
         place = _place(trace, symbols, number)
-        sites.append(ProfileSite(place.module, place.function, place.line, place.offset,
-                                 *_estimates(samples, unit)))
-    return ProfileDocument(trace.about, trace.summary, trace.damage, trace.sample_every,
-                           CONFIDENCE, *_estimates(found, unit), sites,
-                           builds=module_notes(trace))
+        sites.append(
+            ProfileSite(
+                place.module, place.function, place.line, place.offset, *_estimates(samples, unit)
+            )
+        )
+    return ProfileDocument(
+        trace.about,
+        trace.summary,
+        trace.damage,
+        trace.sample_every,
+        CONFIDENCE,
+        *_estimates(found, unit),
+        sites,
+        builds=module_notes(trace),
+    )
 
 
 def _place(trace: Trace, symbols: Symbols, number: int) -> SourcePlace:
@@ -86,10 +99,19 @@ Estimates = tuple[int, Estimate, Estimate, Estimate, int, Estimate | None, list[
 def _estimates(found: Samples, unit: float) -> Estimates:
     """In the order of the fields of both classes."""
     return (
-        len(found), found.blocks(), found.bytes(), found.live_bytes(), int(found.ended.sum()),
+        len(found),
+        found.blocks(),
+        found.bytes(),
+        found.live_bytes(),
+        int(found.ended.sum()),
         _known(found.share_handed_over(), 1.0),
-        [LifetimeQuantile(order, _known(each, unit)) for order, each in
-         zip(LIFETIME_ORDERS, found.lifetime_quantiles(LIFETIME_ORDERS), strict=True)])
+        [
+            LifetimeQuantile(order, _known(each, unit))
+            for order, each in zip(
+                LIFETIME_ORDERS, found.lifetime_quantiles(LIFETIME_ORDERS), strict=True
+            )
+        ],
+    )
 
 
 def _known(estimate: Estimate, unit: float) -> Estimate | None:

@@ -26,7 +26,7 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
             length, at = varint(message, at)
         if length is None or number == 0 or at + length > len(message):
             raise Malformed("a field is cut off or of an unknown kind")
-        yield number, message[at:at + length]
+        yield number, message[at : at + length]
         at += length
 
 

@@ -77,12 +77,17 @@ class SampledStacks:
         """Estimates, rounded. Most bytes first."""
         symbols.learn(address for stack in self.stacks for address in stack)
         everything, peak = np.ones(len(self.made), bool), self.at_peak()
-        columns = [np.rint(np.bincount(self.stack[chosen], values[chosen], len(self.stacks)))
-                   .astype(np.int64).tolist()
-                   for chosen in (everything, peak, self.gone == NEVER)
-                   for values in (self.blocks, self.bytes)]
-        found = [CallStack(stack_places(stack, symbols), *row)
-                 for stack, *row in zip(self.stacks, *columns, strict=True)]
+        columns = [
+            np.rint(np.bincount(self.stack[chosen], values[chosen], len(self.stacks)))
+            .astype(np.int64)
+            .tolist()
+            for chosen in (everything, peak, self.gone == NEVER)
+            for values in (self.blocks, self.bytes)
+        ]
+        found = [
+            CallStack(stack_places(stack, symbols), *row)
+            for stack, *row in zip(self.stacks, *columns, strict=True)
+        ]
         return sorted(found, key=lambda stack: (-stack.bytes, -stack.blocks))
 
 
@@ -106,14 +111,27 @@ def read_sampled_stacks(trace: Trace) -> SampledStacks:
             site = int(events.site[row])
             address = trace.site_address(site)
             stack = known.get(row) or ((address,) if address is not None else ())
-            rows.append((int(events.size[row]), site, thread, int(events.time[row]),
-                         numbers.setdefault(stack, len(numbers))))
+            rows.append(
+                (
+                    int(events.size[row]),
+                    site,
+                    thread,
+                    int(events.time[row]),
+                    numbers.setdefault(stack, len(numbers)),
+                )
+            )
             deaths.append(NEVER)
             other.append(False)
     columns = np.array(rows, np.uint64).reshape(-1, 5).T
     births, ends = columns[3].astype(np.int64), np.array(deaths, np.int64)
     size, site, thread, time = columns[:4]
-    samples = Samples(trace.sample_every, size, site, thread, time,
-                      np.where(ends == NEVER, np.nan, (ends - births).astype(np.float64)),
-                      np.array(other, bool))
+    samples = Samples(
+        trace.sample_every,
+        size,
+        site,
+        thread,
+        time,
+        np.where(ends == NEVER, np.nan, (ends - births).astype(np.float64)),
+        np.array(other, bool),
+    )
     return SampledStacks(samples, ends, columns[4].astype(np.int64), list(numbers))

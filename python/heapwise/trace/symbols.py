@@ -99,7 +99,8 @@ class Symbols:
                 continue
             # A return address follows the call: the byte before it belongs to the call.
             wanted[mapping.path, mapping.build_id][address] = (
-                address - 1 - mapping.start + mapping.offset)
+                address - 1 - mapping.start + mapping.offset
+            )
         for (path, build_id), offsets in wanted.items():
             self._places |= self._module(path, build_id).places(offsets)
 
@@ -112,13 +113,18 @@ class Symbols:
             by_match[self._module(path, build_id).match].append(Path(path).name)
         said = {
             Match.CHANGED: "is another build than the recorded one: call sites in it have no "
-                           "names, only offsets in the recorded file",
+            "names, only offsets in the recorded file",
             Match.GONE: "is not there any more: call sites in it have no names, only offsets",
             Match.UNKNOWN: "may be another build than the recorded one, which this trace does not "
-                           "say",
+            "say",
         }
-        return [f"{listed(sorted(by_match[match]))}: {text}" if len(by_match[match]) > 1 else
-                f"{by_match[match][0]} {text}" for match, text in said.items() if by_match[match]]
+        return [
+            f"{listed(sorted(by_match[match]))}: {text}"
+            if len(by_match[match]) > 1
+            else f"{by_match[match][0]} {text}"
+            for match, text in said.items()
+            if by_match[match]
+        ]
 
     def place(self, address: int) -> Place:
         """Never fails: an address of nothing known is its own place."""
@@ -135,8 +141,14 @@ class Symbols:
         return self._modules.setdefault((path, build_id), Module(Path(path), identity))
 
     def _mapping(self, address: int) -> Mapping | None:
-        return next((mapping for mapping in reversed(self._mappings)
-                     if mapping.start <= address < mapping.end), None)
+        return next(
+            (
+                mapping
+                for mapping in reversed(self._mappings)
+                if mapping.start <= address < mapping.end
+            ),
+            None,
+        )
 
 
 def module_notes(trace: Trace) -> list[str]:
@@ -158,15 +170,17 @@ class Module:
     def places(self, offsets: dict[int, int]) -> dict[int, tuple[Place, ...]]:
         """By address, of file offsets by address."""
         if self.match in (Match.CHANGED, Match.GONE):
-            return {address: (Place(str(self.path), offset),)
-                    for address, offset in offsets.items()}
+            return {
+                address: (Place(str(self.path), offset),) for address, offset in offsets.items()
+            }
         by_address = {address: self._virtual(offset) for address, offset in offsets.items()}
         lines = self._lines(sorted(set(by_address.values())))
         found = {}
         for address, virtual in by_address.items():
             found[address] = tuple(
                 Place(str(self.path), virtual, function or self._symbol(virtual), line)
-                for function, line in lines.get(virtual, [("", "")]))
+                for function, line in lines.get(virtual, [("", "")])
+            )
         return found
 
     @cached_property
@@ -174,8 +188,10 @@ class Module:
         """(file offset, size, virtual address) of what is loaded."""
         try:
             with self.path.open("rb") as file:
-                return [(s["p_offset"], s["p_filesz"], s["p_vaddr"])
-                        for s in ELFFile(file).iter_segments("PT_LOAD")]
+                return [
+                    (s["p_offset"], s["p_filesz"], s["p_vaddr"])
+                    for s in ELFFile(file).iter_segments("PT_LOAD")
+                ]
         except (OSError, ELFError):
             return []
 
@@ -197,7 +213,8 @@ class Module:
                             (s["st_value"], s["st_value"] + max(1, s["st_size"]), s.name)
                             for s in section.iter_symbols()
                             if s["st_info"]["type"] in ("STT_FUNC", "STT_GNU_IFUNC")
-                            and s["st_value"]]
+                            and s["st_value"]
+                        ]
         except (OSError, ELFError):
             return []
         return sorted(found)
@@ -217,13 +234,22 @@ class Module:
             return {}
         asked = "\n".join(f"{address:#x}" for address in virtual)
         try:
-            said = subprocess.run([tool, "-a", "-i", "-f", "-C", "-e", str(self.path)], input=asked,
-                                  text=True, capture_output=True, timeout=60, check=False,
-                                  errors="replace").stdout.splitlines()
+            said = subprocess.run(
+                [tool, "-a", "-i", "-f", "-C", "-e", str(self.path)],
+                input=asked,
+                text=True,
+                capture_output=True,
+                timeout=60,
+                check=False,
+                errors="replace",
+            ).stdout.splitlines()
         except (OSError, subprocess.TimeoutExpired):
             return {}
-        return {address: frames for address, answer in inlined_frames(said).items()
-                if (frames := _known_frames(answer))}
+        return {
+            address: frames
+            for address, answer in inlined_frames(said).items()
+            if (frames := _known_frames(answer))
+        }
 
 
 def inlined_frames(said: list[str]) -> dict[int, list[tuple[str, str]]]:

@@ -20,7 +20,8 @@ CONST = re.compile(r"( (const|volatile|&|&&|noexcept))+$")
 
 ALLOCATOR_FILE = re.compile(
     r"lib(heapwise-malloc|jemalloc|tcmalloc|mimalloc|snmalloc|rpmalloc|tbbmalloc|hoard|scudo)"
-    r"[\w.-]*\.so[\w.-]*|libclang_rt\.scudo[\w.-]*\.so")
+    r"[\w.-]*\.so[\w.-]*|libclang_rt\.scudo[\w.-]*\.so"
+)
 """The libraries of allocators. They may be stripped, so that their functions have no names."""
 
 
@@ -36,8 +37,9 @@ class Wrappers:
         try:
             self._skip = [re.compile(each) for each in skip]
         except re.error as error:
-            raise Problem("E003", f"--skip {error.pattern!r}: {error}",
-                          do="heapwise trace --help") from error
+            raise Problem(
+                "E003", f"--skip {error.pattern!r}: {error}", do="heapwise trace --help"
+            ) from error
         self._known: dict[str, bool] = {}
 
     def __contains__(self, function: str) -> bool:
@@ -45,7 +47,8 @@ class Wrappers:
         if function not in self._known:
             self._known[function] = bool(function) and (
                 self._rules.fullmatch(bare_name(function)) is not None
-                or any(each.search(function) for each in self._skip))
+                or any(each.search(function) for each in self._skip)
+            )
         return self._known[function]
 
     def beyond(self, places: Sequence[Place]) -> int:
@@ -54,8 +57,9 @@ class Wrappers:
         The insides of an allocator are skipped in any case. If all other places are wrappers, or
         the first that is not has no name, the innermost of these stays.
         """
-        inside = next((count for count, place in enumerate(places)
-                       if not self._is_inside(place)), 0)
+        inside = next(
+            (count for count, place in enumerate(places) if not self._is_inside(place)), 0
+        )
         for count, place in enumerate(places[inside:], inside):
             if place.function not in self and not self._is_inside(place):
                 return count if place.function else inside
@@ -64,7 +68,8 @@ class Wrappers:
     def _is_inside(self, place: Place) -> bool:
         """Whether it belongs to an allocator, or has no function, and the user skips its name."""
         return ALLOCATOR_FILE.fullmatch(Path(place.module).name) is not None or (
-            not place.function and any(each.search(place.name) for each in self._skip))
+            not place.function and any(each.search(place.name) for each in self._skip)
+        )
 
 
 @lru_cache(maxsize=1)

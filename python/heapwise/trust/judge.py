@@ -20,8 +20,11 @@ the trust; of any other check it is only said. V1 joins them where a subject is 
 
 def check_modules() -> list[ModuleType]:
     """The files of this folder that begin with v and a digit, in the order of their numbers."""
-    names = [found.name for found in pkgutil.iter_modules(heapwise.trust.__path__)
-             if found.name.startswith("v") and found.name[1:3].isdigit()]
+    names = [
+        found.name
+        for found in pkgutil.iter_modules(heapwise.trust.__path__)
+        if found.name.startswith("v") and found.name[1:3].isdigit()
+    ]
     return [importlib.import_module(f"heapwise.trust.{name}") for name in sorted(names)]
 
 

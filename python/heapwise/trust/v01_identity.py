@@ -32,47 +32,104 @@ def check(evidence: Evidence) -> Check:
     proven = [p for p in watched if p.identity]
     whole = [p for p in watched if p.experiment in evidence.whole_programs]
     own = _own_allocators(whole, peers)
-    wrong = [p for p in watched
-             if p.status == "wrong_allocator" or _others(p, peers[p.subject], own)]
+    wrong = [
+        p for p in watched if p.status == "wrong_allocator" or _others(p, peers[p.subject], own)
+    ]
     silent = [p for p in watched if not p.identity and p.status == "ok"]
     counts = evidence.counts.requests if evidence.counts else {}
-    figures = {"processes": len(watched), "proven": len(proven), "wrong": len(wrong),
-               "silent": len(silent), "own_allocator": sorted(own), "calls": counts}
+    figures = {
+        "processes": len(watched),
+        "proven": len(proven),
+        "wrong": len(wrong),
+        "silent": len(silent),
+        "own_allocator": sorted(own),
+        "calls": counts,
+    }
     if not watched or (not proven and not wrong):
-        reason = ("No subject of this run loads a library." if not peers
-                  else "No process wrote down where its malloc comes from.")
+        reason = (
+            "No subject of this run loads a library."
+            if not peers
+            else "No process wrote down where its malloc comes from."
+        )
         return Check(ID, TITLE, "unavailable", reason, figures)
     if wrong:
         found = sorted({_found(p, peers[p.subject], own) for p in wrong})
-        return Check(ID, TITLE, "fail", f"Another malloc than the "
-                     f"chosen one was used in {len(wrong)} of "
-                     f"{counted(len(watched), 'process', 'processes')}: {listed(found)}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            f"Another malloc than the "
+            f"chosen one was used in {len(wrong)} of "
+            f"{counted(len(watched), 'process', 'processes')}: {listed(found)}.",
+            figures,
+        )
     if silent:
-        return Check(ID, TITLE, "fail", f"{counted(len(silent), 'process', 'processes')} of "
-                     f"{len(watched)} did not say where malloc came from "
-                     f"({listed(p.subject for p in silent)}).", figures)
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            f"{counted(len(silent), 'process', 'processes')} of "
+            f"{len(watched)} did not say where malloc came from "
+            f"({listed(p.subject for p in silent)}).",
+            figures,
+        )
     if never := [name for name, calls in counts.items() if not calls]:
-        return Check(ID, TITLE, "warn", f"Under {listed(never)} no call of malloc arrived in the "
-                     "process whose calls were counted.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"Under {listed(never)} no call of malloc arrived in the "
+            "process whose calls were counted.",
+            figures,
+        )
     differing = _uneven(evidence, proven)
     if missing := [u for u in differing if u.is_missing]:
-        return Check(ID, TITLE, "fail", "Processes that the baseline has did not have the library, "
-                     f"or were not started: {listed(map(str, missing))}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            "Processes that the baseline has did not have the library, "
+            f"or were not started: {listed(map(str, missing))}.",
+            figures,
+        )
     if differing:
-        return Check(ID, TITLE, "warn", "The program does not start as many processes under each "
-                     f"allocator: {listed(map(str, differing))}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            "The program does not start as many processes under each "
+            f"allocator: {listed(map(str, differing))}.",
+            figures,
+        )
     if lost := lost_programs(watched):
-        return Check(ID, TITLE, "warn", "Read inside all first processes, and as expected, but not "
-                     "in programs that were started without the library: "
-                     f"{listed(target for target, _ in lost)}. See V2.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            "Read inside all first processes, and as expected, but not "
+            "in programs that were started without the library: "
+            f"{listed(target for target, _ in lost)}. See V2.",
+            figures,
+        )
     if own:
-        return Check(ID, TITLE, "warn", f"{listed(sorted(own))}: an allocator of its own, which "
-                     "nothing that is preloaded replaces. It is in the figures of every row.",
-                     figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"{listed(sorted(own))}: an allocator of its own, which "
+            "nothing that is preloaded replaces. It is in the figures of every row.",
+            figures,
+        )
     further = sum(sum(record.count for record in p.identity) - 1 for p in proven)
     also = f" and {counted(further, 'process', 'processes')} that they started" if further else ""
-    return Check(ID, TITLE, "pass", f"Path and build-id of malloc's library read inside all "
-                 f"{len(proven)} first processes{also}, and as expected.", figures)
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"Path and build-id of malloc's library read inside all "
+        f"{len(proven)} first processes{also}, and as expected.",
+        figures,
+    )
 
 
 def _uneven(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
@@ -97,15 +154,22 @@ def _uneven_in(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
 
 def _own_allocators(processes: list[Process], peers: dict[str, Peer]) -> set[str]:
     """Of the executables that the program starts. The runner lets them pass too."""
-    return {executable for p in processes if peers[p.subject].kind == "system"
-            for executable in own_allocators(p.identity[1:], peers[p.subject])}
+    return {
+        executable
+        for p in processes
+        if peers[p.subject].kind == "system"
+        for executable in own_allocators(p.identity[1:], peers[p.subject])
+    }
 
 
 def _others(process: Process, peer: Peer, own: set[str]) -> list[Identity]:
     """The records of the process in which malloc does not come from ``peer``, except for
     executables that have an allocator of their own."""
-    return [record for record in process.identity
-            if record.exe not in own and not same_library(record.malloc, peer)]
+    return [
+        record
+        for record in process.identity
+        if record.exe not in own and not same_library(record.malloc, peer)
+    ]
 
 
 def _found(process: Process, peer: Peer, own: set[str]) -> str:

@@ -19,10 +19,12 @@ from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V2", "The program's malloc can be replaced"
 
-WHY = {"dropped": "LD_PRELOAD was taken out of its environment",
-       "changed": "LD_PRELOAD was changed in its environment",
-       "silent": "the probe did not know where to report",
-       "kept": "static, setuid, or not a program for this loader"}
+WHY = {
+    "dropped": "LD_PRELOAD was taken out of its environment",
+    "changed": "LD_PRELOAD was changed in its environment",
+    "silent": "the probe did not know where to report",
+    "kept": "static, setuid, or not a program for this loader",
+}
 
 
 def check(evidence: Evidence) -> Check:
@@ -33,10 +35,21 @@ def check(evidence: Evidence) -> Check:
     lost = lost_programs(p for p in evidence.stored.processes if timed(p))
     if not lost or worst.verdict == "fail":
         return Check(ID, TITLE, worst.verdict, worst.detail, worst.figures)
-    words = listed(f"{target} ({WHY.get(fate, fate)}; {counted(times, 'time')})"
-                   for (target, fate), times in lost.items())
+    words = listed(
+        f"{target} ({WHY.get(fate, fate)}; {counted(times, 'time')})"
+        for (target, fate), times in lost.items()
+    )
     forced = f"{worst.detail} " if worst.verdict == "warn" else ""
-    return Check(ID, TITLE, "warn", f"{forced}Partial: what the program starts is not measured "
-                 f"with the allocators: {words}.", worst.figures | {
-                     "lost": [{"target": target, "preload": fate, "times": times}
-                              for (target, fate), times in lost.items()]})
+    return Check(
+        ID,
+        TITLE,
+        "warn",
+        f"{forced}Partial: what the program starts is not measured with the allocators: {words}.",
+        worst.figures
+        | {
+            "lost": [
+                {"target": target, "preload": fate, "times": times}
+                for (target, fate), times in lost.items()
+            ]
+        },
+    )

@@ -21,52 +21,96 @@ ID, TITLE = "V3", "The program uses malloc enough to tell"
 
 def check(evidence: Evidence) -> Check:
     if evidence.stored.run.plan.kind == "run" and evidence.whole_programs:
-        return Check(ID, TITLE, "unavailable",
-                     "The calls of malloc of the programs were not counted.")
+        return Check(
+            ID, TITLE, "unavailable", "The calls of malloc of the programs were not counted."
+        )
     if evidence.stored.run.plan.kind == "run":
-        return Check(ID, TITLE, "unavailable",
-                     "Does not apply: the experiments do nothing but allocate and free.")
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "Does not apply: the experiments do nothing but allocate and free.",
+        )
     if evidence.compares_builds:
-        return Check(ID, TITLE, "unavailable",
-                     "Does not apply: programs are compared, which can differ in everything.")
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "Does not apply: programs are compared, which can differ in everything.",
+        )
     demand = evidence.demand
     if demand is None:
-        return Check(ID, TITLE, "unavailable",
-                     f"The program's calls of malloc were not counted{_why(evidence)}.")
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            f"The program's calls of malloc were not counted{_why(evidence)}.",
+        )
     return _judged(evidence, demand)
 
 
 def _judged(evidence: Evidence, demand: Demand) -> Check:
-    figures = {"calls": demand.requests, "bytes_requested": demand.bytes_requested,
-               "seconds": demand.seconds, "calls_per_s": demand.per_second,
-               "share_of_time": demand.calls_share, "pages": demand.pages,
-               "share_of_pages": demand.pages_share}
+    figures = {
+        "calls": demand.requests,
+        "bytes_requested": demand.bytes_requested,
+        "seconds": demand.seconds,
+        "calls_per_s": demand.per_second,
+        "share_of_time": demand.calls_share,
+        "pages": demand.pages,
+        "share_of_pages": demand.pages_share,
+    }
     if demand.missed_most:
-        return Check(ID, TITLE, "unavailable", f"{demand.frees:,} blocks were freed and only "
-                     f"{demand.requests:,} allocations were counted: most of them call a malloc "
-                     "that the counter does not see, for example from a library that is opened "
-                     "with RTLD_DEEPBIND.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            f"{demand.frees:,} blocks were freed and only "
+            f"{demand.requests:,} allocations were counted: most of them call a malloc "
+            "that the counter does not see, for example from a library that is opened "
+            "with RTLD_DEEPBIND.",
+            figures,
+        )
     calls, pages = demand.calls_share, demand.pages_share
     if calls is None or pages is None or demand.per_second is None:
         return Check(ID, TITLE, "unavailable", "No process recorded its time.", figures)
-    words = (f"{demand.requests:,.0f} allocations, {demand.per_second:,.0f} for each second of "
-             f"processor time: calls take about {percent(calls)} of it at 20 ns a pair, and pages "
-             f"for blocks about {percent(pages)} at 0.5 µs a page")
+    words = (
+        f"{demand.requests:,.0f} allocations, {demand.per_second:,.0f} for each second of "
+        f"processor time: calls take about {percent(calls)} of it at 20 ns a pair, and pages "
+        f"for blocks about {percent(pages)} at 0.5 µs a page"
+    )
     if not demand.is_too_small:
         return Check(ID, TITLE, "pass", f"{words}.", figures)
     if found := _faster_or_slower(evidence):
-        return Check(ID, TITLE, "warn", f"{words}. That is little, and yet the times differ of "
-                     f"{listed(found)}. What was measured stands: look for another cause, for "
-                     "example the start of the library (V22).", figures)
-    return Check(ID, TITLE, "warn", f"{words}: too little for the allocator to change the speed. "
-                 "Differences in memory may still be real.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"{words}. That is little, and yet the times differ of "
+            f"{listed(found)}. What was measured stands: look for another cause, for "
+            "example the start of the library (V22).",
+            figures,
+        )
+    return Check(
+        ID,
+        TITLE,
+        "warn",
+        f"{words}: too little for the allocator to change the speed. "
+        "Differences in memory may still be real.",
+        figures,
+    )
 
 
 def _faster_or_slower(evidence: Evidence) -> list[str]:
     """Subjects whose strict interval of a time excludes 1 where the program hardly allocates."""
-    return sorted({claim.subject for claim in evidence.claims.values() if claim.differs
-                   and evidence.hardly_allocates(claim.cell.setup)
-                   and _unit(evidence, claim.cell.experiment, claim.cell.quantity) in TIME_UNITS})
+    return sorted(
+        {
+            claim.subject
+            for claim in evidence.claims.values()
+            if claim.differs
+            and evidence.hardly_allocates(claim.cell.setup)
+            and _unit(evidence, claim.cell.experiment, claim.cell.quantity) in TIME_UNITS
+        }
+    )
 
 
 def _unit(evidence: Evidence, experiment: str, quantity: str) -> str:

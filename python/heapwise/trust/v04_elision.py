@@ -18,20 +18,34 @@ ID, TITLE = "V4", "No call was optimised away"
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     if stored.run.plan.kind == "compare":
-        return Check(ID, TITLE, "unavailable",
-                     "Does not apply: the program is measured as its owner built it.")
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "Does not apply: the program is measured as its owner built it.",
+        )
     found = []
     for process in stored.processes:
         end, calls = process.facts.end, process.facts.calls
         if process.status == "ok" and end and end.expected_calls and calls:
             found.append((process.experiment, process.subject, end.expected_calls, calls.requests))
-    figures = {"counted": [dict(zip(("experiment", "subject", "expected", "counted"), f,
-                                    strict=True)) for f in found]}
+    figures = {
+        "counted": [
+            dict(zip(("experiment", "subject", "expected", "counted"), f, strict=True))
+            for f in found
+        ]
+    }
     if not found:
         return Check(ID, TITLE, "unavailable", "No process of this run was counted.", figures)
     short = [f for f in found if f[3] < f[2]]
     if short:
         words = [f"{e} with {s}: {n:,} of {x:,}" for e, s, x, n in short]
         return Check(ID, TITLE, "fail", f"Calls are missing: {listed(words)}.", figures)
-    return Check(ID, TITLE, "pass", f"Every expected call arrived, counted in "
-                 f"{counted(len(found), 'process', 'processes')} of its own.", figures)
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"Every expected call arrived, counted in "
+        f"{counted(len(found), 'process', 'processes')} of its own.",
+        figures,
+    )

@@ -34,22 +34,38 @@ TOO_NOISY = 0.05
 def check(evidence: Evidence) -> Check:
     floors = evidence.noise
     if not floors:
-        return Check(ID, TITLE, "unavailable", "No A/A pair was measured in at least 3 rounds, so "
-                     "there is no noise floor: small differences cannot be told from chance.")
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "No A/A pair was measured in at least 3 rounds, so "
+            "there is no noise floor: small differences cannot be told from chance.",
+        )
     adjusted = dict(zip(floors, holm([f.p_value for f in floors.values()]), strict=True))
     main = _main(evidence)
     outside, chance = _outside(main)
-    figures = {"floors": [_figure(c, floors[c], adjusted[c]) for c in floors],
-               "outside": outside, "intervals": len(main), "p_outside": chance}
+    figures = {
+        "floors": [_figure(c, floors[c], adjusted[c]) for c in floors],
+        "outside": outside,
+        "intervals": len(main),
+        "p_outside": chance,
+    }
     certain = {c: abs(floors[c].ratio.ratio - 1) for c in floors if adjusted[c] < SURE}
-    unequal = ("The same thing under two labels does not come out the same: "
-               + listed(f"{c.quantity} differs by {percent(gap)}" for c, gap in certain.items()))
+    unequal = "The same thing under two labels does not come out the same: " + listed(
+        f"{c.quantity} differs by {percent(gap)}" for c, gap in certain.items()
+    )
     if any(gap > MATTERS for gap in certain.values()):
         return Check(ID, TITLE, "fail", f"{unequal}.", figures)
     if chance < SURE:
-        return Check(ID, TITLE, "fail", f"{outside} of {len(main)} A/A intervals exclude 1, where "
-                     f"chance explains {LEVEL * len(main):.1f} (p {chance:.1g}): order or labels "
-                     "matter, or rounds depend on each other.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            f"{outside} of {len(main)} A/A intervals exclude 1, where "
+            f"chance explains {LEVEL * len(main):.1f} (p {chance:.1g}): order or labels "
+            "matter, or rounds depend on each other.",
+            figures,
+        )
     if certain:
         return Check(ID, TITLE, "warn", f"{unequal}. The noise floor covers it.", figures)
     return Check(ID, TITLE, *_verdict(main or floors), figures)
@@ -58,8 +74,11 @@ def check(evidence: Evidence) -> Check:
 def _main(evidence: Evidence) -> dict[Cell, NoiseFloor]:
     """Of each cell the experiment's first quantity: others of the same processes depend on it."""
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
-    return {cell: floor for cell, floor in evidence.noise.items()
-            if cell.quantity == firsts.get(cell.experiment)}
+    return {
+        cell: floor
+        for cell, floor in evidence.noise.items()
+        if cell.quantity == firsts.get(cell.experiment)
+    }
 
 
 def _outside(main: dict[Cell, NoiseFloor]) -> tuple[int, float]:
@@ -75,17 +94,28 @@ def _verdict(floors: dict[Cell, NoiseFloor]) -> tuple[Verdict, str]:
     worst = max(floors, key=lambda cell: floors[cell].floor)
     floor = floors[worst]
     said = "the widest noise floor is" if len(floors) > 1 else "the noise floor is"
-    words = (f"{len(floors) - outside} of {len(floors)} A/A intervals contain 1; {said} "
-             f"±{percent(floor.floor)}, for {worst.quantity} from "
-             f"{counted(floor.pairs, 'A/A pair')}; a difference of {percent(floor.detectable)} "
-             "would be found there 4 times in 5")
+    words = (
+        f"{len(floors) - outside} of {len(floors)} A/A intervals contain 1; {said} "
+        f"±{percent(floor.floor)}, for {worst.quantity} from "
+        f"{counted(floor.pairs, 'A/A pair')}; a difference of {percent(floor.detectable)} "
+        "would be found there 4 times in 5"
+    )
     if floor.floor > TOO_NOISY:
         return "warn", f"{words}. That is too noisy for differences under {percent(TOO_NOISY)}."
     return "pass", f"{words}."
 
 
 def _figure(cell: Cell, floor: NoiseFloor, adjusted: float) -> dict[str, object]:
-    return {"experiment": cell.experiment, "parameters": dict(cell.parameters),
-            "quantity": cell.quantity, "floor": floor.floor, "detectable": floor.detectable,
-            "pairs": floor.pairs, "ratio": floor.ratio.ratio, "low": floor.ratio.low,
-            "high": floor.ratio.high, "p_value": floor.p_value, "p_adjusted": adjusted}
+    return {
+        "experiment": cell.experiment,
+        "parameters": dict(cell.parameters),
+        "quantity": cell.quantity,
+        "floor": floor.floor,
+        "detectable": floor.detectable,
+        "pairs": floor.pairs,
+        "ratio": floor.ratio.ratio,
+        "low": floor.ratio.low,
+        "high": floor.ratio.high,
+        "p_value": floor.p_value,
+        "p_adjusted": adjusted,
+    }

@@ -23,21 +23,46 @@ def check(evidence: Evidence) -> Check:
     test = evidence.stored.run.self_test
     planted = [p for p in test.planted if p.check == ID] if test else []
     if not planted:
-        return Check(ID, TITLE, "unavailable", "No self-test of this machine and build planted an "
-                     "effect, so what this run could find is not known.")
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "No self-test of this machine and build planted an "
+            "effect, so what this run could find is not known.",
+        )
     found = [p for p in planted if p.outcome == "found"]
     wrong = [p for p in planted if p.outcome in ("missed", "false alarm")]
     lost = [p for p in planted if p.outcome == "too noisy" and p.share >= MUST_SEE]
-    figures = {"planted": [{"planted": p.planted, "share": p.share, "outcome": p.outcome,
-                            "detail": p.detail} for p in planted]}
+    figures = {
+        "planted": [
+            {"planted": p.planted, "share": p.share, "outcome": p.outcome, "detail": p.detail}
+            for p in planted
+        ]
+    }
     if wrong:
-        return Check(ID, TITLE, "warn", "What was planted is not what was found: "
-                     f"{listed(map(_words, wrong))}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"What was planted is not what was found: {listed(map(_words, wrong))}.",
+            figures,
+        )
     if lost:
-        return Check(ID, TITLE, "warn", "The self-test could not tell from nothing: "
-                     f"{listed(map(_words, lost))}.", figures)
-    return Check(ID, TITLE, "pass", f"Found {len(found)} of {counted(len(planted), 'effect')} of 1 "
-                 "to 10 % that the self-test planted, with sign and size.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"The self-test could not tell from nothing: {listed(map(_words, lost))}.",
+            figures,
+        )
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"Found {len(found)} of {counted(len(planted), 'effect')} of 1 "
+        "to 10 % that the self-test planted, with sign and size.",
+        figures,
+    )
 
 
 def _words(planted: Planted) -> str:

@@ -36,29 +36,45 @@ def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     processes = [p for p in stored.processes if timed(p)]
     proven = [p for p in processes if p.facts.output_hash or p.facts.checks]
-    broken = Counter(f"{p.subject} {spaced(p.status)}" for p in processes
-                     if p.status in BAD)
+    broken = Counter(f"{p.subject} {spaced(p.status)}" for p in processes if p.status in BAD)
     different = _different(evidence, [p for p in processes if p.status == "ok"])
-    false = [f"{p.subject}: {c.detail or c.id}" for p in processes
-             for c in p.facts.checks or () if not c.ok]
+    false = [
+        f"{p.subject}: {c.detail or c.id}"
+        for p in processes
+        for c in p.facts.checks or ()
+        if not c.ok
+    ]
     compared = _compared(stored, processes)
-    figures = {"processes": len(processes), "proven": len(proven), "broken": dict(broken),
-               "different": different, "failed_checks": false[:20], "compared": compared,
-               "calls": evidence.counts.requests if evidence.counts else {}}
+    figures = {
+        "processes": len(processes),
+        "proven": len(proven),
+        "broken": dict(broken),
+        "different": different,
+        "failed_checks": false[:20],
+        "compared": compared,
+        "calls": evidence.counts.requests if evidence.counts else {},
+    }
     if false:
         return Check(ID, TITLE, "fail", f"A check of the work failed: {listed(false)}.", figures)
     if different:
-        return Check(ID, TITLE, "fail", "What the program did is not what it did under the "
-                     f"baseline: {listed(different)}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            f"What the program did is not what it did under the baseline: {listed(different)}.",
+            figures,
+        )
     if not proven:
         return Check(ID, TITLE, "unavailable", "Neither output nor work was recorded.", figures)
     return Check(ID, TITLE, *_verdict(evidence, processes, broken, compared), figures)
 
 
-def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
-             compared: list[str]) -> tuple[Verdict, str]:
-    ended = [p.status not in BAD for p in processes
-             if evidence.baselines.get(p.experiment) == p.subject]
+def _verdict(
+    evidence: Evidence, processes: list[Process], broken: Counter[str], compared: list[str]
+) -> tuple[Verdict, str]:
+    ended = [
+        p.status not in BAD for p in processes if evidence.baselines.get(p.experiment) == p.subject
+    ]
     # A program of the user may fail now and then, or in one of the settings that the user tries.
     finished = any(ended) if evidence.stored.run.plan.kind == "compare" else all(ended)
     if ended and not finished:
@@ -66,34 +82,48 @@ def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
     if leaving := [left for p in processes if (left := p.facts.lingering)]:
         return _left_behind(evidence.stored, leaving, len(processes))
     if broken:
-        return "warn", ("Not all processes finished, and those that did not have no figures: "
-                        f"{_times(broken)}.")
+        return "warn", (
+            f"Not all processes finished, and those that did not have no figures: {_times(broken)}."
+        )
     if evidence.stored.run.plan.kind != "compare":
         of_programs = [p for p in processes if p.experiment in evidence.whole_programs]
         if late := _late(of_programs):
             return "warn", late
         also = "; of programs exit code, output, files and checks" if of_programs else ""
-        return "pass", ("Exit code and the experiment's own count agree in all "
-                        f"{counted(len(processes), 'process', 'processes')}{also}.")
+        return "pass", (
+            "Exit code and the experiment's own count agree in all "
+            f"{counted(len(processes), 'process', 'processes')}{also}."
+        )
     if codes := different_codes(evidence):
-        return "warn", (f"The programs ended with different exit codes: {listed(codes)}. The codes "
-                        "are allowed, but a program that fails may do less work.")
+        return "warn", (
+            f"The programs ended with different exit codes: {listed(codes)}. The codes "
+            "are allowed, but a program that fails may do less work."
+        )
     if late := _late(processes):
         return "warn", late
     if reasons := [why for setup in evidence.tried if (why := fixed_time(evidence, setup))]:
-        return "warn", (f"The program may run for a fixed time, and do other work in it: "
-                        f"{listed(reasons)}. Compare how long a fixed amount of work takes.")
+        return "warn", (
+            f"The program may run for a fixed time, and do other work in it: "
+            f"{listed(reasons)}. Compare how long a fixed amount of work takes."
+        )
     if unequal := _unequal_counts(evidence):
         return "warn", unequal
     if unlike := _unlike_builds(evidence, [p for p in processes if p.status == "ok"]):
         return "warn", unlike
     if not compared:
-        why = ("The output was to be ignored" if evidence.stored.run.plan.options.ignore_output
-               else "The program printed nothing")
-        return "warn", (f"{why}, so only exit codes say that each subject did the same work. "
-                        "--output-file or --check can prove it.")
-    return "pass", (f"Exit code, {' and '.join(compared)} agree in all "
-                    f"{counted(len(processes), 'process', 'processes')}{_counts(evidence)}.")
+        why = (
+            "The output was to be ignored"
+            if evidence.stored.run.plan.options.ignore_output
+            else "The program printed nothing"
+        )
+        return "warn", (
+            f"{why}, so only exit codes say that each subject did the same work. "
+            "--output-file or --check can prove it."
+        )
+    return "pass", (
+        f"Exit code, {' and '.join(compared)} agree in all "
+        f"{counted(len(processes), 'process', 'processes')}{_counts(evidence)}."
+    )
 
 
 def _unequal_counts(evidence: Evidence) -> str:
@@ -103,8 +133,10 @@ def _unequal_counts(evidence: Evidence) -> str:
         return ""
     words = listed(f"{name} {n:,}" for name, n in counts.differing.items())
     base = f"{counts.requests[counts.baseline]:,} under {counts.baseline}"
-    return (f"The program's calls of malloc are not as many under each allocator: {words}, against "
-            f"{base}. Either it does other work, or it adapts to what it is given.")
+    return (
+        f"The program's calls of malloc are not as many under each allocator: {words}, against "
+        f"{base}. Either it does other work, or it adapts to what it is given."
+    )
 
 
 def _counts(evidence: Evidence) -> str:
@@ -113,31 +145,42 @@ def _counts(evidence: Evidence) -> str:
         return ""
     if len(counts.requests) == 1:
         return "; calls of malloc were counted under the baseline only"
-    return (f"; as many calls of malloc, about {counts.requests[counts.baseline]:,}, under each of "
-            f"{counted(len(counts.requests), 'allocator')}")
+    return (
+        f"; as many calls of malloc, about {counts.requests[counts.baseline]:,}, under each of "
+        f"{counted(len(counts.requests), 'allocator')}"
+    )
 
 
 def _left_behind(stored: StoredRun, leaving: list[int], total: int) -> tuple[Verdict, str]:
-    words = (f"{len(leaving)} of {counted(total, 'process', 'processes')} left up to "
-             f"{counted(max(leaving), 'other')} running when they ended. These were killed, and "
-             "their work was not timed")
+    words = (
+        f"{len(leaving)} of {counted(total, 'process', 'processes')} left up to "
+        f"{counted(max(leaving), 'other')} running when they ended. These were killed, and "
+        "their work was not timed"
+    )
     if stored.run.plan.options.allow_background:
         return "warn", f"{words}, which --allow-background allows."
-    return "fail", (f"{words}: use the program's option to stay in the foreground, or "
-                    "--allow-background if what they do does not matter.")
+    return "fail", (
+        f"{words}: use the program's option to stay in the foreground, or "
+        "--allow-background if what they do does not matter."
+    )
 
 
 def _late(processes: list[Process]) -> str:
     """Processes that went on after the program, and ended by themselves before they were killed."""
-    late = [(p.facts.late_s, p.facts.late_s / p.facts.wall_s) for p in processes
-            if p.facts.late_s and p.facts.wall_s and p.facts.late_s > LATE_S]
+    late = [
+        (p.facts.late_s, p.facts.late_s / p.facts.wall_s)
+        for p in processes
+        if p.facts.late_s and p.facts.wall_s and p.facts.late_s > LATE_S
+    ]
     late = [(seconds, share) for seconds, share in late if share > LATE_SHARE]
     if not late:
         return ""
     longest = max(seconds for seconds, _ in late)
-    return (f"In {len(late)} of {counted(len(processes), 'process', 'processes')} what the program "
-            f"started went on for up to {longest * 1000:.0f} ms after it had ended. That time is "
-            "in no figure.")
+    return (
+        f"In {len(late)} of {counted(len(processes), 'process', 'processes')} what the program "
+        f"started went on for up to {longest * 1000:.0f} ms after it had ended. That time is "
+        "in no figure."
+    )
 
 
 def _compared(stored: StoredRun, processes: list[Process]) -> list[str]:
@@ -194,10 +237,22 @@ def _unlike_builds(evidence: Evidence, processes: list[Process]) -> str:
     for (setup, build), members in _groups(evidence, processes).items():
         done.setdefault(setup, {})[build] = _outcome(members[0], options)
     first = next(iter(evidence.references))
-    unlike = sorted({build for of_builds in done.values() for build, outcome in of_builds.items()
-                     if outcome != of_builds.get(first, outcome)})
-    return (f"{listed(unlike)}: not the output, exit code or files of {first}, so they may do "
-            "other work. --ignore-output if that is meant.") if unlike else ""
+    unlike = sorted(
+        {
+            build
+            for of_builds in done.values()
+            for build, outcome in of_builds.items()
+            if outcome != of_builds.get(first, outcome)
+        }
+    )
+    return (
+        (
+            f"{listed(unlike)}: not the output, exit code or files of {first}, so they may do "
+            "other work. --ignore-output if that is meant."
+        )
+        if unlike
+        else ""
+    )
 
 
 def _outcome(process: Process, options: PlanOptions) -> tuple[object, ...]:

@@ -36,38 +36,79 @@ def check(evidence: Evidence) -> Check:
     ratios = _ratio_trends(evidence)
     levels = _level_trends(stored, evidence.table)
     fixed = fixed_order(stored)
-    figures = {"ratio_trends": ratios, "level_trends": levels, "order_was_fixed": fixed,
-               "seed": stored.run.plan.seed}
+    figures = {
+        "ratio_trends": ratios,
+        "level_trends": levels,
+        "order_was_fixed": fixed,
+        "seed": stored.run.plan.seed,
+    }
     moving = _certain(ratios)
     if moving:
-        return Check(ID, TITLE, "fail", "Ratios changed in the course of the run: "
-                     f"{listed(moving)}. There is not one figure to report.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            "Ratios changed in the course of the run: "
+            f"{listed(moving)}. There is not one figure to report.",
+            figures,
+        )
     if fixed:
-        return Check(ID, TITLE, "warn", "Every round ran the subjects in the same order, so each "
-                     "always followed the same neighbour.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            "Every round ran the subjects in the same order, so each "
+            "always followed the same neighbour.",
+            figures,
+        )
     if not ratios and not levels:
-        return Check(ID, TITLE, "unavailable", "Fewer than 6 rounds: a drift could not be told "
-                     "from chance.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "Fewer than 6 rounds: a drift could not be told from chance.",
+            figures,
+        )
     if apart := _apart_in_sessions(evidence):
-        return Check(ID, TITLE, "warn", "Ratios differ between sessions of the run: "
-                     f"{listed(apart)}. These rows have no verdict.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            "Ratios differ between sessions of the run: "
+            f"{listed(apart)}. These rows have no verdict.",
+            figures,
+        )
     drifting = _certain(levels)
     if drifting:
-        return Check(ID, TITLE, "warn", f"The machine drifted ({listed(drifting)}); ratios come "
-                     "from neighbours in time, so it cancels there, absolute values carry it.",
-                     figures)
-    return Check(ID, TITLE, "pass", f"Random order in each round (seed {stored.run.plan.seed}); no "
-                 f"trend in {counted(len(ratios) + len(levels), 'series', 'series')}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"The machine drifted ({listed(drifting)}); ratios come "
+            "from neighbours in time, so it cancels there, absolute values carry it.",
+            figures,
+        )
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"Random order in each round (seed {stored.run.plan.seed}); no "
+        f"trend in {counted(len(ratios) + len(levels), 'series', 'series')}.",
+        figures,
+    )
 
 
 def _apart_in_sessions(evidence: Evidence) -> list[str]:
     """Of the first quantity of each experiment."""
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
-    return [f"{subject}: {words}" for cell, row in evidence.table.items()
-            if cell.quantity == firsts.get(cell.experiment)
-            and (base := evidence.baselines.get(cell.experiment, "")) in row
-            for subject in row if subject != base
-            and (words := session_words(evidence, cell, subject, base))]
+    return [
+        f"{subject}: {words}"
+        for cell, row in evidence.table.items()
+        if cell.quantity == firsts.get(cell.experiment)
+        and (base := evidence.baselines.get(cell.experiment, "")) in row
+        for subject in row
+        if subject != base and (words := session_words(evidence, cell, subject, base))
+    ]
 
 
 def _ratio_trends(evidence: Evidence) -> list[dict[str, Any]]:
@@ -117,8 +158,17 @@ def _test(cell: Cell, what: str, logs: list[float]) -> list[dict[str, Any]]:
     drift = along.drift
     if steps and abs(steps.shift) > abs(drift):
         drift = steps.shift
-    return [{"experiment": cell.experiment, "parameters": dict(cell.parameters), "what": what,
-             "p": p, "drift": float(np.expm1(drift)), "n": along.n, "tau": along.tau}]
+    return [
+        {
+            "experiment": cell.experiment,
+            "parameters": dict(cell.parameters),
+            "what": what,
+            "p": p,
+            "drift": float(np.expm1(drift)),
+            "n": along.n,
+            "tau": along.tau,
+        }
+    ]
 
 
 def _adjusted(tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -128,8 +178,11 @@ def _adjusted(tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _certain(tests: list[dict[str, Any]]) -> list[str]:
-    return [f"{t['what']} by {percent(t['drift'])} (p {t['p_adjusted']:.1g})" for t in tests
-            if t["p_adjusted"] < LEVEL and abs(t["drift"]) > MATTERS]
+    return [
+        f"{t['what']} by {percent(t['drift'])} (p {t['p_adjusted']:.1g})"
+        for t in tests
+        if t["p_adjusted"] < LEVEL and abs(t["drift"]) > MATTERS
+    ]
 
 
 def fixed_order(stored: StoredRun) -> bool:
@@ -141,5 +194,7 @@ def fixed_order(stored: StoredRun) -> bool:
     by_experiment: dict[str, list[tuple[tuple[str, Setup], ...]]] = {}
     for (experiment, _), order in orders.items():
         by_experiment.setdefault(experiment, []).append(tuple(order))
-    return any(len(all_) >= 4 and len(all_[0]) >= 3 and len(set(all_)) == 1
-               for all_ in by_experiment.values())
+    return any(
+        len(all_) >= 4 and len(all_[0]) >= 3 and len(set(all_)) == 1
+        for all_ in by_experiment.values()
+    )

@@ -34,23 +34,35 @@ def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     reason = _fixed(stored.run.machine) or _by_command(stored.run.plan.command)
     scatter = _scatter(evidence)
-    fewest = min((len(row.rounds) for cell in evidence.table.values() for row in cell.values()),
-                 default=0)
+    fewest = min(
+        (len(row.rounds) for cell in evidence.table.values() for row in cell.values()), default=0
+    )
     figures = {"fixed": reason, "between_processes": scatter, "fewest_processes": fewest}
     if reason:
-        return Check(ID, TITLE, "warn", f"Address randomisation is off ({reason}): each process "
-                     "had the same layout, whose luck is in every figure.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"Address randomisation is off ({reason}): each process "
+            "had the same layout, whose luck is in every figure.",
+            figures,
+        )
     if stored.run.machine.facts.settings.get("aslr") is None:
-        return Check(ID, TITLE, "unavailable", "Whether addresses were random is not on record.",
-                     figures)
+        return Check(
+            ID, TITLE, "unavailable", "Whether addresses were random is not on record.", figures
+        )
     words = "Addresses were random, and each environment had a size of its own"
     if scatter:
         usual, most = float(np.median([*scatter.values()])), max(scatter.values())
-        words += (f"; processes of one subject differ by {percent(usual)} (standard deviation), at "
-                  f"most {percent(most)}")
+        words += (
+            f"; processes of one subject differ by {percent(usual)} (standard deviation), at "
+            f"most {percent(most)}"
+        )
     if fewest < ENOUGH:
-        words += (f"; {counted(fewest, 'process', 'processes')} of a subject are few to average "
-                  f"layouts, {ENOUGH} are better")
+        words += (
+            f"; {counted(fewest, 'process', 'processes')} of a subject are few to average "
+            f"layouts, {ENOUGH} are better"
+        )
     return Check(ID, TITLE, "pass", f"{words}.", figures)
 
 

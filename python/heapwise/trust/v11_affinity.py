@@ -26,26 +26,54 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, "unavailable", "No process read its affinity back.")
     asked = _asked(stored)
     sets = sorted({tuple(a) for _, found in seen for a in found})
-    figures: dict[str, Any] = {"seen": [list(s) for s in sets], "asked": asked,
-                               "processes": len(seen)}
+    figures: dict[str, Any] = {
+        "seen": [list(s) for s in sets],
+        "asked": asked,
+        "processes": len(seen),
+    }
     if asked is not None and any(list(s) != asked for s in sets):
-        return Check(ID, TITLE, "fail", f"Asked for processors {asked}, but the processes had "
-                     f"{listed(str(list(s)) for s in sets)}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            f"Asked for processors {asked}, but the processes had "
+            f"{listed(str(list(s)) for s in sets)}.",
+            figures,
+        )
     if len(sets) > 1:
-        return Check(ID, TITLE, "fail", "The processes did not all have the same processors: "
-                     f"{listed(str(list(s)) for s in sets)}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            "The processes did not all have the same processors: "
+            f"{listed(str(list(s)) for s in sets)}.",
+            figures,
+        )
     strayed = _strayed(stored, set(sets[0]))
     if strayed:
-        return Check(ID, TITLE, "fail", f"A timed region ran on processor {strayed[0]}, outside "
-                     "its affinity.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            f"A timed region ran on processor {strayed[0]}, outside its affinity.",
+            figures,
+        )
     chosen = _chosen(stored)
     figures["chosen"] = {name: [list(s) for s in sorted(sets)] for name, sets in chosen.items()}
     if len(set(chosen.values())) > 1:
         words = listed(f"{name} {sorted(map(list, sets))}" for name, sets in chosen.items())
-        return Check(ID, TITLE, "warn", "The program did not choose the same processors for itself "
-                     f"under each allocator: {words}.", figures)
-    words = (f"Read back inside {len(seen)} processes: {counted(len(sets[0]), 'processor')} "
-             f"{list(sets[0])} throughout.")
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            "The program did not choose the same processors for itself "
+            f"under each allocator: {words}.",
+            figures,
+        )
+    words = (
+        f"Read back inside {len(seen)} processes: {counted(len(sets[0]), 'processor')} "
+        f"{list(sets[0])} throughout."
+    )
     for own in sorted(next(iter(chosen.values()), frozenset()) - set(sets)):
         words += f" The program chose {list(own)} for itself."
     crowded = _crowded(stored, len(sets[0]))
@@ -70,7 +98,8 @@ def _chosen(stored: StoredRun) -> dict[str, frozenset[tuple[int, ...]]]:
     found: dict[str, set[tuple[int, ...]]] = {}
     for process in measured(stored):
         found.setdefault(process.subject, set()).update(
-            tuple(sorted(record.affinity)) for record in process.identity if record.affinity)
+            tuple(sorted(record.affinity)) for record in process.identity if record.affinity
+        )
     return {name: frozenset(sets) for name, sets in found.items()}
 
 

@@ -32,25 +32,48 @@ def check(evidence: Evidence) -> Check:
     result = evidence.sieve
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     other = other_clocks(evidence)
-    figures = {"samples": len(changes), "struck": struck, "discarded": removed,
-               "median_change": float(np.median(changes)), "largest_change": max(changes),
-               "other_clocks": other}
-    words = (f"A calibrated spin before and after each of {counted(len(changes), 'sample')} "
-             f"changed by {percent(float(np.median(changes)))} in the median")
+    figures = {
+        "samples": len(changes),
+        "struck": struck,
+        "discarded": removed,
+        "median_change": float(np.median(changes)),
+        "largest_change": max(changes),
+        "other_clocks": other,
+    }
+    words = (
+        f"A calibrated spin before and after each of {counted(len(changes), 'sample')} "
+        f"changed by {percent(float(np.median(changes)))} in the median"
+    )
     if other:
         which = listed(f"{name} {change:+.0%}" for name, change in other.items())
-        return Check(ID, TITLE, "warn", "The spin beside a subject took another time than beside "
-                     f"the baseline: {which}. Its times are those of another clock.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            "The spin beside a subject took another time than beside "
+            f"the baseline: {which}. Its times are those of another clock.",
+            figures,
+        )
     if struck > TOO_MANY * result.total:
-        return Check(ID, TITLE, "warn", f"{words}, and by more than {percent(SPIN_CHANGE)} in "
-                     f"{struck}: too many to be exceptions, so none was discarded and the "
-                     "intervals carry it.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"{words}, and by more than {percent(SPIN_CHANGE)} in "
+            f"{struck}: too many to be exceptions, so none was discarded and the "
+            "intervals carry it.",
+            figures,
+        )
     if removed:
-        words += (f"; {counted(removed, 'sample')} with more than {percent(SPIN_CHANGE)} "
-                  "discarded, as the rule says")
+        words += (
+            f"; {counted(removed, 'sample')} with more than {percent(SPIN_CHANGE)} "
+            "discarded, as the rule says"
+        )
     if spared:
-        words += (f"; in {counted(spared, 'cell')} none would have been left, so the disturbed "
-                  "samples count there")
+        words += (
+            f"; in {counted(spared, 'cell')} none would have been left, so the disturbed "
+            "samples count there"
+        )
     if removed or spared:
         many = removed > MANY * result.total
         return Check(ID, TITLE, "warn" if spared or many else "pass", f"{words}.", figures)
@@ -82,11 +105,16 @@ def other_clocks(evidence: Evidence) -> dict[str, float]:
         for subject, logs in of_round.items():
             if subject and "" in of_round:
                 rounds.setdefault(subject, {}).setdefault(number, []).append(
-                    float(np.median(logs) - np.median(of_round[""])))
-    found = {subject: mean_interval([float(np.mean(logs)) for logs in of_subject.values()])
-             for subject, of_subject in rounds.items()}
+                    float(np.median(logs) - np.median(of_round[""]))
+                )
+    found = {
+        subject: mean_interval([float(np.mean(logs)) for logs in of_subject.values()])
+        for subject, of_subject in rounds.items()
+    }
     tested = {subject: interval for subject, interval in found.items() if interval}
     certain = holm([interval.p_value for interval in tested.values()])
-    return {subject: float(np.expm1(interval.mean))
-            for (subject, interval), p in zip(tested.items(), certain, strict=True)
-            if p < SURE and abs(np.expm1(interval.mean)) > SPIN_CHANGE}
+    return {
+        subject: float(np.expm1(interval.mean))
+        for (subject, interval), p in zip(tested.items(), certain, strict=True)
+        if p < SURE and abs(np.expm1(interval.mean)) > SPIN_CHANGE
+    }

@@ -48,37 +48,53 @@ def check(evidence: Evidence) -> Check:
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     robbed = struck > TOO_MANY * result.total
     figures: dict[str, Any] = {
-        "processes": len(processes), "struck": struck, "discarded": removed,
-        "median_steal": _median(steals), "median_pressure": _median(waits),
-        "median_switches_per_s": _median(switches), "throttled": _throttled(processes),
+        "processes": len(processes),
+        "struck": struck,
+        "discarded": removed,
+        "median_steal": _median(steals),
+        "median_pressure": _median(waits),
+        "median_switches_per_s": _median(switches),
+        "throttled": _throttled(processes),
     }
     troubles = _troubles(figures, robbed)
     many = removed > MANY * result.total
     verdict: Verdict = "warn" if troubles or spared or many else "pass"
     words = troubles or [f"Stolen time {percent(figures['median_steal'] or 0)} in the median"]
     if removed:
-        words.append(f"{counted(removed, 'sample')} of {result.total} with more than "
-                     f"{percent(STEAL_SHARE)} stolen discarded, as the rule says")
+        words.append(
+            f"{counted(removed, 'sample')} of {result.total} with more than "
+            f"{percent(STEAL_SHARE)} stolen discarded, as the rule says"
+        )
     if spared and not robbed:
-        words.append(f"in {counted(spared, 'cell')} none would have been left, so the disturbed "
-                     "samples count there")
+        words.append(
+            f"in {counted(spared, 'cell')} none would have been left, so the disturbed "
+            "samples count there"
+        )
     return Check(ID, TITLE, verdict, f"{'; '.join(words)}.", figures)
 
 
 def _troubles(figures: dict[str, Any], robbed: bool) -> list[str]:
     found = []
     if robbed:
-        found.append(f"the hypervisor took more than {percent(STEAL_SHARE)} of {figures['struck']} "
-                     "samples: too many to be exceptions, so none was discarded")
+        found.append(
+            f"the hypervisor took more than {percent(STEAL_SHARE)} of {figures['struck']} "
+            "samples: too many to be exceptions, so none was discarded"
+        )
     if (figures["median_pressure"] or 0) > PRESSURE_SHARE:
-        found.append("something waited for a processor during "
-                     f"{percent(figures['median_pressure'])} of the median process")
+        found.append(
+            "something waited for a processor during "
+            f"{percent(figures['median_pressure'])} of the median process"
+        )
     if (figures["median_switches_per_s"] or 0) > SWITCHES_PER_S:
-        found.append(f"the median process was put off its processor "
-                     f"{figures['median_switches_per_s']:.0f} times a second")
+        found.append(
+            f"the median process was put off its processor "
+            f"{figures['median_switches_per_s']:.0f} times a second"
+        )
     if (figures["throttled"] or 0) > THROTTLED_SHARE:
-        found.append("a limit of the control group stopped processes for "
-                     f"{percent(figures['throttled'])} of their time")
+        found.append(
+            "a limit of the control group stopped processes for "
+            f"{percent(figures['throttled'])} of their time"
+        )
     return [words[0].upper() + words[1:] if not i else words for i, words in enumerate(found)]
 
 
@@ -98,8 +114,11 @@ def _is_parallel(process: Process) -> bool:
 
 def _throttled(processes: list[Process]) -> float | None:
     """Share of the time of all processes; of several stopped at once each counts."""
-    known = [(p.facts.throttled_us, p.facts.wall_s) for p in processes
-             if p.facts.throttled_us is not None and p.facts.wall_s]
+    known = [
+        (p.facts.throttled_us, p.facts.wall_s)
+        for p in processes
+        if p.facts.throttled_us is not None and p.facts.wall_s
+    ]
     return sum(us for us, _ in known) / 1e6 / sum(wall for _, wall in known) if known else None
 
 

@@ -28,17 +28,36 @@ def check(evidence: Evidence) -> Check:
     figures = {"running_share": shares, "missing": reason}
     partial = [f"{name} during {percent(share)}" for name, share in shares.items() if share < WHOLE]
     if partial:
-        return Check(ID, TITLE, "warn", "The kernel took turns between counters. The least in one "
-                     f"process: {listed(partial)}. Their values are estimates.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            "The kernel took turns between counters. The least in one "
+            f"process: {listed(partial)}. Their values are estimates.",
+            figures,
+        )
     hardware = [name for name in shares if name in HARDWARE]
     if hardware:
         rest = f"; not available are {reason}" if reason else ""
-        return Check(ID, TITLE, "pass", f"{listed(hardware, len(HARDWARE))} counted during the "
-                     f"whole of every process{rest}.", figures)
-    instead = (f" The kernel's counters ran all the time: {listed(shares)}." if shares else
-               " Time and memory are not affected.")
-    return Check(ID, TITLE, "unavailable", "Hardware counters are not available"
-                 f"{': ' + reason if reason else ''}.{instead}", figures)
+        return Check(
+            ID,
+            TITLE,
+            "pass",
+            f"{listed(hardware, len(HARDWARE))} counted during the whole of every process{rest}.",
+            figures,
+        )
+    instead = (
+        f" The kernel's counters ran all the time: {listed(shares)}."
+        if shares
+        else " Time and memory are not affected."
+    )
+    return Check(
+        ID,
+        TITLE,
+        "unavailable",
+        f"Hardware counters are not available{': ' + reason if reason else ''}.{instead}",
+        figures,
+    )
 
 
 def _shares(evidence: Evidence) -> dict[str, float]:
@@ -53,8 +72,11 @@ def _shares(evidence: Evidence) -> dict[str, float]:
 
 def _reason(evidence: Evidence) -> str:
     """In the launcher's words, else in those of the machine's description."""
-    said = next((p.facts.counters_missing for p in measured(evidence.stored)
-                 if p.facts.counters_missing), "")
+    said = next(
+        (p.facts.counters_missing for p in measured(evidence.stored) if p.facts.counters_missing),
+        "",
+    )
     missing = evidence.stored.run.machine.unavailable
     return said or next(
-        (why for name, why in missing.items() if "counter" in name or "perf" in name), "")
+        (why for name, why in missing.items() if "counter" in name or "perf" in name), ""
+    )

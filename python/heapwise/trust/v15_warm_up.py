@@ -38,28 +38,51 @@ def check(evidence: Evidence) -> Check:
     cold, kept = _curve(evidence)
     faults = _major_faults(evidence)
     spared = _spared(evidence)
-    figures = {"cold": [math.expm1(value) for value in cold], "major_faults": faults,
-               "counted": [math.expm1(value) for value in kept], "first_process_times": spared}
+    figures = {
+        "cold": [math.expm1(value) for value in cold],
+        "major_faults": faults,
+        "counted": [math.expm1(value) for value in kept],
+        "first_process_times": spared,
+    }
     unit = "round" if evidence.stored.run.plan.kind == "compare" else "repeat"
     if spared:
-        return Check(ID, TITLE, "warn", f"The first process took {spared:,.0f} times as long as "
-                     "later ones: it may leave something behind that spares them the work.",
-                     figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"The first process took {spared:,.0f} times as long as "
+            "later ones: it may leave something behind that spares them the work.",
+            figures,
+        )
     if len(kept) < LEAST:
-        return Check(ID, TITLE, "unavailable", f"Fewer than {LEAST} {unit}s count: a change at the "
-                     "beginning cannot be told from chance.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            f"Fewer than {LEAST} {unit}s count: a change at the "
+            "beginning cannot be told from chance.",
+            figures,
+        )
     late = late_start(kept)
     if late:
         first = math.expm1(float(np.median(kept[:late])))
         which = f"{unit} that counts" if late == 1 else f"{late} {unit}s that count"
-        return Check(ID, TITLE, "warn", f"The first {which} took {percent(abs(first))} "
-                     f"{'more' if first > 0 else 'less'} than the others: something may not have "
-                     "been warm yet.", figures | {"late": late})
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"The first {which} took {percent(abs(first))} "
+            f"{'more' if first > 0 else 'less'} than the others: something may not have "
+            "been warm yet.",
+            figures | {"late": late},
+        )
     words = "Steady from the first that counts"
     if cold:
         change = math.expm1(cold[0])
-        words += (f"; the very first {unit}, which does not count, took {percent(abs(change))} "
-                  f"{'more' if change > 0 else 'less'}")
+        words += (
+            f"; the very first {unit}, which does not count, took {percent(abs(change))} "
+            f"{'more' if change > 0 else 'less'}"
+        )
     return Check(ID, TITLE, "pass", f"{words}; {_cache(faults)}.", figures)
 
 
@@ -101,9 +124,12 @@ def _curve(evidence: Evidence) -> tuple[list[float], list[float]]:
             if steady and value > 0:
                 place = sample.round if compare else sample.repeat
                 logs[sample.warm_up].setdefault(place, []).append(
-                    math.log(value / float(np.median(steady))))
-    cold, kept = ([float(np.median(found)) for _, found in sorted(logs[warm].items())]
-                  for warm in (True, False))
+                    math.log(value / float(np.median(steady)))
+                )
+    cold, kept = (
+        [float(np.median(found)) for _, found in sorted(logs[warm].items())]
+        for warm in (True, False)
+    )
     return cold, kept
 
 
@@ -111,8 +137,11 @@ def _spared(evidence: Evidence) -> float:
     """How many times as long as the median the first process of all took; 0 if that is usual."""
     if evidence.stored.run.plan.kind != "compare":
         return 0.0
-    walls = [p.facts.wall_s for p in evidence.stored.processes
-             if p.status == "ok" and p.facts.wall_s and not p.facts.counting]
+    walls = [
+        p.facts.wall_s
+        for p in evidence.stored.processes
+        if p.status == "ok" and p.facts.wall_s and not p.facts.counting
+    ]
     if len(walls) < 2:
         return 0.0
     usual = float(np.median(walls[1:]))
@@ -121,13 +150,16 @@ def _spared(evidence: Evidence) -> float:
 
 def _major_faults(evidence: Evidence) -> dict[str, float | None]:
     """Pages read from a disk by a process: in warm-up, and in what counts, the median."""
+
     def median(processes: list[Process]) -> float | None:
         found = [p.facts.major_faults for p in processes if p.facts.major_faults is not None]
         return float(np.median(found)) if found else None
 
     ended = [p for p in evidence.stored.processes if p.status == "ok" and not p.facts.counting]
-    return {"warm_up": median([p for p in ended if p.warm_up]),
-            "counted": median([p for p in ended if not p.warm_up])}
+    return {
+        "warm_up": median([p for p in ended if p.warm_up]),
+        "counted": median([p for p in ended if not p.warm_up]),
+    }
 
 
 def _cache(faults: dict[str, float | None]) -> str:

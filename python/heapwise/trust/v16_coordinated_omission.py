@@ -29,30 +29,57 @@ FULL = 0.9
 
 def check(evidence: Evidence) -> Check:
     if evidence.stored.run.plan.options.server is None:
-        return Check(ID, TITLE, "unavailable", "Does not apply: nothing was sent by a schedule. "
-                     "Latencies of calls are those of a closed loop, and no latency under load.")
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "Does not apply: nothing was sent by a schedule. "
+            "Latencies of calls are those of a closed loop, and no latency under load.",
+        )
     servers = [p for p in evidence.stored.processes if timed(p) and p.facts.load is not None]
     scheduled = [p for p in servers if _load(p).intended_rate]
     lost = [p for p in servers if p.status == "discarded"]
     kept = [_load(p) for p in scheduled if p.status == "ok"]
-    figures: dict[str, float] = {"servers": len(servers), "scheduled": len(scheduled),
-                                "discarded": len(lost)}
+    figures: dict[str, float] = {
+        "servers": len(servers),
+        "scheduled": len(scheduled),
+        "discarded": len(lost),
+    }
     if kept:
         figures["least_share"] = round(min(load.share() or 0.0 for load in kept), 4)
     if any(not load.open_loop for load in kept):
-        return Check(ID, TITLE, "fail", "Latencies of a generator that has no schedule were kept.",
-                     figures)
+        return Check(
+            ID, TITLE, "fail", "Latencies of a generator that has no schedule were kept.", figures
+        )
     if len(lost) > MANY_LOST * max(1, len(servers)):
-        return Check(ID, TITLE, "warn", f"{len(lost)} of {len(servers)} samples were left out; the "
-                     f"first because {lost[0].reason}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"{len(lost)} of {len(servers)} samples were left out; the "
+            f"first because {lost[0].reason}.",
+            figures,
+        )
     if full := _full(servers):
         return Check(ID, TITLE, "warn", full, figures)
     if not scheduled:
-        return Check(ID, TITLE, "unavailable", "Requests were sent as fast as they were answered: "
-                     "throughput is measured, and no latency.", figures)
-    return Check(ID, TITLE, "pass", f"{len(kept)} loads by a schedule: at least "
-                 f"{percent(figures.get('least_share', 1.0))} of the intended rate, no error, and "
-                 f"latencies from the planned moment.{_few(kept)}", figures)
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "Requests were sent as fast as they were answered: "
+            "throughput is measured, and no latency.",
+            figures,
+        )
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"{len(kept)} loads by a schedule: at least "
+        f"{percent(figures.get('least_share', 1.0))} of the intended rate, no error, and "
+        f"latencies from the planned moment.{_few(kept)}",
+        figures,
+    )
 
 
 def _load(process: Process) -> LoadFacts:
@@ -66,8 +93,10 @@ def _few(kept: list[LoadFacts]) -> str:
     if fewest >= ENOUGH:
         return ""
     slowest = "the slowest" if fewest <= 1000 else f"one of the {-(-fewest // 1000)} slowest"
-    return (f" The 99.9th percentile of {fewest:,} requests is {slowest} of them: a longer load "
-            "tells more.")
+    return (
+        f" The 99.9th percentile of {fewest:,} requests is {slowest} of them: a longer load "
+        "tells more."
+    )
 
 
 def _full(servers: list[Process]) -> str:
@@ -76,5 +105,7 @@ def _full(servers: list[Process]) -> str:
     full = [load for load in free if float(load.generator_cpu or 0) > FULL]
     if not full:
         return ""
-    return (f"In {len(full)} of {len(free)} loads without a rate the generator used more than "
-            f"{percent(FULL)} of its processors: the throughput may be its own limit.")
+    return (
+        f"In {len(full)} of {len(free)} loads without a rate the generator used more than "
+        f"{percent(FULL)} of its processors: the throughput may be its own limit."
+    )

@@ -39,31 +39,62 @@ def _programs(stored: StoredRun) -> Check:
     shortest = min(taken)
     figures = {"shortest_s": shortest, "processes": len(taken)}
     if shortest < PROGRAM_LEAST_S:
-        return Check(ID, TITLE, "warn", f"The shortest process took {shortest * 1000:.1f} ms: "
-                     "mostly the start of a program. Give it more to do.", figures)
-    return Check(ID, TITLE, "pass", f"The shortest process took {shortest * 1000:,.0f} ms, timed "
-                 "in nanoseconds by the launcher.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"The shortest process took {shortest * 1000:.1f} ms: "
+            "mostly the start of a program. Give it more to do.",
+            figures,
+        )
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"The shortest process took {shortest * 1000:,.0f} ms, timed "
+        "in nanoseconds by the launcher.",
+        figures,
+    )
 
 
 def _regions(evidence: Evidence) -> Check:
     stored = evidence.stored
     clocks = {p.number: c for p in measured(stored) if (c := _clock(p))}
-    timed = [(s, elapsed_ns) for s in evidence.sieve.kept
-             if (elapsed_ns := s.facts.elapsed_ns) is not None and s.process in clocks]
+    timed = [
+        (s, elapsed_ns)
+        for s in evidence.sieve.kept
+        if (elapsed_ns := s.facts.elapsed_ns) is not None and s.process in clocks
+    ]
     if not timed:
         return Check(ID, TITLE, "unavailable", "The clock's resolution and cost were not recorded.")
     short = [_name(s) for s, ns in timed if _region(s, ns) < _needed(clocks[s.process])]
     clock = next(iter(clocks.values()))
     shortest_ns = min(_region(s, ns) for s, ns in timed)
-    figures = {"clock": to_builtins(clock), "shortest_ns": shortest_ns, "samples": len(timed),
-               "short": len(short)}
+    figures = {
+        "clock": to_builtins(clock),
+        "shortest_ns": shortest_ns,
+        "samples": len(timed),
+        "short": len(short),
+    }
     if short:
-        return Check(ID, TITLE, "warn", f"{counted(len(short), 'sample')} of {len(timed)} lasted "
-                     f"less than 1 ms or {OVERHEADS} readings of the clock: {listed(short)}. More "
-                     "iterations help.", figures)
-    return Check(ID, TITLE, "pass", f"The clock resolves {clock.resolution_ns} ns and costs "
-                 f"{clock.overhead_ns} ns to read; the shortest region lasted "
-                 f"{shortest_ns / 1e6:,.1f} ms.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"{counted(len(short), 'sample')} of {len(timed)} lasted "
+            f"less than 1 ms or {OVERHEADS} readings of the clock: {listed(short)}. More "
+            "iterations help.",
+            figures,
+        )
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"The clock resolves {clock.resolution_ns} ns and costs "
+        f"{clock.overhead_ns} ns to read; the shortest region lasted "
+        f"{shortest_ns / 1e6:,.1f} ms.",
+        figures,
+    )
 
 
 def _clock(process: Process) -> Clock | None:

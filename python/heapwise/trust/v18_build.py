@@ -25,12 +25,16 @@ MANY_ASSERTS = 5
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     peers = [s.peer for s in stored.run.plan.subjects if s.peer is not None]
-    builds = {(p.experiment, start.compiler, str(start.flags), start.ndebug)
-              for p in measured(stored) if (start := p.facts.start) and start.compiler}
+    builds = {
+        (p.experiment, start.compiler, str(start.flags), start.ndebug)
+        for p in measured(stored)
+        if (start := p.facts.start) and start.compiler
+    }
     figures: dict[str, Any] = {
         "peers": {p.name: {"version": p.version, "build_id": p.build_id} for p in peers},
-        "builds": [{"compiler": c, "flags": f, "ndebug": n}
-                   for _, c, f, n in sorted(builds, key=str)],
+        "builds": [
+            {"compiler": c, "flags": f, "ndebug": n} for _, c, f, n in sorted(builds, key=str)
+        ],
     }
     if not peers and not builds:
         return Check(ID, TITLE, "unavailable", "Neither an allocator nor a compiler is on record.")
@@ -39,15 +43,19 @@ def check(evidence: Evidence) -> Check:
     slow = [e for e, _, flags, _ in builds if not optimised(flags)]
     if debug or slow:
         return Check(ID, TITLE, "fail", f"Built for debugging: {listed(debug + slow)}.", figures)
-    asserting = [f"{p.name} ({p.asserts} calls of a failed assertion)" for p in peers
-                 if p.asserts >= MANY_ASSERTS]
+    asserting = [
+        f"{p.name} ({p.asserts} calls of a failed assertion)"
+        for p in peers
+        if p.asserts >= MANY_ASSERTS
+    ]
     asserting += [e for e, _, _, ndebug in builds if ndebug is False]
     if asserting:
         return Check(ID, TITLE, "warn", f"Built with assertions: {listed(asserting)}.", figures)
     unnamed = [p.name for p in peers if not p.version and not p.build_id]
     if unnamed:
-        return Check(ID, TITLE, "warn", f"Neither version nor build-id known of "
-                     f"{listed(unnamed)}.", figures)
+        return Check(
+            ID, TITLE, "warn", f"Neither version nor build-id known of {listed(unnamed)}.", figures
+        )
     return Check(ID, TITLE, "pass", _words(len(peers), [c for _, c, _, _ in builds]), figures)
 
 

@@ -25,14 +25,22 @@ def check(evidence: Evidence) -> Check:
     shared = before_settings.keys() & after_settings.keys()
     if not shared:
         return Check(ID, TITLE, "unavailable", "No setting of the kernel is on record.")
-    changed = {k: [before_settings[k], after_settings[k]] for k in sorted(shared)
-               if before_settings[k] != after_settings[k]}
+    changed = {
+        k: [before_settings[k], after_settings[k]]
+        for k in sorted(shared)
+        if before_settings[k] != after_settings[k]
+    }
     figures = {"settings": {k: before_settings[k] for k in sorted(shared)}, "changed": changed}
     if changed:
         words = [f"{k} from {a} to {b}" for k, (a, b) in changed.items()]
         return Check(ID, TITLE, "fail", f"Changed during the run: {listed(words)}.", figures)
-    return Check(ID, TITLE, "pass", f"{counted(len(shared), 'setting')} read before and after, "
-                 "all the same.", figures)
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"{counted(len(shared), 'setting')} read before and after, all the same.",
+        figures,
+    )
 
 
 def _settings(machine: Machine) -> dict[str, Any]:

@@ -17,8 +17,16 @@ from heapwise.wording.lists import counted, listed
 ID, TITLE = "V20", "No tuning leaked in"
 
 PREFIXES = (
-    "MALLOC_", "GLIBC_TUNABLES", "LD_", "MIMALLOC_", "JEMALLOC_", "TCMALLOC_", "TBB_MALLOC_",
-    "SCUDO_OPTIONS", "HEAPWISE_MALLOC_", "HEAPWISE_GC_",
+    "MALLOC_",
+    "GLIBC_TUNABLES",
+    "LD_",
+    "MIMALLOC_",
+    "JEMALLOC_",
+    "TCMALLOC_",
+    "TBB_MALLOC_",
+    "SCUDO_OPTIONS",
+    "HEAPWISE_MALLOC_",
+    "HEAPWISE_GC_",
 )
 
 HIDDEN_VALUE = "(not stored)"
@@ -32,25 +40,51 @@ def check(evidence: Evidence) -> Check:
     prefixes = set(PREFIXES)
     for subject in stored.run.plan.subjects:
         prefixes.update(subject.peer.environment_prefixes if subject.peer else [])
-    leaked = sorted(n for n in environment if n != LIBRARY_PATH
-                    and n.startswith(tuple(p for p in prefixes if p)))
-    declared = {s.name: dict(s.peer.environment) for s in stored.run.plan.subjects
-                if s.peer and s.peer.environment and not s.control}
+    leaked = sorted(
+        n
+        for n in environment
+        if n != LIBRARY_PATH and n.startswith(tuple(p for p in prefixes if p))
+    )
+    declared = {
+        s.name: dict(s.peer.environment)
+        for s in stored.run.plan.subjects
+        if s.peer and s.peer.environment and not s.control
+    }
     figures = {"variables": len(environment), "leaked": leaked, "declared": declared}
     if strange := _of_the_engine(stored.run.plan):
-        return Check(ID, TITLE, "fail", f"The machine's worker changed {listed(strange)}: the "
-                     "processes did not have the environment that was captured.",
-                     figures | {"strange": strange})
+        return Check(
+            ID,
+            TITLE,
+            "fail",
+            f"The machine's worker changed {listed(strange)}: the "
+            "processes did not have the environment that was captured.",
+            figures | {"strange": strange},
+        )
     if leaked:
         values = [f"{name}={environment[name]}" for name in leaked]
-        return Check(ID, TITLE, "warn", f"Kept from your environment: {listed(values)}. The rows "
-                     "are not default against default.", figures)
-    declared |= {build.name or build.program: build.environment
-                 for build in stored.run.plan.builds if build.environment}
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"Kept from your environment: {listed(values)}. The rows "
+            "are not default against default.",
+            figures,
+        )
+    declared |= {
+        build.name or build.program: build.environment
+        for build in stored.run.plan.builds
+        if build.environment
+    }
     libraries = environment.get(LIBRARY_PATH)
     found = f"; the loader looked for libraries in {libraries} first" if libraries else ""
-    return Check(ID, TITLE, "pass", f"The processes got {counted(len(environment), 'variable')} of "
-                 f"yours, none of which tunes an allocator{_declared(declared)}{found}.", figures)
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"The processes got {counted(len(environment), 'variable')} of "
+        f"yours, none of which tunes an allocator{_declared(declared)}{found}.",
+        figures,
+    )
 
 
 def _of_the_engine(plan: Plan) -> list[str]:
@@ -60,11 +94,17 @@ def _of_the_engine(plan: Plan) -> list[str]:
         return []
     captured = plan.options.fleet.environment
     return sorted(
-        name for name, value in plan.environment.items() if name not in captured
-        or (HIDDEN_VALUE not in (value, captured[name]) and captured[name] != value))
+        name
+        for name, value in plan.environment.items()
+        if name not in captured
+        or (HIDDEN_VALUE not in (value, captured[name]) and captured[name] != value)
+    )
 
 
 def _declared(variables: dict[str, dict[str, str]]) -> str:
-    words = [f"{name} gets {variable}={value}" for name, its in variables.items()
-             for variable, value in its.items()]
+    words = [
+        f"{name} gets {variable}={value}"
+        for name, its in variables.items()
+        for variable, value in its.items()
+    ]
     return f"; by its declaration or command {listed(words)}" if words else ""

@@ -23,12 +23,22 @@ def check(evidence: Evidence) -> Check:
     figures = {"tuned": tuned, "ranked_apart": apart}
     if tuned and len(tuned) < len([s for s in subjects if s.peer]):
         words = listed(f"{name} by {listed(names)}" for name, names in tuned.items())
-        return Check(ID, TITLE, "warn",
-                     f"Tuned subjects are compared with others that have their defaults: {words}.",
-                     figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"Tuned subjects are compared with others that have their defaults: {words}.",
+            figures,
+        )
     inlined = f" {listed(apart)}: compiled into the program, so ranked apart." if apart else ""
-    return Check(ID, TITLE, "pass", "Each allocator has its default settings"
-                 f"{_needed([s.peer for s in subjects if s.peer])}.{inlined}", figures)
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        "Each allocator has its default settings"
+        f"{_needed([s.peer for s in subjects if s.peer])}.{inlined}",
+        figures,
+    )
 
 
 def is_tuned(peer: Peer) -> bool:
@@ -39,6 +49,9 @@ def is_tuned(peer: Peer) -> bool:
 
 
 def _needed(peers: list[Peer]) -> str:
-    found = [f"{name}={value} for {peer.name}" for peer in peers
-             for name, value in peer.environment.items()]
+    found = [
+        f"{name}={value} for {peer.name}"
+        for peer in peers
+        for name, value in peer.environment.items()
+    ]
     return f", and the settings that its authors require: {listed(found)}" if found else ""

@@ -23,8 +23,12 @@ STARTS_NEEDED = 20
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     if stored.run.plan.kind == "run":
-        return Check(ID, TITLE, "unavailable",
-                     "Does not apply: the experiments time regions inside their processes.")
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "Does not apply: the experiments time regions inside their processes.",
+        )
     starts = {p.subject: p.facts.startup_s for p in stored.processes if p.facts.startup_s}
     taken: dict[str, list[float]] = {}
     for process in measured(stored):
@@ -34,15 +38,31 @@ def check(evidence: Evidence) -> Check:
     figures = {"startup_s": starts, "median_s": times}
     if not times:
         return Check(ID, TITLE, "unavailable", "No empty program was timed.", figures)
-    short = {name: wall / starts[name] for name, wall in times.items()
-             if wall < STARTS_NEEDED * starts[name]}
-    span = " to ".join(dict.fromkeys(f"{s * 1000:.1f}" for s in (
-        min(starts.values()), max(starts.values()))))
+    short = {
+        name: wall / starts[name]
+        for name, wall in times.items()
+        if wall < STARTS_NEEDED * starts[name]
+    }
+    span = " to ".join(
+        dict.fromkeys(f"{s * 1000:.1f}" for s in (min(starts.values()), max(starts.values())))
+    )
     if short:
         words = listed(f"{name} {factor:.1f} times" for name, factor in short.items())
-        return Check(ID, TITLE, "warn", f"A process lasts less than {STARTS_NEEDED} times as long "
-                     f"as an empty program, which takes {span} ms: {words}. Much of what was "
-                     "measured is the start.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"A process lasts less than {STARTS_NEEDED} times as long "
+            f"as an empty program, which takes {span} ms: {words}. Much of what was "
+            "measured is the start.",
+            figures,
+        )
     least = min(wall / starts[name] for name, wall in times.items())
-    return Check(ID, TITLE, "pass", f"An empty program takes {span} ms; the processes last at "
-                 f"least {least:,.0f} times as long.", figures)
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"An empty program takes {span} ms; the processes last at "
+        f"least {least:,.0f} times as long.",
+        figures,
+    )

@@ -28,26 +28,41 @@ def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     found = list(evidence.claims.values())
     if not found:
-        return Check(ID, TITLE, "unavailable", "There was nothing to compare.",
-                     {"damaged_lines": stored.damaged_lines})
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "There was nothing to compare.",
+            {"damaged_lines": stored.damaged_lines},
+        )
     few = [c for c in found if c.n < LEAST]
     fallen = [c for c in found if c.differs and not c.survives]
     tied = {id: d for id, d in evidence.dependence.items() if d.p_value < SURE and d.factor > 1}
     figures: dict[str, Any] = {
-        "comparisons": len(found), "too_few": len(few),
-        "fall_to_holm": [_name(c) for c in fallen], "damaged_lines": stored.damaged_lines,
+        "comparisons": len(found),
+        "too_few": len(few),
+        "fall_to_holm": [_name(c) for c in fallen],
+        "damaged_lines": stored.damaged_lines,
         "correlated": {id: d.lag_one for id, d in tied.items()},
         "drifting": {_name(c): c.drift for c in found if c.drift is not None},
     }
     troubles = _troubles(few, fallen, tied, stored.damaged_lines)
     if figures["drifting"]:
-        troubles.append(f"{_start(troubles)}ounds of {listed(figures['drifting'])} depend on the "
-                        "rounds before them, so the difference is not shown")
+        troubles.append(
+            f"{_start(troubles)}ounds of {listed(figures['drifting'])} depend on the "
+            "rounds before them, so the difference is not shown"
+        )
     if troubles:
         return Check(ID, TITLE, "warn", f"{'; '.join(troubles)}.", figures)
-    return Check(ID, TITLE, "pass", f"{counted(len(found), 'comparison')} from at least "
-                 f"{min(c.n for c in found)} paired rounds each; {_kept(evidence)}; what "
-                 "is claimed also survives Holm's adjustment.", figures)
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"{counted(len(found), 'comparison')} from at least "
+        f"{min(c.n for c in found)} paired rounds each; {_kept(evidence)}; what "
+        "is claimed also survives Holm's adjustment.",
+        figures,
+    )
 
 
 def _kept(evidence: Evidence) -> str:
@@ -59,23 +74,33 @@ def _start(troubles: list[str]) -> str:
     return "r" if troubles else "R"
 
 
-def _troubles(few: list[Claim], fallen: list[Claim], tied: dict[str, Dependence],
-              damaged: int) -> list[str]:
+def _troubles(
+    few: list[Claim], fallen: list[Claim], tied: dict[str, Dependence], damaged: int
+) -> list[str]:
     found = []
     if few:
-        found.append(f"{counted(len(few), 'comparison')} with fewer than {LEAST} rounds "
-                     f"({listed(_name(c) for c in few)}): no interval, so no verdict")
+        found.append(
+            f"{counted(len(few), 'comparison')} with fewer than {LEAST} rounds "
+            f"({listed(_name(c) for c in few)}): no interval, so no verdict"
+        )
     if fallen:
         most = max(c.comparisons for c in fallen)
         least = rounds_needed(most)
-        more = "more rounds could tell" if all(c.n >= least for c in fallen) \
+        more = (
+            "more rounds could tell"
+            if all(c.n >= least for c in fallen)
             else f"at least {least} rounds are needed"
-        found.append(f"{counted(len(fallen), 'difference')} ({listed(_name(c) for c in fallen)}) "
-                     f"would not survive {counted(most, 'comparison')} at once; {more}")
+        )
+        found.append(
+            f"{counted(len(fallen), 'difference')} ({listed(_name(c) for c in fallen)}) "
+            f"would not survive {counted(most, 'comparison')} at once; {more}"
+        )
     if tied:
         widest = max(d.factor for d in tied.values())
-        found.append(f"rounds depend on the rounds before them ({listed(tied)}), so intervals are "
-                     f"up to {widest:.1f} times as wide as they would otherwise be")
+        found.append(
+            f"rounds depend on the rounds before them ({listed(tied)}), so intervals are "
+            f"up to {widest:.1f} times as wide as they would otherwise be"
+        )
     if damaged:
         found.append(f"{counted(damaged, 'line')} of the samples could not be read")
     return [words[0].upper() + words[1:] if not i else words for i, words in enumerate(found)]

@@ -25,25 +25,46 @@ def check(evidence: Evidence) -> Check:
     if replay is None:
         return Check(ID, TITLE, "unavailable", "Does not apply: nothing was replayed.")
     played = [p for p in evidence.stored.processes if timed(p) and p.status == "ok"]
-    figures = {"calls": replay.calls, "threads": replay.threads, "processes": len(played),
-               "missed_calls": replay.missed_calls, "missed_threads": replay.missed_threads,
-               "unknown_ends": replay.unknown_ends}
+    figures = {
+        "calls": replay.calls,
+        "threads": replay.threads,
+        "processes": len(played),
+        "missed_calls": replay.missed_calls,
+        "missed_threads": replay.missed_threads,
+        "unknown_ends": replay.unknown_ends,
+    }
     if fault := _fault(replay, played):
         return Check(ID, TITLE, "fail", fault, figures)
     if replay.calls and replay.unknown_ends / replay.calls > MOST_UNKNOWN:
-        return Check(ID, TITLE, "warn", f"{percent(replay.unknown_ends / replay.calls)} of the "
-                     "calls free blocks that were made before the recording: they are not played.",
-                     figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"{percent(replay.unknown_ends / replay.calls)} of the "
+            "calls free blocks that were made before the recording: they are not played.",
+            figures,
+        )
     if not played:
         return Check(ID, TITLE, "unavailable", "No replay ended well.", figures)
-    part = "" if replay.window is None else (
-        f"Window {replay.window} of the run, with the {replay.prepared:,} blocks that live where "
-        "it begins, but without the holes that earlier frees left between them: ")
-    return Check(ID, TITLE, "pass", f"{part}{replay.calls:,} calls of {replay.threads} threads, "
-                 f"{replay.handed_over:,} blocks handed over: calls, blocks and bytes are those of "
-                 f"the trace in all {len(played)} processes, and so is the peak of live bytes"
-                 f"{_if_ordered(replay)}; addresses and the program's own work between the calls "
-                 "are not.", figures)
+    part = (
+        ""
+        if replay.window is None
+        else (
+            f"Window {replay.window} of the run, with the {replay.prepared:,} blocks that live "
+            "where it begins, but without the holes that earlier frees left between them: "
+        )
+    )
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"{part}{replay.calls:,} calls of {replay.threads} threads, "
+        f"{replay.handed_over:,} blocks handed over: calls, blocks and bytes are those of "
+        f"the trace in all {len(played)} processes, and so is the peak of live bytes"
+        f"{_if_ordered(replay)}; addresses and the program's own work between the calls "
+        "are not.",
+        figures,
+    )
 
 
 def _if_ordered(replay: Replay) -> str:
@@ -53,13 +74,17 @@ def _if_ordered(replay: Replay) -> str:
 
 def _fault(replay: Replay, played: list[Process]) -> str:
     if replay.missed_calls or replay.missed_threads:
-        return (f"The recording missed {replay.missed_calls} calls and {replay.missed_threads} "
-                "threads.")
+        return (
+            f"The recording missed {replay.missed_calls} calls and {replay.missed_threads} threads."
+        )
     if replay.window is None and replay.peak_live_bytes != replay.script_peak_live_bytes:
-        return (f"At most {replay.peak_live_bytes:,} bytes live at once in the trace, and "
-                f"{replay.script_peak_live_bytes:,} in the replay.")
-    silent = sum(not any(check.id == "work" and check.ok for check in p.facts.checks or ())
-                 for p in played)
+        return (
+            f"At most {replay.peak_live_bytes:,} bytes live at once in the trace, and "
+            f"{replay.script_peak_live_bytes:,} in the replay."
+        )
+    silent = sum(
+        not any(check.id == "work" and check.ok for check in p.facts.checks or ()) for p in played
+    )
     if silent:
         return f"{silent} of {len(played)} processes do not say that they made the recorded calls."
     return ""

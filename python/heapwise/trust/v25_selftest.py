@@ -19,17 +19,40 @@ ID, TITLE = "V25", "The laboratory found its planted faults"
 def check(evidence: Evidence) -> Check:
     test = evidence.stored.run.self_test
     if test is None:
-        return Check(ID, TITLE, "unavailable", "Unverified: this machine and build had no "
-                     "self-test when the run began. heapwise selftest makes one.")
+        return Check(
+            ID,
+            TITLE,
+            "unavailable",
+            "Unverified: this machine and build had no "
+            "self-test when the run began. heapwise selftest makes one.",
+        )
     found = [p for p in test.planted if p.outcome == "found"]
     noisy = [p for p in test.planted if p.outcome == "too noisy"]
-    figures = {"created": test.created, "planted": len(test.planted), "found": len(found),
-               "missed": [p.planted for p in test.failures], "too_noisy": len(noisy)}
+    figures = {
+        "created": test.created,
+        "planted": len(test.planted),
+        "found": len(found),
+        "missed": [p.planted for p in test.failures],
+        "too_noisy": len(noisy),
+    }
     if test.failures:
         words = [f"{p.check}: {p.planted} ({p.outcome})" for p in test.failures]
-        return Check(ID, TITLE, "warn", f"The self-test of {test.created[:10]} failed in "
-                     f"{counted(len(words), 'place')}: {listed(words)}.", figures)
-    small = f"; {counted(len(noisy), 'effect')} too small for the noise of that time" if noisy \
-        else ""
-    return Check(ID, TITLE, "pass", f"Found {len(found)} of {len(test.planted)} faults and "
-                 f"effects that were planted on {test.created[:10]}{small}.", figures)
+        return Check(
+            ID,
+            TITLE,
+            "warn",
+            f"The self-test of {test.created[:10]} failed in "
+            f"{counted(len(words), 'place')}: {listed(words)}.",
+            figures,
+        )
+    small = (
+        f"; {counted(len(noisy), 'effect')} too small for the noise of that time" if noisy else ""
+    )
+    return Check(
+        ID,
+        TITLE,
+        "pass",
+        f"Found {len(found)} of {len(test.planted)} faults and "
+        f"effects that were planted on {test.created[:10]}{small}.",
+        figures,
+    )

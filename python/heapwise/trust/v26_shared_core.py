@@ -40,43 +40,79 @@ def check(evidence: Evidence) -> Check:
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     waits = wait_effects(evidence)
     own = {c.sample.subject for c in evidence.candidates if not c.after_counts}
-    figures = {"samples": len(crowds), "struck": struck, "discarded": removed,
-               "cells_as_they_are": spared, "median": float(np.median(crowds)),
-               "largest": max(crowds), "waits": waits, "busy_afterwards": sorted(own)}
+    figures = {
+        "samples": len(crowds),
+        "struck": struck,
+        "discarded": removed,
+        "cells_as_they_are": spared,
+        "median": float(np.median(crowds)),
+        "largest": max(crowds),
+        "waits": waits,
+        "busy_afterwards": sorted(own),
+    }
     verdict: Verdict = "warn" if spared or waits else "pass"
-    words = (f"Around each of {counted(len(crowds), 'sample')} a core did what it can, within "
-             f"{percent(CROWD)}")
+    words = (
+        f"Around each of {counted(len(crowds), 'sample')} a core did what it can, within "
+        f"{percent(CROWD)}"
+    )
     if struck:
-        words = (f"Around {struck} of {len(crowds)} samples somebody shared the core, or its "
-                 f"clock was lower; {removed} of them discarded, as the rule says")
+        words = (
+            f"Around {struck} of {len(crowds)} samples somebody shared the core, or its "
+            f"clock was lower; {removed} of them discarded, as the rule says"
+        )
     if spared:
-        words += (f"; in {counted(spared, 'cell')} too few others would have been left, so "
-                  "their intervals carry it")
+        words += (
+            f"; in {counted(spared, 'cell')} too few others would have been left, so "
+            "their intervals carry it"
+        )
     if waits:
-        words += ("; after a wait for a quiet core values differ: " + listed(
-            f"{name} by {percent(effect)}" for name, effect in waits.items()))
+        words += "; after a wait for a quiet core values differ: " + listed(
+            f"{name} by {percent(effect)}" for name, effect in waits.items()
+        )
     return Check(ID, TITLE, verdict, f"{words}.", figures)
 
 
 def _programs(processes: list[Process]) -> Check:
-    looks = [(p, [(look.cpu, float(look.breadth_before_ns)) for look in p.facts.processors or ()
-                  if look.breadth_before_ns]) for p in processes]
+    looks = [
+        (
+            p,
+            [
+                (look.cpu, float(look.breadth_before_ns))
+                for look in p.facts.processors or ()
+                if look.breadth_before_ns
+            ],
+        )
+        for p in processes
+    ]
     looked = [found for _, found in looks if found]
     if not looked:
         return Check(ID, TITLE, "unavailable", "No chains were timed before the processes.")
     usual = References(look for found in looked for look in found)
     crowds = [max(took / usual.of(cpu) - 1 for cpu, took in found) for found in looked]
     struck = sum(crowd > CROWD for crowd in crowds)
-    figures = {"processes": len(crowds), "struck": struck, "median": float(np.median(crowds)),
-               "largest": max(crowds)}
+    figures = {
+        "processes": len(crowds),
+        "struck": struck,
+        "median": float(np.median(crowds)),
+        "largest": max(crowds),
+    }
     if not struck:
-        return Check(ID, TITLE, "pass", "Before each of "
-                     f"{counted(len(crowds), 'process', 'processes')} every core did what it can, "
-                     f"within {percent(CROWD)}.", figures)
-    words = (f"Before {struck} of {len(crowds)} processes somebody shared a core, or its clock was "
-             "lower; this check discards nothing of programs, so the intervals carry it")
-    return Check(ID, TITLE, "warn" if struck > TOO_MANY * len(crowds) else "pass", f"{words}.",
-                 figures)
+        return Check(
+            ID,
+            TITLE,
+            "pass",
+            "Before each of "
+            f"{counted(len(crowds), 'process', 'processes')} every core did what it can, "
+            f"within {percent(CROWD)}.",
+            figures,
+        )
+    words = (
+        f"Before {struck} of {len(crowds)} processes somebody shared a core, or its clock was "
+        "lower; this check discards nothing of programs, so the intervals carry it"
+    )
+    return Check(
+        ID, TITLE, "warn" if struck > TOO_MANY * len(crowds) else "pass", f"{words}.", figures
+    )
 
 
 def wait_effects(evidence: Evidence) -> dict[str, float]:
@@ -99,14 +135,19 @@ def wait_effects(evidence: Evidence) -> dict[str, float]:
         middle = float(np.median([value for _, value in found]))
         for waited, value in found:
             groups.setdefault(names[number], ([], []))[waited].append(value - middle)
-    return _certain({name: both for name, both in groups.items()
-                     if min(map(len, both)) >= FEWEST})
+    return _certain({name: both for name, both in groups.items() if min(map(len, both)) >= FEWEST})
 
 
 def _certain(groups: dict[str, tuple[list[float], list[float]]]) -> dict[str, float]:
-    p_values = [mann_whitney(np.array(waited), np.array(others))
-                for others, waited in groups.values()]
-    effects = {name: float(np.expm1(np.median(waited) - np.median(others)))
-               for name, (others, waited) in groups.items()}
-    return {name: effects[name] for name, p in zip(effects, holm(p_values), strict=True)
-            if p < SURE and abs(effects[name]) > MATTERS}
+    p_values = [
+        mann_whitney(np.array(waited), np.array(others)) for others, waited in groups.values()
+    ]
+    effects = {
+        name: float(np.expm1(np.median(waited) - np.median(others)))
+        for name, (others, waited) in groups.items()
+    }
+    return {
+        name: effects[name]
+        for name, p in zip(effects, holm(p_values), strict=True)
+        if p < SURE and abs(effects[name]) > MATTERS
+    }

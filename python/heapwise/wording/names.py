@@ -6,19 +6,35 @@ from collections.abc import Mapping
 from typing import Any
 
 QUANTITIES = {
-    "wall_time": "time", "cpu_time": "CPU time", "peak_memory": "peak memory",
-    "tree_peak": "peak memory of all processes", "mean_memory": "mean memory",
-    "end_memory": "memory at the end", "group_peak": "peak memory of the control group",
-    "minor_faults": "minor page faults", "major_faults": "major page faults",
+    "wall_time": "time",
+    "cpu_time": "CPU time",
+    "peak_memory": "peak memory",
+    "tree_peak": "peak memory of all processes",
+    "mean_memory": "mean memory",
+    "end_memory": "memory at the end",
+    "group_peak": "peak memory of the control group",
+    "minor_faults": "minor page faults",
+    "major_faults": "major page faults",
     "voluntary_switches": "voluntary context switches",
     "involuntary_switches": "involuntary context switches",
-    "wall": "time", "peak_resident": "peak memory",
-    "cpu_per_request": "processor time per request", "after_idle": "memory after idle time",
+    "wall": "time",
+    "peak_resident": "peak memory",
+    "cpu_per_request": "processor time per request",
+    "after_idle": "memory after idle time",
 }
 QUANTILES = ("p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max")
-SPELLINGS = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99.9": "p99.9",
-             "p99_99": "p99.99", "p99.99": "p99.99", "p99_999": "p99.999", "p99.999": "p99.999",
-             "max": "max"}
+SPELLINGS = {
+    "p50": "p50",
+    "p90": "p90",
+    "p99": "p99",
+    "p99_9": "p99.9",
+    "p99.9": "p99.9",
+    "p99_99": "p99.99",
+    "p99.99": "p99.99",
+    "p99_999": "p99.999",
+    "p99.999": "p99.999",
+    "max": "max",
+}
 
 
 def split_quantile(quantity: str) -> tuple[str, str] | None:

@@ -49,8 +49,7 @@ def scale_for(values: Iterable[float | None], unit: str) -> Scale:
     steps = SCALES.get(unit, [(1.0, unit)])
     present = [abs(v) for v in values if v]
     least = min(present, default=1.0)
-    factor, label = max((step for step in steps if step[0] <= least * 1.0000001),
-                        default=steps[0])
+    factor, label = max((step for step in steps if step[0] <= least * 1.0000001), default=steps[0])
     return Scale(factor, label)
 
 
@@ -70,8 +69,11 @@ def show(value: float, unit: str) -> str:
 def size(value: float) -> str:
     """Bytes that are often a power of two: ``4 KiB``, ``23.5 GiB``."""
     scale = scale_for([value], "bytes")
-    return f"{value / scale.factor:.4g} {scale.label}" if value >= 1000 * scale.factor else \
-        f"{value / scale.factor:.3g} {scale.label}"
+    return (
+        f"{value / scale.factor:.4g} {scale.label}"
+        if value >= 1000 * scale.factor
+        else f"{value / scale.factor:.3g} {scale.label}"
+    )
 
 
 def times(ratio: float, figures: int = 3) -> str:
@@ -115,8 +117,8 @@ def tick_percent(share: float) -> str:
 
 
 def change(ratio: float, more: str, less: str) -> str:
-    """0.905 -> ``9.5 % less``; from a factor of 2 on in times: ``2.41x as much``, ``3.00x faster``.
-    """
+    """0.905 -> ``9.5 % less``; from a factor of 2 on in times: ``2.41x as much``, ``3.00x
+    faster``."""
     if ratio >= TWICE:
         return factor_words(ratio, more)
     if ratio <= 1 / TWICE and (less != LESS or ratio < LEAST_SHARE):

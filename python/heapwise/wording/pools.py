@@ -2,5 +2,9 @@
 
 from __future__ import annotations
 
-POOL_NAMES = {"unsynchronized": "a pool", "thread_cached": "a pool for threads",
-              "sized": "pools for its sizes", "arena": "an arena"}
+POOL_NAMES = {
+    "unsynchronized": "a pool",
+    "thread_cached": "a pool for threads",
+    "sized": "pools for its sizes",
+    "arena": "an arena",
+}

@@ -44,8 +44,8 @@ def difference_words(ratio: float, less: str, more: str) -> str:
 
 
 def difference_ends(ratio: float, low: float, high: float, less: str, more: str) -> str:
-    """The interval of ``difference_words``, in its own terms: ``8.9 to 10.2 %``, ``6.20 to 6.50``.
-    """
+    """The interval of ``difference_words``, in its own terms: ``8.9 to 10.2 %``, ``6.20 to
+    6.50``."""
     if _is_in_percent(ratio, more if ratio > 1 else less):
         return percent_ends(low, high)
     return ends(low, high) if ratio > 1 else ends(1 / high, 1 / low)

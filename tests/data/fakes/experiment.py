@@ -11,8 +11,20 @@ from pathlib import Path
 
 NAME = Path(sys.argv[0]).name
 SUBJECTS = {
-    "subjects": ["good", "slower", "crash", "hang", "refuse", "wrong_work", "noisy", "torn",
-                 "misspelt", "exits_5", "many", "hang_64"],
+    "subjects": [
+        "good",
+        "slower",
+        "crash",
+        "hang",
+        "refuse",
+        "wrong_work",
+        "noisy",
+        "torn",
+        "misspelt",
+        "exits_5",
+        "many",
+        "hang_64",
+    ],
     "single": ["good", "malloc"],
 }[NAME]
 
@@ -23,20 +35,37 @@ def say(**line):
 
 def describe():
     say(
-        schema=1, id=f"fake/{NAME}", family="fake", question="Does the runner cope?",
-        isolates="the runner", not_shown="anything real",
+        schema=1,
+        id=f"fake/{NAME}",
+        family="fake",
+        question="Does the runner cope?",
+        isolates="the runner",
+        not_shown="anything real",
         parameters=[
-            {"name": "size", "meaning": "bytes", "default": [8, 64], "smoke": [8], "unit": "bytes",
-             "least": 1},
-            {"name": "mode", "meaning": "a word", "default": ["a"], "smoke": ["a"],
-             "choices": ["a", "also", "zz"]},
+            {
+                "name": "size",
+                "meaning": "bytes",
+                "default": [8, 64],
+                "smoke": [8],
+                "unit": "bytes",
+                "least": 1,
+            },
+            {
+                "name": "mode",
+                "meaning": "a word",
+                "default": ["a"],
+                "smoke": ["a"],
+                "choices": ["a", "also", "zz"],
+            },
         ],
         quantities=[{"name": "pair", "unit": "ns/op", "better": "lower"}],
         subjects=[
             {"name": name, "kind": "malloc" if name == "malloc" else "inline", "title": name}
             for name in SUBJECTS
         ],
-        baseline=SUBJECTS[-1] if NAME == "single" else "good", repeats=3, dropped_repeats=1,
+        baseline=SUBJECTS[-1] if NAME == "single" else "good",
+        repeats=3,
+        dropped_repeats=1,
     )
 
 
@@ -45,8 +74,14 @@ def sample(repeat, value):
 
 
 def measure(subject, settings, repeats):
-    start = {"kind": "start", "schema": 1, "experiment": f"fake/{NAME}", "subject": subject,
-             "parameters": settings, "pid": os.getpid()}
+    start = {
+        "kind": "start",
+        "schema": 1,
+        "experiment": f"fake/{NAME}",
+        "subject": subject,
+        "parameters": settings,
+        "pid": os.getpid(),
+    }
     if "FAKE_MALLOC" in os.environ:
         start["malloc"] = {"path": os.environ["FAKE_MALLOC"], "build_id": ""}
     say(**start)

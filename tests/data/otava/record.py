@@ -46,18 +46,23 @@ def public_series() -> list[dict[str, Any]]:
         values = [round(float(value), 2) for value in series.data]
         truth = sorted({p.index for p in series.change_points if p.change_type in LASTING})
         ends = {min(len(values), index + delay) for index in truth for delay in DELAYS}
-        points = {end: [int(p.index) for p in compute_change_points(values[:end])[0]]
-                  for end in sorted({*ends, len(values)})}
-        found.append({"name": series.generator_name, "values": values, "changes": truth,
-                      "otava": points})
+        points = {
+            end: [int(p.index) for p in compute_change_points(values[:end])[0]]
+            for end in sorted({*ends, len(values)})
+        }
+        found.append(
+            {"name": series.generator_name, "values": values, "changes": truth, "otava": points}
+        )
     return found
 
 
 def main() -> None:
     (HERE / "statistics.json").write_text(
-        json.dumps([statistics(seed) for seed in range(SERIES)]).replace("], ", "],\n") + "\n")
+        json.dumps([statistics(seed) for seed in range(SERIES)]).replace("], ", "],\n") + "\n"
+    )
     (HERE / "series.json").write_text(
-        json.dumps(public_series(), separators=(",", ":")).replace("},{", "},\n{") + "\n")
+        json.dumps(public_series(), separators=(",", ":")).replace("},{", "},\n{") + "\n"
+    )
 
 
 if __name__ == "__main__":

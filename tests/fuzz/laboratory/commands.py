@@ -14,14 +14,65 @@ import typer
 
 from heapwise.cli.frame.app import build_app
 
-FORMATS = ["csv", "json", "markdown", "allocatorbench", "pool-vs-malloc",
-           "binary-trees", "hyperfine", "google-benchmark", "pages"]
+FORMATS = [
+    "csv",
+    "json",
+    "markdown",
+    "allocatorbench",
+    "pool-vs-malloc",
+    "binary-trees",
+    "hyperfine",
+    "google-benchmark",
+    "pages",
+]
 SAFE_NAMES = [word for word in hostile.NAMES if word not in ("/dev/full", "/", "~", "~root")]
-VALUES = ["1", "0", "-1", "6", "1.5", "90s", "10m", "1h", "0s", "auto", "yes", "no", "all", "none",
-          "glibc", "jemalloc", "glibc,jemalloc", "toy=/nowhere.so", "x=", "=x", "threads=1,2",
-          "threads=", "block_size=a", "pool/*", "pool/bulk", "E021", "V5", "V99", "5a10", "last",
-          "0-3,6", "0", "9999", "3-1", "csv", "pages", "C.UTF-8", "../out", "a/b", "--", "-",
-          "/dev/full", "/proc/nonexistent/x", "/proc/version", "."]
+VALUES = [
+    "1",
+    "0",
+    "-1",
+    "6",
+    "1.5",
+    "90s",
+    "10m",
+    "1h",
+    "0s",
+    "auto",
+    "yes",
+    "no",
+    "all",
+    "none",
+    "glibc",
+    "jemalloc",
+    "glibc,jemalloc",
+    "toy=/nowhere.so",
+    "x=",
+    "=x",
+    "threads=1,2",
+    "threads=",
+    "block_size=a",
+    "pool/*",
+    "pool/bulk",
+    "E021",
+    "V5",
+    "V99",
+    "5a10",
+    "last",
+    "0-3,6",
+    "0",
+    "9999",
+    "3-1",
+    "csv",
+    "pages",
+    "C.UTF-8",
+    "../out",
+    "a/b",
+    "--",
+    "-",
+    "/dev/full",
+    "/proc/nonexistent/x",
+    "/proc/version",
+    ".",
+]
 """Root, too, can neither make nor change a file of the machine at one of these paths."""
 
 
@@ -79,20 +130,33 @@ def of_words(random: Random, root: Path, cwd: Path, store: Path) -> Call:
     for _ in range(random.choice([0, 1, 2, 3, 6, 12])):
         words += _words(random, options)
     if verb == "compare" and random.random() < 0.8:
-        program = random.choice(["/bin/true", "true", "sh", "/etc/passwd", "/", "", "nonexistent",
-                                 _value(random)])
+        program = random.choice(
+            ["/bin/true", "true", "sh", "/etc/passwd", "/", "", "nonexistent", _value(random)]
+        )
         words += ["--", program, *[_value(random) for _ in range(random.randrange(3))]]
     if random.random() < 0.05:
         words.insert(0, _value(random))
     # With --debug a traceback is what was asked for.
     words = [word for word in words if "\0" not in word and not word.startswith("--deb")]
     named = [part for word in words for part in (word, word.partition("=")[2], word[2:])]
-    allowed = [store, *(Path(os.path.abspath(cwd / part))  # noqa: PTH100
-                        for part in named if part and part != "/")]
+    allowed = [
+        store,
+        *(
+            Path(os.path.abspath(cwd / part))  # noqa: PTH100
+            for part in named
+            if part and part != "/"
+        ),
+    ]
     environment = _terminal(random) | _settings(random, options)
     settings = _toml(random, options) if random.random() < 0.2 else None
-    return Call(words, environment, [place for place in allowed if place != root],
-                random.random() < 0.5, _encoding(random), settings)
+    return Call(
+        words,
+        environment,
+        [place for place in allowed if place != root],
+        random.random() < 0.5,
+        _encoding(random),
+        settings,
+    )
 
 
 @cache
@@ -120,24 +184,44 @@ def _value(random: Random) -> str:
     if kind < 3:
         return random.choice(VALUES)
     if kind == 3:
-        return random.choice(SAFE_NAMES).encode(errors="surrogatepass").decode(
-            errors="surrogateescape")
-    return os.fsdecode(random.randbytes(random.randrange(1, 9)).replace(b"\0", b"").replace(
-        b"/", b""))
+        return (
+            random.choice(SAFE_NAMES)
+            .encode(errors="surrogatepass")
+            .decode(errors="surrogateescape")
+        )
+    return os.fsdecode(
+        random.randbytes(random.randrange(1, 9)).replace(b"\0", b"").replace(b"/", b"")
+    )
 
 
 def _settings(random: Random, options: list[Any]) -> dict[str, str]:
     """Variables of the environment that are read, and a few that look like them."""
-    names = [f"HEAPWISE_{option.name.upper()}" for option in options
-             if option.name not in ("install_completion", "show_completion", "dry_run")]
-    names += ["HEAPWISE_PEERS", "HEAPWISE_NATIVE", "HEAPWISE_TREES", "HEAPWISE_X", "HEAPWISE_",
-              "HEAPWISE_MALLOC_X", "HEAPWISE_PAD", "HOME", "XDG_DATA_HOME", "LANG", "PATH"]
+    names = [
+        f"HEAPWISE_{option.name.upper()}"
+        for option in options
+        if option.name not in ("install_completion", "show_completion", "dry_run")
+    ]
+    names += [
+        "HEAPWISE_PEERS",
+        "HEAPWISE_NATIVE",
+        "HEAPWISE_TREES",
+        "HEAPWISE_X",
+        "HEAPWISE_",
+        "HEAPWISE_MALLOC_X",
+        "HEAPWISE_PAD",
+        "HOME",
+        "XDG_DATA_HOME",
+        "LANG",
+        "PATH",
+    ]
     count = random.choice([0, 0, 0, 1, 2])
     chosen = {random.choice(names): _value(random).replace("\0", "") for _ in range(count)}
     # These are places where the code may write: they stay in the sandbox.
-    return {name: value for name, value in chosen.items()
-            if name not in ("HEAPWISE_OUTPUT", "HEAPWISE_STORE", "HOME", "XDG_DATA_HOME")
-            or not value}
+    return {
+        name: value
+        for name, value in chosen.items()
+        if name not in ("HEAPWISE_OUTPUT", "HEAPWISE_STORE", "HOME", "XDG_DATA_HOME") or not value
+    }
 
 
 def _toml(random: Random, options: list[Any]) -> bytes:
@@ -147,8 +231,23 @@ def _toml(random: Random, options: list[Any]) -> bytes:
     for _ in range(random.randrange(4)):
         if random.random() < 0.3:
             lines.append(f"[{random.choice(['compare', 'run', 'report', 'x', '', 'a.b', '[c]'])}]")
-        shown = random.choice(["1", "1.5", "true", '"x"', "[1, 2]", '["a"]', "{a = 1}", "nan",
-                               "1979-05-27", "'''", '"\\u0007"', "-1", "99999999999999999999"])
+        shown = random.choice(
+            [
+                "1",
+                "1.5",
+                "true",
+                '"x"',
+                "[1, 2]",
+                '["a"]',
+                "{a = 1}",
+                "nan",
+                "1979-05-27",
+                "'''",
+                '"\\u0007"',
+                "-1",
+                "99999999999999999999",
+            ]
+        )
         lines.append(f"{random.choice(keys)} = {shown}")
     text = "\n".join(lines).encode()
     return text + (hostile.data(random) if random.random() < 0.2 else b"")

@@ -54,8 +54,11 @@ def many(sandbox: Sandbox, first: int, seconds: float) -> int:
     while time.monotonic() < end and failed < ENOUGH:
         if wrong := try_case(seed, sandbox):
             failed += 1
-            print(f"FAILED  case {seed}: {'; '.join(wrong)[:1500]}\n"
-                  f"        again: {sys.executable} {Path(__file__)} --case {seed}", flush=True)
+            print(
+                f"FAILED  case {seed}: {'; '.join(wrong)[:1500]}\n"
+                f"        again: {sys.executable} {Path(__file__)} --case {seed}",
+                flush=True,
+            )
         seed += 1
     print(f"{seed - first} cases, seeds {first} to {seed - 1}, {failed} failed")
     return int(bool(failed))

@@ -30,8 +30,12 @@ ROOT = Path(__file__).resolve().parents[3]
 CPU_LIMIT_S = 5
 BUG = 70
 
-DOCUMENTED = {int(code) for code in re.findall(
-    r"^\| (\d+) \|", (ROOT / "docs" / "exit-codes.md").read_text(), re.MULTILINE)}
+DOCUMENTED = {
+    int(code)
+    for code in re.findall(
+        r"^\| (\d+) \|", (ROOT / "docs" / "exit-codes.md").read_text(), re.MULTILINE
+    )
+}
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 OF_PYTHON = re.compile(r"\.py:\d+:|\w+Warning:|Traceback \(most recent")
 
@@ -53,8 +57,7 @@ def judge(call: Call, sandbox: Sandbox, *, process: bool) -> list[str]:
     before = sandbox.tree()
     code, out, err = _in_a_process(call, sandbox) if process else _here(call, sandbox)
     after = sandbox.tree()
-    changed = {path for path in before.keys() | after.keys()
-               if before.get(path) != after.get(path)}
+    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     wrong = [f"writes {path!r}" for path in outside(changed | sandbox.writes, call.allowed)]
     if isinstance(code, str):
         return [code, *wrong]
@@ -65,7 +68,7 @@ def judge(call: Call, sandbox: Sandbox, *, process: bool) -> list[str]:
     if call.terminal:
         for name, text in (("stdout", out), ("stderr", err)):
             if found := CONTROL.search(text.replace("\r\n", "\n")):
-                around = text[max(0, found.start() - 80):found.end() + 20]
+                around = text[max(0, found.start() - 80) : found.end() + 20]
                 wrong.append(f"{name} has a control character: {around!r}")
     wrong += _of_json(call, code, out)
     wrong += _of_pages(sandbox.root)
@@ -74,8 +77,14 @@ def judge(call: Call, sandbox: Sandbox, *, process: bool) -> list[str]:
 
 def _of_json(call: Call, code: int, out: str) -> list[str]:
     """What ``report --json`` prints is JSON."""
-    if code != 0 or "--json" not in call.words or call.words[0] != "report" or "-h" in call.words \
-            or "--help" in call.words or call.encoding != "utf-8":
+    if (
+        code != 0
+        or "--json" not in call.words
+        or call.words[0] != "report"
+        or "-h" in call.words
+        or "--help" in call.words
+        or call.encoding != "utf-8"
+    ):
         return []
     try:
         json.loads(out)
@@ -86,22 +95,31 @@ def _of_json(call: Call, code: int, out: str) -> list[str]:
 
 def _of_pages(root: Path) -> list[str]:
     """A name cannot be a script in a page."""
-    return [f"{page} has a script of others" for page in root.glob("**/*.html")
-            if hostile.SCRIPT in page.read_text(errors="replace")]
+    return [
+        f"{page} has a script of others"
+        for page in root.glob("**/*.html")
+        if hostile.SCRIPT in page.read_text(errors="replace")
+    ]
 
 
 def _here(call: Call, sandbox: Sandbox) -> tuple[int | str, str, str]:
     """In this process, which is fast. The first element says what went wrong if it is a text."""
     kind = Terminal if call.terminal else io.TextIOWrapper
-    streams: list[Any] = [kind(io.BytesIO(), encoding=call.encoding, errors="backslashreplace")
-                          for _ in range(2)]
+    streams: list[Any] = [
+        kind(io.BytesIO(), encoding=call.encoding, errors="backslashreplace") for _ in range(2)
+    ]
     old_environment = dict(os.environ)
     os.environ.clear()
     os.environ.update(sandbox.environment() | call.environment)
     code: int | str
     try:
-        with (contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]),
-              warnings.catch_warnings(), sandbox.watched(), _limited()):
+        with (
+            contextlib.redirect_stdout(streams[0]),
+            contextlib.redirect_stderr(streams[1]),
+            warnings.catch_warnings(),
+            sandbox.watched(),
+            _limited(),
+        ):
             warnings.simplefilter("always", RuntimeWarning)
             code = app.run(call.words)
     except TooLong:
@@ -136,14 +154,22 @@ def _limited() -> Iterator[None]:
 
 def _in_a_process(call: Call, sandbox: Sandbox) -> tuple[int | str, str, str]:
     """As a user types it: on a real terminal, or with pipes."""
-    environment = {name: value for name, value in
-                   (sandbox.environment() | call.environment).items() if name}
+    environment = {
+        name: value for name, value in (sandbox.environment() | call.environment).items() if name
+    }
     environment |= {"PYTHONPATH": str(ROOT / "python"), "PYTHONIOENCODING": call.encoding}
     command = [sys.executable, "-P", "-m", "heapwise", *call.words]
     pairs = [pty.openpty() if call.terminal else os.pipe() for _ in range(2)]
     started = subprocess.Popen(
-        command, cwd=sandbox.cwd, env=environment, stdin=subprocess.DEVNULL,
-        stdout=pairs[0][1], stderr=pairs[1][1], preexec_fn=_limit, start_new_session=True)
+        command,
+        cwd=sandbox.cwd,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=pairs[0][1],
+        stderr=pairs[1][1],
+        preexec_fn=_limit,
+        start_new_session=True,
+    )
     for _, writing in pairs:
         os.close(writing)
     texts = _read([reading for reading, _ in pairs])

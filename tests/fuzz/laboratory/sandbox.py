@@ -12,9 +12,19 @@ from pathlib import Path
 from typing import Any
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-CHANGING = {"os.rename": (0, 1), "os.remove": (0,), "os.mkdir": (0,), "os.rmdir": (0,),
-            "os.link": (1,), "os.symlink": (1,), "os.truncate": (0,), "os.chmod": (0,),
-            "os.chown": (0,), "os.utime": (0,), "sqlite3.connect": (0,)}
+CHANGING = {
+    "os.rename": (0, 1),
+    "os.remove": (0,),
+    "os.mkdir": (0,),
+    "os.rmdir": (0,),
+    "os.link": (1,),
+    "os.symlink": (1,),
+    "os.truncate": (0,),
+    "os.chmod": (0,),
+    "os.chown": (0,),
+    "os.utime": (0,),
+    "sqlite3.connect": (0,),
+}
 """Audit events -> which of their arguments are changed."""
 
 HARMLESS = ("/dev/", "/proc/")
@@ -48,11 +58,17 @@ class Sandbox:
 
     def environment(self) -> dict[str, str]:
         return {
-            "PATH": "/usr/bin:/bin", "HOME": str(self.root / "home"), "BROWSER": "true",
-            "XDG_DATA_HOME": str(self.root / "data"), "TMPDIR": str(self.root / "tmp"),
-            "HEAPWISE_STORE": str(self.store), "LANG": "C.UTF-8", "NO_COLOR": "1",
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(self.root / "home"),
+            "BROWSER": "true",
+            "XDG_DATA_HOME": str(self.root / "data"),
+            "TMPDIR": str(self.root / "tmp"),
+            "HEAPWISE_STORE": str(self.store),
+            "LANG": "C.UTF-8",
+            "NO_COLOR": "1",
             "HEAPWISE_NATIVE": os.environ.get("HEAPWISE_NATIVE", ""),
-            "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "always",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONWARNINGS": "always",
         }
 
     def tree(self) -> Tree:
@@ -63,8 +79,11 @@ class Sandbox:
                 path = os.path.join(folder, name)  # noqa: PTH118  names that are not UTF-8 too
                 status = os.lstat(path)
                 is_file = stat.S_ISREG(status.st_mode)
-                found[path] = (status.st_mode, status.st_size if is_file else 0,
-                               status.st_mtime_ns if is_file else 0)
+                found[path] = (
+                    status.st_mode,
+                    status.st_size if is_file else 0,
+                    status.st_mtime_ns if is_file else 0,
+                )
         return found
 
     @contextmanager
@@ -98,8 +117,9 @@ class Sandbox:
 def _empty(folder: Path, kept: list[Path]) -> None:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if any(place == Path(entry.path) or Path(entry.path) in place.parents
-                   for place in kept):
+            if any(
+                place == Path(entry.path) or Path(entry.path) in place.parents for place in kept
+            ):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path)
@@ -112,6 +132,7 @@ def outside(paths: set[str], allowed: list[Path]) -> list[str]:
 
     A file beside an allowed path whose name holds that path's name is its temporary file.
     """
+
     def may(path: str) -> bool:
         if path.startswith(HARMLESS):
             return True

@@ -33,9 +33,13 @@ def good_runs() -> list[tuple[str, bytes, list[bytes]]]:
     """Id, run.json and the lines of samples.jsonl of each run that is changed."""
     shortest = {"glibc": 1.0, "glibc-control": 1.0, "mimalloc": 0.9}
     synthetic = [
-        compare_run(Script(rounds=6, time=shortest, memory=shortest)), pool_run(2, repeats=2),
-        pool_run(6, repeats=1, threads=(1, 2)), heap_run(Heap(rounds=6, threads=(1, 2))),
-        shelf_run(Shelf(rounds=6)), trees_run(Trees(rounds=6))]
+        compare_run(Script(rounds=6, time=shortest, memory=shortest)),
+        pool_run(2, repeats=2),
+        pool_run(6, repeats=1, threads=(1, 2)),
+        heap_run(Heap(rounds=6, threads=(1, 2))),
+        shelf_run(Shelf(rounds=6)),
+        trees_run(Trees(rounds=6)),
+    ]
     runs = [_written(stored, f"5a1{place}") for place, stored in enumerate(synthetic)]
     for folder in sorted(RUNS.iterdir()):
         lines = (folder / "samples.jsonl").read_bytes().splitlines()
@@ -48,9 +52,11 @@ def _written(stored: StoredRun, id: str) -> tuple[str, bytes, list[bytes]]:
     document["id"] = id
     document["self_test"] = msgspec.to_builtins(_self_test())
     document["plan"]["options"]["environment_marks"] = msgspec.to_builtins(
-        EnvironmentMarks("key", {"PATH": "mark"}))
+        EnvironmentMarks("key", {"PATH": "mark"})
+    )
     document["plan"]["options"]["files"] = msgspec.to_builtins(
-        {"program": FileState("/usr/bin/toy", 4096, 1, "00ff")})
+        {"program": FileState("/usr/bin/toy", 4096, 1, "00ff")}
+    )
     samples: dict[int, list[Any]] = {}
     for sample in stored.samples:
         samples.setdefault(sample.process, []).append(sample)
@@ -58,12 +64,14 @@ def _written(stored: StoredRun, id: str) -> tuple[str, bytes, list[bytes]]:
     for process in stored.processes:
         lines += [msgspec.json.encode(record) for record in samples.get(process.number, [])]
         lines.append(msgspec.json.encode(process))
-    return id, json.dumps(document, indent=1).encode(), lines[:MOST_LINES * 2]
+    return id, json.dumps(document, indent=1).encode(), lines[: MOST_LINES * 2]
 
 
 def _self_test() -> SelfTest:
-    planted = [Planted("V1", "a preload that is dropped", "found", "in 3 of 3"),
-               Planted("V6", "1 % of time", "too noisy", "the noise floor is 4 %")]
+    planted = [
+        Planted("V1", "a preload that is dropped", "found", "in 3 of 3"),
+        Planted("V6", "1 % of time", "too noisy", "the noise floor is 4 %"),
+    ]
     return SelfTest("2026-01-01T00:00:00Z", "0.1.0", "build", "machine", 60.0, planted)
 
 
@@ -75,7 +83,8 @@ def changed_store(random: Random) -> tuple[str, Files]:
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         document, lines = random.choice(CHANGES)(random, document, lines)
     head = json.dumps(document, ensure_ascii=random.random() < 0.7, indent=1).encode(
-        errors=random.choice(["surrogatepass", "replace"]))
+        errors=random.choice(["surrogatepass", "replace"])
+    )
     body = b"".join(line + b"\n" for line in lines)
     if random.random() < 0.15:
         head = _bytes_changed(random, head)
@@ -83,8 +92,11 @@ def changed_store(random: Random) -> tuple[str, Files]:
         body = _bytes_changed(random, body)
     if random.random() < 0.02:
         head, body = body, head
-    return id, {f"runs/{id}/run.json": head, f"runs/{id}/samples.jsonl": body,
-                **_others(random, id)}
+    return id, {
+        f"runs/{id}/run.json": head,
+        f"runs/{id}/samples.jsonl": body,
+        **_others(random, id),
+    }
 
 
 def _others(random: Random, id: str) -> Files:
@@ -110,8 +122,9 @@ def _many(random: Random) -> Files:
     found = bytearray(_good_index(tuple(files)))
     for _ in range(random.choice([0, 1, 20])):
         found[random.randrange(len(found))] = random.randrange(256)
-    content = random.choice([bytes(found), bytes(found[:random.randrange(len(found))]),
-                             random.randbytes(500)])
+    content = random.choice(
+        [bytes(found), bytes(found[: random.randrange(len(found))]), random.randbytes(500)]
+    )
     return files | {index.INDEX_FILE: content}
 
 
@@ -120,9 +133,24 @@ def _good_index(names: tuple[str, ...]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder)
         store.chmod(0o700)
-        index.save(store, [index.IndexedRun(
-            name.split("/")[1].encode(), "1.1.1", hostile.SCRIPT, "2026", "compare", "complete",
-            False, '["a"]', '["\x1b[2J"]', '["e"]') for name in names])
+        index.save(
+            store,
+            [
+                index.IndexedRun(
+                    name.split("/")[1].encode(),
+                    "1.1.1",
+                    hostile.SCRIPT,
+                    "2026",
+                    "compare",
+                    "complete",
+                    False,
+                    '["a"]',
+                    '["\x1b[2J"]',
+                    '["e"]',
+                )
+                for name in names
+            ],
+        )
         return (store / index.INDEX_FILE).read_bytes()
 
 
@@ -135,10 +163,10 @@ def _bytes_changed(random: Random, data: bytes) -> bytes:
     if kind == 1:
         return data[:place] + hostile.data(random) + data[place:]
     if kind == 2:
-        return data[:place] + hostile.data(random) + data[place + length:]
+        return data[:place] + hostile.data(random) + data[place + length :]
     if kind == 3:
-        return data[:place] + data[place + length:]
-    return data[:place] + data[place:place + length] * random.choice([2, 50]) + data[place:]
+        return data[:place] + data[place + length :]
+    return data[:place] + data[place : place + length] * random.choice([2, 50]) + data[place:]
 
 
 Change = Callable[[Random, Any, list[bytes]], tuple[Any, list[bytes]]]
@@ -146,8 +174,9 @@ Change = Callable[[Random, Any, list[bytes]], tuple[Any, list[bytes]]]
 
 def _places(value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """Every container with a key in it."""
-    keys = value if isinstance(value, dict) else range(len(value)) \
-        if isinstance(value, list) else ()
+    keys = (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    )
     for key in list(keys):
         found.append((value, key))
         _places(value[key], found)
@@ -202,9 +231,7 @@ def change_a_line(random: Random, document: Any, lines: list[bytes]) -> tuple[An
     return document, lines
 
 
-def change_every_line(
-    random: Random, document: Any, lines: list[bytes]
-) -> tuple[Any, list[bytes]]:
+def change_every_line(random: Random, document: Any, lines: list[bytes]) -> tuple[Any, list[bytes]]:
     """The same change in each line that can take it, or in a part of the lines."""
     if not lines:
         return document, lines
@@ -251,14 +278,19 @@ def _paths(value: Any, before: tuple[str, ...]) -> list[tuple[str, ...]]:
 def rename(random: Random, document: Any, lines: list[bytes]) -> tuple[Any, list[bytes]]:
     """One word is another one wherever it stands, so that the files still fit each other."""
     words = [key for holder, key in _places(document, []) if isinstance(key, str)]
-    words += [holder[key] for holder, key in _places(document, [])
-              if isinstance(holder[key], str) and holder[key]]
+    words += [
+        holder[key]
+        for holder, key in _places(document, [])
+        if isinstance(holder[key], str) and holder[key]
+    ]
     if not words:
         return document, lines
     old, new = json.dumps(random.choice(words)), json.dumps(hostile.name(random))
     document = json.loads(json.dumps(document).replace(old, new))
-    spoken = [old.encode(), json.dumps(json.loads(old), ensure_ascii=False).encode(
-        errors="replace")]
+    spoken = [
+        old.encode(),
+        json.dumps(json.loads(old), ensure_ascii=False).encode(errors="replace"),
+    ]
     for word in dict.fromkeys(spoken):
         lines = [line.replace(word, new.encode()) for line in lines]
     return document, lines
@@ -286,7 +318,7 @@ def shuffle(random: Random, document: Any, lines: list[bytes]) -> tuple[Any, lis
     elif kind == 1:
         lines = lines + lines
     elif kind == 2:
-        lines = lines[:random.randrange(len(lines) + 1)]
+        lines = lines[: random.randrange(len(lines) + 1)]
     elif kind == 3:
         lines = [line for line in lines if random.random() < 0.5]
     else:
@@ -317,5 +349,16 @@ def _line(record: Any) -> bytes:
     return json.dumps(record).encode()
 
 
-CHANGES: list[Change] = [change_run, change_run, change_a_line, change_every_line, change_a_field,
-                         change_a_field, rename, rename, scale, shuffle, of_another]
+CHANGES: list[Change] = [
+    change_run,
+    change_run,
+    change_a_line,
+    change_every_line,
+    change_a_field,
+    change_a_field,
+    rename,
+    rename,
+    scale,
+    shuffle,
+    of_another,
+]

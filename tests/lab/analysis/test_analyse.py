@@ -18,8 +18,7 @@ from heapwise.store import StoredRun
 
 
 def row_of(result: Result, subject: str, quantity: str) -> Row:
-    return next(r for r in result.rows
-                if r.subject == subject and r.quantity == quantity)
+    return next(r for r in result.rows if r.subject == subject and r.quantity == quantity)
 
 
 def test_ratios_are_the_planted_ones_and_lie_in_their_intervals() -> None:
@@ -39,8 +38,13 @@ def test_ratios_are_the_planted_ones_and_lie_in_their_intervals() -> None:
 def test_verdicts_follow_the_direction_of_the_quantity() -> None:
     result = analyse(Evidence(compare_run()))
     words = {s: row_of(result, s, "wall_time").verdict for s in Script().time}
-    assert words == {"glibc": "baseline", "glibc-control": "no difference", "mimalloc": "better",
-                     "jemalloc": "better", "scudo": "worse"}
+    assert words == {
+        "glibc": "baseline",
+        "glibc-control": "no difference",
+        "mimalloc": "better",
+        "jemalloc": "better",
+        "scudo": "worse",
+    }
     assert row_of(result, "mimalloc", "peak_memory").verdict == "worse"
 
 
@@ -69,20 +73,23 @@ def ratio(value: float, low: float | None, high: float | None) -> PairedRatio:
     return PairedRatio(value, low, high, 10, 0.01)
 
 
-@pytest.mark.parametrize(("found", "floor", "expected"), [
-    (ratio(0.9, 0.88, 0.92), 0.01, "better"),
-    (ratio(1.1, 1.08, 1.12), 0.01, "worse"),
-    (ratio(1.1, 1.08, 1.12), None, "worse"),
-    (ratio(1.1, 1.08, 1.12), 0.2, "cannot tell"),
-    (ratio(1.004, 1.001, 1.007), 0.008, "no difference"),
-    (ratio(1.0, 0.99, 1.01), None, "no difference"),
-    (ratio(1.0, 0.9, 1.1), None, "cannot tell"),
-    (ratio(1.02, 0.97, 1.04), 0.05, "no difference"),
-    (ratio(1.02, 0.97, 1.04), 0.3, "cannot tell"),
-    (ratio(1.02, 0.94, 1.06), 0.3, "cannot tell"),
-    (ratio(0.5, None, None), 0.01, "cannot tell"),
-    (None, 0.01, "cannot tell"),
-])
+@pytest.mark.parametrize(
+    ("found", "floor", "expected"),
+    [
+        (ratio(0.9, 0.88, 0.92), 0.01, "better"),
+        (ratio(1.1, 1.08, 1.12), 0.01, "worse"),
+        (ratio(1.1, 1.08, 1.12), None, "worse"),
+        (ratio(1.1, 1.08, 1.12), 0.2, "cannot tell"),
+        (ratio(1.004, 1.001, 1.007), 0.008, "no difference"),
+        (ratio(1.0, 0.99, 1.01), None, "no difference"),
+        (ratio(1.0, 0.9, 1.1), None, "cannot tell"),
+        (ratio(1.02, 0.97, 1.04), 0.05, "no difference"),
+        (ratio(1.02, 0.97, 1.04), 0.3, "cannot tell"),
+        (ratio(1.02, 0.94, 1.06), 0.3, "cannot tell"),
+        (ratio(0.5, None, None), 0.01, "cannot tell"),
+        (None, 0.01, "cannot tell"),
+    ],
+)
 def test_verdict(found: PairedRatio | None, floor: float | None, expected: str) -> None:
     assert judge(found, "lower", floor) == expected
     swapped = {"better": "worse", "worse": "better"}.get(expected, expected)
@@ -108,14 +115,16 @@ def test_a_crash_is_a_row_without_figures_that_is_never_ranked() -> None:
 def test_advice_names_the_fastest_the_smallest_and_their_price() -> None:
     assert analyse(Evidence(compare_run())).advice == (
         "Fastest: mimalloc, 10.0 % less time than glibc, with 7.0 % more memory. "
-        "Smallest: jemalloc, 15.0 % less memory, with 4.9 % less time.")
+        "Smallest: jemalloc, 15.0 % less memory, with 4.9 % less time."
+    )
 
 
 def test_advice_says_when_there_is_nothing_to_gain() -> None:
     level = dict.fromkeys(Script().time, 1.0)
     advice = analyse(Evidence(compare_run(Script(time=level, memory=level, rounds=30)))).advice
-    assert advice == ("No allocator is faster than glibc. "
-                      "No allocator needs less memory than glibc.")
+    assert advice == (
+        "No allocator is faster than glibc. No allocator needs less memory than glibc."
+    )
 
 
 def test_advice_admits_that_it_cannot_tell() -> None:
@@ -143,7 +152,8 @@ def test_our_own_subject_gets_no_favour() -> None:
     plain = Script()
     renamed = Script(
         time={k.replace("scudo", "heapwise"): v for k, v in plain.time.items()},
-        memory={k.replace("scudo", "heapwise"): v for k, v in plain.memory.items()})
+        memory={k.replace("scudo", "heapwise"): v for k, v in plain.memory.items()},
+    )
     theirs, ours = (analyse(Evidence(compare_run(each))).advice for each in (plain, renamed))
     assert theirs.replace("scudo", "heapwise") == ours
 
@@ -153,7 +163,8 @@ def test_headlines_have_published_ratios_beside_them() -> None:
     line = next(x for x in lines if x.startswith("bulk alloc_fresh: malloc@glibc / unsync"))
     assert "(Pool against malloc 11.01x; Policies of a pool 6.02x)" in line
     assert POOL["malloc@glibc"] / POOL["unsynchronized"] == pytest.approx(
-        float(line.partition("= ")[2].partition("x")[0]), rel=0.03)
+        float(line.partition("= ")[2].partition("x")[0]), rel=0.03
+    )
 
 
 def test_quantiles_have_no_headline() -> None:
@@ -161,8 +172,9 @@ def test_quantiles_have_no_headline() -> None:
     bulk = stored.run.experiments[0]
     names = {"alloc_fresh": "alloc_p99_9", "free": "free_max"}
     experiment = replace(bulk, quantities=[replace(q, name=names[q.name]) for q in bulk.quantities])
-    samples = [replace(s, values={names[k]: v for k, v in s.values.items()})
-               for s in stored.samples]
+    samples = [
+        replace(s, values={names[k]: v for k, v in s.values.items()}) for s in stored.samples
+    ]
     run = replace(stored.run, experiments=[experiment])
     assert analyse(Evidence(replace(stored, run=run, samples=samples))).headlines == []
 
@@ -184,8 +196,12 @@ def test_published_values_stand_beside_their_rows_only() -> None:
 
 def test_an_interrupted_run_is_analysed_as_far_as_it_goes() -> None:
     whole = compare_run()
-    cut = replace(whole, processes=whole.processes[:33], samples=whole.samples[:34],
-                  run=replace(whole.run, state="interrupted"))
+    cut = replace(
+        whole,
+        processes=whole.processes[:33],
+        samples=whole.samples[:34],
+        run=replace(whole.run, state="interrupted"),
+    )
     result = analyse(Evidence(cut))
     assert {row.subject for row in result.rows} == set(Script().time)
     assert all(row.n <= 6 for row in result.rows)
@@ -206,10 +222,26 @@ def test_json_has_what_is_promised(stored: StoredRun) -> None:
     assert document["run"]["id"] == "5a11"
     for name, records in (("rows", result.rows), ("findings", result.findings)):
         assert [(d["experiment"], d["parameters"]) for d in document[name]] == [
-            (r.experiment, {**r.cell.parameters, "quantity": r.cell.quantity}) for r in records]
+            (r.experiment, {**r.cell.parameters, "quantity": r.cell.quantity}) for r in records
+        ]
     for row in document["rows"]:
-        assert {"subject", "experiment", "parameters", "unit", "n", "min", "median", "mean", "max",
-                "stddev", "ci_low", "ci_high", "ratio", "ratio_low", "ratio_high"} <= row.keys()
+        assert {
+            "subject",
+            "experiment",
+            "parameters",
+            "unit",
+            "n",
+            "min",
+            "median",
+            "mean",
+            "max",
+            "stddev",
+            "ci_low",
+            "ci_high",
+            "ratio",
+            "ratio_low",
+            "ratio_high",
+        } <= row.keys()
         assert "quantity" in row["parameters"]
     assert {"verdict", "checks"} <= document["trust"].keys()
 

@@ -44,7 +44,8 @@ def test_the_page_opens_with_the_answer_and_not_with_the_largest_difference() ->
 def test_one_subject_is_compared_with_itself_where_the_cell_differs() -> None:
     evidence = declared(Answer("throughput", "soa", "", {"fields": "two"}, {"fields": "all"}))
     assert [f.sentence.split(", ")[0] for f in told(analyse(evidence))] == [
-        "soa with fields two 1.42x faster than soa with fields all"]
+        "soa with fields two 1.42x faster than soa with fields all"
+    ]
 
 
 def test_the_best_of_each_cell_is_named_with_its_lead() -> None:
@@ -57,14 +58,16 @@ def test_the_best_of_each_cell_is_named_with_its_lead() -> None:
 
 def test_an_answer_of_cells_that_the_run_does_not_have_says_nothing() -> None:
     assert not told(analyse(declared(Answer("throughput", "soa", "aos", {"fields": "none"}))))
-    assert not told(analyse(declared(
-        Answer("throughput", "soa", "", {"fields": "two"}, {"fields": "none"}))))
+    assert not told(
+        analyse(declared(Answer("throughput", "soa", "", {"fields": "two"}, {"fields": "none"})))
+    )
 
 
 def test_a_yardstick_is_shown_and_neither_ranked_nor_compared() -> None:
     plain = declared(Answer("throughput"))
-    subjects = [replace(s, yardstick=s.name == "soa")
-                for s in plain.stored.run.experiments[0].subjects]
+    subjects = [
+        replace(s, yardstick=s.name == "soa") for s in plain.stored.run.experiments[0].subjects
+    ]
     evidence = declared(Answer("throughput"), subjects=subjects)
     layout = evidence.stored.run.experiments[0].id
     result = analyse(evidence)

@@ -16,25 +16,37 @@ CORRUPTED = Fate(1, 0, 0, 0, 0, 0)
 HARMLESS = Fate(0, 0, 0, 0, 0, 0)
 
 
-@pytest.mark.parametrize(("fate", "words"), [
-    (STOPPED, "stopped"),
-    (CORRUPTED, "CORRUPTS"),
-    (HARMLESS, "harmless"),
-    (Fate(0, 0, 1, 37, 0, 0), "stopped after 37"),
-    (Fate(0, 0, 0, 0, 1, 0), "hangs"),
-    (Fate(0.2, 0.8, 0, 0, 0, 0), "CORRUPTS 20%, stopped"),
-    (Fate(0, 0.25, 0, 0, 0, 0), "stopped 25%, harmless"),
-    (Fate(0, 1, 0, 0, 0, 0.05), "stopped, ALARM"),
-])
+@pytest.mark.parametrize(
+    ("fate", "words"),
+    [
+        (STOPPED, "stopped"),
+        (CORRUPTED, "CORRUPTS"),
+        (HARMLESS, "harmless"),
+        (Fate(0, 0, 1, 37, 0, 0), "stopped after 37"),
+        (Fate(0, 0, 0, 0, 1, 0), "hangs"),
+        (Fate(0.2, 0.8, 0, 0, 0, 0), "CORRUPTS 20%, stopped"),
+        (Fate(0, 0.25, 0, 0, 0, 0), "stopped 25%, harmless"),
+        (Fate(0, 1, 0, 0, 0, 0.05), "stopped, ALARM"),
+    ],
+)
 def test_words_of_a_fate(fate: Fate, words: str) -> None:
     assert fate_words(fate) == words
 
 
 def test_an_attack_counts_by_its_worst_ending() -> None:
-    fates = [STOPPED, CORRUPTED, HARMLESS, Fate(0.05, 0.95, 0, 0, 0, 0), Fate(0, 0.5, 0, 0, 0.5, 0),
-             Fate(0, 0.1, 0, 0, 0, 0.1)]
-    table = AttackTable("attacks/frees", ["a"], [
-        Attack(str(number), 8, {"a": fate}) for number, fate in enumerate(fates)])
+    fates = [
+        STOPPED,
+        CORRUPTED,
+        HARMLESS,
+        Fate(0.05, 0.95, 0, 0, 0, 0),
+        Fate(0, 0.5, 0, 0, 0.5, 0),
+        Fate(0, 0.1, 0, 0, 0, 0.1),
+    ]
+    table = AttackTable(
+        "attacks/frees",
+        ["a"],
+        [Attack(str(number), 8, {"a": fate}) for number, fate in enumerate(fates)],
+    )
     score = table.score("a")
     assert (score.stopped, score.harmless, score.corrupting, score.hung) == (2, 1, 2, 1)
     assert score.alarms == 1
@@ -43,8 +55,22 @@ def test_an_attack_counts_by_its_worst_ending() -> None:
 def row(subject: str, quantity: str, value: float, attack: str = "twice", n: int = 3) -> Row:
     settings = Settings({"attack": attack, "size": 8, "attempts": 2})
     found: Any = Row(
-        subject, Cell("attacks/frees", settings, quantity),
-        "per attempt", "lower", n, value, value, value, value, 0.0, value, value, None, None, None)
+        subject,
+        Cell("attacks/frees", settings, quantity),
+        "per attempt",
+        "lower",
+        n,
+        value,
+        value,
+        value,
+        value,
+        0.0,
+        value,
+        value,
+        None,
+        None,
+        None,
+    )
     return found
 
 
@@ -60,8 +86,14 @@ def result(rows: list[Row]) -> Result:
     return found
 
 
-QUANTITIES = ("corrupted", "stopped_at_once", "stopped_later", "calls_until_stop", "hung",
-              "false_alarms")
+QUANTITIES = (
+    "corrupted",
+    "stopped_at_once",
+    "stopped_later",
+    "calls_until_stop",
+    "hung",
+    "false_alarms",
+)
 
 
 def test_rows_become_a_table() -> None:

@@ -10,11 +10,14 @@ from heapwise.evidence import Evidence
 
 
 def test_a_busy_machine_is_named_first_and_processor_time_is_told() -> None:
-    stored = with_facts(compare_run(Script()), lambda p: {
-        "psi_cpu_us": int(0.4e6 * (p.facts.wall_s or 0))})
+    stored = with_facts(
+        compare_run(Script()), lambda p: {"psi_cpu_us": int(0.4e6 * (p.facts.wall_s or 0))}
+    )
     advice = analyse(Evidence(stored)).advice
-    assert advice.startswith("The machine was busy (load 0.1 on 2 processors): something waited "
-                             "for a processor during 40.0 % of a typical process.")
+    assert advice.startswith(
+        "The machine was busy (load 0.1 on 2 processors): something waited "
+        "for a processor during 40.0 % of a typical process."
+    )
     assert "By processor time: mimalloc 1.11x faster" in advice
     assert "Fastest: mimalloc" in advice
 

@@ -19,7 +19,7 @@ from heapwise.store import StoredRun, read_run
 
 
 def test_samples_are_sifted_and_arranged_once_for_the_result_and_the_page(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: Counter[str] = Counter()
 

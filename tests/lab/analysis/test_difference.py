@@ -16,9 +16,16 @@ from heapwise.store import StoredRun
 
 def scaled(stored: StoredRun, factor: float) -> StoredRun:
     """The same run with every time as many times as long."""
+
     def longer(sample: Sample) -> Sample:
-        return replace(sample, values={name: value * factor if name == "wall_time" else value
-                                       for name, value in sample.values.items()})
+        return replace(
+            sample,
+            values={
+                name: value * factor if name == "wall_time" else value
+                for name, value in sample.values.items()
+            },
+        )
+
     return replace(stored, samples=[longer(sample) for sample in stored.samples])
 
 
@@ -47,8 +54,10 @@ def test_controls_are_left_out() -> None:
     assert not [name for name in of(compare_run(), compare_run()) if name.endswith("-control")]
 
 
-@pytest.mark.parametrize(("what", "said"), [
-    ("machine", "the machines differ: cpu"), ("version", "Heapwise"), ("work", "arguments")])
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [("machine", "the machines differ: cpu"), ("version", "Heapwise"), ("work", "arguments")],
+)
 def test_unlike_runs_are_described_without_a_verdict(what: str, said: str) -> None:
     one = compare_run()
     run = one.run
@@ -89,8 +98,9 @@ def test_a_host_of_another_name_is_a_note_and_other_hardware_an_obstacle() -> No
 def test_an_input_that_grew_is_an_obstacle() -> None:
     def with_input(sha256: str) -> StoredRun:
         one = compare_run()
-        options = structs.replace(one.run.plan.options,
-                                  files={"input": FileState("/x/in.txt", 1, 1, sha256)})
+        options = structs.replace(
+            one.run.plan.options, files={"input": FileState("/x/in.txt", 1, 1, sha256)}
+        )
         plan = replace(one.run.plan, input_path="/x/in.txt", options=options)
         return replace(one, run=replace(one.run, plan=plan))
 

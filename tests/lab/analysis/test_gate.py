@@ -24,10 +24,17 @@ def judged(effect: float, failed: str = "") -> GateResult:
     return found
 
 
-@pytest.mark.parametrize(("effect", "failed", "verdict", "code"), [
-    (0.2, "", "regressed", 1), (0.0, "", "fine", 0),
-    (0.2, "V9", "regressed", 1), (0.0, "V9", "cannot tell", 4),
-    (0.2, "V8", "cannot tell", 4), (0.0, "V8", "cannot tell", 4)])
+@pytest.mark.parametrize(
+    ("effect", "failed", "verdict", "code"),
+    [
+        (0.2, "", "regressed", 1),
+        (0.0, "", "fine", 0),
+        (0.2, "V9", "regressed", 1),
+        (0.0, "V9", "cannot tell", 4),
+        (0.2, "V8", "cannot tell", 4),
+        (0.0, "V8", "cannot tell", 4),
+    ],
+)
 def test_checks_that_fail_leave_limits_untold_but_noise_does_not_hide_a_regression(
     effect: float, failed: str, verdict: str, code: int
 ) -> None:

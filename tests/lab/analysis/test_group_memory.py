@@ -23,9 +23,15 @@ def with_groups(*, own: bool = True, missing: str | None = None) -> StoredRun:
     processes = []
     for process in found.processes:
         anonymous = 28 * MIB if process.subject == "jemalloc" else 18 * MIB
-        group = GroupMemory(own=own, peak_kib=anonymous + 2 * MIB, most_kib=anonymous + MIB,
-                            parts_kib=anonymous + MIB, anonymous_kib=anonymous,
-                            file_kib=2 * MIB, kernel_kib=100)
+        group = GroupMemory(
+            own=own,
+            peak_kib=anonymous + 2 * MIB,
+            most_kib=anonymous + MIB,
+            parts_kib=anonymous + MIB,
+            anonymous_kib=anonymous,
+            file_kib=2 * MIB,
+            kernel_kib=100,
+        )
         curve = MemoryCurve(looks=6, at_ms=[1, 2, 3, 4, 5, 6], proportional_kib=[anonymous] * 6)
         processes.append(changed(process, group=group, group_missing=missing, memory=curve))
     return replace(found, processes=processes)
@@ -46,8 +52,11 @@ def test_the_parts_are_medians_of_each_subject() -> None:
 
 def test_parts_of_a_look_far_from_the_peak_are_left_out() -> None:
     stored = with_groups()
-    early = [changed(process, group=structs.replace(process.facts.group, parts_kib=9 * MIB))
-             for process in stored.processes if process.facts.group]
+    early = [
+        changed(process, group=structs.replace(process.facts.group, parts_kib=9 * MIB))
+        for process in stored.processes
+        if process.facts.group
+    ]
     [found] = group_memory(Evidence(replace(stored, processes=early)))
     assert {row.anonymous for row in found.rows} == {None}
     assert None not in {row.peak for row in found.rows}

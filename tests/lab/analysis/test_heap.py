@@ -37,8 +37,13 @@ def complete(**changes: Any) -> Heap:
 
 
 def standing(found: list[Standing], experiment: str, quantity: str, threads: int = 1) -> Standing:
-    return next(s for s in found if s.cell.experiment == experiment
-                and s.cell.quantity == quantity and s.cell.parameters["threads"] == threads)
+    return next(
+        s
+        for s in found
+        if s.cell.experiment == experiment
+        and s.cell.quantity == quantity
+        and s.cell.parameters["threads"] == threads
+    )
 
 
 def goal(stored: StoredRun, says: str) -> Goal:
@@ -66,19 +71,25 @@ def test_equals_are_level_and_the_workloads_own_figure_is_not_ranked() -> None:
 
 
 def test_a_subject_that_crashed_even_once_is_not_ranked() -> None:
-    processes = [replace(p, status="crashed") if p.subject == OURS and p.round == 3 else p
-                 for p in PLAIN.processes]
+    processes = [
+        replace(p, status="crashed") if p.subject == OURS and p.round == 3 else p
+        for p in PLAIN.processes
+    ]
     found = standings(Evidence(replace(PLAIN, processes=processes)))
     assert all(OURS not in s.places for s in found)
 
 
-@pytest.mark.parametrize(("quantity", "aspect"), [
-    (Quantity("throughput", "Mops/s", "higher"), "speed"),
-    (Quantity("pair", "ns/op", "lower"), "speed"),
-    (Quantity("alloc_p99_9", "ns", "lower"), "latency"),
-    (Quantity("resident_over_live", "x", "lower"), "memory"),
-    (Quantity("peak_memory", "bytes", "lower"), "memory"),
-    (Quantity("page_faults", "count", "lower"), "other")])
+@pytest.mark.parametrize(
+    ("quantity", "aspect"),
+    [
+        (Quantity("throughput", "Mops/s", "higher"), "speed"),
+        (Quantity("pair", "ns/op", "lower"), "speed"),
+        (Quantity("alloc_p99_9", "ns", "lower"), "latency"),
+        (Quantity("resident_over_live", "x", "lower"), "memory"),
+        (Quantity("peak_memory", "bytes", "lower"), "memory"),
+        (Quantity("page_faults", "count", "lower"), "other"),
+    ],
+)
 def test_aspects(quantity: Quantity, aspect: str) -> None:
     assert aspect_of(quantity) == aspect
 
@@ -119,8 +130,9 @@ def test_goals_over_rows_are_met_with_every_row_in_them() -> None:
 
 
 def test_one_row_behind_breaks_the_goal_and_is_named() -> None:
-    def slow(experiment: str, subject: str, cell: dict[str, Any], quantity: str,
-             value: float) -> float:
+    def slow(
+        experiment: str, subject: str, cell: dict[str, Any], quantity: str, value: float
+    ) -> float:
         here = (experiment, subject, cell.get("threads"), quantity)
         return value * 0.81 if here == ("heap/rl_medium", OURS, 2, "throughput") else value
 
@@ -129,7 +141,8 @@ def test_one_row_behind_breaks_the_goal_and_is_named() -> None:
     assert found.verdict == "not met"
     assert "worst: rl_medium throughput threads=2" in found.note
     assert [p.cell for p in found.parts if p.verdict == "not met"] == [
-        "rl_medium throughput threads=2"]
+        "rl_medium throughput threads=2"
+    ]
     assert goal(stored, "no row far behind").verdict == "met"
     headline = next(h for h in analyse(Evidence(stored)).headlines if h.startswith(f"{OURS} loses"))
     assert "in 1 of" in headline
@@ -169,8 +182,9 @@ def with_limits(purged: float) -> Heap:
     sizes = experiment_of("heap/size_shift", [Quantity("resident_over_live", "x", "lower")], PEERS)
     idle = experiment_of("heap/idle_purge", [Quantity("resident_2s", "x", "lower")], PEERS)
 
-    def values(experiment: str, subject: str, cell: dict[str, Any], quantity: str,
-               value: float) -> float:
+    def values(
+        experiment: str, subject: str, cell: dict[str, Any], quantity: str, value: float
+    ) -> float:
         return {"heap/size_shift": 2.5, "heap/idle_purge": purged}.get(experiment, value)
 
     return Heap(extra=[sizes, idle], bend=values)
@@ -187,8 +201,16 @@ def test_limits_are_on_the_value_itself() -> None:
 def worst_calls(shape: str) -> StoredRun:
     calls = experiment_of("heap/worst_call", [Quantity("alloc_max", "ns", "lower")], PEERS)
     parameter = Parameter("shape", "of the heap", ["size_shift", "survivors"], ["survivors"])
-    return heap_run(Heap(extra=[replace(calls, parameters=[parameter])], bend=lambda *cell: (
-        (4e6 if cell[2] == {"shape": shape} else 2e5) if cell[3] == "alloc_max" else cell[-1])))
+    return heap_run(
+        Heap(
+            extra=[replace(calls, parameters=[parameter])],
+            bend=lambda *cell: (
+                (4e6 if cell[2] == {"shape": shape} else 2e5)
+                if cell[3] == "alloc_max"
+                else cell[-1]
+            ),
+        )
+    )
 
 
 def test_a_limit_may_be_of_one_setting_only() -> None:
@@ -198,11 +220,13 @@ def test_a_limit_may_be_of_one_setting_only() -> None:
 
 
 def by_header(factor: float) -> StoredRun:
-    pair = experiment_of("heap/pair", [Quantity("pair", "ns/op", "lower")],
-                         [*SPEED, "heap_inlined"])
+    pair = experiment_of(
+        "heap/pair", [Quantity("pair", "ns/op", "lower")], [*SPEED, "heap_inlined"]
+    )
 
-    def value(experiment: str, subject: str, cell: dict[str, Any], quantity: str,
-              value: float) -> float:
+    def value(
+        experiment: str, subject: str, cell: dict[str, Any], quantity: str, value: float
+    ) -> float:
         if experiment != "heap/pair":
             return value
         return 8.0 if subject != "heap_inlined" else 8.0 / factor
@@ -219,11 +243,24 @@ def test_by_header_counts_against_every_preloaded_malloc_ours_too() -> None:
 def with_ours_in_the_program(*families: str) -> Evidence:
     """One row of each family: ours takes 6 ns, ours by header 3 ns, and all others 8 ns."""
     took = {OURS: 6.0, "heap_inlined": 3.0}
-    pairs = [replace(experiment_of(f"{family}/pair", [Quantity("pair", "ns/op", "lower")],
-                                   [*SPEED, "heap_inlined"]), family=family)
-             for family in families]
-    return Evidence(heap_run(Heap(extra=pairs, threads=[1], bend=lambda *cell:
-                                  took.get(cell[1], 8.0) if cell[3] == "pair" else cell[-1])))
+    pairs = [
+        replace(
+            experiment_of(
+                f"{family}/pair", [Quantity("pair", "ns/op", "lower")], [*SPEED, "heap_inlined"]
+            ),
+            family=family,
+        )
+        for family in families
+    ]
+    return Evidence(
+        heap_run(
+            Heap(
+                extra=pairs,
+                threads=[1],
+                bend=lambda *cell: took.get(cell[1], 8.0) if cell[3] == "pair" else cell[-1],
+            )
+        )
+    )
 
 
 def test_advice_never_names_a_heap_that_is_compiled_in_among_libraries() -> None:
@@ -264,14 +301,18 @@ def test_few_rounds_and_one_processor_cannot_tell() -> None:
     alone = replace(PLAIN, run=replace(PLAIN.run, machine=replace(PLAIN.run.machine, cores=1)))
     found = goal(alone, "16 threads")
     assert (found.verdict, found.note) == (
-        "cannot tell here", "threads do not contend on one processor")
+        "cannot tell here",
+        "threads do not contend on one processor",
+    )
 
 
 def test_untrustworthy_figures_meet_no_goal() -> None:
     wrong = [Identity(malloc=Library(path="/lib/other.so", build_id="x"))]
     stored = replace(PLAIN, processes=[replace(p, identity=wrong) for p in PLAIN.processes])
     assert {g.verdict for g in analyse(Evidence(stored)).goals} == {
-        "cannot tell here", "not measured"}
+        "cannot tell here",
+        "not measured",
+    }
 
 
 def test_without_our_heap_there_is_neither_goal_nor_loss() -> None:
@@ -279,14 +320,17 @@ def test_without_our_heap_there_is_neither_goal_nor_loss() -> None:
     result = analyse(Evidence(stored))
     assert result.goals == []
     assert not [h for h in result.headlines if "loses" in h]
-    assert any(h.startswith("fastest of 12 rows: malloc@mimalloc alone in 12") for h in
-               result.headlines)
+    assert any(
+        h.startswith("fastest of 12 rows: malloc@mimalloc alone in 12") for h in result.headlines
+    )
 
 
 def test_headlines_name_the_subject_that_leads_and_where() -> None:
     lines = analyse(SEEN).headlines
-    assert ("fastest of 12 rows: malloc@heapwise alone in 12 (rl_small 3, rl_medium 3, "
-            "fragmentation_mix 3, alignment64 3)") in lines
+    assert (
+        "fastest of 12 rows: malloc@heapwise alone in 12 (rl_small 3, rl_medium 3, "
+        "fragmentation_mix 3, alignment64 3)"
+    ) in lines
     assert any(h.startswith("least peak memory of 12 rows: malloc@heapwise") for h in lines)
     smoke = replace(PLAIN, run=replace(PLAIN.run, plan=replace(PLAIN.run.plan, smoke=True)))
     assert (analyse(Evidence(smoke)).headlines, analyse(Evidence(smoke)).goals) == ([], [])
@@ -297,12 +341,16 @@ def renamed(stored: StoredRun, old: str, new: str) -> StoredRun:
         return replace(s, name=new, title=new) if s.name == old else s
 
     plan = replace(stored.run.plan, subjects=[subject(s) for s in stored.run.plan.subjects])
-    experiments = [replace(e, subjects=[replace(s, name=new) if s.name == old else s
-                                        for s in e.subjects]) for e in stored.run.experiments]
+    experiments = [
+        replace(e, subjects=[replace(s, name=new) if s.name == old else s for s in e.subjects])
+        for e in stored.run.experiments
+    ]
     return replace(
-        stored, run=replace(stored.run, plan=plan, experiments=experiments),
+        stored,
+        run=replace(stored.run, plan=plan, experiments=experiments),
         processes=[replace(p, subject=new) if p.subject == old else p for p in stored.processes],
-        samples=[replace(s, subject=new) if s.subject == old else s for s in stored.samples])
+        samples=[replace(s, subject=new) if s.subject == old else s for s in stored.samples],
+    )
 
 
 def test_no_favour_another_name_changes_nothing_but_the_name() -> None:
@@ -310,10 +358,12 @@ def test_no_favour_another_name_changes_nothing_but_the_name() -> None:
     other = renamed(PLAIN, OURS, "malloc@zzz")
     mine, theirs = analyse(SEEN), analyse(Evidence(other))
     assert [replace(r, subject="") for r in mine.rows] == [
-        replace(r, subject="") for r in theirs.rows]
+        replace(r, subject="") for r in theirs.rows
+    ]
     assert mine.advice == theirs.advice.replace("zzz", "heapwise")
     assert [h for h in mine.headlines if "loses" not in h] == [
-        h.replace("zzz", "heapwise") for h in theirs.headlines]
+        h.replace("zzz", "heapwise") for h in theirs.headlines
+    ]
     for a, b in zip(standings(SEEN), standings(Evidence(other)), strict=True):
         assert list(a.places) == [n.replace("zzz", "heapwise") for n in b.places]
         assert a.best == b.best.replace("zzz", "heapwise")

@@ -25,8 +25,9 @@ def equal(subjects: int, rounds: int, seed: int, time: float = 1.0) -> Evidence:
 def test_of_equal_subjects_hardly_ever_one_is_behind(subjects: int, rounds: int) -> None:
     behind = firsts = 0
     for seed in range(CAMPAIGNS):
-        found = [s for s in standings(equal(subjects, rounds, seed))
-                 if s.quantity.name == "wall_time"]
+        found = [
+            s for s in standings(equal(subjects, rounds, seed)) if s.quantity.name == "wall_time"
+        ]
         behind += len(found[0].level()) < len(found[0].places)
         firsts += len(alone(found))
     assert behind <= 0.05 * CAMPAIGNS
@@ -42,19 +43,33 @@ def test_advice_says_why_it_is_less_sure_than_a_row() -> None:
     explained = 0
     for seed in range(30):
         result = analyse(equal(9, 6, seed, 0.993))
-        better = [row.subject for row in result.rows
-                  if row.quantity == "wall_time" and row.verdict == "better"]
+        better = [
+            row.subject
+            for row in result.rows
+            if row.quantity == "wall_time" and row.verdict == "better"
+        ]
         if not better or "Fastest" in result.advice:
             continue
-        assert (f" is faster than glibc (the table says so of {' and '.join(better[:3])}, but the "
-                "best of 8 may have that by chance).") in result.advice
+        assert (
+            f" is faster than glibc (the table says so of {' and '.join(better[:3])}, but the "
+            "best of 8 may have that by chance)."
+        ) in result.advice
         explained += 1
     assert explained
 
 
 def finding(subject: str, ratio: float, low: float, high: float, *, certain: bool) -> Finding:
-    return Finding(Cell("e", Settings({}), "time"), subject, "glibc", ratio, low, high, "worse",
-                   f"{subject}.", certain=certain)
+    return Finding(
+        Cell("e", Settings({}), "time"),
+        subject,
+        "glibc",
+        ratio,
+        low,
+        high,
+        "worse",
+        f"{subject}.",
+        certain=certain,
+    )
 
 
 def test_a_headline_is_certain_among_all_findings_and_large_at_its_nearer_end() -> None:

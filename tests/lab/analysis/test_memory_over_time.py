@@ -25,12 +25,19 @@ Numbers = NDArray[np.float64]
 
 def with_curves(seconds: int = 120, leak: str = "", moments: int = 60) -> StoredRun:
     """Every process has 100 MiB, those of the leaking subject 600 MiB more each hour."""
+
     def curve(process: Process) -> Process:
         at = [seconds * 1000 * (place + 1) // moments for place in range(moments)]
         each_ms = 600 * KIB / HOUR_MS if process.subject == leak else 0.0
         kib = [round(100 * KIB + each_ms * ms + process.number % 3) for ms in at]
-        found = MemoryCurve(looks=moments, peak_kib=max(kib), last_kib=kib[-1], at_ms=at,
-                            proportional_kib=kib, unread=[0] * moments)
+        found = MemoryCurve(
+            looks=moments,
+            peak_kib=max(kib),
+            last_kib=kib[-1],
+            at_ms=at,
+            proportional_kib=kib,
+            unread=[0] * moments,
+        )
         return changed(process, memory=found)
 
     found = compare_run()
@@ -45,8 +52,10 @@ def test_each_subject_has_a_band_and_the_control_lies_in_the_baselines() -> None
     baseline = next(b for b in found.bands if b.subject == evidence.baselines["compare"])
     assert baseline.processes == 2 * found.bands[-1].processes
     for band in found.bands:
-        assert all(low <= middle <= high for low, middle, high in
-                   zip(band.low, band.middle, band.high, strict=True))
+        assert all(
+            low <= middle <= high
+            for low, middle, high in zip(band.low, band.middle, band.high, strict=True)
+        )
         assert min(band.low) >= 100 * KIB * KIB
 
 
@@ -86,27 +95,42 @@ def test_the_page_says_how_much_the_kernel_may_take_back() -> None:
         return changed(process, memory=replaced(curve, lazy_free_kib=[free] * len(curve.at_ms)))
 
     stored = with_curves()
-    page = build_page([View(Evidence(replace(
-        stored, processes=[lazy(process) for process in stored.processes])))])
+    page = build_page(
+        [View(Evidence(replace(stored, processes=[lazy(process) for process in stored.processes])))]
+    )
     assert page.count("30.0 MiB of it may be taken back") == 1
     assert "may be taken back" not in build_page([View(Evidence(with_curves()))])
 
 
 def a_server(live: int | None) -> StoredRun:
-    """Under a load without a rate. live: most bytes at once, of a process whose calls were counted.
-    """
+    """Under a load without a rate. live: most bytes at once, of a process whose calls were
+    counted."""
     stored = with_curves()
     load: Settings = Settings.of({"load": "capacity"})
     options = replaced(stored.run.plan.options, server=ServerOptions(ready="tcp:1", load=["wrk"]))
     [experiment] = stored.run.experiments
     plan = replace(stored.run.plan, options=options, parameters={"load": ["capacity"]})
     run = replace(
-        stored.run, plan=plan, experiments=[replace(experiment, parameters=[
-            Parameter("load", "of the server", ["capacity"], ["capacity"])])])
-    processes = [replace(process, parameters=load) for process in stored.processes
-                 if not process.facts.counting]
-    counted = changed(replace(processes[0], number=len(processes), round=-1, warm_up=True),
-                      counting=True, peak_live_bytes=live, memory=None)
+        stored.run,
+        plan=plan,
+        experiments=[
+            replace(
+                experiment,
+                parameters=[Parameter("load", "of the server", ["capacity"], ["capacity"])],
+            )
+        ],
+    )
+    processes = [
+        replace(process, parameters=load)
+        for process in stored.processes
+        if not process.facts.counting
+    ]
+    counted = changed(
+        replace(processes[0], number=len(processes), round=-1, warm_up=True),
+        counting=True,
+        peak_live_bytes=live,
+        memory=None,
+    )
     samples = [replace(sample, parameters=load) for sample in stored.samples]
     return replace(stored, run=run, processes=[*processes, counted], samples=samples)
 
@@ -150,8 +174,12 @@ def simulated(chance: np.random.Generator, kind: str, *, leak: float = 0.0) -> M
         kib += _teeth(chance, at)
     if kind == "warm-up":
         kib -= 40_000 * np.exp(-at / 30)
-    return MemoryCurve(looks=len(at), at_ms=[round(1000 * one) for one in at],
-                       proportional_kib=[round(one) for one in kib], unread=[0] * len(at))
+    return MemoryCurve(
+        looks=len(at),
+        at_ms=[round(1000 * one) for one in at],
+        proportional_kib=[round(one) for one in kib],
+        unread=[0] * len(at),
+    )
 
 
 @pytest.mark.parametrize("kind", ["noise", "steps", "teeth", "warm-up"])

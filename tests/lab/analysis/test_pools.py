@@ -27,16 +27,26 @@ def crossed(stored: StoredRun, name: str, *values: Any) -> StoredRun:
     processes, samples = [], []
     for value in values:
         first = len(processes)
-        processes += [replace(p, number=p.number + first,
-                              parameters={**p.parameters, name: value}) for p in stored.processes]
-        samples += [replace(s, process=s.process + first,
-                            parameters={**s.parameters, name: value}) for s in stored.samples]
+        processes += [
+            replace(p, number=p.number + first, parameters={**p.parameters, name: value})
+            for p in stored.processes
+        ]
+        samples += [
+            replace(s, process=s.process + first, parameters={**s.parameters, name: value})
+            for s in stored.samples
+        ]
     declared = Parameter(name, name, list(values), list(values))
     answer = Answer("free", "unsynchronized", "boost_pool")
-    experiments = [replace(e, parameters=[*e.parameters, declared], answers=[answer])
-                   for e in stored.run.experiments]
-    return replace(stored, run=replace(stored.run, experiments=experiments), processes=processes,
-                   samples=samples)
+    experiments = [
+        replace(e, parameters=[*e.parameters, declared], answers=[answer])
+        for e in stored.run.experiments
+    ]
+    return replace(
+        stored,
+        run=replace(stored.run, experiments=experiments),
+        processes=processes,
+        samples=samples,
+    )
 
 
 def bulk(*uses: str, order: str = "address") -> StoredRun:
@@ -63,7 +73,8 @@ def test_a_goal_within_the_interval_cannot_be_told(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_goal_is_about_every_use_of_the_blocks_and_each_rival(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     goal = goal_of(bulk("write", "all"), "free by address")
     assert [part.cell for part in goal.parts] == ["bulk free touch=write", "bulk free touch=all"]
     assert goal.verdict == "met"
@@ -77,8 +88,15 @@ def test_rows_of_blocks_that_nobody_uses_are_only_in_the_tables() -> None:
     stored = bulk("none", "write", "all")
     result = analyse(Evidence(stored))
     assert {row.parameters["touch"] for row in result.rows} == {"none", "write", "all"}
-    said = json.dumps([to_json(result)["goals"], to_json(result)["expectations"], result.headlines,
-                       [f.sentence for f in result.findings], result.advice])
+    said = json.dumps(
+        [
+            to_json(result)["goals"],
+            to_json(result)["expectations"],
+            result.headlines,
+            [f.sentence for f in result.findings],
+            result.advice,
+        ]
+    )
     assert "write" in said
     assert "none" not in said.replace("null", "")
     assert {f.cell.parameters["touch"] for f in result.findings} == {"write", "all"}
@@ -108,13 +126,23 @@ def test_a_goal_is_not_met_if_a_rival_is_missing() -> None:
     assert (goal.verdict, goal.ratio) == ("not measured", None)
 
 
-@pytest.mark.parametrize(("role", "expected"), [
-    (ANY_OTHER, ["boost_pool", "malloc@glibc"]),
-    (OTHER_POOL, ["boost_pool"]),
-    (BEST_PEER, ["malloc@glibc"]),
-])
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        (ANY_OTHER, ["boost_pool", "malloc@glibc"]),
+        (OTHER_POOL, ["boost_pool"]),
+        (BEST_PEER, ["malloc@glibc"]),
+    ],
+)
 def test_rivals_are_the_allocators_of_others(role: str, expected: list[str]) -> None:
-    names = ["unsynchronized_huge_pages", "thread_cached", "bare_list", "boost_pool",
-             "malloc@heapwise", "malloc@heapwise-guarded", "malloc@glibc"]
+    names = [
+        "unsynchronized_huge_pages",
+        "thread_cached",
+        "bare_list",
+        "boost_pool",
+        "malloc@heapwise",
+        "malloc@heapwise-guarded",
+        "malloc@glibc",
+    ]
     row: Any = dict.fromkeys(names)
     assert members(Evidence(pool_run()), row, role) == expected

@@ -36,12 +36,14 @@ def experiment(*more: ProgramSpec) -> Experiment:
     return replace(
         experiment_of("heap/real_programs", quantities, list(SPEED)),
         parameters=[Parameter("program", "", [program.name for program in here], [])],
-        programs=[*here, *more])
+        programs=[*here, *more],
+    )
 
 
 def stored(*more: ProgramSpec, larger: float = LARGER, **changes: Any) -> StoredRun:
-    def bend(_: str, subject: str, parameters: dict[str, Any], quantity: str, value: float
-             ) -> float:
+    def bend(
+        _: str, subject: str, parameters: dict[str, Any], quantity: str, value: float
+    ) -> float:
         ours = parameters.get("program") == "sqlite3" and subject == OURS
         is_peak = quantity == "peak_resident"
         return value * larger / LEAN[OURS] if ours and is_peak else value
@@ -70,24 +72,34 @@ def test_the_geometric_mean_is_over_the_programs() -> None:
 
 def test_programs_in_which_ours_has_more_peak_memory_are_named() -> None:
     assert headline(USUAL, "heapwise has more peak memory") == (
-        "heapwise has more peak memory than glibc in 1 of 3 programs: sqlite3 1.26x")
+        "heapwise has more peak memory than glibc in 1 of 3 programs: sqlite3 1.26x"
+    )
 
 
 def test_a_program_is_named_only_if_its_row_says_that_it_is_worse() -> None:
     """An interval that does not hold 1 is not enough."""
     run = stored(larger=1.007)
-    (row,) = (row for row in analyse(Evidence(run)).rows if row.subject == OURS and
-              row.parameters.get("program") == "sqlite3" and row.quantity == "peak_resident")
+    (row,) = (
+        row
+        for row in analyse(Evidence(run)).rows
+        if row.subject == OURS
+        and row.parameters.get("program") == "sqlite3"
+        and row.quantity == "peak_resident"
+    )
     assert row.ratio_low is not None
     assert row.ratio_low > 1
     assert row.verdict != "worse"
     assert headline(run, "heapwise has more peak memory") == (
-        "heapwise has more peak memory than glibc in 0 of 3 programs")
+        "heapwise has more peak memory than glibc in 0 of 3 programs"
+    )
 
 
 def test_without_an_allocator_beside_the_baseline_there_is_no_mean() -> None:
-    run = stored(lost=lambda experiment, subject, parameters: subject.removesuffix("-control") !=
-                 BASE and parameters.get("program") == "perl")
+    run = stored(
+        lost=lambda experiment, subject, parameters: (
+            subject.removesuffix("-control") != BASE and parameters.get("program") == "perl"
+        )
+    )
     assert headline(run, "real_programs") == ""
 
 
@@ -96,17 +108,30 @@ def test_without_an_interval_there_is_no_sentence_about_peaks() -> None:
 
 
 def test_no_mean_over_survivors() -> None:
-    line = headline(stored(lost=lambda experiment, subject, parameters: subject ==
-                           "malloc@tcmalloc" and parameters.get("program") == "perl"),
-                    "real_programs time")
+    line = headline(
+        stored(
+            lost=lambda experiment, subject, parameters: (
+                subject == "malloc@tcmalloc" and parameters.get("program") == "perl"
+            )
+        ),
+        "real_programs time",
+    )
     assert "not measured under every program: tcmalloc" in line
 
 
 def test_a_program_that_is_not_here_is_one_row_with_the_way_to_get_it() -> None:
-    absent = ProgramSpec("redis", "redis", ["true"], status="missing",
-                       reason="redis-server is not here: apt-get install redis-server")
-    rows = [row for row in analyse(Evidence(stored(absent))).rows
-            if row.cell.parameters.get("program") == "redis"]
+    absent = ProgramSpec(
+        "redis",
+        "redis",
+        ["true"],
+        status="missing",
+        reason="redis-server is not here: apt-get install redis-server",
+    )
+    rows = [
+        row
+        for row in analyse(Evidence(stored(absent))).rows
+        if row.cell.parameters.get("program") == "redis"
+    ]
     assert [(row.subject, row.status, row.median) for row in rows] == [(BASE, "missing", None)]
     assert "apt-get install redis-server" in rows[0].note
 
@@ -133,6 +158,7 @@ def test_a_child_without_the_library_is_told_from_the_baseline_of_the_same_progr
 
 def test_aims_for_programs_are_of_their_own_and_in_no_other() -> None:
     """A third more peak memory in one program fails two of them; without it both are met."""
+
     def goals(result: Result) -> dict[str, Goal]:
         return {goal.cell: goal for goal in result.goals}
 

@@ -16,7 +16,7 @@ from heapwise.store import StoredRun
 
 TRUTH = POOL["malloc@glibc"] / POOL["unsynchronized"]
 
-HEAD = '''
+HEAD = """
 title = "A report"
 origin = "A paper"
 [machine.one]
@@ -49,13 +49,18 @@ columns = [
   name = "absent"
   subject = "malloc@nobody"
   values = [0.075, "-", "-"]
-'''
+"""
 
 
 def report(folder: Path, *statements: str, more: str = "") -> Path:
     path = folder / "mine.toml"
-    path.write_text(HEAD + "".join(
-        f'[[conclusion]]\nsays = "{words}"\nshows = ["{words}"]\n{more}\n' for words in statements))
+    path.write_text(
+        HEAD
+        + "".join(
+            f'[[conclusion]]\nsays = "{words}"\nshows = ["{words}"]\n{more}\n'
+            for words in statements
+        )
+    )
     return path
 
 
@@ -64,17 +69,20 @@ def judged(stored: StoredRun, path: Path) -> Reproduced:
     return reproduce(evidence, read_published(path), analyse(evidence).trust)
 
 
-@pytest.mark.parametrize(("words", "verdict"), [
-    (f"malloc / pool >= {TRUTH / 2:.3f}", "confirmed"),
-    (f"malloc / pool >= {TRUTH * 2:.3f}", "refuted"),
-    (f"malloc / pool within {TRUTH / 2:.3f}..{TRUTH * 2:.3f}", "confirmed"),
-    (f"malloc / pool <= {TRUTH / 2:.3f}", "refuted"),
-    (f"malloc / pool >= {TRUTH:.3f}", "cannot tell here"),
-    (f"malloc * malloc / pool / pool >= {TRUTH ** 2 / 2:.3f}", "confirmed"),
-    ("malloc * pool / pool / malloc >= 2", "refuted"),
-    ("pool >= 0.001", "confirmed"),
-    ("malloc / absent >= 1", "not possible here"),
-])
+@pytest.mark.parametrize(
+    ("words", "verdict"),
+    [
+        (f"malloc / pool >= {TRUTH / 2:.3f}", "confirmed"),
+        (f"malloc / pool >= {TRUTH * 2:.3f}", "refuted"),
+        (f"malloc / pool within {TRUTH / 2:.3f}..{TRUTH * 2:.3f}", "confirmed"),
+        (f"malloc / pool <= {TRUTH / 2:.3f}", "refuted"),
+        (f"malloc / pool >= {TRUTH:.3f}", "cannot tell here"),
+        (f"malloc * malloc / pool / pool >= {TRUTH**2 / 2:.3f}", "confirmed"),
+        ("malloc * pool / pool / malloc >= 2", "refuted"),
+        ("pool >= 0.001", "confirmed"),
+        ("malloc / absent >= 1", "not possible here"),
+    ],
+)
 def test_a_conclusion_is_judged_by_the_truth(tmp_path: Path, words: str, verdict: str) -> None:
     found = judged(pool_run(rounds=8), report(tmp_path, words))
     assert found.conclusions[0].verdict == verdict, found.conclusions[0]
@@ -86,8 +94,11 @@ def test_the_strict_interval_decides_and_not_that_of_95_percent(tmp_path: Path) 
     stored = pool_run(rounds=8)
     part = judged(stored, report(tmp_path, "malloc / pool >= 1")).conclusions[0].parts[0]
     evidence = Evidence(stored)
-    row = next(row for row in analyse(evidence).rows if row.quantity == "alloc_fresh"
-               and row.subject == "unsynchronized")
+    row = next(
+        row
+        for row in analyse(evidence).rows
+        if row.quantity == "alloc_fresh" and row.subject == "unsynchronized"
+    )
     assert part.low is not None
     assert row.ratio_high is not None
     usual = 1 / row.ratio_high
@@ -99,9 +110,12 @@ def test_the_strict_interval_decides_and_not_that_of_95_percent(tmp_path: Path) 
 
 def test_one_refuted_statement_refutes_a_conclusion(tmp_path: Path) -> None:
     path = report(tmp_path, "malloc / pool >= 1")
-    path.write_text(path.read_text().replace(
-        'shows = ["malloc / pool >= 1"]',
-        'shows = ["malloc / pool >= 1", "malloc / absent >= 1", "malloc / pool <= 1"]'))
+    path.write_text(
+        path.read_text().replace(
+            'shows = ["malloc / pool >= 1"]',
+            'shows = ["malloc / pool >= 1", "malloc / absent >= 1", "malloc / pool <= 1"]',
+        )
+    )
     found = judged(pool_run(rounds=8), path).conclusions[0]
     assert found.verdict == "refuted"
     assert [part.verdict for part in found.parts] == ["confirmed", "not possible here", "refuted"]
@@ -112,11 +126,12 @@ def test_a_conclusion_that_cannot_be_judged_says_why(tmp_path: Path) -> None:
     path = report(tmp_path, "malloc / pool >= 1", more="processors = 64")
     found = judged(stored, path).conclusions[0]
     assert (found.verdict, found.reason) == (
-        "not possible here", f"it takes 64 processors, and here is {stored.run.machine.cores}")
+        "not possible here",
+        f"it takes 64 processors, and here is {stored.run.machine.cores}",
+    )
     smoke = replace(stored, run=replace(stored.run, plan=replace(stored.run.plan, smoke=True)))
     found = judged(smoke, report(tmp_path, "malloc / pool >= 1")).conclusions[0]
-    assert (found.verdict, found.reason) == (
-        "cannot tell here", "a smoke run is too short to tell")
+    assert (found.verdict, found.reason) == ("cannot tell here", "a smoke run is too short to tell")
     few = judged(pool_run(rounds=2), report(tmp_path, "malloc / pool >= 1")).conclusions[0]
     assert few.verdict == "cannot tell here"
     absent = judged(stored, report(tmp_path, "absent / pool >= 1")).conclusions[0]
@@ -138,9 +153,19 @@ def test_figures_stand_beside_the_report_s_in_its_unit(tmp_path: Path) -> None:
 
 def test_a_spread_is_that_of_the_repeats_of_a_process(tmp_path: Path) -> None:
     stored = pool_run(rounds=8)
-    wilder = [replace(sample, values={name: value * (1.3 if sample.repeat % 2 else 1.0)
-                                      for name, value in sample.values.items() if value})
-              if sample.subject == "malloc@glibc" else sample for sample in stored.samples]
+    wilder = [
+        replace(
+            sample,
+            values={
+                name: value * (1.3 if sample.repeat % 2 else 1.0)
+                for name, value in sample.values.items()
+                if value
+            },
+        )
+        if sample.subject == "malloc@glibc"
+        else sample
+        for sample in stored.samples
+    ]
     path = report(tmp_path, "spread(malloc) / spread(pool) >= 2")
     found = judged(replace(stored, samples=wilder), path).conclusions[0]
     assert found.verdict == "confirmed", found

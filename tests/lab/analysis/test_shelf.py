@@ -39,8 +39,10 @@ def test_expectations_come_out_as_planted(result: Result) -> None:
 
 def test_an_expectation_of_several_cells_shows_the_worst_and_keeps_all(result: Result) -> None:
     twice = next(e for e in result.expectations if e.says == "nothing is gained twice")
-    assert [part.of for part in twice.parts] == ["soa / aos, throughput, fields all",
-                                                 "soa / aos, throughput, fields two"]
+    assert [part.of for part in twice.parts] == [
+        "soa / aos, throughput, fields all",
+        "soa / aos, throughput, fields two",
+    ]
     assert twice.of == twice.parts[0].of
     assert twice.value == min(part.value or 0 for part in twice.parts)
     assert "2 not met" in twice.note
@@ -76,22 +78,26 @@ def test_too_little_is_never_met(script: Shelf) -> None:
     found = verdicts(analyse(Evidence(shelf_run(script))))
     assert found["all fields are level"] == "cannot tell here"
     if script.smoke:
-        assert set(found.values()) <= {
-            "cannot tell here", "not measured"}
+        assert set(found.values()) <= {"cannot tell here", "not measured"}
 
 
 def test_sentences_are_those_of_the_statistics(result: Result) -> None:
     said = {f.sentence for f in result.findings}
     row = next(r for r in result.rows if r.subject == "soa" and r.parameters["fields"] == "two")
-    assert (f"fields two: soa {row.ratio:.2f}x faster than aos, "
-            f"{row.ratio_low:.2f} to {row.ratio_high:.2f}.") in said
+    assert (
+        f"fields two: soa {row.ratio:.2f}x faster than aos, "
+        f"{row.ratio_low:.2f} to {row.ratio_high:.2f}."
+    ) in said
     assert any(s.startswith("fields all: no difference between soa and aos beyond ") for s in said)
-    assert any("chase with kib 65,536 " in s and "x slower than chase with kib 32" in s
-               for s in said)
+    assert any(
+        "chase with kib 65,536 " in s and "x slower than chase with kib 32" in s for s in said
+    )
 
 
-@pytest.mark.parametrize(("factor", "words"), [
-    (1 / 1.42, "1.42x slower than"), (1.03, " % faster than"), (0.5, "2.00x slower than")])
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [(1 / 1.42, "1.42x slower than"), (1.03, " % faster than"), (0.5, "2.00x slower than")],
+)
 def test_a_sentence_has_direction_and_size(factor: float, words: str) -> None:
     def bend(experiment: str, subject: str, cell: dict[str, Any], name: str, value: float) -> float:
         return 500.0 * factor if subject == "soa" and cell["fields"] == "two" else value
@@ -127,9 +133,19 @@ def test_the_least_difference_grows_with_the_noise(noise: float) -> None:
 
 def test_it_says_whether_processes_differ_or_the_repeats_within_one() -> None:
     steady = shelf_run()
-    of_processes = replace(steady, samples=[
-        replace(s, values={name: value * (1.2 if s.process % 7 < 3 else 1.0)
-                           for name, value in s.values.items()}) for s in steady.samples])
+    of_processes = replace(
+        steady,
+        samples=[
+            replace(
+                s,
+                values={
+                    name: value * (1.2 if s.process % 7 < 3 else 1.0)
+                    for name, value in s.values.items()
+                },
+            )
+            for s in steady.samples
+        ],
+    )
     for stored, processes_more in ((of_processes, True), (shelf_run(Shelf(noise=0.05)), False)):
         words = analyse(Evidence(stored)).detectable[0].note.replace(",", "").split()
         assert (words[0], words[5]) == ("processes", "repeats")
@@ -139,26 +155,59 @@ def test_it_says_whether_processes_differ_or_the_repeats_within_one() -> None:
 def test_many_questions_have_no_common_winner() -> None:
     runs = [shelf_run(Shelf(seed=seed)) for seed in range(4)]
     one = runs[0]
-    of_four = [replace(e, id=f"{e.id}_{number}", baseline=f"{e.baseline}_{number}",
-                       subjects=[replace(s, name=f"{s.name}_{number}") for s in e.subjects])
-               for e in one.run.experiments for number in range(4)]
+    of_four = [
+        replace(
+            e,
+            id=f"{e.id}_{number}",
+            baseline=f"{e.baseline}_{number}",
+            subjects=[replace(s, name=f"{s.name}_{number}") for s in e.subjects],
+        )
+        for e in one.run.experiments
+        for number in range(4)
+    ]
     again = [(number, record) for number, run in enumerate(runs) for record in run.processes]
     step = len(one.processes)
     many = replace(
-        one, processes=[replace(p, number=p.number + step * n, experiment=f"{p.experiment}_{n}",
-                                subject=_named(p.subject, n)) for n, p in again],
-        samples=[replace(s, process=s.process + step * n, experiment=f"{s.experiment}_{n}",
-                         subject=_named(s.subject, n)) for n in range(4) for s in runs[n].samples],
-        run=replace(one.run, experiments=of_four, plan=replace(one.run.plan, subjects=[
-            replace(s, name=_named(s.name, n)) for n in range(4)
-            for s in one.run.plan.subjects])))
+        one,
+        processes=[
+            replace(
+                p,
+                number=p.number + step * n,
+                experiment=f"{p.experiment}_{n}",
+                subject=_named(p.subject, n),
+            )
+            for n, p in again
+        ],
+        samples=[
+            replace(
+                s,
+                process=s.process + step * n,
+                experiment=f"{s.experiment}_{n}",
+                subject=_named(s.subject, n),
+            )
+            for n in range(4)
+            for s in runs[n].samples
+        ],
+        run=replace(
+            one.run,
+            experiments=of_four,
+            plan=replace(
+                one.run.plan,
+                subjects=[
+                    replace(s, name=_named(s.name, n))
+                    for n in range(4)
+                    for s in one.run.plan.subjects
+                ],
+            ),
+        ),
+    )
     assert "8 questions" in analyse(Evidence(many)).advice
     assert "questions" not in analyse(Evidence(one)).advice
 
 
 def _named(subject: str, number: int) -> str:
     inner = subject.removesuffix("-control")
-    return f"{inner}_{number}" + subject[len(inner):]
+    return f"{inner}_{number}" + subject[len(inner) :]
 
 
 def test_comparisons_and_smoke_runs_have_no_findings() -> None:
@@ -180,13 +229,17 @@ def test_a_subject_that_was_slowed_down_on_purpose_is_never_ranked() -> None:
     assert all("slowed down on purpose" in r.note for r in planted.rows if r.subject == "soa")
     assert "soa" in honest.advice
     assert "soa" not in planted.advice
-    assert all(f.verdict == "cannot tell" for f in planted.findings
-               if "soa" in (f.above, f.below) and f.ratio is not None)
+    assert all(
+        f.verdict == "cannot tell"
+        for f in planted.findings
+        if "soa" in (f.above, f.below) and f.ratio is not None
+    )
 
 
 def test_the_loop_alone_is_a_yardstick_and_no_rival() -> None:
-    def quick(experiment: str, subject: str, cell: dict[str, Any], name: str,
-              value: float) -> float:
+    def quick(
+        experiment: str, subject: str, cell: dict[str, Any], name: str, value: float
+    ) -> float:
         return 9000.0 if subject == "empty_loop" else value
 
     stored = shelf_run(Shelf(bend=quick, refused=(), rename={"aosoa": "empty_loop"}))

@@ -22,12 +22,20 @@ def of_single_calls(resolution_ns: float) -> StoredRun:
         clock = Clock(resolution_ns=resolution_ns, overhead_ns=19.0)
         return changed(process, start=Start(clock=clock))
 
-    experiments = [replace(e, quantities=[Quantity("alloc_p50", "ns", "lower")])
-                   for e in stored.run.experiments]
-    samples = [replace(s, values={"alloc_p50": 22.0 if s.subject == "mutex" else 19.0})
-               for s in stored.samples]
-    return replace(stored, run=replace(stored.run, experiments=experiments), samples=samples,
-                   processes=[clocked(p) for p in stored.processes])
+    experiments = [
+        replace(e, quantities=[Quantity("alloc_p50", "ns", "lower")])
+        for e in stored.run.experiments
+    ]
+    samples = [
+        replace(s, values={"alloc_p50": 22.0 if s.subject == "mutex" else 19.0})
+        for s in stored.samples
+    ]
+    return replace(
+        stored,
+        run=replace(stored.run, experiments=experiments),
+        samples=samples,
+        processes=[clocked(p) for p in stored.processes],
+    )
 
 
 @pytest.mark.parametrize(("resolution_ns", "step"), [(0.0, 1 / 128), (1.0, 1 / 19)])
@@ -56,4 +64,5 @@ def test_a_difference_of_one_step_is_not_claimed() -> None:
 def test_a_mean_of_many_operations_has_no_steps() -> None:
     evidence = Evidence(pool_run(rounds=8))
     assert {evidence.step(cell, name) for cell, row in evidence.table.items() for name in row} == {
-        0.0}
+        0.0
+    }

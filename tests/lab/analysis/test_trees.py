@@ -34,11 +34,14 @@ def test_kinds_never_share_a_ranking(stored: StoredRun) -> None:
 
 
 def test_each_kind_has_a_first_and_nobody_is_first_of_all(result: Result) -> None:
-    assert result.advice.startswith("Fastest of its kind: malloc@heapwise of explicit; "
-                                    "shared_ptr_const_ref of reference counting; ocaml of "
-                                    "collectors; arena of pools and arenas.")
-    assert any(line.startswith("binary_trees: collectors: fastest ocaml (2.6")
-               for line in result.headlines)
+    assert result.advice.startswith(
+        "Fastest of its kind: malloc@heapwise of explicit; "
+        "shared_ptr_const_ref of reference counting; ocaml of "
+        "collectors; arena of pools and arenas."
+    )
+    assert any(
+        line.startswith("binary_trees: collectors: fastest ocaml (2.6") for line in result.headlines
+    )
     assert not any("0.5" in line for line in result.headlines), "no ranking among points"
     assert not any(f.above == "arena" for f in result.findings), "no sentence across kinds"
 
@@ -55,18 +58,21 @@ def test_goals_are_those_of_the_published_depth(result: Result) -> None:
     assert {g.note for g in other.goals} == {"no row of depth 21"}
 
 
-@pytest.mark.parametrize(("name", "times", "peaks"), [
-    ("trees by malloc", {"malloc@mimalloc": 2.1}, {}),
-    ("trees by malloc", {"dlmalloc": 2.1}, {}),
-    ("at no more memory", {}, {"malloc@mimalloc": 120.0}),
-    ("malloc before collectors, time", {"java_g1": 1.8}, {}),
-    ("malloc before collectors, peak", {}, {"ocaml": 100.0}),
-    ("trees by pool", {"pool": 1.8}, {}),
-    ("trees by arena", {"arena": 1.2}, {}),
-    ("collector, one marker", {"tiny_gc": 4.5}, {}),
-    ("collector, four markers", {"boehm_4": 4.0}, {}),
-    ("collector, peak memory, four", {}, {"tiny_gc": 230.0}),
-])
+@pytest.mark.parametrize(
+    ("name", "times", "peaks"),
+    [
+        ("trees by malloc", {"malloc@mimalloc": 2.1}, {}),
+        ("trees by malloc", {"dlmalloc": 2.1}, {}),
+        ("at no more memory", {}, {"malloc@mimalloc": 120.0}),
+        ("malloc before collectors, time", {"java_g1": 1.8}, {}),
+        ("malloc before collectors, peak", {}, {"ocaml": 100.0}),
+        ("trees by pool", {"pool": 1.8}, {}),
+        ("trees by arena", {"arena": 1.2}, {}),
+        ("collector, one marker", {"tiny_gc": 4.5}, {}),
+        ("collector, four markers", {"boehm_4": 4.0}, {}),
+        ("collector, peak memory, four", {}, {"tiny_gc": 230.0}),
+    ],
+)
 def test_a_goal_that_is_missed_is_reported(
     name: str, times: dict[str, float], peaks: dict[str, float]
 ) -> None:
@@ -80,11 +86,18 @@ def test_no_more_memory_is_asked_of_the_fastest_other_only() -> None:
 
 
 def test_one_wrong_sum_takes_a_row_out_of_everything() -> None:
-    stored = trees_run(Trees(lost={"ocaml": ("output_differs", "line 3 is wrong"),
-                                   "malloc@mimalloc": ("crashed", "crashed (SIGSEGV)")}))
+    stored = trees_run(
+        Trees(
+            lost={
+                "ocaml": ("output_differs", "line 3 is wrong"),
+                "malloc@mimalloc": ("crashed", "crashed (SIGSEGV)"),
+            }
+        )
+    )
     found = analyse(Evidence(stored))
-    lines = {line.subject: line
-             for line in tree_tables(stored.run.experiments[0], found.rows)[0].lines}
+    lines = {
+        line.subject: line for line in tree_tables(stored.run.experiments[0], found.rows)[0].lines
+    }
     assert lines["ocaml"].trouble == "output differs 8 of 8: line 3 is wrong"
     assert lines["ocaml"].median("wall") is None
     assert lines["malloc@mimalloc"].trouble == "crashed (SIGSEGV) 8 of 8"
@@ -95,12 +108,15 @@ def test_one_wrong_sum_takes_a_row_out_of_everything() -> None:
 
 def test_a_missing_runtime_is_a_row_that_says_how_to_get_it(result: Result) -> None:
     row = next(r for r in result.rows if r.subject == "dart")
-    assert (row.status, row.note, row.median, row.n) == (
-        "missing", "apt-get install dart", None, 0)
+    assert (row.status, row.note, row.median, row.n) == ("missing", "apt-get install dart", None, 0)
     assert row.published_value == 4.71
     table = tree_tables(result.run.experiments[0], result.rows)[0]
-    assert list(table.groups) == ["explicit", "reference counting", "collectors",
-                                  "pools and arenas"]
+    assert list(table.groups) == [
+        "explicit",
+        "reference counting",
+        "collectors",
+        "pools and arenas",
+    ]
     collectors = [line.subject for line in table.groups["collectors"]]
     assert collectors == ["ocaml", "tiny_gc", "java_g1", "boehm_4", "boehm_1", "dart"]
     explicit = [line.subject for line in table.groups["explicit"]]

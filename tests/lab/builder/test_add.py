@@ -38,8 +38,12 @@ def test_a_peer_is_built_and_found(place: Place, told: Told) -> None:
     assert facts is not None
     assert len(facts.build_id) == 40
     assert found.build_id == added.record.build_id == facts.build_id
-    assert told.steps == ["fetching the crate toy-sys", "configuring", "compiling",
-                          "looking at the library"]
+    assert told.steps == [
+        "fetching the crate toy-sys",
+        "configuring",
+        "compiling",
+        "looking at the library",
+    ]
     assert "--locked" in (place.root / "asked").read_text().split()
 
 
@@ -71,8 +75,9 @@ def test_a_new_version_takes_the_place_of_the_old_one(place: Place, told: Told) 
     assert place.left() == ["toy/1.1/libtoy.so.1", "toy/1.1/made.json"]
 
 
-@pytest.mark.parametrize("step", ["fetching the crate toy-sys", "configuring", "compiling",
-                                  "looking at the library"])
+@pytest.mark.parametrize(
+    "step", ["fetching the crate toy-sys", "configuring", "compiling", "looking at the library"]
+)
 def test_an_interrupted_build_leaves_nothing(place: Place, told: Told, step: str) -> None:
     told.stop_at = step
     with pytest.raises(KeyboardInterrupt):
@@ -111,8 +116,11 @@ def test_ctrl_c_ends_the_children_too(place: Place) -> None:
     environment = {**os.environ, "MORE": f"sh -c 'echo here; exec cat {place.root}/never' >{pipe}"}
     os.mkfifo(place.root / "never")
     process = subprocess.Popen(
-        [sys.executable, "-m", "heapwise", "peers", "add", "toy"], env=environment,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=interruptible,
+        [sys.executable, "-m", "heapwise", "peers", "add", "toy"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=interruptible,
     )
     with pipe.open() as reader:
         assert reader.readline() == "here\n"
@@ -128,10 +136,15 @@ def interruptible() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.mark.parametrize(("tools", "advice"), [
-    (["cargo"], "rustup"), (["make"], "apt install make"), (["cc"], "apt install gcc"),
-    (["cargo", "c++"], "apt install g++"),
-])
+@pytest.mark.parametrize(
+    ("tools", "advice"),
+    [
+        (["cargo"], "rustup"),
+        (["make"], "apt install make"),
+        (["cc"], "apt install gcc"),
+        (["cargo", "c++"], "apt install g++"),
+    ],
+)
 def test_missing_tools_are_named_before_anything_is_done(
     place: Place, told: Told, without: Callable[..., None], tools: list[str], advice: str
 ) -> None:
@@ -219,13 +232,19 @@ def test_the_build_is_the_plain_one(
 
 
 def test_cmake_builds_upstreams_project_or_ours(place: Place, told: Told) -> None:
-    cmake = ("cmake_minimum_required(VERSION 3.18)\nproject(toy C)\n"
-             "add_library(toy SHARED {}/toy.c)\n"
-             "target_compile_options(toy PRIVATE -fno-builtin)\n")
+    cmake = (
+        "cmake_minimum_required(VERSION 3.18)\nproject(toy C)\n"
+        "add_library(toy SHARED {}/toy.c)\n"
+        "target_compile_options(toy PRIVATE -fno-builtin)\n"
+    )
     path = place.declare().path
-    path.write_text(path.read_text().partition("[build]")[0] + (
-        '[build]\nversion = "1.0"\nrecipe = "cmake"\ncrate = "toy-sys"\nsource = "toy"\n'
-        'options = ["-DTOY=1"]\ntarget = "toy"\nlibrary = "libtoy.so"\n'))
+    path.write_text(
+        path.read_text().partition("[build]")[0]
+        + (
+            '[build]\nversion = "1.0"\nrecipe = "cmake"\ncrate = "toy-sys"\nsource = "toy"\n'
+            'options = ["-DTOY=1"]\ntarget = "toy"\nlibrary = "libtoy.so"\n'
+        )
+    )
     (place.crate / "toy" / "CMakeLists.txt").write_text(cmake.format("."))
     theirs = add_peer(choose_buildable("toy")[0], told)
     (place.crate / "toy" / "CMakeLists.txt").unlink()
@@ -241,8 +260,10 @@ def test_names(place: Place) -> None:
     place.declare()
     other = place.peer.parent / "toyota"
     other.mkdir()
-    (other / "peer.toml").write_text('title = "T"\nkind = "preload"\nlibraries = ["x.so"]\n'
-                                     'get = "apt install it"\nlicence = "MIT"\n')
+    (other / "peer.toml").write_text(
+        'title = "T"\nkind = "preload"\nlibraries = ["x.so"]\n'
+        'get = "apt install it"\nlicence = "MIT"\n'
+    )
     assert [peer.name for peer in choose_buildable("all")] == ["toy"]
     for name, words in (("toi", "did you mean toy"), ("toyota", "does not build toyota")):
         with pytest.raises(Problem, match=words) as caught:

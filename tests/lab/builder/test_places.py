@@ -12,18 +12,33 @@ from heapwise.builder.partial import publish
 from heapwise.catalog import read_declarations
 from heapwise.errors import Problem
 
-HOSTILE = [
-    ('version = "1.0"', f'version = "{version}"') for version in (
-        "", "..", ".", "../../../precious", "/tmp/precious", "a/b", ".partial-1", "-f")
-] + [
-    ('library = "lib/libtoy.so.1"', f'library = "{library}"') for library in (
-        "", ".", "..", "../libtoy.so.1", "/lib/libc.so.6", "lib/../../libtoy.so.1")
-] + [
-    ('source = "toy"', 'source = ".."'), ('source = "toy"', 'source = "/etc"'),
-    ("configure = ", '"../configure" = '), ("script/configure", "../../etc/passwd"),
-    ('target = "liball"', 'target = "liball"\nalso = ["../libmore.so"]'),
-    ('target = "liball"', 'target = "liball"\nalso = ["sub/libmore.so"]'),
-]
+HOSTILE = (
+    [
+        ('version = "1.0"', f'version = "{version}"')
+        for version in (
+            "",
+            "..",
+            ".",
+            "../../../precious",
+            "/tmp/precious",
+            "a/b",
+            ".partial-1",
+            "-f",
+        )
+    ]
+    + [
+        ('library = "lib/libtoy.so.1"', f'library = "{library}"')
+        for library in ("", ".", "..", "../libtoy.so.1", "/lib/libc.so.6", "lib/../../libtoy.so.1")
+    ]
+    + [
+        ('source = "toy"', 'source = ".."'),
+        ('source = "toy"', 'source = "/etc"'),
+        ("configure = ", '"../configure" = '),
+        ("script/configure", "../../etc/passwd"),
+        ('target = "liball"', 'target = "liball"\nalso = ["../libmore.so"]'),
+        ('target = "liball"', 'target = "liball"\nalso = ["sub/libmore.so"]'),
+    ]
+)
 
 
 @pytest.mark.parametrize(("old", "new"), HOSTILE, ids=[new for _, new in HOSTILE])

@@ -1,6 +1,6 @@
 """Builds every peer for real, out of its registry: minutes, and only when asked for.
 
-    python -m pytest -m slow tests/lab/builder/test_real.py
+python -m pytest -m slow tests/lab/builder/test_real.py
 """
 
 from __future__ import annotations

@@ -27,11 +27,15 @@ class Yard:
         self.root = root
         self.tools = root / "tools"
         self.tools.mkdir()
-        script(self.tools / "toy-compiler", 'grep -q wrong "$1" && { echo "error: wrong" >&2; '
-               'exit 3; }\ncp "$1" "$2"; chmod +x "$2"\n')
+        script(
+            self.tools / "toy-compiler",
+            'grep -q wrong "$1" && { echo "error: wrong" >&2; '
+            'exit 3; }\ncp "$1" "$2"; chmod +x "$2"\n',
+        )
 
-    def declare(self, name: str, source: str = PRINTS, tool: str = "toy-compiler",
-                get: str = "the toy shop") -> TreePrograms:
+    def declare(
+        self, name: str, source: str = PRINTS, tool: str = "toy-compiler", get: str = "the toy shop"
+    ) -> TreePrograms:
         folder = self.root / "trees" / name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "tree.toy").write_text(f"#!/bin/sh\n{source}\n")
@@ -40,7 +44,8 @@ class Yard:
             f'build = [["{tool}", "{{source}}/tree.toy", "{{out}}/tree"]]\n'
             'version = ["echo", "toy 9"]\n'
             f'[[row]]\nname = "{name}"\ntitle = "T"\ngroup = "collector"\nkind = "program"\n'
-            'command = ["{out}/tree", "{depth}"]\n')
+            'command = ["{out}/tree", "{depth}"]\n'
+        )
         return next(found for found in read_trees() if found.name == name)
 
 
@@ -84,20 +89,24 @@ def test_a_tool_that_is_missing_is_named_with_how_to_get_it(yard: Yard) -> None:
     assert (caught.value.id, caught.value.do) == ("E054", "the toy shop")
 
 
-def test_root_gets_the_tools_that_debian_has(
-    yard: Yard, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_root_gets_the_tools_that_debian_has(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     compiler = (yard.tools / "toy-compiler").read_text()
     (yard.tools / "toy-compiler").unlink()
-    script(yard.tools / APT[0], f'echo "$@" >{yard.root}/asked\n'
-           f'cat >{yard.tools}/toy-compiler <<"END"\n{compiler}END\n'
-           f'chmod +x {yard.tools}/toy-compiler\n')
+    script(
+        yard.tools / APT[0],
+        f'echo "$@" >{yard.root}/asked\n'
+        f'cat >{yard.tools}/toy-compiler <<"END"\n{compiler}END\n'
+        f"chmod +x {yard.tools}/toy-compiler\n",
+    )
     told = Told()
     assert add_trees(yard.declare("toy", get="apt-get install toy-lang libtoy"), told).news
     assert told.steps == ["installing toy-lang, libtoy", "building with toy-compiler"]
-    assert (yard.root / "asked").read_text().endswith(
-        "install --no-install-recommends toy-lang libtoy\n")
+    assert (
+        (yard.root / "asked")
+        .read_text()
+        .endswith("install --no-install-recommends toy-lang libtoy\n")
+    )
 
 
 def test_nobody_else_installs_anything(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:

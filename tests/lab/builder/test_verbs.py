@@ -73,10 +73,15 @@ def test_a_peer_that_breaks_its_promises_is_reported(
     assert "FAILED its test: calloc" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("words", "code", "said"), [
-    (["add", "nobody"], 2, "no peer 'nobody'"), (["add"], 2, "NAME"),
-    (["remove", "nobody"], 2, "no peer 'nobody'"), (["remove", "toy"], 5, "was not added"),
-])
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["add", "nobody"], 2, "no peer 'nobody'"),
+        (["add"], 2, "NAME"),
+        (["remove", "nobody"], 2, "no peer 'nobody'"),
+        (["remove", "toy"], 5, "was not added"),
+    ],
+)
 def test_bad_usage(
     place: Place, capsys: pytest.CaptureFixture[str], words: list[str], code: int, said: str
 ) -> None:

@@ -39,8 +39,19 @@ def wheels(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     source = place.root / "toy.c"
     source.write_text(MALLOC)
     library = place.root / "libtoy.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-fno-builtin", str(source), "-o", str(library),
-                    "-Wl,--build-id=none"], check=True)
+    subprocess.run(
+        [
+            "cc",
+            "-shared",
+            "-fPIC",
+            "-fno-builtin",
+            str(source),
+            "-o",
+            str(library),
+            "-Wl,--build-id=none",
+        ],
+        check=True,
+    )
     tool = place.root / "patchelf"
     tool.write_text(f'#!/bin/sh\necho "$1" "$2" "${{3##*/}}" >{place.root}/asked\n')
     locked = make_wheel(folder, "toy", {"toy/lib/libtoy.so": library, "toy/lib/libmore.so": source})
@@ -53,9 +64,13 @@ def wheels(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 def declared(place: Place, library: str = "libtoy.so") -> Declared:
     path = place.declare().path
-    path.write_text(path.read_text().partition("[build]")[0] + (
-        f'[build]\nversion = "2.0"\nrecipe = "wheel"\nwheel = "toy"\nlibrary = "{library}"\n'
-        'also = ["libmore.so"]\n'))
+    path.write_text(
+        path.read_text().partition("[build]")[0]
+        + (
+            f'[build]\nversion = "2.0"\nrecipe = "wheel"\nwheel = "toy"\nlibrary = "{library}"\n'
+            'also = ["libmore.so"]\n'
+        )
+    )
     return read_declarations()[0]
 
 

@@ -30,17 +30,28 @@ COMPILERS = [name for name in ("gcc", "clang-19", "clang") if shutil.which(name)
 def library(folder: Path, compiler: str, *flags: str) -> Path:
     (folder / "toy.c").write_text(SOURCE)
     out = folder / "libtoy.so"
-    subprocess.run([compiler, *flags, "-fno-builtin", "-fPIC", "-shared", "-o", out,
-                    folder / "toy.c"], check=True)
+    subprocess.run(
+        [compiler, *flags, "-fno-builtin", "-fPIC", "-shared", "-o", out, folder / "toy.c"],
+        check=True,
+    )
     return out
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize(("flags", "unoptimised"), [
-    (["-O0"], True), (["-O0", "-fcf-protection"], True), ([], True), (["-O1"], False),
-    (["-O2"], False), (["-O2", "-fno-omit-frame-pointer"], False), (["-O3", "-g"], False),
-    (["-Os"], False), (["-O2", "-s"], False),
-])
+@pytest.mark.parametrize(
+    ("flags", "unoptimised"),
+    [
+        (["-O0"], True),
+        (["-O0", "-fcf-protection"], True),
+        ([], True),
+        (["-O1"], False),
+        (["-O2"], False),
+        (["-O2", "-fno-omit-frame-pointer"], False),
+        (["-O3", "-g"], False),
+        (["-Os"], False),
+        (["-O2", "-s"], False),
+    ],
+)
 def test_optimisation_is_seen_in_the_code(
     tmp_path: Path, compiler: str, flags: list[str], unoptimised: bool
 ) -> None:

@@ -29,16 +29,37 @@ def test_symbols_are_those_that_elftools_finds(tmp_path: Path, flags: list[str])
     source, linked_file = tmp_path / "some.c", tmp_path / "some.o"
     source.write_text(SOURCE)
     linked = "-shared" in flags
-    subprocess.run(["gcc", "-O1", "-fno-builtin", "-w", *flags, *([] if linked else ["-c"]),
-                    source, "-o", linked_file], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            "-O1",
+            "-fno-builtin",
+            "-w",
+            *flags,
+            *([] if linked else ["-c"]),
+            source,
+            "-o",
+            linked_file,
+        ],
+        check=True,
+    )
     with linked_file.open("rb") as file:
         elf = ELFFile(file)
         table = elf.get_section_by_name(".dynsym" if linked else ".symtab")
-        expected = [(s.name, s["st_value"], s["st_size"], KINDS[s["st_info"]["type"]],
-                     s["st_shndx"] == "SHN_UNDEF") for s in table.iter_symbols()]
+        expected = [
+            (
+                s.name,
+                s["st_value"],
+                s["st_size"],
+                KINDS[s["st_info"]["type"]],
+                s["st_shndx"] == "SHN_UNDEF",
+            )
+            for s in table.iter_symbols()
+        ]
         names = {name.encode() for name, *_ in expected}
-        found = [(s.name, s.address, s.size, s.kind, s.section == 0)
-                 for s in symbols_of(table, names)]
+        found = [
+            (s.name, s.address, s.size, s.kind, s.section == 0) for s in symbols_of(table, names)
+        ]
         assert found == expected
         assert [s.name for s in symbols_of(table, {b"malloc"})] == ["malloc"]
     assert {"malloc", "wanted", "weak", "data"} <= {name for name, *_ in expected}
@@ -65,8 +86,21 @@ def test_a_name_that_is_there_is_not_a_function_that_is_there(tmp_path: Path) ->
     """It may be data, a reference that nothing has to meet, or a function that no one else sees."""
     source, library = tmp_path / "names.c", tmp_path / "names.so"
     source.write_text(NAMES)
-    subprocess.run(["gcc", "-O0", "-fno-builtin", "-w", "-fPIC", "-shared", "-nostdlib", source,
-                    "-o", library], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            "-O0",
+            "-fno-builtin",
+            "-w",
+            "-fPIC",
+            "-shared",
+            "-nostdlib",
+            source,
+            "-o",
+            library,
+        ],
+        check=True,
+    )
     facts = read_elf(library, symbols=True)
     assert facts is not None
     assert facts.exported == {"malloc", "sn_malloc"}
@@ -77,14 +111,22 @@ def test_a_name_that_is_there_is_not_a_function_that_is_there(tmp_path: Path) ->
 def linked(folder: Path, *flags: str, compiler: str = "gcc") -> Path:
     source, library = folder / "some.c", folder / "some.so"
     source.write_text(SOURCE)
-    subprocess.run([compiler, "-w", "-fPIC", "-shared", "-nostdlib", *flags, source, "-o", library],
-                   check=True)
+    subprocess.run(
+        [compiler, "-w", "-fPIC", "-shared", "-nostdlib", *flags, source, "-o", library], check=True
+    )
     return library
 
 
-@pytest.mark.parametrize(("compiler", "flags"), [
-    ("gcc", ["-m64"]), ("gcc", ["-m32"]), ("aarch64-linux-gnu-gcc", []),
-    ("gcc", ["-Wl,--build-id=md5"]), ("gcc", ["-Wl,--build-id=none"])])
+@pytest.mark.parametrize(
+    ("compiler", "flags"),
+    [
+        ("gcc", ["-m64"]),
+        ("gcc", ["-m32"]),
+        ("aarch64-linux-gnu-gcc", []),
+        ("gcc", ["-Wl,--build-id=md5"]),
+        ("gcc", ["-Wl,--build-id=none"]),
+    ],
+)
 def test_a_build_id_is_that_which_elftools_finds(
     tmp_path: Path, compiler: str, flags: list[str]
 ) -> None:
@@ -112,8 +154,9 @@ def test_a_build_id_is_found_behind_a_note_of_odd_length(tmp_path: Path) -> None
 """
     source, library = tmp_path / "notes.s", tmp_path / "notes.so"
     source.write_text(notes)
-    subprocess.run(["gcc", "-shared", "-nostdlib", "-Wl,--build-id=none", source, "-o", library],
-                   check=True)
+    subprocess.run(
+        ["gcc", "-shared", "-nostdlib", "-Wl,--build-id=none", source, "-o", library], check=True
+    )
     facts = read_elf(library)
     assert facts is not None
     assert read_build_id(library) == facts.build_id == "abcd"
@@ -133,9 +176,14 @@ def test_a_damaged_file_has_no_build_id(tmp_path: Path) -> None:
         damaged.write_bytes(whole[:length])
         assert read_build_id(damaged) == ""
     # No class, no order of bytes, headers of segments that are far away, and headers without size.
-    for place, new in ((4, b"\0"), (5, b"\7"), (32, b"\xff" * 7 + b"\0"),
-                       (32, b"\xff" * 8), (54, b"\0\0")):
-        damaged.write_bytes(whole[:place] + new + whole[place + len(new):])
+    for place, new in (
+        (4, b"\0"),
+        (5, b"\7"),
+        (32, b"\xff" * 7 + b"\0"),
+        (32, b"\xff" * 8),
+        (54, b"\0\0"),
+    ):
+        damaged.write_bytes(whole[:place] + new + whole[place + len(new) :])
         assert read_build_id(damaged) == ""
     # A segment of notes that claims to be longer than all memory, and lies where it lay.
     header = next(at for at in range(64, 64 + 56 * 16, 56) if whole[at] == 4)

@@ -36,8 +36,14 @@ def test_patterns() -> None:
     assert ids("fake/subjects", "fake/subjects") == ["fake/subjects"]
 
 
-@pytest.mark.parametrize(("pattern", "near"), [
-    ("fake/singel", "fake/single"), ("single", "fake/single"), ("cache/subjects", "fake/subjects")])
+@pytest.mark.parametrize(
+    ("pattern", "near"),
+    [
+        ("fake/singel", "fake/single"),
+        ("single", "fake/single"),
+        ("cache/subjects", "fake/subjects"),
+    ],
+)
 def test_the_nearest_is_offered(pattern: str, near: str) -> None:
     with pytest.raises(Problem, match=f"did you mean {near}") as caught:
         choose_experiments([pattern])

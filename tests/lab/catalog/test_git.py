@@ -20,9 +20,14 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "build").mkdir(parents=True)
     (folder / "main.c").write_text("1\n")
     for words in (["init", "-q"], ["add", "main.c"], ["commit", "-qm", "first"]):
-        subprocess.run(["git", "-c", "user.name=N", "-c", "user.email=e@e", *words], cwd=folder,
-                       check=True, capture_output=True, timeout=60,
-                       env={**os.environ, "GIT_COMMITTER_DATE": "2026-02-03T04:05:06+01:00"})
+        subprocess.run(
+            ["git", "-c", "user.name=N", "-c", "user.email=e@e", *words],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+            timeout=60,
+            env={**os.environ, "GIT_COMMITTER_DATE": "2026-02-03T04:05:06+01:00"},
+        )
     return folder
 
 

@@ -66,7 +66,8 @@ def test_chosen_peers_are_as_among_all() -> None:
     assert system_peer() == everything["glibc"]
     present, missing = choose_peers(["jemalloc", "heapwise"])
     assert [*present, *missing] == sorted(
-        (everything["jemalloc"], everything["heapwise"]), key=lambda peer: peer.path is None)
+        (everything["jemalloc"], everything["heapwise"]), key=lambda peer: peer.path is None
+    )
     prefixes = {p for peer in everything.values() for p in peer.environment_prefixes}
     assert set(peer_prefixes()) == prefixes
 
@@ -80,7 +81,8 @@ def test_a_library_by_path_stands_in_for_the_peer_of_its_name() -> None:
     present, missing = choose_peers([], [f"mine={file}"])
     assert "mine" in {peer.name for peer in present}
     assert {peer.name for peer in [*present, *missing]} == {"mine"} | {
-        peer.name for peer in find_peers() if not peer.on_request}
+        peer.name for peer in find_peers() if not peer.on_request
+    }
 
 
 def declare(folder: Path, name: str, text: str) -> None:
@@ -89,8 +91,10 @@ def declare(folder: Path, name: str, text: str) -> None:
 
 
 def toml(libraries: str, folders: Path, more: str = "") -> str:
-    return (f'title = "T"\nkind = "preload"\nlibraries = {libraries}\nfolders = ["{folders}"]\n'
-            f'get = "apt install it"\nlicence = "MIT"\n{more}')
+    return (
+        f'title = "T"\nkind = "preload"\nlibraries = {libraries}\nfolders = ["{folders}"]\n'
+        f'get = "apt install it"\nlicence = "MIT"\n{more}'
+    )
 
 
 def test_a_folder_is_all_that_a_new_peer_takes(
@@ -131,8 +135,9 @@ def test_ours_is_looked_for_among_our_own_parts_only(
     assert find_peers()[0].path is None, "a laptop without native parts can list peers"
 
 
-@pytest.mark.parametrize(("name", "is_debug"), [
-    ("libmimalloc-debug.so.2", True), ("libmimalloc-secure.so.2", False)])
+@pytest.mark.parametrize(
+    ("name", "is_debug"), [("libmimalloc-debug.so.2", True), ("libmimalloc-secure.so.2", False)]
+)
 def test_debug_builds_are_known_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_debug: bool
 ) -> None:
@@ -157,10 +162,16 @@ def test_a_debug_build_given_by_path_is_known(tmp_path: Path) -> None:
     assert not adhoc_peer(f"mine={system_library()}").debug_build
 
 
-@pytest.mark.parametrize(("text", "id"), [
-    ("jemalloc", "E003"), ("=/x.so", "E003"), ("a b=/x.so", "E003"), ("x=", "E003"),
-    ("x=/no/such.so", "E053"),
-])
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        ("jemalloc", "E003"),
+        ("=/x.so", "E003"),
+        ("a b=/x.so", "E003"),
+        ("x=", "E003"),
+        ("x=/no/such.so", "E053"),
+    ],
+)
 def test_malformed_adhoc_peers(text: str, id: str) -> None:
     with pytest.raises(Problem) as caught:
         adhoc_peer(text)
@@ -186,27 +197,35 @@ def test_the_folder_of_the_checkout_is_found() -> None:
     assert (peer_folder() / "jemalloc" / "peer.toml").exists()
 
 
-@pytest.mark.parametrize(("debian", "theirs"), [
-    ("5.3.0-1", "5.3.0"), ("2.36-9+deb12u10", "2.36"), ("1:16.0.6-15~deb12u1", "16.0.6"),
-    ("2.0.9+ds-2", "2.0.9"),
-])
+@pytest.mark.parametrize(
+    ("debian", "theirs"),
+    [
+        ("5.3.0-1", "5.3.0"),
+        ("2.36-9+deb12u10", "2.36"),
+        ("1:16.0.6-15~deb12u1", "16.0.6"),
+        ("2.0.9+ds-2", "2.0.9"),
+    ],
+)
 def test_upstream_versions(debian: str, theirs: str) -> None:
     assert upstream(debian) == theirs
 
 
-def test_versions_come_from_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_versions_come_from_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not shutil.which("dpkg-query"):
         pytest.skip("no Debian")
-    said = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libc6"], capture_output=True,
-                          text=True, check=True).stdout
+    said = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Version}", "libc6"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert package_versions([system_library()])[system_library()] == upstream(said)
     assert package_versions([str(tmp_path / "nobody.so")]) == {}
     monkeypatch.setenv("PATH", str(tmp_path))
     asked = [system_library(), str(tmp_path / "other.so")]
     assert package_versions(asked) == {system_library(): upstream(said)}, "is asked once"
     assert soname_version("/x/libfoo.so.2.1") == "so.2.1"
+
 
 def test_a_peer_on_request_is_compared_only_where_it_is_named() -> None:
     """The profiles that check every free do other work than the rest."""

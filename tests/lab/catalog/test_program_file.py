@@ -51,11 +51,16 @@ def test_every_program_is_whole() -> None:
 
 
 def test_debian_packages_that_the_tests_install_are_enough_for_most() -> None:
-    listed = {line.split()[0] for file in (ROOT / "tools" / "packages").glob("*.txt")
-              for line in file.read_text().splitlines() if line and not line.startswith("#")}
+    listed = {
+        line.split()[0]
+        for file in (ROOT / "tools" / "packages").glob("*.txt")
+        for line in file.read_text().splitlines()
+        if line and not line.startswith("#")
+    }
     needed = {tomllib.loads(path.read_text())["package"] for path in PROGRAMS.glob("*/*.toml")}
     assert needed - listed <= {"perl", "python3", "redis-server"}, (
-        "perl and Python are on every Debian; a package that starts a server is for users to add")
+        "perl and Python are on every Debian; a package that starts a server is for users to add"
+    )
 
 
 def test_the_experiment_has_every_program_as_a_cell() -> None:

@@ -17,7 +17,7 @@ from heapwise.model import FigureKey
 ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = sorted((ROOT / "published").glob("*.toml"))
 
-REPORT = '''
+REPORT = """
 title = "A report"
 origin = "A paper"
 [machine.one]
@@ -42,7 +42,7 @@ quantity = "free"
 [[conclusion]]
 says = "The pool is faster."
 shows = ["malloc / pool >= 2"]
-'''
+"""
 
 
 def write(folder: Path, text: str) -> Path:
@@ -59,11 +59,16 @@ def test_a_report_of_ours_can_be_read(path: Path) -> None:
     assert len(report.origin) > 20
 
 
-@pytest.mark.parametrize(("name", "figures", "tables", "conclusions"), [
-    ("pool-policies", 12 + 9, 4, 10), ("pool-vs-malloc", 30 + 3, 3, 8),
-    ("latency-lab", 153, 42, 70 + 18), ("binary-trees", 2 * 25 * 3, 2, 15),
-    ("allocatorbench", 17 + 8 + 8, 10, 17),
-])
+@pytest.mark.parametrize(
+    ("name", "figures", "tables", "conclusions"),
+    [
+        ("pool-policies", 12 + 9, 4, 10),
+        ("pool-vs-malloc", 30 + 3, 3, 8),
+        ("latency-lab", 153, 42, 70 + 18),
+        ("binary-trees", 2 * 25 * 3, 2, 15),
+        ("allocatorbench", 17 + 8 + 8, 10, 17),
+    ],
+)
 def test_every_figure_of_the_report_is_there(
     name: str, figures: int, tables: int, conclusions: int
 ) -> None:
@@ -79,28 +84,38 @@ def test_every_place_is_a_figure_that_an_experiment_yields(built_native: Path) -
         for place in report.places:
             experiment = known.get(place.experiment)
             subjects = {spec.name for spec in experiment.subjects} if experiment else set()
-            if (experiment is None or place.subject.partition("@")[0] not in subjects
-                    or place.quantity not in {q.name for q in experiment.quantities}
-                    or not set(place.parameters) <= {p.name for p in experiment.parameters}):
+            if (
+                experiment is None
+                or place.subject.partition("@")[0] not in subjects
+                or place.quantity not in {q.name for q in experiment.quantities}
+                or not set(place.parameters) <= {p.name for p in experiment.parameters}
+            ):
                 wrong.append((report.name, place))
     assert wrong == []
 
 
-@pytest.mark.parametrize(("before", "after", "words"), [
-    ('title = "A report"\n', '', "title"),
-    ('unit = "ns/op"', 'units = "ns/op"', "units"),
-    ("values = [7.5]", "values = [7.5, 8]", "each of its 1 columns needs a value"),
-    ('machine = "one"', 'machine = "two"', r"no \[machine.two\]"),
-    ('subject = "unsynchronized"\n  ', '', "does not say experiment, subject and quantity"),
-    ('name = "malloc"', 'name = "pool"', "two figures have the name 'pool'"),
-    ("malloc / pool >= 2", "malloc / pol >= 2", "no figure has the name 'pol'; did you mean pool"),
-    ("malloc / pool >= 2", "malloc / pool > 2", "is not FORMULA >= NUMBER"),
-    ("malloc / pool >= 2", "malloc + pool >= 2", "neither"),
-    ('shows = ["malloc / pool >= 2"]', '', "needs either shows, or impossible"),
-    ('experiment = "pool/bulk"', 'experiment = "../bulk"', "is not the id of an experiment"),
-    ('shows = [', 'impossible = "no"\nshows = [', "needs either shows, or impossible"),
-    ("~30", "a lot", ""),
-])
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('title = "A report"\n', "", "title"),
+        ('unit = "ns/op"', 'units = "ns/op"', "units"),
+        ("values = [7.5]", "values = [7.5, 8]", "each of its 1 columns needs a value"),
+        ('machine = "one"', 'machine = "two"', r"no \[machine.two\]"),
+        ('subject = "unsynchronized"\n  ', "", "does not say experiment, subject and quantity"),
+        ('name = "malloc"', 'name = "pool"', "two figures have the name 'pool'"),
+        (
+            "malloc / pool >= 2",
+            "malloc / pol >= 2",
+            "no figure has the name 'pol'; did you mean pool",
+        ),
+        ("malloc / pool >= 2", "malloc / pool > 2", "is not FORMULA >= NUMBER"),
+        ("malloc / pool >= 2", "malloc + pool >= 2", "neither"),
+        ('shows = ["malloc / pool >= 2"]', "", "needs either shows, or impossible"),
+        ('experiment = "pool/bulk"', 'experiment = "../bulk"', "is not the id of an experiment"),
+        ("shows = [", 'impossible = "no"\nshows = [', "needs either shows, or impossible"),
+        ("~30", "a lot", ""),
+    ],
+)
 def test_a_file_that_is_wrong_is_refused_in_words(
     tmp_path: Path, before: str, after: str, words: str
 ) -> None:
@@ -118,11 +133,13 @@ def test_a_file_that_is_wrong_is_refused_in_words(
 
 def test_a_figure_without_ours_needs_a_reason(tmp_path: Path) -> None:
     text = REPORT.replace('  name = "pool"\n  subject = "unsynchronized"\n', "").replace(
-        'shows = ["malloc / pool >= 2"]', 'impossible = "only a test"')
+        'shows = ["malloc / pool >= 2"]', 'impossible = "only a test"'
+    )
     with pytest.raises(Problem, match="no reason why there is none"):
         read_published(write(tmp_path, text))
-    report = read_published(write(tmp_path, text.replace("values = [7.5]",
-                                                         'values = [7.5]\n  reason = "gone"')))
+    report = read_published(
+        write(tmp_path, text.replace("values = [7.5]", 'values = [7.5]\n  reason = "gone"'))
+    )
     assert [figure.reason for figure in report.figures] == ["gone", ""]
 
 
@@ -152,7 +169,8 @@ def test_figures_that_the_report_did_not_print_are_measured_beside_it(tmp_path: 
     assert [figure.value for figure in last] == [None, None]
     assert [figure.ours and figure.ours.value_of for figure in last] == [
         FigureKey("pool/concurrent", name, "alloc_free", {"block_size": 64, "threads": 2})
-        for name in ("mutex", "malloc@glibc")]
+        for name in ("mutex", "malloc@glibc")
+    ]
     printed = table.rows[0].figures[0].ours
     assert printed is not None
     assert printed.places[0].subject == "mutex"
@@ -178,30 +196,44 @@ def test_users_add_reports_and_a_damaged_one_hides_no_other(
 
 
 def test_figures_are_joined_in_the_unit_of_the_experiment(built_native: Path) -> None:
-    strides = {figure.parameters["stride"]: figure.value
-               for id, figure in cited_figures(choose_published("latency-lab"))
-               if id == "cache/stride_access"}
+    strides = {
+        figure.parameters["stride"]: figure.value
+        for id, figure in cited_figures(choose_published("latency-lab"))
+        if id == "cache/stride_access"
+    }
     assert strides == {1: 3490.0, 4: 3330.0, 16: 1010.0, 64: 346.0}
     [experiment] = [e for e in find_experiments() if e.id == "cache/stride_access"]
     assert {figure.report for figure in experiment.published} == {
-        choose_published("latency-lab").title}
+        choose_published("latency-lab").title
+    }
 
 
 PLACES = {name: FigureKey("a/b", name, "q") for name in ("a", "b", "c", "d")}
 
 
-@pytest.mark.parametrize(("words", "above", "below"), [
-    ("a", "a", ""), ("a / b", "a", "b"), ("a * d / b / c", "ad", "bc"), (" a/b*c ", "ac", "b"),
-])
+@pytest.mark.parametrize(
+    ("words", "above", "below"),
+    [
+        ("a", "a", ""),
+        ("a / b", "a", "b"),
+        ("a * d / b / c", "ad", "bc"),
+        (" a/b*c ", "ac", "b"),
+    ],
+)
 def test_formulas(words: str, above: str, below: str) -> None:
     found = parse_formula(words, PLACES)
     assert "".join(place.subject for place in found.above) == above
     assert "".join(place.subject for place in found.below) == below
 
 
-@pytest.mark.parametrize(("words", "bounds"), [
-    ("a / b >= 1.5", (1.5, None)), ("a <= 0", (0.0, 0.0)), ("a/b within 0.9..1.1", (0.9, 1.1)),
-])
+@pytest.mark.parametrize(
+    ("words", "bounds"),
+    [
+        ("a / b >= 1.5", (1.5, None)),
+        ("a <= 0", (0.0, 0.0)),
+        ("a/b within 0.9..1.1", (0.9, 1.1)),
+    ],
+)
 def test_statements(words: str, bounds: Any) -> None:
     found = parse_statement(words, PLACES)
     assert (found.at_least, found.at_most) == bounds

@@ -68,9 +68,13 @@ def test_a_generator_that_is_missing_is_named(toys: Path) -> None:
     assert refused.value.id == "E010"
 
 
-@pytest.mark.parametrize(("initdb", "said"), [
-    ("", "apt-get install postgresql"),
-    ("echo there is no room for a database; exit 3", "there is no room for a database")])
+@pytest.mark.parametrize(
+    ("initdb", "said"),
+    [
+        ("", "apt-get install postgresql"),
+        ("echo there is no room for a database; exit 3", "there is no room for a database"),
+    ],
+)
 def test_preparing_a_database_says_why_it_fails(tmp_path: Path, initdb: str, said: str) -> None:
     """As the user that runs it, with or without the server's programs."""
     recipe = shutil.copytree(ROOT / "recipes" / "postgresql", tmp_path / "recipe")
@@ -84,6 +88,11 @@ def test_preparing_a_database_says_why_it_fails(tmp_path: Path, initdb: str, sai
         (tmp_path / name).mkdir()
     done = subprocess.run(
         ["/bin/sh", recipe / "prepare.sh", tmp_path / "folder", tmp_path / "cache", "5432"],
-        env={"PATH": str(path)}, capture_output=True, text=True, timeout=60, check=False)
+        env={"PATH": str(path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode != 0
     assert said in done.stderr

@@ -46,8 +46,10 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "plug-in": lambda tree: rebuild(tree / "lib" / "work.so"),
     "script": lambda tree: (tree / "tool.py").write_text("print(2)\n"),
     "data": lambda tree: (tree / "lib" / "data.bin").write_bytes(bytes(256)),
-    "link": lambda tree: ((tree / "lib" / "link").unlink(),
-                          (tree / "lib" / "link").symlink_to("../tool.py")),
+    "link": lambda tree: (
+        (tree / "lib" / "link").unlink(),
+        (tree / "lib" / "link").symlink_to("../tool.py"),
+    ),
     "mode": lambda tree: (tree / "tool.py").chmod(0o755),
     "new file": lambda tree: (tree / "lib" / "more.so").touch(),
     "file gone": lambda tree: (tree / "tool.py").unlink(),
@@ -68,8 +70,9 @@ def test_the_path_of_a_tree_in_its_own_files_does_not_count(builds: tuple[Path, 
     for build in builds:
         (build.parent / "config").write_text(f"prefix={build.parent}/lib\n")
         flags = ["-g", f"-Wl,-rpath,{build.parent}/lib"]
-        subprocess.run(["cc", "-O1", *flags, "-o", str(build), str(build.parent / "app.c")],
-                       check=True)
+        subprocess.run(
+            ["cc", "-O1", *flags, "-o", str(build), str(build.parent / "app.c")], check=True
+        )
     assert same_build(*builds)
 
 
@@ -110,6 +113,8 @@ def test_a_tree_that_is_too_large_is_not_known(
 
 def test_the_roots_of_two_paths() -> None:
     assert roots_of(Path("/x/old/bin/app"), Path("/x/new/bin/app")) == (
-        Path("/x/old"), Path("/x/new"))
+        Path("/x/old"),
+        Path("/x/new"),
+    )
     assert roots_of(Path("/x/old"), Path("/x/new")) == (Path("/x/old"), Path("/x/new"))
     assert roots_of(Path("/a/bin/app"), Path("/b/c/bin/app")) == (Path("/a"), Path("/b/c"))

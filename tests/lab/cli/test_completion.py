@@ -21,9 +21,16 @@ Proposed = Callable[..., list[str]]
 @pytest.fixture
 def proposed(heapwise: Any) -> Proposed:
     """What bash is given for the last of some words."""
+
     def ask(words: str, **environment: str) -> list[str]:
-        done = heapwise(env={"_HEAPWISE_COMPLETE": "complete_bash", "COMP_WORDS": words,
-                             "COMP_CWORD": str(words.count(" "))} | environment)
+        done = heapwise(
+            env={
+                "_HEAPWISE_COMPLETE": "complete_bash",
+                "COMP_WORDS": words,
+                "COMP_CWORD": str(words.count(" ")),
+            }
+            | environment
+        )
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
         found: list[str] = done.stdout.split()
@@ -32,17 +39,20 @@ def proposed(heapwise: Any) -> Proposed:
     return ask
 
 
-@pytest.mark.parametrize(("words", "expected"), [
-    ("heapwise repr", "reproduce"),
-    ("heapwise run pool/b", "pool/bulk"),
-    ("heapwise list poo", "pool"),
-    ("heapwise reproduce pool-", "pool-vs-malloc"),
-    ("heapwise explain E00", "E003"),
-    ("heapwise explain pool/b", "pool/bulk"),
-    ("heapwise peers check gl", "glibc"),
-    ("heapwise peers add snm", "snmalloc"),
-    ("heapwise peers add mimalloc2 trees/g", "trees/go"),
-])
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("heapwise repr", "reproduce"),
+        ("heapwise run pool/b", "pool/bulk"),
+        ("heapwise list poo", "pool"),
+        ("heapwise reproduce pool-", "pool-vs-malloc"),
+        ("heapwise explain E00", "E003"),
+        ("heapwise explain pool/b", "pool/bulk"),
+        ("heapwise peers check gl", "glibc"),
+        ("heapwise peers add snm", "snmalloc"),
+        ("heapwise peers add mimalloc2 trees/g", "trees/go"),
+    ],
+)
 def test_words_are_proposed(proposed: Proposed, words: str, expected: str) -> None:
     assert expected in proposed(words)
 

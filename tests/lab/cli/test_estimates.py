@@ -46,4 +46,5 @@ def test_without_runs_in_the_store_the_usual_costs_count(run: Run) -> None:
 def test_costs_of_runs_in_the_store_come_first(run: Run) -> None:
     prepared = renamed(run, "memory/cross_thread_free")
     assert estimate_s(prepared, {"memory/cross_thread_free": 0.5}) == pytest.approx(
-        processes(prepared) * 0.53)
+        processes(prepared) * 0.53
+    )

@@ -41,16 +41,26 @@ VERBS = commands(typer.main.get_command(build_app()))
 
 @pytest.mark.parametrize("words", [["--help"], ["compare", "--help"], ["run", "--help"]])
 def test_help_imports_nothing_heavy(words: list[str]) -> None:
-    code = ("import sys\nfrom heapwise.cli.frame.app import run\n"
-            f"code = run({words!r})\nheavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
-            "print('HEAVY', code, heavy)")
+    code = (
+        "import sys\nfrom heapwise.cli.frame.app import run\n"
+        f"code = run({words!r})\nheavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "print('HEAVY', code, heavy)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "HEAVY 0 []"
 
 
-@pytest.mark.parametrize(("words", "needed"), [
-    (["compare", "--", "run"], ["compare"]), (["fleet", "check"], ["fleet"]), (["compar"], []),
-    (["--version"], []), (["--help"], []), ([], [])])
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        (["compare", "--", "run"], ["compare"]),
+        (["fleet", "check"], ["fleet"]),
+        (["compar"], []),
+        (["--version"], []),
+        (["--help"], []),
+        ([], []),
+    ],
+)
 def test_a_verb_is_loaded_alone(
     words: list[str], needed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,17 +74,21 @@ def test_a_verb_is_loaded_alone(
 
 
 def test_each_verb_has_the_name_of_its_file() -> None:
-    alone = {verb: [*typer.main.get_command(build_app([verb])).commands]  # type: ignore[attr-defined]
-             for verb in verb_names()}
+    alone = {
+        verb: [*typer.main.get_command(build_app([verb])).commands]  # type: ignore[attr-defined]
+        for verb in verb_names()
+    }
     assert alone == {verb: [verb] for verb in verb_names()}
     assert len(alone) > 15
 
 
 def test_listing_runs_imports_nothing_heavy() -> None:
     heavy = set(HEAVY) - {"msgspec"}  # which reads a run.json that is not in the index
-    code = (f"import sys\nfrom heapwise.cli.frame.app import run\n"
-            f"code = run(['report', '--list', '--store', {str(DATA)!r}])\n"
-            f"print('HEAVY', code, {heavy!r} & sys.modules.keys())")
+    code = (
+        f"import sys\nfrom heapwise.cli.frame.app import run\n"
+        f"code = run(['report', '--list', '--store', {str(DATA)!r}])\n"
+        f"print('HEAVY', code, {heavy!r} & sys.modules.keys())"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "HEAVY 0 set()"
 
@@ -127,9 +141,14 @@ def test_the_options_of_the_libraries_are_not_settings_of_a_verb(
 ) -> None:
     """Not even of a verb with options of these names."""
     names = ["rounds", "malloc_stats", "gc_markers"]
-    verb = SimpleNamespace(params=[
-        SimpleNamespace(name=name, opts=[f"--{name.replace('_', '-')}"], param_type_name="option")
-        for name in names])
+    verb = SimpleNamespace(
+        params=[
+            SimpleNamespace(
+                name=name, opts=[f"--{name.replace('_', '-')}"], param_type_name="option"
+            )
+            for name in names
+        ]
+    )
     monkeypatch.chdir(tmp_path)
     for name in names:
         monkeypatch.setenv(f"HEAPWISE_{name.upper()}", "7")
@@ -149,7 +168,13 @@ def test_settings_are_options_and_not_arguments(
         monkeypatch.setenv("HEAPWISE_ROUNDS", "5")
     found = settings.defaults(typer.main.get_command(build_app()))
     assert {verb for verb, options in found.items() if options} == {
-        "advise", "compare", "replay", "reproduce", "resume", "run"}
+        "advise",
+        "compare",
+        "replay",
+        "reproduce",
+        "resume",
+        "run",
+    }
     assert str(found["compare"]["rounds"]) == "5"
 
 
@@ -189,17 +214,20 @@ def test_the_progress_line_says_how_long_the_process_takes() -> None:
     experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0)
     step = Step(experiment, Subject("glibc", ""), {}, 0)
     assert describe(step, Progress(1, 2, 0.5, 52.0), 12.0, 3600.0) == (
-        "round 1 of 2  ##########----------  glibc   12 s so far   eta 0:40")
+        "round 1 of 2  ##########----------  glibc   12 s so far   eta 0:40"
+    )
     assert describe(step, Progress(1, None, 0.0, None), 75.0, 3600.0) == (
         "round 1  --------------------  glibc   1 min 15 s so far "
-        "(no --timeout; it is ended after 60 min)")
+        "(no --timeout; it is ended after 60 min)"
+    )
 
 
 def test_a_round_beyond_the_planned_ones_has_no_number_of_rounds() -> None:
     experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0)
     step = Step(experiment, Subject("glibc", ""), {}, 12)
     assert describe(step, Progress(13, None, 1.0, None), 5.0, 3600.0) == (
-        "round 13  ####################  glibc   5 s so far")
+        "round 13  ####################  glibc   5 s so far"
+    )
 
 
 def test_off_a_terminal_lines_come_while_the_first_process_runs(
@@ -224,14 +252,21 @@ def test_off_a_terminal_lines_come_while_the_first_process_runs(
 
 def test_columns_are_aligned() -> None:
     assert align([["", "time", "x"], ["glibc", "2 s", ""], ["mi", "10 s", "fast"]]) == (
-        "       time  x\nglibc  2 s\nmi     10 s  fast")
+        "       time  x\nglibc  2 s\nmi     10 s  fast"
+    )
 
 
-@pytest.mark.parametrize(("variables", "terminal", "coloured"), [
-    ({}, True, True), ({}, False, False), ({"NO_COLOR": "1"}, True, False),
-    ({"FORCE_COLOR": "1"}, False, True), ({"TERM": "dumb"}, True, False),
-    ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
-])
+@pytest.mark.parametrize(
+    ("variables", "terminal", "coloured"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"NO_COLOR": "1"}, True, False),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"TERM": "dumb"}, True, False),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+    ],
+)
 def test_colours(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], terminal: bool, coloured: bool
 ) -> None:
@@ -261,8 +296,14 @@ def test_long_words_go_on_under_their_beginning_on_a_terminal_only(
     assert all(line.startswith(" " * 9 + "word") and len(line) < 60 for line in others)
 
 
-@pytest.mark.parametrize(("done", "planned", "words"), [
-    (3, 0, "3 rounds"), (0, 6, "0 of 6 rounds"), (6, 6, "6 of 6 rounds"),
-    (8, 6, "8 rounds, 2 of them in place of samples that do not count")])
+@pytest.mark.parametrize(
+    ("done", "planned", "words"),
+    [
+        (3, 0, "3 rounds"),
+        (0, 6, "0 of 6 rounds"),
+        (6, 6, "6 of 6 rounds"),
+        (8, 6, "8 rounds, 2 of them in place of samples that do not count"),
+    ],
+)
 def test_a_stopped_run_says_how_many_rounds_it_has(done: int, planned: int, words: str) -> None:
     assert rounds_words(done, planned) == words

@@ -21,9 +21,12 @@ def with_group_peaks(stored: StoredRun, without: str = "") -> StoredRun:
     [experiment] = run.experiments
     quantities = [*experiment.quantities, Quantity("group_peak", "bytes", "lower")]
     run = replace(run, experiments=[replace(experiment, quantities=quantities)])
-    samples = [sample if sample.subject == without else
-               replace(sample, values=sample.values | {"group_peak": 500.0 * MIB})
-               for sample in stored.samples]
+    samples = [
+        sample
+        if sample.subject == without
+        else replace(sample, values=sample.values | {"group_peak": 500.0 * MIB})
+        for sample in stored.samples
+    ]
     return replace(stored, run=run, samples=samples)
 
 

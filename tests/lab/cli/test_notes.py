@@ -16,8 +16,7 @@ pytestmark = pytest.mark.usefixtures("built_native")
 
 
 def told(*builds: Build, allocators: list[str] | None = None, **options: object) -> str:
-    request = CompareRequest(builds=list(builds), allocators=allocators or [],
-                             **options)  # type: ignore[arg-type]
+    request = CompareRequest(builds=list(builds), allocators=allocators or [], **options)  # type: ignore[arg-type]
     return " ".join(notes(prepare_compare(request, os.environ)))
 
 
@@ -48,7 +47,8 @@ def test_two_builds_with_the_same_contents_are_named(tmp_path: Path) -> None:
         (tmp_path / name).chmod(0o755)
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
     assert "old and new are files with the same contents" in told(
-        Build("old", [old]), Build("new", [new]))
+        Build("old", [old]), Build("new", [new])
+    )
     assert told(Build("old", [old, "a"]), Build("new", [new, "b"])) == ""
     assert told(Build("a", [old]), Build("b", [old])) == ""
     assert told(Build("a", [old]), Build("b", [new], environment={"X": "1"})) == ""

@@ -39,6 +39,7 @@ def samples(lines: Lines) -> Lines:
 
 def set_values(number: Callable[[int], float]) -> Change:
     """Each value of the sample at a place among the samples is ``number(place)``."""
+
     def change(document: dict[str, Any], lines: Lines) -> None:
         for place, line in enumerate(samples(lines)):
             line["values"] = dict.fromkeys(line["values"], number(place))
@@ -51,8 +52,9 @@ def renamed_parameter(document: dict[str, Any], lines: Lines) -> None:
         for parameter in experiment["parameters"]:
             parameter["name"] = parameter["name"].replace("threads", "")
     for line in lines:
-        line["parameters"] = {name.replace("threads", ""): value
-                              for name, value in line["parameters"].items()}
+        line["parameters"] = {
+            name.replace("threads", ""): value for name, value in line["parameters"].items()
+        }
 
 
 def other_parameters_in_one_line(document: dict[str, Any], lines: Lines) -> None:
@@ -105,31 +107,37 @@ def trees() -> StoredRun:
     return trees_run(Trees(rounds=3))
 
 
-@pytest.mark.parametrize(("make", "change"), [
-    (scaled, set_values(lambda place: 1e90 if place % 2 else 1e-90)),
-    (quick, set_values(lambda place: 1e25 if place % 2 else 1e-15)),
-    (scaled, set_values(lambda place: -1.0 if place % 3 else 1.0)),
-    (scaled, set_values(lambda place: 0.0)),
-    (heaps, set_values(lambda place: -2.0)),
-    (trees, set_values(lambda place: -1.0 if place % 3 else 5.0)),
-    (heaps, renamed_parameter),
-    (scaled, other_parameters_in_one_line),
-    (scaled, huge_settings),
-    (scaled, nested_settings),
-    (trees, unknown_groups),
-    (quick, odd_spins),
-    (heaps, coarse_clock),
-    (scaled, set_values(lambda place: -3.0)),
-    (trees, set_values(lambda place: 0.0)),
-])
+@pytest.mark.parametrize(
+    ("make", "change"),
+    [
+        (scaled, set_values(lambda place: 1e90 if place % 2 else 1e-90)),
+        (quick, set_values(lambda place: 1e25 if place % 2 else 1e-15)),
+        (scaled, set_values(lambda place: -1.0 if place % 3 else 1.0)),
+        (scaled, set_values(lambda place: 0.0)),
+        (heaps, set_values(lambda place: -2.0)),
+        (trees, set_values(lambda place: -1.0 if place % 3 else 5.0)),
+        (heaps, renamed_parameter),
+        (scaled, other_parameters_in_one_line),
+        (scaled, huge_settings),
+        (scaled, nested_settings),
+        (trees, unknown_groups),
+        (quick, odd_spins),
+        (heaps, coarse_clock),
+        (scaled, set_values(lambda place: -3.0)),
+        (trees, set_values(lambda place: 0.0)),
+    ],
+)
 def test_every_verb_ends_as_documented(
-    make: Callable[[], StoredRun], change: Change, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str]
+    make: Callable[[], StoredRun],
+    change: Change,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     folder = lay_down(make(), tmp_path / "store" / "runs" / "5a11", change)
     commands = [["report", str(folder), "--open", "no", "-o", str(tmp_path / "page.html")]]
-    commands += [["export", str(folder), "-f", name, "-o", str(tmp_path / "out")]
-                 for name in find_formats()]
+    commands += [
+        ["export", str(folder), "-f", name, "-o", str(tmp_path / "out")] for name in find_formats()
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for words in commands:

@@ -28,14 +28,34 @@ def test_an_option_is_the_one_that_compare_has(verb: str) -> None:
         if other is None or name in OF_THE_VERB or shared & set(option.opts):
             continue
         assert (option.opts, option.secondary_opts, option.help, option.metavar) == (
-            other.opts, other.secondary_opts, other.help, other.metavar)
+            other.opts,
+            other.secondary_opts,
+            other.help,
+            other.metavar,
+        )
         assert option.default == other.default or name == "time"
 
 
 def test_a_gate_takes_what_a_comparison_takes_of_its_programs() -> None:
-    assert {"warmup", "prepare", "setup", "cleanup", "ignore_failure", "ignore_exit", "fresh_dir",
-            "show_output", "input", "output_file", "check", "ignore_output", "allow_background",
-            "timeout", "seed", "cpus", "keep_env"} <= options("gate").keys()
+    assert {
+        "warmup",
+        "prepare",
+        "setup",
+        "cleanup",
+        "ignore_failure",
+        "ignore_exit",
+        "fresh_dir",
+        "show_output",
+        "input",
+        "output_file",
+        "check",
+        "ignore_output",
+        "allow_background",
+        "timeout",
+        "seed",
+        "cpus",
+        "keep_env",
+    } <= options("gate").keys()
 
 
 def test_the_build_command_is_one() -> None:

@@ -18,9 +18,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(("answer", "installs"), [("n\n", False), ("y\n", True), ("\n", True)])
-def test_a_terminal_is_asked(
-    answer: str, installs: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_is_asked(answer: str, installs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Terminal()
     monkeypatch.setattr(sys, "stdin", Terminal(answer))
     monkeypatch.setattr(sys, "stderr", shown)

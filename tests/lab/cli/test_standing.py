@@ -19,7 +19,8 @@ def test_each_row_has_a_line_with_the_best_and_how_far_the_others_are_behind() -
     text = standing_tables(Evidence(heap_run(Heap(threads=(1, 2)))))
     lines = {line.split("  ")[0]: line.split() for line in text.splitlines() if line}
     assert [t for t in lines if t.endswith("behind the best (?: cannot tell)")] == [
-        f"{t}: times behind the best (?: cannot tell)" for t in ("Speed", "Latency", "Memory")]
+        f"{t}: times behind the best (?: cannot tell)" for t in ("Speed", "Latency", "Memory")
+    ]
     row = lines["rl_small throughput threads=2"]
     assert row[-5:-3] == ["1.90", "1.46"]
     assert row[-1] == "best"
@@ -27,8 +28,9 @@ def test_each_row_has_a_line_with_the_best_and_how_far_the_others_are_behind() -
 
 
 def test_a_factor_without_an_interval_has_a_mark_of_every_subject() -> None:
-    pair = experiment_of("heap/pair", [Quantity("pair", "ns/op", "lower")],
-                         [*SPEED, "heap_inlined"])
+    pair = experiment_of(
+        "heap/pair", [Quantity("pair", "ns/op", "lower")], [*SPEED, "heap_inlined"]
+    )
     text = standing_tables(Evidence(heap_run(Heap(threads=[1], rounds=2, extra=[pair]))))
     row = next(line for line in text.splitlines() if line.startswith("pair pair ")).split()[2:]
     assert sorted(figure == "best" or figure.endswith("?") for figure in row) == [True] * 6
@@ -36,34 +38,61 @@ def test_a_factor_without_an_interval_has_a_mark_of_every_subject() -> None:
 
 def test_experiments_without_subjects_in_common_have_a_table_each() -> None:
     both = heap_run(Heap(threads=(1, 2)))
-    other = replace(both, processes=[_of_another(p) for p in both.processes],
-                    samples=[_of_another(s) for s in both.samples])
-    text = standing_tables(Evidence(replace(
-        both, processes=both.processes + other.processes, samples=both.samples + other.samples,
-        run=replace(both.run,
+    other = replace(
+        both,
+        processes=[_of_another(p) for p in both.processes],
+        samples=[_of_another(s) for s in both.samples],
+    )
+    text = standing_tables(
+        Evidence(
+            replace(
+                both,
+                processes=both.processes + other.processes,
+                samples=both.samples + other.samples,
+                run=replace(
+                    both.run,
                     experiments=[*both.run.experiments, *_experiments_of_another(both)],
-                    plan=replace(both.run.plan, subjects=[
-                        *both.run.plan.subjects,
-                        *(replace(s, name=f"their_{s.name}") for s in both.run.plan.subjects)])))))
+                    plan=replace(
+                        both.run.plan,
+                        subjects=[
+                            *both.run.plan.subjects,
+                            *(replace(s, name=f"their_{s.name}") for s in both.run.plan.subjects),
+                        ],
+                    ),
+                ),
+            )
+        )
+    )
     heads = [line for line in text.splitlines() if "behind the best" in line]
     assert heads == ["Times behind the best (?: cannot tell)"]
     heads = [line.split(": speed")[1].split() for line in text.splitlines() if ": speed" in line]
     assert len(heads) == 2
-    assert [sum(name.startswith("their_") for name in head) for head in heads] == [
-        0, len(heads[1])]
+    assert [sum(name.startswith("their_") for name in head) for head in heads] == [0, len(heads[1])]
 
 
 def _of_another(record: Any) -> Any:
-    return replace(record, experiment=record.experiment.replace("heap/", "theirs/"),
-                   subject=f"their_{record.subject}", **(
-                       {"number": record.number + 10_000} if isinstance(record, Process) else
-                       {"process": record.process + 10_000}))
+    return replace(
+        record,
+        experiment=record.experiment.replace("heap/", "theirs/"),
+        subject=f"their_{record.subject}",
+        **(
+            {"number": record.number + 10_000}
+            if isinstance(record, Process)
+            else {"process": record.process + 10_000}
+        ),
+    )
 
 
 def _experiments_of_another(stored: StoredRun) -> list[Experiment]:
-    return [replace(e, id=e.id.replace("heap/", "theirs/"), baseline=f"their_{e.baseline}",
-                    subjects=[replace(s, name=f"their_{s.name}") for s in e.subjects])
-            for e in stored.run.experiments]
+    return [
+        replace(
+            e,
+            id=e.id.replace("heap/", "theirs/"),
+            baseline=f"their_{e.baseline}",
+            subjects=[replace(s, name=f"their_{s.name}") for s in e.subjects],
+        )
+        for e in stored.run.experiments
+    ]
 
 
 def test_many_rows_end_in_it_and_few_in_all_their_figures() -> None:

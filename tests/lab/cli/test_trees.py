@@ -17,6 +17,7 @@ from heapwise.runner import Prepared
 
 def test_a_step_of_depth_doubles_the_estimate_whatever_smaller_runs_took() -> None:
     run = trees_run().run
+
     def estimate(depth: int) -> float:
         from dataclasses import replace
 
@@ -29,10 +30,13 @@ def test_a_step_of_depth_doubles_the_estimate_whatever_smaller_runs_took() -> No
 
 def test_missing_rows_are_told_by_the_way_to_get_them() -> None:
     experiment = trees_run(Trees(missing=("dart", "nim"))).run.experiments[0]
-    experiment.subjects.append(SubjectSpec(
-        "dart/big", "program", "", available=False, reason="apt-get install dart"))
+    experiment.subjects.append(
+        SubjectSpec("dart/big", "program", "", available=False, reason="apt-get install dart")
+    )
     assert missing_rows([experiment]) == {
-        "apt-get install dart": ["dart"], "apt-get install nim": ["nim"]}
+        "apt-get install dart": ["dart"],
+        "apt-get install nim": ["nim"],
+    }
 
 
 def test_the_table_has_memory_beside_time_and_words_where_there_is_nothing() -> None:
@@ -47,7 +51,7 @@ def test_the_table_has_memory_beside_time_and_words_where_there_is_nothing() -> 
 def test_the_form_of_the_published_report() -> None:
     stored = trees_run(Trees(missing=("dart",), lost={"boehm_1": ("timed_out", "no end")}))
     text = find_formats()["binary-trees"].write(View(Evidence(stored)))
-    block = text[text.index("(ocaml)"):].splitlines()
+    block = text[text.index("(ocaml)") :].splitlines()
     assert block[1] == "tree 21"
     assert block[2].split()[1::2] == ["real", "user", "sys", "MiB"]
     assert float(block[2].split()[0]) == pytest.approx(2.6, abs=0.05)

@@ -34,8 +34,7 @@ def parse(text: str) -> ElementTree.Element:
 
 
 def rows(quantity: str) -> list[Row]:
-    return [r for r in analyse(Evidence(compare_run())).rows
-            if r.quantity == quantity]
+    return [r for r in analyse(Evidence(compare_run())).rows if r.quantity == quantity]
 
 
 def texts(root: ElementTree.Element) -> list[str]:
@@ -56,8 +55,11 @@ def test_tradeoff_shows_every_subject_and_the_floor() -> None:
 def test_tradeoff_puts_the_faster_to_the_left_and_the_smaller_below() -> None:
     points = tradeoff.points_of(rows("wall_time"), rows("peak_memory"), set())
     root = parse(tradeoff.draw(points))
-    dots = {(e[0].text or "").partition(":")[0]: (float(e.get("cx", 0)), float(e.get("cy", 0)))
-            for e in root.iter(f"{SVG}circle") if len(e)}
+    dots = {
+        (e[0].text or "").partition(":")[0]: (float(e.get("cx", 0)), float(e.get("cy", 0)))
+        for e in root.iter(f"{SVG}circle")
+        if len(e)
+    }
     assert dots["mimalloc"][0] < dots["glibc"][0] < dots["scudo"][0]
     assert dots["jemalloc"][1] > dots["glibc"][1] > dots["scudo"][1]
 
@@ -82,8 +84,11 @@ def test_forest_has_a_line_per_row_even_without_figures() -> None:
 
 
 def test_scaling_has_every_raw_point() -> None:
-    found = [r for r in analyse(Evidence(pool_run(6, threads=[1, 4]))).rows
-             if r.experiment == "pool/concurrent"]
+    found = [
+        r
+        for r in analyse(Evidence(pool_run(6, threads=[1, 4]))).rows
+        if r.experiment == "pool/concurrent"
+    ]
     root = parse(scaling.draw(found, "threads", "threads", lambda v: show(v, "ns/op")))
     medians = list(root.iter(f"{SVG}circle"))
     assert len(medians) == len(found)
@@ -92,10 +97,13 @@ def test_scaling_has_every_raw_point() -> None:
 
 def test_latency_goes_from_the_median_to_the_maximum() -> None:
     base = rows("wall_time")[0]
-    found = [replace(base, subject=s, median=float(m * n),
-                     cell=replace(base.cell, quantity=f"alloc_{q}"))
-             for s, m in (("a", 20), ("b", 30))
-             for n, q in enumerate(("p50", "p99", "p99_9", "max"), 1)]
+    found = [
+        replace(
+            base, subject=s, median=float(m * n), cell=replace(base.cell, quantity=f"alloc_{q}")
+        )
+        for s, m in (("a", 20), ("b", 30))
+        for n, q in enumerate(("p50", "p99", "p99_9", "max"), 1)
+    ]
     words = texts(parse(latency.draw(found, "latency", lambda v: show(v, "ns"))))
     assert [w for w in words if w.startswith("p") or w == "max"] == ["p50", "p99", "p99.9", "max"]
 
@@ -110,7 +118,7 @@ def test_order_has_a_dot_for_every_process() -> None:
 @settings(max_examples=200)
 @given(st.lists(st.tuples(st.floats(-900, 900), st.floats(-900, 900)), min_size=1, max_size=40))
 def test_dots_that_are_drawn_together_stand_where_they_belong(
-    places: list[tuple[float, float]]
+    places: list[tuple[float, float]],
 ) -> None:
     drawing = Drawing(1, 1, "dots")
     drawing.dots(places, 1, "ink")
@@ -135,8 +143,10 @@ def test_colours_are_the_pages_own() -> None:
 
 def test_labels_of_points_on_one_spot_do_not_lie_on_each_other() -> None:
     frame = Rectangle(0, 0, 700, 400)
-    points = [(350.0 + i, 200.0 + i, name) for i, name in enumerate(
-        ["jemalloc", "mimalloc", "tbbmalloc", "tcmalloc"])]
+    points = [
+        (350.0 + i, 200.0 + i, name)
+        for i, name in enumerate(["jemalloc", "mimalloc", "tbbmalloc", "tcmalloc"])
+    ]
     labels = place_labels(points, frame, [])
     boxes = []
     for label in labels:
@@ -160,7 +170,10 @@ def test_axes() -> None:
     assert even_ticks(0.93, 1.12, 4) == [0.95, 1.0, 1.05, 1.1]
     assert 1.0 in ratio_ticks(logarithmic([0.9, 1.2], 0, 1))
     assert [ratio_label(0.9, False), ratio_label(1.0, True), ratio_label(2.0, True)] == [
-        "−10 %", "same", "2x"]
+        "−10 %",
+        "same",
+        "2x",
+    ]
 
 
 def test_sizes_are_bars_in_proportion_and_none_is_lost() -> None:
@@ -179,15 +192,24 @@ def test_a_single_size_can_be_drawn() -> None:
     assert "16 B" in texts(parse(sizes.draw([0, 0, 0, 0, 5], "sizes")))
 
 
-@pytest.mark.parametrize(("words", "expected"), [
-    ("50.0 ns/op", "50 ns/op"), ("0.500 ns/op", "0.5 ns/op"), ("1.00 s", "1 s"),
-    ("100 ns/op", "100 ns/op"), ("0.250", "0.25"), ("1,000 ns", "1,000 ns")])
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("50.0 ns/op", "50 ns/op"),
+        ("0.500 ns/op", "0.5 ns/op"),
+        ("1.00 s", "1 s"),
+        ("100 ns/op", "100 ns/op"),
+        ("0.250", "0.25"),
+        ("1,000 ns", "1,000 ns"),
+    ],
+)
 def test_ticks_are_written_without_idle_zeros(words: str, expected: str) -> None:
     assert curves.bare(words) == expected
 
 
-@pytest.mark.parametrize("span", [(0.6, 1.7), (0.9, 1.95), (0.99, 1.02), (0.05, 3.0), (0.3, 2.0),
-                                  (0.001, 900.0)])
+@pytest.mark.parametrize(
+    "span", [(0.6, 1.7), (0.9, 1.95), (0.99, 1.02), (0.05, 3.0), (0.3, 2.0), (0.001, 900.0)]
+)
 def test_every_span_of_ratios_has_some_ticks_and_not_too_many(span: tuple[float, float]) -> None:
     ticks = ratio_ticks(logarithmic(span, 0, 100), 6)
     assert 3 <= len(ticks) <= 13
@@ -201,5 +223,6 @@ def test_many_slots_leave_out_labels_rather_than_lay_them_over_each_other() -> N
     shown = [e for e in root.iter(f"{SVG}text") if e.text in names]
     ends = [(float(e.get("x", 0)), text_width(e.text or "", 12) / 2) for e in shown]
     assert 5 < len(shown) < 22
-    assert all(x + half < next_x - next_half
-               for (x, half), (next_x, next_half) in itertools.pairwise(ends))
+    assert all(
+        x + half < next_x - next_half for (x, half), (next_x, next_half) in itertools.pairwise(ends)
+    )

@@ -17,14 +17,15 @@ from heapwise.model import Row
 from heapwise.wording.numbers import Scale
 
 SVG = "{http://www.w3.org/2000/svg}"
-ROWS = [row for row in analyse(Evidence(shelf_run())).rows
-        if row.quantity == "throughput"]
+ROWS = [row for row in analyse(Evidence(shelf_run())).rows if row.quantity == "throughput"]
 SCALE = Scale(1.0, "M/s")
 
 
 def steps(rows: list[Row]) -> list[LadderStep]:
-    return [LadderStep(f"fields {word}", [r for r in rows if r.parameters["fields"] == word])
-            for word in ("all", "two")]
+    return [
+        LadderStep(f"fields {word}", [r for r in rows if r.parameters["fields"] == word])
+        for word in ("all", "two")
+    ]
 
 
 def draw(found: list[LadderStep]) -> ElementTree.Element:
@@ -60,8 +61,12 @@ def test_cells_share_one_axis_that_begins_at_zero() -> None:
 
 
 def test_far_apart_is_logarithmic() -> None:
-    wide = [replace(row, median=row.median * 100, ci_low=None, ci_high=None)
-            if row.median and row.parameters["fields"] == "two" else row for row in ROWS]
+    wide = [
+        replace(row, median=row.median * 100, ci_low=None, ci_high=None)
+        if row.median and row.parameters["fields"] == "two"
+        else row
+        for row in ROWS
+    ]
     places = dots(draw(steps(wide)))
     assert places["soa"][1] < ladder.WIDTH - ladder.FIGURES
     assert places["soa"][0] > 0.1 * ladder.WIDTH

@@ -13,13 +13,21 @@ def mark(name: str, time: float, memory: float) -> Mark:
 
 
 def drawn(trails: list[Trail]) -> str:
-    return plane.draw(trails, ["explicit", "collectors"], "Title", (
-        lambda seconds: f"{seconds:g} s", lambda size: f"{size:g} MiB"))
+    return plane.draw(
+        trails,
+        ["explicit", "collectors"],
+        "Title",
+        (lambda seconds: f"{seconds:g} s", lambda size: f"{size:g} MiB"),
+    )
 
 
 def test_one_mark_is_a_point_and_several_are_a_curve_in_their_order() -> None:
-    svg = drawn([Trail("glibc", [mark("glibc", 5, 100)], 0),
-                 Trail("go", [mark("go/25", 8, 80), mark("go/100", 4, 160)], 1)])
+    svg = drawn(
+        [
+            Trail("glibc", [mark("glibc", 5, 100)], 0),
+            Trail("go", [mark("go/25", 8, 80), mark("go/100", 4, 160)], 1),
+        ]
+    )
     line = re.search(r'<polyline points="([^"]+)"', svg)
     assert svg.count("<polyline") == 1
     assert line is not None
@@ -37,5 +45,6 @@ def test_only_kinds_that_are_there_are_in_the_legend() -> None:
 
 
 def test_names_are_escaped() -> None:
-    assert "<b>" not in drawn([Trail("<b>", [mark("<b>", 1, 1)], 0),
-                               Trail("c", [mark("c", 2, 2)], 0)])
+    assert "<b>" not in drawn(
+        [Trail("<b>", [mark("<b>", 1, 1)], 0), Trail("c", [mark("c", 2, 2)], 0)]
+    )

@@ -20,15 +20,22 @@ from heapwise.fleet.cluster_options import kubernetes_options, slurm_options
 from heapwise.fleet.quiet_engine import QUIET, quiet_variables
 
 OURS = "registry.example/heapwise:1"
-needs_library = pytest.mark.skipif(importlib.util.find_spec("dask_kubernetes") is None,
-                                   reason="dask-kubernetes is not installed")
+needs_library = pytest.mark.skipif(
+    importlib.util.find_spec("dask_kubernetes") is None, reason="dask-kubernetes is not installed"
+)
 
 
 def test_variables_say_what_the_settings_say() -> None:
-    script = ("import dask.config, json, sys, distributed\n"
-              "print(json.dumps({n: dask.config.get(n) for n in json.loads(sys.argv[1])}))")
-    done = subprocess.run([sys.executable, "-c", script, json.dumps(list(QUIET))],
-                          env=os.environ | quiet_variables(), capture_output=True, check=True)
+    script = (
+        "import dask.config, json, sys, distributed\n"
+        "print(json.dumps({n: dask.config.get(n) for n in json.loads(sys.argv[1])}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(list(QUIET))],
+        env=os.environ | quiet_variables(),
+        capture_output=True,
+        check=True,
+    )
     assert json.loads(done.stdout) == QUIET
 
 
@@ -37,8 +44,7 @@ def test_slurm_gives_whole_nodes_without_nannies_and_quiet() -> None:
     assert slurm["queue"] == "bench"
     assert "--exclusive" in slurm["job_extra_directives"]
     assert slurm["nanny"] is False
-    assert ("export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False"
-            in slurm["job_script_prologue"])
+    assert "export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False" in slurm["job_script_prologue"]
 
 
 @pytest.fixture
@@ -56,11 +62,14 @@ def test_a_pod_has_a_node_our_image_and_no_nanny() -> None:
     assert options["namespace"] == "bench"
     assert (container["image"], worker["replicas"]) == (OURS, 0)
     assert "--no-nanny" in container["args"]
-    assert {"name": "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "value": "False"} in \
-        container["env"]
+    assert {"name": "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "value": "False"} in container[
+        "env"
+    ]
     rule = worker["spec"]["affinity"]["podAntiAffinity"]
-    assert rule["requiredDuringSchedulingIgnoredDuringExecution"][0]["topologyKey"] == \
-        "kubernetes.io/hostname"
+    assert (
+        rule["requiredDuringSchedulingIgnoredDuringExecution"][0]["topologyKey"]
+        == "kubernetes.io/hostname"
+    )
 
 
 @needs_library
@@ -71,8 +80,9 @@ def test_the_library_takes_the_options() -> None:
     from dask_kubernetes.operator import KubeCluster
 
     inspect.signature(KubeCluster.__init__).bind(None, **kubernetes_options("bench"))
-    names = {kubernetes_options("bench")["custom_cluster_spec"]["metadata"]["name"]
-             for _ in range(2)}
+    names = {
+        kubernetes_options("bench")["custom_cluster_spec"]["metadata"]["name"] for _ in range(2)
+    }
     assert len(names) == 2  # a cluster of the same name would be shared
 
 
@@ -91,8 +101,11 @@ def test_the_schema_of_the_operator_takes_the_cluster() -> None:
     unknown = list(unknown_names(cluster["spec"], schema["properties"]["spec"]))
     assert unknown == []
     broken = cluster["spec"]["worker"]["spec"] | {"afinity": {}}
-    assert list(unknown_names(broken, schema["properties"]["spec"]["properties"]["worker"]
-                              ["properties"]["spec"])) == ["afinity"]
+    assert list(
+        unknown_names(
+            broken, schema["properties"]["spec"]["properties"]["worker"]["properties"]["spec"]
+        )
+    ) == ["afinity"]
 
 
 def without_null(value: Any) -> Any:

@@ -14,8 +14,10 @@ from heapwise.fleet.collected import keep, mend
 
 
 def copy(lines: int, state: str = "running") -> dict[str, bytes]:
-    return {"run.json": b'{"id": "f1-a", "state": "%s", "plan": {}}' % state.encode(),
-            "samples.jsonl": b"".join(b"line %d\n" % n for n in range(lines))}
+    return {
+        "run.json": b'{"id": "f1-a", "state": "%s", "plan": {}}' % state.encode(),
+        "samples.jsonl": b"".join(b"line %d\n" % n for n in range(lines)),
+    }
 
 
 def samples(store: Path) -> bytes:

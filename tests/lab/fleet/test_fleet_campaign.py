@@ -36,11 +36,11 @@ def quiet_log() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("quiet_log")
-@pytest.mark.parametrize("count", [
-    10, pytest.param(50, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.slow)])
-def test_every_machine_is_collected_and_the_broken_one_is_named(
-    tmp_path: Path, count: int
-) -> None:
+@pytest.mark.parametrize(
+    "count",
+    [10, pytest.param(50, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.slow)],
+)
+def test_every_machine_is_collected_and_the_broken_one_is_named(tmp_path: Path, count: int) -> None:
     _, fleet, _ = simulate(tmp_path, count, stub)
     states = fleet.machines
     assert states.pop(BROKEN) == MachineState("failed", 4, "the disk is full")
@@ -55,10 +55,13 @@ def test_every_machine_is_collected_and_the_broken_one_is_named(
 
 
 def test_the_page_of_1000_machines_has_a_row_for_each() -> None:
-    rows = [MachineRow(f"m{n}", "h", "k", "cpu", 2, "Linux", "glibc", 0.9, 0.8, 1.0, "better",
-                       "good") for n in range(1000)]
-    page = fleet_page("f1", "heapwise <b>", [ByMachine("a", "time", "", rows, 1000, 0)],
-                      [("m<i>", "no <room>")])
+    rows = [
+        MachineRow(f"m{n}", "h", "k", "cpu", 2, "Linux", "glibc", 0.9, 0.8, 1.0, "better", "good")
+        for n in range(1000)
+    ]
+    page = fleet_page(
+        "f1", "heapwise <b>", [ByMachine("a", "time", "", rows, 1000, 0)], [("m<i>", "no <room>")]
+    )
     assert page.count('<th scope="row">') == 1000
     assert "better on 1000 of 1000 machines" in page
     assert "<room>" not in page

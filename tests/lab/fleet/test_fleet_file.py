@@ -11,9 +11,18 @@ from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState, find_fl
 
 
 def begin(store: Path, id: str, created: str = "") -> FleetFile:
-    return FleetFile.create(store, FleetRun(
-        id, created, "hosts.toml", ["compare"], {}, "/",
-        {"a": MachineState(), "b": MachineState()}))
+    return FleetFile.create(
+        store,
+        FleetRun(
+            id,
+            created,
+            "hosts.toml",
+            ["compare"],
+            {},
+            "/",
+            {"a": MachineState(), "b": MachineState()},
+        ),
+    )
 
 
 def test_last_is_what_was_begun_last_though_the_clock_went_back(tmp_path: Path) -> None:
@@ -33,7 +42,9 @@ def test_a_change_is_a_line_and_a_torn_line_is_passed_over(tmp_path: Path) -> No
         journal.write(b'{"machine": "b", "no')
     file.note({"b": MachineState("failed", 2, "why")})
     assert file.read().machines == {
-        "a": MachineState("complete", 1), "b": MachineState("failed", 2, "why")}
+        "a": MachineState("complete", 1),
+        "b": MachineState("failed", 2, "why"),
+    }
     assert file.path.read_bytes() == document
     assert reopened(file).read().machines["b"].state == "waiting"
 

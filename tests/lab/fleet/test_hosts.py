@@ -19,28 +19,50 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_a_line_is_a_machine(tmp_path: Path) -> None:
-    path = written(tmp_path, 'one = "local"\ntwo = "me@two.example"\n'
-                   'three = { ssh = "three", python = "/opt/py", options = ["-p", "22"] }\n')
+    path = written(
+        tmp_path,
+        'one = "local"\ntwo = "me@two.example"\n'
+        'three = { ssh = "three", python = "/opt/py", options = ["-p", "22"] }\n',
+    )
     assert read_hosts(path) == [
-        Host("one"), Host("two", "me@two.example"),
-        Host("three", "three", "/opt/py", "", ("-p", "22"))]
+        Host("one"),
+        Host("two", "me@two.example"),
+        Host("three", "three", "/opt/py", "", ("-p", "22")),
+    ]
 
 
-@pytest.mark.parametrize("text", [
-    "", "one = 3", "one = [1]", "one", '"a/b" = "local"', 'one = "-oProxyCommand=touch x"',
-    'one = { ssh = "x", rot = 1 }', 'one = { python = "x" }'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "one = 3",
+        "one = [1]",
+        "one",
+        '"a/b" = "local"',
+        'one = "-oProxyCommand=touch x"',
+        'one = { ssh = "x", rot = 1 }',
+        'one = { python = "x" }',
+    ],
+)
 def test_a_file_that_is_not_a_list_of_machines_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(Problem) as refused:
         read_hosts(written(tmp_path, text))
     assert refused.value.id == "E003"
 
 
-@pytest.mark.parametrize(("words", "kept"), [
-    (["compare", "--fleet", "h.toml", "--json", "-r", "5", "--", "ls", "--json"],
-     ["compare", "-r", "5", "--", "ls", "--json"]),
-    (["run", "x", "--store=/a", "--fleet=h", "--quiet", "--seed", "3"],
-     ["run", "x", "--seed", "3"]),
-])
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (
+            ["compare", "--fleet", "h.toml", "--json", "-r", "5", "--", "ls", "--json"],
+            ["compare", "-r", "5", "--", "ls", "--json"],
+        ),
+        (
+            ["run", "x", "--store=/a", "--fleet=h", "--quiet", "--seed", "3"],
+            ["run", "x", "--seed", "3"],
+        ),
+    ],
+)
 def test_machines_get_the_words_that_concern_them(words: list[str], kept: list[str]) -> None:
     assert words_for_machines(words) == kept
 

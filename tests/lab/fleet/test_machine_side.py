@@ -29,8 +29,12 @@ from heapwise.fleet.shipped import Parcel, receive
 from heapwise.store import read_run
 from heapwise.trust.judge import check_run
 
-TRAPS = {"MALLOC_TRIM_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-         "OPENBLAS_NUM_THREADS": "1"}
+TRAPS = {
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 """What Dask's nanny sets: distributed.yaml, pre-spawn-environ."""
 
 
@@ -45,16 +49,25 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def job(machine: Path, *words: str, files: list[ShippedFile] | None = None) -> Job:
     environment = {"PATH": "/usr/bin:/bin", "XDG_DATA_HOME": str(machine.parent / "data")}
-    return Job("f1", "a", list(words), environment, environment, str(machine.parent), files or [],
-               str(machine))
+    return Job(
+        "f1",
+        "a",
+        list(words),
+        environment,
+        environment,
+        str(machine.parent),
+        files or [],
+        str(machine),
+    )
 
 
 COMPARE = ("compare", "--rounds", "3", "--allocators", "glibc,heapwise", "--", "/bin/true")
 
 
 def test_the_workers_variables_do_not_reach_the_measuring_process(tmp_path: Path) -> None:
-    found = measuring_environment({"A": "1", "HEAPWISE_STORE": "x"},
-                                  TRAPS | {"B": "2", "HEAPWISE_NATIVE": "/n"}, tmp_path)
+    found = measuring_environment(
+        {"A": "1", "HEAPWISE_STORE": "x"}, TRAPS | {"B": "2", "HEAPWISE_NATIVE": "/n"}, tmp_path
+    )
     assert found == {"A": "1", "HEAPWISE_NATIVE": "/n", "HEAPWISE_FLEET_ORIGIN": str(tmp_path)}
 
 
@@ -72,14 +85,18 @@ def test_a_job_that_runs_twice_measures_once(
     assert plan["options"]["fleet"]["machine"] == "a"
 
 
-@pytest.mark.parametrize(("options", "arrives"), [
-    ((), "OMP_NUM_THREADS"),
-    (("--keep-env",), "MALLOC_TRIM_THRESHOLD_"),  # else it is left out like any allocator's
-])
+@pytest.mark.parametrize(
+    ("options", "arrives"),
+    [
+        ((), "OMP_NUM_THREADS"),
+        (("--keep-env",), "MALLOC_TRIM_THRESHOLD_"),  # else it is left out like any allocator's
+    ],
+)
 def test_a_variable_that_reaches_the_measuring_process_fails_v20(
     machine: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], arrives: str
 ) -> None:
     """The nanny's traps, planted where nothing holds them back."""
+
     def leaky(*parts: Any) -> dict[str, str]:
         return measuring_environment(*parts) | TRAPS
 
@@ -123,8 +140,9 @@ def test_a_peer_that_the_client_built_is_sent_by_hash(
 ) -> None:
     assert [peer.name for peer in added] == [BUILT]
     contents = {file.sha256: file for file in added[0].files.values()}
-    asking = msgspec.structs.replace(job(machine, *WITH_ADDED), peers=added,
-                                     kind=kind_of_programs())
+    asking = msgspec.structs.replace(
+        job(machine, *WITH_ADDED), peers=added, kind=kind_of_programs()
+    )
     asked = decode_outcome(measure(encode_job(asking)))
     assert (asked.state, set(asked.missing)) == ("waiting", set(contents))
     library = library_of_the_system()
@@ -152,8 +170,17 @@ def test_a_peer_is_not_sent_to_a_machine_of_another_kind(
 
 
 def record_of(peer: SentPeer) -> bytes:
-    return msgspec.json.encode(AddedPeer(peer.version, next(
-        name for name in peer.files if name != RECORD), "", "", "", "", "2026-01-01"))
+    return msgspec.json.encode(
+        AddedPeer(
+            peer.version,
+            next(name for name in peer.files if name != RECORD),
+            "",
+            "",
+            "",
+            "",
+            "2026-01-01",
+        )
+    )
 
 
 def test_a_plan_that_fails_says_why(machine: Path) -> None:
@@ -175,8 +202,11 @@ def test_a_program_is_sent_by_hash_or_must_be_there(machine: Path, tmp_path: Pat
     command = msgspec.json.decode(outcome.files["run.json"])["plan"]["command"][0]
     assert sent.sha256 in command
     unsent = ShippedFile(there, there, "0" * 64, True, LARGEST_BYTES + 1)
-    missing = decode_outcome(measure(encode_job(msgspec.structs.replace(
-        job(machine, *words, files=[unsent]), fleet="f2"))))
+    missing = decode_outcome(
+        measure(
+            encode_job(msgspec.structs.replace(job(machine, *words, files=[unsent]), fleet="f2"))
+        )
+    )
     assert missing.state == "failed"
     assert missing.message.startswith("E010")
 
@@ -207,7 +237,8 @@ def test_a_failure_hands_the_journal_back(machine: Path, monkeypatch: pytest.Mon
         raise OSError(errno.ENOSPC, "No space left on device", "origin.json")
 
     (machine / "jobs/f1-a/store/runs/f1-a/run.json").write_bytes(
-        first.files["run.json"].replace(b'"complete"', b'"interrupted"'))
+        first.files["run.json"].replace(b'"complete"', b'"interrupted"')
+    )
     monkeypatch.setattr("heapwise.fleet.machine_side._write_if_other", full)
     again = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
     assert again.state == "failed"

@@ -45,10 +45,16 @@ class Heard(Console):
 def test_the_slowest_machine_decides_when_all_are_done() -> None:
     heard = Heard()
     lines = FleetLines(heard)
-    states = {"a": MachineState("complete", 1), "b": MachineState(), "c": MachineState(),
-              "d": MachineState()}
-    told = {name: PlanProgress("f1", name, 1, 10, left) for name, left in
-            [("a", 900.0), ("b", 30.0), ("c", 90.0)]}
+    states = {
+        "a": MachineState("complete", 1),
+        "b": MachineState(),
+        "c": MachineState(),
+        "d": MachineState(),
+    }
+    told = {
+        name: PlanProgress("f1", name, 1, 10, left)
+        for name, left in [("a", 900.0), ("b", 30.0), ("c", 90.0)]
+    }
     lines.machines(states, told, 10.0)
     assert "1 of 4 machines complete" in heard.lines[-1]
     assert "(c, not known of 1)" in heard.lines[-1]

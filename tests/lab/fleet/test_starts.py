@@ -45,8 +45,9 @@ def test_as_many_start_at_once_as_may_and_not_more() -> None:
         starts.begin(name)
     assert all(starts.under_way(name) for name in NAMES)
     found = taken(starts, len(NAMES))
-    assert {name: problem.what for name, problem in found.items()
-            if isinstance(problem, Problem)} == {name: f"{name} is not there" for name in NAMES}
+    assert {
+        name: problem.what for name, problem in found.items() if isinstance(problem, Problem)
+    } == {name: f"{name} is not there" for name in NAMES}
     assert max(most) <= 4
     assert not starts.under_way("m0")
 

@@ -58,15 +58,19 @@ def test_the_order_is_that_of_the_commits_not_of_the_runs(tmp_path: Path) -> Non
         run = replace(run_of(number), created=f"2026-12-{place + 1:02}T00:00:00+00:00")
         add(tmp_path, run, STEP[number])
     assert [moment.commit for moment in time_of(tmp_path).moments] == [
-        commit_of(number) for number in range(len(STEP))]
+        commit_of(number) for number in range(len(STEP))
+    ]
 
 
 @pytest.mark.parametrize("what", ["kernel", "allocator"])
 def test_nothing_is_compared_across_a_seam(tmp_path: Path, what: str) -> None:
     for number, value in enumerate(STEP):
         late = number >= 8
-        run = run_of(number, version="2.40" if late and what == "allocator" else "2.36",
-                     machine=elsewhere("Linux 9" if late and what == "kernel" else "Linux 6"))
+        run = run_of(
+            number,
+            version="2.40" if late and what == "allocator" else "2.36",
+            machine=elsewhere("Linux 9" if late and what == "kernel" else "Linux 6"),
+        )
         add(tmp_path, run, value)
     series = time_of(tmp_path)
     assert series.changes == []
@@ -81,8 +85,10 @@ def test_other_programs_are_other_series(tmp_path: Path) -> None:
     add(tmp_path, run_of(2, command=["/x/prog", "--other"]), 9.0)
     found = series_of(read_points(tmp_path))
     assert {(s.key.command, s.key.quantity) for s in found} == {
-        (f"/x/prog {word}", quantity) for word in ("--bench", "--other")
-        for quantity in ("wall_time", "peak_memory")}
+        (f"/x/prog {word}", quantity)
+        for word in ("--bench", "--other")
+        for quantity in ("wall_time", "peak_memory")
+    }
 
 
 def test_since_leaves_out_what_is_older(tmp_path: Path) -> None:
@@ -97,8 +103,7 @@ def test_runs_without_a_commit_are_in_the_order_of_their_dates(tmp_path: Path) -
         add(tmp_path, run_of(number, known=False), value)
     [change] = time_of(tmp_path).changes
     assert (change.commit, change.place) == ("", 8)
-    assert "at run r0008 of 2026-01-09, after run r0007" in change_line(
-        time_of(tmp_path), change)
+    assert "at run r0008 of 2026-01-09, after run r0007" in change_line(time_of(tmp_path), change)
 
 
 def test_each_run_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,9 +142,7 @@ def test_damage_in_the_index_does_not_damage_the_history(tmp_path: Path) -> None
     assert read_points(tmp_path) == found
 
 
-def test_the_command_prints_series_changes_json_and_a_page(
-    heapwise: Any, tmp_path: Path
-) -> None:
+def test_the_command_prints_series_changes_json_and_a_page(heapwise: Any, tmp_path: Path) -> None:
     fill(tmp_path / "s", STEP)
     store = ("--store", str(tmp_path / "s"))
     said = heapwise("history", "time", *store)
@@ -174,8 +177,11 @@ def in_folder(number: int, folder: str) -> Run:
 
 def test_two_projects_with_one_command_are_two_series(tmp_path: Path) -> None:
     for number in range(6):
-        add(tmp_path, in_folder(number, "/home/me/a" if number < 3 else "/home/me/b"),
-            0.05 if number < 3 else 0.3)
+        add(
+            tmp_path,
+            in_folder(number, "/home/me/a" if number < 3 else "/home/me/b"),
+            0.05 if number < 3 else 0.3,
+        )
     found = series_of(read_points(tmp_path), ["wall_time"])
     assert [series.key.place for series in found] == ["/home/me/a", "/home/me/b"]
     assert not any(series.changes for series in found)
@@ -208,8 +214,11 @@ def test_an_input_with_other_contents_is_a_seam_and_accuses_no_commit(tmp_path: 
         run = run_of(number)
         state = FileState("/x/in.txt", 1, 1, "aa" if number < 6 else "bb")
         options = structs.replace(run.plan.options, files={"input": state})
-        add(tmp_path, replace(run, plan=replace(run.plan, input_path="/x/in.txt", options=options)),
-            value)
+        add(
+            tmp_path,
+            replace(run, plan=replace(run.plan, input_path="/x/in.txt", options=options)),
+            value,
+        )
     series = time_of(tmp_path)
     assert series.changes == []
     assert [seam.place for seam in series.seams] == [6]

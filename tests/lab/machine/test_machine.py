@@ -45,8 +45,9 @@ def test_a_machine_that_cannot_be_read_is_not_a_failure(monkeypatch: pytest.Monk
     assert "psi" in machine.unavailable
 
 
-@pytest.mark.parametrize(("text", "cpus"), [
-    ("0", [0]), ("0-3", [0, 1, 2, 3]), ("0-1,6", [0, 1, 6]), ("3,1", [3, 1])])
+@pytest.mark.parametrize(
+    ("text", "cpus"), [("0", [0]), ("0-3", [0, 1, 2, 3]), ("0-1,6", [0, 1, 6]), ("3,1", [3, 1])]
+)
 def test_cpu_list(text: str, cpus: list[int]) -> None:
     assert cpu_list(text) == cpus
 
@@ -68,8 +69,12 @@ def test_frequency_of_a_desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(processor, "CPUS", tmp_path)
     unavailable: dict[str, str] = {}
     facts = processor.with_frequency(MachineFacts(), unavailable)
-    assert facts == MachineFacts(cpufreq_driver="intel_pstate", cpufreq_governors=["powersave"],
-                                 cpufreq_max_khz=3900000, turbo=True)
+    assert facts == MachineFacts(
+        cpufreq_driver="intel_pstate",
+        cpufreq_governors=["powersave"],
+        cpufreq_max_khz=3900000,
+        turbo=True,
+    )
     assert unavailable == {}
 
 

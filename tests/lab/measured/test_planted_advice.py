@@ -22,9 +22,13 @@ def test_following_the_advice_slows_no_program(tmp_path: Path) -> None:
     """Times depend on the machine; that the advice does no harm does not."""
     if not LIBRARY.exists():
         subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True)
-        subprocess.run(["cmake", "--build", "--preset", "release", "--target", "heapwise_static"],
-                       cwd=ROOT, check=True)
-    judged = {each.name: judge(each, tmp_path, rounds=20, pairs=30, arguments=[])
-              for each in PROGRAMS}
+        subprocess.run(
+            ["cmake", "--build", "--preset", "release", "--target", "heapwise_static"],
+            cwd=ROOT,
+            check=True,
+        )
+    judged = {
+        each.name: judge(each, tmp_path, rounds=20, pairs=30, arguments=[]) for each in PROGRAMS
+    }
     assert not [name for name, one in judged.items() if slows(one)]
     assert sum(is_right(each, judged[each.name]) for each in PROGRAMS) >= 7

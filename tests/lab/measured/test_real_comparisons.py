@@ -38,8 +38,7 @@ Compared = Callable[[], Evidence]
 def times(evidence: Evidence, subject: str) -> tuple[Row, float | None]:
     """The row of the subject's wall time, and the noise floor of the comparison."""
     result = analyse(evidence)
-    row = next(row for row in result.rows
-               if row.subject == subject and row.quantity == "wall_time")
+    row = next(row for row in result.rows if row.subject == subject and row.quantity == "wall_time")
     return row, result.noise_floor
 
 
@@ -47,12 +46,14 @@ def called_different(folder: Path, number: int) -> tuple[str, str]:
     """What the same thing was called, "" for nothing; and in words."""
     with neighbours(1):
         evidence = Workbench(folder / str(number), seed=number).compare(
-            ("work", "3000"), [Bent("same")], ROUNDS)
+            ("work", "3000"), [Bent("same")], ROUNDS
+        )
     row, floor = times(evidence, "same")
     if row.verdict not in ("better", "worse"):
         return "", ""
-    return row.verdict, (f"{number}: {row.verdict}, {row.ratio_low:.4f} to {row.ratio_high:.4f}, "
-                         f"noise floor {floor}")
+    return row.verdict, (
+        f"{number}: {row.verdict}, {row.ratio_low:.4f} to {row.ratio_high:.4f}, noise floor {floor}"
+    )
 
 
 def test_the_same_thing_twice_is_never_called_different(tmp_path: Path) -> None:
@@ -76,7 +77,8 @@ def test_three_percent_are_found_with_the_right_sign(tmp_path: Path) -> None:
     tried = 0
     while tried < TRIES and len(verdicts) < PLANTED_COMPARISONS:
         evidence = Workbench(tmp_path / str(tried), seed=tried).compare(
-            ("compute", "20000"), [slower], ROUNDS_OF_PLANTED)
+            ("compute", "20000"), [slower], ROUNDS_OF_PLANTED
+        )
         row, floor = times(evidence, "slower")
         assert row.verdict != "better"
         if floor is not None and floor < LARGEST_FLOOR:

@@ -43,12 +43,21 @@ def build(folder: Path, percent: int) -> str:
     return str(path)
 
 
-def gate(folder: Path, number: int, new: str, limits: dict[str, float], work: str = LONGER,
-         time_s: float = 180.0) -> GateResult:
-    builds = [Build(name, [program, work, "100"]) for name, program in (
-        ("base", build(folder, 0)), ("new", new))]
-    prepared = prepare_gate(GateRequest(CompareRequest(
-        builds=builds, time_s=time_s, seed=number), limits), os.environ)
+def gate(
+    folder: Path,
+    number: int,
+    new: str,
+    limits: dict[str, float],
+    work: str = LONGER,
+    time_s: float = 180.0,
+) -> GateResult:
+    builds = [
+        Build(name, [program, work, "100"])
+        for name, program in (("base", build(folder, 0)), ("new", new))
+    ]
+    prepared = prepare_gate(
+        GateRequest(CompareRequest(builds=builds, time_s=time_s, seed=number), limits), os.environ
+    )
     campaign = start(prepared, folder / "store", ["heapwise", "gate"], NoProgress())
     campaign.go()
     campaign.writer.close()
@@ -60,8 +69,14 @@ def gate(folder: Path, number: int, new: str, limits: dict[str, float], work: st
 
 def gate_beside_a_neighbour(folder: Path, number: int) -> GateResult:
     with neighbours(1):
-        found = gate(folder, number, build(folder, 0),
-                     {"time": LIMIT, "peak_memory": LIMIT, "allocations": 0.0}, SHORT, 20.0)
+        found = gate(
+            folder,
+            number,
+            build(folder, 0),
+            {"time": LIMIT, "peak_memory": LIMIT, "allocations": 0.0},
+            SHORT,
+            20.0,
+        )
     if found.verdict == "regressed":
         print(number, *(row.sentence for row in found.rows), sep="\n  ")
     return found

@@ -61,27 +61,51 @@ needs_pgbench = pytest.mark.skipif(not shutil.which("pgbench"), reason="pgbench 
 def load(tmp_path: Path) -> str:
     script = tmp_path / "query.sql"
     script.write_text("SELECT 1;\n")
-    return (f"pgbench -h 127.0.0.1 -p {{port}} -U heapwise -n -f {script} -c 8 -j 1 -T {{time}} "
-            "-R {rate} postgres")
+    return (
+        f"pgbench -h 127.0.0.1 -p {{port}} -U heapwise -n -f {script} -c 8 -j 1 -T {{time}} "
+        "-R {rate} postgres"
+    )
 
 
 @needs_pgbench
 @pytest.mark.alone
 def test_a_pause_shows_in_an_open_loop_and_hides_in_a_closed_one(
-        heapwise: Any, tmp_path: Path) -> None:
+    heapwise: Any, tmp_path: Path
+) -> None:
     found: list[float] = []
     refused: list[str] = []
     for _ in range(TRIES):
         done = heapwise(
-            "compare", "--serve", "--ready", "tcp:{port}", "--load", load(tmp_path), "--rates",
-            "1%", "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "glibc,jemalloc",
-            "-r", str(ROUNDS), "--", sys.executable, str(DATABASE), "{port}", str(PERIOD_S),
-            str(PAUSE_S), timeout_s=LIMIT_S)
+            "compare",
+            "--serve",
+            "--ready",
+            "tcp:{port}",
+            "--load",
+            load(tmp_path),
+            "--rates",
+            "1%",
+            "--load-time",
+            f"{LOAD_S}s",
+            "--idle",
+            "0.1s",
+            "--allocators",
+            "glibc,jemalloc",
+            "-r",
+            str(ROUNDS),
+            "--",
+            sys.executable,
+            str(DATABASE),
+            "{port}",
+            str(PERIOD_S),
+            str(PAUSE_S),
+            timeout_s=LIMIT_S,
+        )
         assert done.returncode in (0, 4), done.stderr
         store = tmp_path / "store"
         samples = read_run(store, run_ids(store)[-1]).samples
-        found = [sample.values["latency_p99_9"] for sample in samples
-                 if "latency_p99_9" in sample.values]
+        found = [
+            sample.values["latency_p99_9"] for sample in samples if "latency_p99_9" in sample.values
+        ]
         refused += [p.reason for p in read_run(store, run_ids(store)[-1]).processes if p.reason]
         if found:
             break
@@ -96,10 +120,16 @@ def closed_loop_latency(tmp_path: Path) -> float:
     port = free_port()
     folder = tmp_path / "closed"
     folder.mkdir()
-    words = (load(tmp_path).replace("{port}", str(port))
-             .replace("{time}", str(LOAD_S)).replace("-R {rate} ", "--log ").split())
-    with subprocess.Popen([sys.executable, str(DATABASE), str(port), str(PERIOD_S), str(PAUSE_S)]) \
-            as server:
+    words = (
+        load(tmp_path)
+        .replace("{port}", str(port))
+        .replace("{time}", str(LOAD_S))
+        .replace("-R {rate} ", "--log ")
+        .split()
+    )
+    with subprocess.Popen(
+        [sys.executable, str(DATABASE), str(port), str(PERIOD_S), str(PAUSE_S)]
+    ) as server:
         try:
             for _ in range(100):
                 done = subprocess.run(words, cwd=folder, capture_output=True)
@@ -107,8 +137,11 @@ def closed_loop_latency(tmp_path: Path) -> float:
                     break
         finally:
             server.kill()
-    late = sorted(int(line.split()[2]) / 1e6 for file in folder.glob("pgbench_log.*")
-                  for line in file.read_text().splitlines())
+    late = sorted(
+        int(line.split()[2]) / 1e6
+        for file in folder.glob("pgbench_log.*")
+        for line in file.read_text().splitlines()
+    )
     return late[int(CLOSED * len(late))]
 
 
@@ -118,12 +151,19 @@ MEMCACHED = ("memcached", "-u", "nobody", "-l", "127.0.0.1", "-p", "{port}", "-m
 
 @pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
 @pytest.mark.alone
-@pytest.mark.parametrize(("name", "server"), [
-    ("redis", REDIS),
-    pytest.param("memcached", MEMCACHED, marks=pytest.mark.skipif(not LONG, reason="takes 45 s"))])
+@pytest.mark.parametrize(
+    ("name", "server"),
+    [
+        ("redis", REDIS),
+        pytest.param(
+            "memcached", MEMCACHED, marks=pytest.mark.skipif(not LONG, reason="takes 45 s")
+        ),
+    ],
+)
 @pytest.mark.long
 def test_sysbench_sees_a_pause_of_a_real_server(
-        heapwise: Any, tmp_path: Path, name: str, server: tuple[str, ...]) -> None:
+    heapwise: Any, tmp_path: Path, name: str, server: tuple[str, ...]
+) -> None:
     """The real server is stopped for a part of each period. The load without a rate beside it, of
     the same generator, hides the pauses, and its latencies are not read. Debian's redis is linked
     with jemalloc, so the C library's malloc cannot be the baseline."""
@@ -135,28 +175,58 @@ def test_sysbench_sees_a_pause_of_a_real_server(
     refused: list[str] = []
     for _ in range(TRIES):
         done = heapwise(
-            "compare", "--serve", "--ready", "tcp:{port}", "--load", load, "--rates", "5%",
-            "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "jemalloc,mimalloc",
-            "--baseline", "jemalloc", "-r", str(ROUNDS), "--", sys.executable, str(PAUSED),
-            str(PERIOD_S), str(PAUSE_S), *server, timeout_s=LIMIT_S)
+            "compare",
+            "--serve",
+            "--ready",
+            "tcp:{port}",
+            "--load",
+            load,
+            "--rates",
+            "5%",
+            "--load-time",
+            f"{LOAD_S}s",
+            "--idle",
+            "0.1s",
+            "--allocators",
+            "jemalloc,mimalloc",
+            "--baseline",
+            "jemalloc",
+            "-r",
+            str(ROUNDS),
+            "--",
+            sys.executable,
+            str(PAUSED),
+            str(PERIOD_S),
+            str(PAUSE_S),
+            *server,
+            timeout_s=LIMIT_S,
+        )
         assert done.returncode in (0, 4), done.stderr
         run = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
-        found = [sample.values["latency_p99_9"] for sample in run.samples
-                 if "latency_p99_9" in sample.values]
+        found = [
+            sample.values["latency_p99_9"]
+            for sample in run.samples
+            if "latency_p99_9" in sample.values
+        ]
         refused += [process.reason for process in run.processes if process.reason]
         if found:
             break
     assert found, refused
     assert LEAST * COMPUTED_S <= median(found) <= MOST * COMPUTED_S, (found, COMPUTED_S)
-    assert not [sample for sample in run.samples if sample.parameters["load"] == "capacity"
-                and "latency_p99_9" in sample.values]
+    assert not [
+        sample
+        for sample in run.samples
+        if sample.parameters["load"] == "capacity" and "latency_p99_9" in sample.values
+    ]
 
 
 @contextmanager
 def programs(leaks: list[float]) -> Iterator[list[int]]:
     """The processes of programs of 200 MiB, or less if there are many. leaks: bytes a second."""
-    started = [subprocess.Popen([sys.executable, str(PROGRAM), str(MIB if leak else MIB // 4),
-                                 str(leak)]) for leak in leaks]
+    started = [
+        subprocess.Popen([sys.executable, str(PROGRAM), str(MIB if leak else MIB // 4), str(leak)])
+        for leak in leaks
+    ]
     try:
         yield [process.pid for process in started]
     finally:
@@ -167,14 +237,31 @@ def programs(leaks: list[float]) -> Iterator[list[int]]:
 
 @pytest.mark.long
 def test_a_leak_grows_and_level_programs_do_not(
-        environment: dict[str, str], tmp_path: Path) -> None:
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     with programs([LEAK] + [0.0] * LEVELS) as started:
-        watching = [subprocess.Popen(
-            [sys.executable, "-m", "heapwise", "compare", "--attach", str(pid), "--time",
-             f"{WATCHED_S}s", "--json"], env=environment, stdout=subprocess.PIPE, text=True)
-            for pid in started]
-        found = [json.loads(each.communicate(timeout=WATCHED_S + 120)[0])["growth"]
-                 for each in watching]
+        watching = [
+            subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "heapwise",
+                    "compare",
+                    "--attach",
+                    str(pid),
+                    "--time",
+                    f"{WATCHED_S}s",
+                    "--json",
+                ],
+                env=environment,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for pid in started
+        ]
+        found = [
+            json.loads(each.communicate(timeout=WATCHED_S + 120)[0])["growth"] for each in watching
+        ]
     assert found[0]["trend"] == "grows", found[0]
     assert found[0]["low"] <= 1.1 * LEAK * 3600
     assert found[0]["high"] >= 0.9 * LEAK * 3600

@@ -15,8 +15,13 @@ from heapwise.model import Cell, Process, Setting, Settings, same_setting, setti
 from heapwise.runner.steps import key_of
 from heapwise.store import StoredRun
 
-VALUES = st.one_of(st.booleans(), st.integers(-2, 2), st.sampled_from([-1.0, 0.0, 1.0, 0.5]),
-                   st.sampled_from(["1", "True", ""]), st.none())
+VALUES = st.one_of(
+    st.booleans(),
+    st.integers(-2, 2),
+    st.sampled_from([-1.0, 0.0, 1.0, 0.5]),
+    st.sampled_from(["1", "True", ""]),
+    st.none(),
+)
 SETTINGS = st.dictionaries(st.sampled_from("abc"), VALUES)
 
 
@@ -41,7 +46,8 @@ def test_equal_settings_have_the_same_names_with_the_same_values(
     one: dict[str, Setting], other: dict[str, Setting]
 ) -> None:
     same = one.keys() == other.keys() and all(
-        same_setting(value, other[name]) for name, value in one.items())
+        same_setting(value, other[name]) for name, value in one.items()
+    )
     assert (Settings(one) == Settings(other)) == same
     assert not same or hash(Settings(one)) == hash(Settings(other))
     assert Settings.of(one) == Settings(one) == Settings(dict(reversed(one.items())))
@@ -67,27 +73,33 @@ def test_cells_are_values() -> None:
 def test_numbers_go_by_size_and_before_words() -> None:
     assert sorted(["b", 10, None, 9.5, "a"], key=setting_order) == [9.5, 10, None, "a", "b"]
     settings = Settings({"threads": "two", "depth": 3})
-    assert (settings.number("threads", 1), settings.number("depth", 1),
-            settings.number("size", 1)) == (1, 3, 1)
+    assert (
+        settings.number("threads", 1),
+        settings.number("depth", 1),
+        settings.number("size", 1),
+    ) == (1, 3, 1)
 
 
 def rewritten(stored: StoredRun, value: Setting, first_round: int) -> StoredRun:
     """With ``threads`` written as ``value`` from that round on, where it was 2."""
+
     def written(parameters: dict[str, Setting], round: int) -> dict[str, Setting]:
         if round < first_round or parameters.get("threads") != 2:
             return parameters
         return {**parameters, "threads": value}
 
     return replace(
-        stored, processes=[replace(p, parameters=written(p.parameters, p.round))
-                           for p in stored.processes],
-        samples=[replace(s, parameters=written(s.parameters, s.round)) for s in stored.samples])
+        stored,
+        processes=[replace(p, parameters=written(p.parameters, p.round)) for p in stored.processes],
+        samples=[replace(s, parameters=written(s.parameters, s.round)) for s in stored.samples],
+    )
 
 
 def test_a_run_that_spells_a_setting_in_two_ways_has_one_cell() -> None:
     stored = pool_run(6, threads=[1, 2])
     assert to_json(analyse(Evidence(rewritten(stored, 2.0, 3)))) == to_json(
-        analyse(Evidence(stored)))
+        analyse(Evidence(stored))
+    )
 
 
 def test_a_step_that_was_done_is_done_in_either_spelling() -> None:
@@ -98,7 +110,8 @@ def test_a_step_that_was_done_is_done_in_either_spelling() -> None:
 
 def test_a_number_of_threads_that_is_a_word_is_a_cell_as_any_other() -> None:
     stored = rewritten(pool_run(6, threads=[1, 2]), "two", 0)
-    stored = replace(stored, processes=[
-        changed(p, involuntary_switches=3) for p in stored.processes])
+    stored = replace(
+        stored, processes=[changed(p, involuntary_switches=3) for p in stored.processes]
+    )
     rows = analyse(Evidence(stored)).rows
     assert {row.parameters.get("threads") for row in rows} >= {1, "two"}

@@ -25,8 +25,9 @@ from heapwise.model import (
 def plan_with(sha256: str = "", path: str = "/x/in.txt", **changes: Any) -> Plan:
     plan = compare_run().run.plan
     files = {"input": FileState(path, 1, 1, sha256)} if sha256 else None
-    return replace(plan, input_path=path, options=structs.replace(plan.options, files=files),
-                   **changes)
+    return replace(
+        plan, input_path=path, options=structs.replace(plan.options, files=files), **changes
+    )
 
 
 def test_an_input_is_its_contents_and_not_its_path() -> None:
@@ -35,11 +36,17 @@ def test_an_input_is_its_contents_and_not_its_path() -> None:
     assert unlike_work(plan_with(), plan_with(path="/y/other.txt"))  # nothing is known of either
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"smoke": True}, "the length of the work"),
-    ({"builds": [Build("", ["prog", "--more"])]}, "the arguments"),
-    ({"builds": [Build("", compare_run().run.plan.command, setup="make data")]}, "the commands"),
-])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"smoke": True}, "the length of the work"),
+        ({"builds": [Build("", ["prog", "--more"])]}, "the arguments"),
+        (
+            {"builds": [Build("", compare_run().run.plan.command, setup="make data")]},
+            "the commands",
+        ),
+    ],
+)
 def test_other_work_is_named(change: dict[str, Any], said: str) -> None:
     [found] = unlike_work(plan_with("aa"), plan_with("aa", **change))
     assert said in found
@@ -57,8 +64,9 @@ def test_a_machine_is_its_hardware_unless_it_has_a_name() -> None:
 def test_a_command_is_of_its_repository_and_its_place_there() -> None:
     revision = Revision("1" * 40, "", repository="https://example.org/a.git", top="/home/me/a")
     clone = Revision("2" * 40, "", repository="https://example.org/a.git", top="/builds/77/a")
-    here, there = (replace(plan_with(), working_directory=f"{one.top}/bench")
-                   for one in (revision, clone))
+    here, there = (
+        replace(plan_with(), working_directory=f"{one.top}/bench") for one in (revision, clone)
+    )
     assert place_of(here, revision) == place_of(there, clone) == "https://example.org/a.git bench"
     assert location_of(here, Build("", ["./prog"]), revision) == "bench/prog"
     assert location_of(here, Build("", ["../prog"]), revision) == "prog"

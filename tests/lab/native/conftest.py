@@ -44,17 +44,28 @@ def launch(native: Path, tmp_path: Path) -> Launch:
     """Starts the launcher; returns its result. ``options`` come before ``--``; the program gets
     exactly the entries of ``environment``, or inherits that of the test."""
 
-    def start(*program: str, options: list[str] | None = None,
-              environment: list[bytes] | None = None) -> dict[str, Any]:
+    def start(
+        *program: str, options: list[str] | None = None, environment: list[bytes] | None = None
+    ) -> dict[str, Any]:
         result = tmp_path / "result.json"
         with os.fdopen(os.memfd_create("environment"), "w+b") as file:
             file.write(b"".join(entry + b"\0" for entry in environment or []))
             file.seek(0)
             handed = [] if environment is None else ["--environment", str(file.fileno())]
-            command = [str(native / "heapwise-launch"), "--result", str(result),
-                       "--timeout", "60", *handed, *(options or []), "--", *program]
-            subprocess.run(command, check=True, timeout=120,
-                           pass_fds=[file.fileno()] if handed else [])
+            command = [
+                str(native / "heapwise-launch"),
+                "--result",
+                str(result),
+                "--timeout",
+                "60",
+                *handed,
+                *(options or []),
+                "--",
+                *program,
+            ]
+            subprocess.run(
+                command, check=True, timeout=120, pass_fds=[file.fileno()] if handed else []
+            )
         found: dict[str, Any] = json.loads(result.read_text())
         return found
 

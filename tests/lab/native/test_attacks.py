@@ -19,21 +19,45 @@ OUTCOMES = ("corrupted", "stopped_at_once", "stopped_later", "hung")
 
 def described(native: Path, name: str) -> list[str]:
     """The attacks of an experiment."""
-    done = subprocess.run([native / "experiments/attacks" / name, "--describe"],
-                          capture_output=True, text=True, check=True, timeout=120)
-    [attacks] = [parameter["default"] for parameter in json.loads(done.stdout)["parameters"]
-                 if parameter["name"] == "attack"]
+    done = subprocess.run(
+        [native / "experiments/attacks" / name, "--describe"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    [attacks] = [
+        parameter["default"]
+        for parameter in json.loads(done.stdout)["parameters"]
+        if parameter["name"] == "attack"
+    ]
     return list(attacks)
 
 
-def attacked(native: Path, name: str, attack: str, malloc: str, *, size: int = 128,
-             attempts: int = 4) -> dict[str, float]:
-    """The figures of one cell, whose own checks must hold; none if the attack needs larger blocks.
-    """
+def attacked(
+    native: Path, name: str, attack: str, malloc: str, *, size: int = 128, attempts: int = 4
+) -> dict[str, float]:
+    """The figures of one cell, whose own checks must hold; none if the attack needs larger
+    blocks."""
     done = subprocess.run(
-        [native / "experiments/attacks" / name, "--subject", "malloc", "--set", f"attack={attack}",
-         "--set", f"size={size}", "--set", f"attempts={attempts}", "--patience-ms", "1"],
-        capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": malloc}, timeout=600)
+        [
+            native / "experiments/attacks" / name,
+            "--subject",
+            "malloc",
+            "--set",
+            f"attack={attack}",
+            "--set",
+            f"size={size}",
+            "--set",
+            f"attempts={attempts}",
+            "--patience-ms",
+            "1",
+        ],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LD_PRELOAD": malloc},
+        timeout=600,
+    )
     assert "cannot be preloaded" not in done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     failed = [line for line in lines if line["kind"] == "check" and line["ok"] is False]
@@ -50,8 +74,21 @@ def attacked(native: Path, name: str, attack: str, malloc: str, *, size: int = 1
 def careless(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A malloc that checks nothing."""
     path = tmp_path_factory.mktemp("careless") / "careless.so"
-    subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fno-builtin", "-o", path,
-                    ROOT / "tests/attack/careless.cpp"], check=True, timeout=120)
+    subprocess.run(
+        [
+            "c++",
+            "-std=c++20",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-fno-builtin",
+            "-o",
+            path,
+            ROOT / "tests/attack/careless.cpp",
+        ],
+        check=True,
+        timeout=120,
+    )
     return str(path)
 
 
@@ -59,11 +96,18 @@ def ours(native: Path, profile: str) -> str:
     return str(native / f"libheapwise-malloc{profile}.so")
 
 
-@pytest.mark.parametrize(("name", "attack"), [
-    ("frees", "twice"), ("frees", "freed_of_new_owner"), ("writes", "to_new_owner"),
-    ("writes", "link_to_variable"), ("reads", "after_free"), ("reads", "in_new_block"),
-    ("reads", "same_address_again"),
-])
+@pytest.mark.parametrize(
+    ("name", "attack"),
+    [
+        ("frees", "twice"),
+        ("frees", "freed_of_new_owner"),
+        ("writes", "to_new_owner"),
+        ("writes", "link_to_variable"),
+        ("reads", "after_free"),
+        ("reads", "in_new_block"),
+        ("reads", "same_address_again"),
+    ],
+)
 def test_an_attack_that_nobody_looks_for_corrupts(
     native: Path, careless: str, name: str, attack: str
 ) -> None:
@@ -73,10 +117,21 @@ def test_an_attack_that_nobody_looks_for_corrupts(
 
 @pytest.mark.parametrize("profile", ["-guarded", "-hardened"])
 @pytest.mark.parametrize("size", [8, 4096])
-@pytest.mark.parametrize("attack", [
-    "twice", "twice_with_one_between", "twice_after_20", "twice_in_other_thread", "stack",
-    "variable_with_header", "mapping", "number", "realloc_of_freed", "delete_of_larger_size",
-])
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "twice",
+        "twice_with_one_between",
+        "twice_after_20",
+        "twice_in_other_thread",
+        "stack",
+        "variable_with_header",
+        "mapping",
+        "number",
+        "realloc_of_freed",
+        "delete_of_larger_size",
+    ],
+)
 def test_wrong_frees_are_stopped_at_once(
     native: Path, profile: str, attack: str, size: int
 ) -> None:
@@ -102,9 +157,12 @@ def test_the_hardened_profile_seldom_hands_out_what_was_just_freed(
 
 def test_neighbours_are_not_known_where_fresh_blocks_are_shuffled(native: Path) -> None:
     """The default profile hands them out side by side."""
-    shares = {profile: attacked(native, "reads", "known_neighbour", ours(native, profile),
-                                attempts=20)["corrupted"]
-              for profile in ("", "-guarded", "-hardened")}
+    shares = {
+        profile: attacked(native, "reads", "known_neighbour", ours(native, profile), attempts=20)[
+            "corrupted"
+        ]
+        for profile in ("", "-guarded", "-hardened")
+    }
     assert shares[""] > 0.5
     assert max(shares["-guarded"], shares["-hardened"]) < 0.3
 
@@ -113,8 +171,7 @@ def test_neighbours_are_not_known_where_fresh_blocks_are_shuffled(native: Path) 
 @pytest.mark.parametrize("profile", ["", "-guarded", "-hardened"])
 def test_legal_use_is_never_stopped(native: Path, name: str, profile: str) -> None:
     for attack in described(native, name):
-        found = attacked(native, name, attack, ours(native, profile), size=8192,
-                         attempts=1)
+        found = attacked(native, name, attack, ours(native, profile), size=8192, attempts=1)
         assert found["false_alarms"] == 0, attack
 
 

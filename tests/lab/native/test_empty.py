@@ -8,8 +8,14 @@ from pathlib import Path
 
 
 def run(native: Path, *arguments: str, **environment: str) -> str:
-    done = subprocess.run([str(native / "heapwise-empty"), *arguments], capture_output=True,
-                          text=True, timeout=120, check=True, env=environment)
+    done = subprocess.run(
+        [str(native / "heapwise-empty"), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env=environment,
+    )
     assert done.stderr == ""
     return done.stdout
 

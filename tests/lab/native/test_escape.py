@@ -38,17 +38,32 @@ void forgetful_steps(unsigned n) {
 
 
 @pytest.fixture(scope="module", params=COMPILERS)
-def assembly(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[
-        str, str]:
+def assembly(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     """The body of each function, by name."""
     folder = tmp_path_factory.mktemp("escape")
     (folder / "guards.cpp").write_text(SOURCE)
     subprocess.run(
-        [request.param, "-std=c++20", "-O2", "-S", "-fno-asynchronous-unwind-tables", "-I",
-         str(ROOT / "bench"), "guards.cpp", "-o", "guards.s"], cwd=folder, check=True)
+        [
+            request.param,
+            "-std=c++20",
+            "-O2",
+            "-S",
+            "-fno-asynchronous-unwind-tables",
+            "-I",
+            str(ROOT / "bench"),
+            "guards.cpp",
+            "-o",
+            "guards.s",
+        ],
+        cwd=folder,
+        check=True,
+    )
     text = (folder / "guards.s").read_text()
-    return dict(re.findall(
-        r"^_Z\d+([a-z_]+?)[vij]:[^\n]*\n(.*?)^\s*\.size", text, flags=re.M | re.S))
+    return dict(
+        re.findall(r"^_Z\d+([a-z_]+?)[vij]:[^\n]*\n(.*?)^\s*\.size", text, flags=re.M | re.S)
+    )
 
 
 def stores(body: str, what: str) -> int:

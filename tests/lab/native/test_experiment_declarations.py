@@ -31,13 +31,18 @@ def included(path: Path) -> list[Path]:
 @pytest.mark.parametrize("source", SOURCES, ids=lambda p: str(p.relative_to(EXPERIMENTS)))
 def test_an_optional_library_is_declared_where_it_is_used(source: Path) -> None:
     used = set(re.findall(r"defined\(HEAPWISE_HAS_(\w+)\)", text_of(source)))
-    declared = {name for path in [source, *included(source)]
-                for name in DECLARATION.findall(text_of(path))}
+    declared = {
+        name for path in [source, *included(source)] for name in DECLARATION.findall(text_of(path))
+    }
     if source.suffix == ".hpp" and not used <= declared:
         # A header that chooses subjects relies on one that the experiment includes before it.
         others = [p for p in SOURCES if source in included(p)]
-        declared |= {name for p in others for q in [p, *included(p)]
-                     for name in DECLARATION.findall(text_of(q))}
+        declared |= {
+            name
+            for p in others
+            for q in [p, *included(p)]
+            for name in DECLARATION.findall(text_of(q))
+        }
     assert used <= declared
 
 
@@ -57,7 +62,8 @@ def test_the_build_names_no_family() -> None:
 
 @pytest.mark.parametrize("declaration", ["TBB", "TBB = package TBB", "T = TBB::tbb", "T = a b"])
 def test_a_declaration_that_says_too_little_ends_the_configuration(
-        declaration: str, tmp_path: Path) -> None:
+    declaration: str, tmp_path: Path
+) -> None:
     script = tmp_path / "script.cmake"
     script.write_text(f'include("{READER}")\nheapwise_link_optional(mine "{declaration}")\n')
     done = subprocess.run(["cmake", "-P", str(script)], capture_output=True, text=True)

@@ -40,15 +40,22 @@ def describe(binary: Path) -> Experiment:
 
 
 DESCRIBED = [(b, describe(b)) for b in _binaries()]
-SUBJECTS = [pytest.param(b, e, s.name, id=f"{e.id}:{s.name}")
-            for b, e in DESCRIBED for s in e.subjects]
+SUBJECTS = [
+    pytest.param(b, e, s.name, id=f"{e.id}:{s.name}") for b, e in DESCRIBED for s in e.subjects
+]
 EVERY = [pytest.param(b, e, id=e.id) for b, e in DESCRIBED]
 
 
-def run(binary: Path, *arguments: str, environment: dict[str, str] | None = None
-        ) -> list[dict[str, Any]]:
-    done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=120,
-                          env={**os.environ, **(environment or {})})
+def run(
+    binary: Path, *arguments: str, environment: dict[str, str] | None = None
+) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        [str(binary), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **(environment or {})},
+    )
     assert done.returncode == 0, done.stderr + done.stdout
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -86,7 +93,8 @@ def test_its_expectations_can_be_judged(binary: Path, experiment: Experiment) ->
         assert len(expected.says) > 10
         assert expected.quantity in {q.name for q in experiment.quantities}
         assert {expected.subject, expected.over or expected.subject} <= {
-            s.name for s in experiment.subjects}
+            s.name for s in experiment.subjects
+        }
         for name, value in [*expected.parameters.items(), *expected.over_parameters.items()]:
             assert value in defaults[name], f"{expected.says}: no default cell has {name} {value}"
         assert expected.at_least > 0 or expected.at_most is not None
@@ -108,8 +116,11 @@ def test_answers_to_its_question_can_be_compared(binary: Path, experiment: Exper
         assert len({answer.subject, answer.over} & yardsticks) < 2
         assert answer.over or answer.subject not in yardsticks
         assert answer.subject or not answer.over
-        assert not answer.subject or answer.over not in (answer.subject, "") or (
-            answer.over_parameters), "a subject is compared with itself in the same cell"
+        assert (
+            not answer.subject
+            or answer.over not in (answer.subject, "")
+            or (answer.over_parameters)
+        ), "a subject is compared with itself in the same cell"
         for name, value in [*answer.parameters.items(), *answer.over_parameters.items()]:
             assert value in defaults[name], f"no default cell has {name} {value}"
     assert {q.restates for q in experiment.quantities} <= quantities | {""}
@@ -129,14 +140,16 @@ def test_its_page_says_what_the_file_says(binary: Path, experiment: Experiment) 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_list_subjects_is_the_description(binary: Path, experiment: Experiment) -> None:
-    done = subprocess.run([str(binary), "--list-subjects"], capture_output=True, text=True,
-                          timeout=120, check=True)
+    done = subprocess.run(
+        [str(binary), "--list-subjects"], capture_output=True, text=True, timeout=120, check=True
+    )
     assert done.stdout.split() == [s.name for s in experiment.subjects]
 
 
 @pytest.mark.parametrize(("binary", "experiment", "subject"), SUBJECTS)
 def test_smoke_prints_the_promised_lines(
-        binary: Path, experiment: Experiment, subject: str) -> None:
+    binary: Path, experiment: Experiment, subject: str
+) -> None:
     cells = _cells(experiment)
     # In `make test` the first subject has all cells, the others the first one.
     every = LONG or subject == experiment.subjects[0].name
@@ -196,12 +209,21 @@ def _check_sample(sample: dict[str, Any], experiment: Experiment, number: int) -
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_no_call_of_malloc_is_optimised_away(
-        binary: Path, experiment: Experiment, native: Path, tmp_path: Path) -> None:
+    binary: Path, experiment: Experiment, native: Path, tmp_path: Path
+) -> None:
     """V4: what the subject expects is what a counting probe sees, give or take the harness."""
     for name in [s.name for s in experiment.subjects if s.kind == "malloc"]:
         out = tmp_path / name
-        lines = run(binary, "--subject", name, "--smoke", environment={
-            "LD_PRELOAD": str(native / "libheapwise-count.so"), "HEAPWISE_COUNT_OUT": str(out)})
+        lines = run(
+            binary,
+            "--subject",
+            name,
+            "--smoke",
+            environment={
+                "LD_PRELOAD": str(native / "libheapwise-count.so"),
+                "HEAPWISE_COUNT_OUT": str(out),
+            },
+        )
         expected = lines[-1]["expected_calls"]
         counted = [json.loads(line)["calls"] for line in out.read_text().splitlines()]
         seen = sum(c[k] for c in counted for k in ("malloc", "calloc", "realloc", "aligned"))
@@ -211,18 +233,28 @@ def test_no_call_of_malloc_is_optimised_away(
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_timed_regions_of_other_subjects_do_not_call_malloc_per_block(
-        binary: Path, experiment: Experiment, native: Path, tmp_path: Path) -> None:
+    binary: Path, experiment: Experiment, native: Path, tmp_path: Path
+) -> None:
     ours = ("unsynchronized", "mutex", "lock_free", "thread_cached", "thread_cached_handle")
     for name in [s.name for s in experiment.subjects if s.name in ours]:
         out = tmp_path / name
-        run(binary, "--subject", name, "--smoke", environment={
-            "LD_PRELOAD": str(native / "libheapwise-count.so"), "HEAPWISE_COUNT_OUT": str(out)})
+        run(
+            binary,
+            "--subject",
+            name,
+            "--smoke",
+            environment={
+                "LD_PRELOAD": str(native / "libheapwise-count.so"),
+                "HEAPWISE_COUNT_OUT": str(out),
+            },
+        )
         assert json.loads(out.read_text())["calls"]["malloc"] <= MARGIN
 
 
 @pytest.mark.parametrize(("quiet_ns", "least_ms"), [("1", 60), ("1000000000", 0)])
 def test_it_waits_for_a_core_of_its_own_and_no_longer(
-        native: Path, quiet_ns: str, least_ms: int) -> None:
+    native: Path, quiet_ns: str, least_ms: int
+) -> None:
     """No core is as quick as 1 ns; and none takes a second, so then there is nothing to wait for.
     The upper bound leaves room for a machine that runs other tests, and one that stands still for
     a second does not do so each time."""
@@ -230,25 +262,52 @@ def test_it_waits_for_a_core_of_its_own_and_no_longer(
     subject = describe(binary).subjects[0].name
     waited_ms: list[float] = []
     for _ in range(3):
-        lines = run(binary, "--subject", subject, "--smoke", "--repeats", "4", "--quiet-ns",
-                    quiet_ns, "--patience-ms", "60")
-        waited_ms.append(sum(line["facts"]["waited_ns"] for line in lines
-                             if line["kind"] == "sample") / 1e6)
+        lines = run(
+            binary,
+            "--subject",
+            subject,
+            "--smoke",
+            "--repeats",
+            "4",
+            "--quiet-ns",
+            quiet_ns,
+            "--patience-ms",
+            "60",
+        )
+        waited_ms.append(
+            sum(line["facts"]["waited_ns"] for line in lines if line["kind"] == "sample") / 1e6
+        )
         assert waited_ms[-1] >= least_ms
         if waited_ms[-1] < least_ms + 1000:
             break
     assert min(waited_ms) < least_ms + 1000
 
 
-BAD = [[], ["--subject", "nobody"], ["--subject"], ["--set", "colour=red", "--describe"],
-       ["--repeats", "0", "--describe"], ["--unknown", "x"], ["extra"]]
+BAD = [
+    [],
+    ["--subject", "nobody"],
+    ["--subject"],
+    ["--set", "colour=red", "--describe"],
+    ["--repeats", "0", "--describe"],
+    ["--unknown", "x"],
+    ["extra"],
+]
 """All experiments have one reader of options: in `make test` one of them gets all of these."""
 
 
-@pytest.mark.parametrize(("binary", "arguments"), [
-    pytest.param(binary, arguments, id=f"{experiment.id}-{' '.join(arguments)}",
-                 marks=[pytest.mark.long] if number and arguments != BAD[1] else [])
-    for number, (binary, experiment) in enumerate(DESCRIBED) for arguments in BAD])
+@pytest.mark.parametrize(
+    ("binary", "arguments"),
+    [
+        pytest.param(
+            binary,
+            arguments,
+            id=f"{experiment.id}-{' '.join(arguments)}",
+            marks=[pytest.mark.long] if number and arguments != BAD[1] else [],
+        )
+        for number, (binary, experiment) in enumerate(DESCRIBED)
+        for arguments in BAD
+    ],
+)
 def test_bad_usage_says_what_why_next(binary: Path, arguments: list[str]) -> None:
     done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
@@ -259,22 +318,28 @@ def test_bad_usage_says_what_why_next(binary: Path, arguments: list[str]) -> Non
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_a_process_refuses_what_its_description_does_not_allow(
-        binary: Path, experiment: Experiment) -> None:
+    binary: Path, experiment: Experiment
+) -> None:
     """So the command, which refuses that before it starts a process, refuses no other value."""
     for p in experiment.parameters:
         wrong = "no-such-word" if p.least is None else str(p.least - 1)
         right = p.choices[-1] if p.least is None else str(p.least)
         for word, code in ((wrong, 2), (right, 0)):
-            done = subprocess.run([str(binary), "--describe", "--set", f"{p.name}={word}"],
-                                  capture_output=True, text=True, timeout=120)
+            done = subprocess.run(
+                [str(binary), "--describe", "--set", f"{p.name}={word}"],
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
             assert done.returncode == code, f"{p.name}={word}: {done.stderr}"
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_reader_that_goes_away_is_not_waited_for(binary: Path, experiment: Experiment) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([str(binary), "--describe"], stdout=full, stderr=subprocess.PIPE,
-                              text=True, timeout=120)
+        done = subprocess.run(
+            [str(binary), "--describe"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+        )
     assert done.returncode == 70
     assert "E070" in done.stderr
 
@@ -293,7 +358,10 @@ TWO_BUILDS = [(b, e) for b, e in DESCRIBED if any(p.name == "build" for p in e.p
 def measured(binary: Path, experiment: Experiment, build: str) -> list[dict[str, Any]]:
     done = subprocess.run(
         [str(binary), "--subject", experiment.baseline, "--set", f"build={build}", "--smoke"],
-        capture_output=True, timeout=120, check=True)
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -322,10 +390,12 @@ def test_a_build_that_is_missing_is_refused(tmp_path: Path) -> None:
     assert end["what"] == "build"
 
 
-@pytest.mark.parametrize(("binary", "experiment"), [
-    p for p in EVERY if p.id and p.id.startswith(("pool/", "arena/"))])
+@pytest.mark.parametrize(
+    ("binary", "experiment"), [p for p in EVERY if p.id and p.id.startswith(("pool/", "arena/"))]
+)
 def test_no_subject_with_our_code_is_a_rival_of_our_pools(
-        binary: Path, experiment: Experiment) -> None:
+    binary: Path, experiment: Experiment
+) -> None:
     """Aims compare a pool with all others, so our own must be known by their names."""
     ours = [s.name for s in experiment.subjects if re.search(r"heapwise::|\bpool<", s.title)]
     assert [name for name in ours if is_other_pool(name)] == []

@@ -52,7 +52,9 @@ void *malloc(size_t size) {
 }
 """
 
-LASTS = LONG_CALL + """
+LASTS = (
+    LONG_CALL
+    + """
 static void delay(void) {
     struct timespec start, now;
     clock_gettime(CLOCK, &start);
@@ -62,25 +64,35 @@ static void delay(void) {
     } while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < MS);
 }
 """
+)
 
-COMPUTES = f"""
+COMPUTES = (
+    f"""
 #define CLOCK CLOCK_THREAD_CPUTIME_ID
 #define DO (void)0
 #define MS {DELAY_MS}
-""" + LASTS
+"""
+    + LASTS
+)
 
-LETS_OTHERS_RUN = f"""
+LETS_OTHERS_RUN = (
+    f"""
 #define CLOCK CLOCK_MONOTONIC
 #define DO sched_yield()
 #define MS {DELAY_MS}
-""" + LASTS
+"""
+    + LASTS
+)
 
-WAITS = LONG_CALL + f"""
+WAITS = (
+    LONG_CALL
+    + f"""
 static void delay(void) {{
     struct timespec time = {{0, {DELAY_MS}000000L}};
     nanosleep(&time, NULL);
 }}
 """
+)
 
 KEPT_BYTES = 64 * 1024
 
@@ -147,21 +159,42 @@ def ask(native: Path, tmp_path: Path) -> Ask:
         if planted:
             source, built = tmp_path / "planted.c", tmp_path / "planted.so"
             source.write_text(COMMON + planted)
-            subprocess.run(["gcc", "-shared", "-fPIC", "-fno-builtin", "-O1", "-Wall", "-Werror",
-                            str(source), "-o", str(built)], check=True)
+            subprocess.run(
+                [
+                    "gcc",
+                    "-shared",
+                    "-fPIC",
+                    "-fno-builtin",
+                    "-O1",
+                    "-Wall",
+                    "-Werror",
+                    str(source),
+                    "-o",
+                    str(built),
+                ],
+                check=True,
+            )
             library = str(built)
         chosen = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         binary = native / "experiments" / "heap" / name
         done = subprocess.run(
-            [str(binary), "--subject", "malloc", "--smoke", *chosen], capture_output=True,
-            text=True, timeout=120, env={**os.environ, "LD_PRELOAD": library})
+            [str(binary), "--subject", "malloc", "--smoke", *chosen],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, "LD_PRELOAD": library},
+        )
         assert done.returncode == 0, done.stderr + done.stdout
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         samples = [line["values"] for line in lines if line["kind"] == "sample"]
         refused = [line["reason"] for line in lines if line["kind"] == "refused"]
         work = [line["detail"] for line in lines if line.get("id") == "work"]
-        return {**(samples[-1] if samples else {}), "work": "".join(work), "stderr": done.stderr,
-                "refused": "".join(refused)}
+        return {
+            **(samples[-1] if samples else {}),
+            "work": "".join(work),
+            "stderr": done.stderr,
+            "refused": "".join(refused),
+        }
 
     return run
 
@@ -226,8 +259,9 @@ def test_memory_that_is_never_freed_cannot_be_used_again(ask: Ask) -> None:
 
 
 def test_reserved_addresses_count_towards_a_limit_that_comes_later(ask: Ask) -> None:
-    reserved, plain = (ask("limits", planted, limit="address_space")
-                       for planted in (RESERVES_ADDRESSES, ""))
+    reserved, plain = (
+        ask("limits", planted, limit="address_space") for planted in (RESERVES_ADDRESSES, "")
+    )
     assert reserved["allocated"] < 0.2 < 0.5 < plain["allocated"] < 1
 
 

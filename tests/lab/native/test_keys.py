@@ -67,8 +67,12 @@ def test_the_launcher_with_a_probe(native: Path, tmp_path: Path) -> None:
     result = tmp_path / "result"
     subprocess.run(
         [native / "heapwise-launch", "--result", result, "--", "/usr/bin/env", "-i", "/bin/true"],
-        check=True, env={"LD_PRELOAD": str(native / "libheapwise-probe.so"),
-                         "HEAPWISE_PROBE_OUT": str(tmp_path / "probe")})
+        check=True,
+        env={
+            "LD_PRELOAD": str(native / "libheapwise-probe.so"),
+            "HEAPWISE_PROBE_OUT": str(tmp_path / "probe"),
+        },
+    )
     found = fits(result.read_bytes(), LauncherFacts)
     assert found["probe"]["lost"]
     assert found["counters"] or found["counters_missing"]
@@ -76,37 +80,62 @@ def test_the_launcher_with_a_probe(native: Path, tmp_path: Path) -> None:
     fits(line, Identity)
 
 
-@pytest.mark.parametrize(("library", "variable", "kind"), [
-    ("libheapwise-probe.so", "HEAPWISE_PROBE_OUT", Identity),
-    ("libheapwise-count.so", "HEAPWISE_COUNT_OUT", CountLine),
-])
+@pytest.mark.parametrize(
+    ("library", "variable", "kind"),
+    [
+        ("libheapwise-probe.so", "HEAPWISE_PROBE_OUT", Identity),
+        ("libheapwise-count.so", "HEAPWISE_COUNT_OUT", CountLine),
+    ],
+)
 @pytest.mark.parametrize("program", ["toy", "/bin/true"])
-def test_the_probes(native: Path, toy: str, tmp_path: Path, program: str, library: str,
-                    variable: str, kind: type[msgspec.Struct]) -> None:
+def test_the_probes(
+    native: Path,
+    toy: str,
+    tmp_path: Path,
+    program: str,
+    library: str,
+    variable: str,
+    kind: type[msgspec.Struct],
+) -> None:
     """Of a program with ``operator new``, and of one without it."""
     out = tmp_path / "out"
-    subprocess.run([toy, "exit", "0"] if program == "toy" else [program], check=True,
-                   env={"LD_PRELOAD": str(native / library), variable: str(out)})
+    subprocess.run(
+        [toy, "exit", "0"] if program == "toy" else [program],
+        check=True,
+        env={"LD_PRELOAD": str(native / library), variable: str(out)},
+    )
     (line,) = out.read_bytes().splitlines()
     fits(line, kind)
 
 
 LINES: dict[str, type[msgspec.Struct]] = {
-    "start": Start, "sample": SampleLine, "check": WorkCheck, "refused": Refused, "end": End}
+    "start": Start,
+    "sample": SampleLine,
+    "check": WorkCheck,
+    "refused": Refused,
+    "end": End,
+}
 
 
-@pytest.mark.parametrize(("experiment", "words", "kinds"), [
-    ("pool/bulk", ["--subject", "malloc"], {"start", "sample", "check", "end"}),
-    ("concurrency/queue_message_size", ["--subject", "mutex", "--set", "payload=17"],
-     {"start", "refused"}),
-])
-def test_an_experiment(
-    native: Path, experiment: str, words: list[str], kinds: set[str]
-) -> None:
+@pytest.mark.parametrize(
+    ("experiment", "words", "kinds"),
+    [
+        ("pool/bulk", ["--subject", "malloc"], {"start", "sample", "check", "end"}),
+        (
+            "concurrency/queue_message_size",
+            ["--subject", "mutex", "--set", "payload=17"],
+            {"start", "refused"},
+        ),
+    ],
+)
+def test_an_experiment(native: Path, experiment: str, words: list[str], kinds: set[str]) -> None:
     """With a planted cost, since that has a key of its own."""
     done = subprocess.run(
         [native / "experiments" / experiment, "--smoke", "--self-test", "--plant-ns", "1", *words],
-        check=True, stdout=subprocess.PIPE, timeout=120)
+        check=True,
+        stdout=subprocess.PIPE,
+        timeout=120,
+    )
     seen = set()
     for line in done.stdout.splitlines():
         kind = json.loads(line)["kind"]

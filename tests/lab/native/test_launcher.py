@@ -14,13 +14,44 @@ import pytest
 
 MIB = 1 << 20
 KEYS = {
-    "schema", "wall_s", "user_s", "system_s", "peak_rss_bytes", "minor_faults", "major_faults",
-    "voluntary_switches", "involuntary_switches", "exit_code", "signal", "signal_name",
-    "timed_out", "stop_signal", "output_bytes", "output_hash", "error_bytes", "affinity",
-    "spin_before_ns", "spin_after_ns", "steal_ticks", "psi_cpu_us", "launcher_rss_bytes",
-    "start_error", "lingering", "stopped_by", "probe", "processors",
-    "throttled_periods", "throttled_us", "counters", "counters_missing", "late_s",
-    "late_cpu_s", "late_output_bytes", "memory", "group", "group_missing",
+    "schema",
+    "wall_s",
+    "user_s",
+    "system_s",
+    "peak_rss_bytes",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "exit_code",
+    "signal",
+    "signal_name",
+    "timed_out",
+    "stop_signal",
+    "output_bytes",
+    "output_hash",
+    "error_bytes",
+    "affinity",
+    "spin_before_ns",
+    "spin_after_ns",
+    "steal_ticks",
+    "psi_cpu_us",
+    "launcher_rss_bytes",
+    "start_error",
+    "lingering",
+    "stopped_by",
+    "probe",
+    "processors",
+    "throttled_periods",
+    "throttled_us",
+    "counters",
+    "counters_missing",
+    "late_s",
+    "late_cpu_s",
+    "late_output_bytes",
+    "memory",
+    "group",
+    "group_missing",
 }
 
 
@@ -115,14 +146,23 @@ wait
     assert (result["stop_signal"], result["exit_code"]) == (None, 0)
 
 
-def test_program_that_reads_the_terminal_is_ended(
-        native: Path, tmp_path: Path) -> None:
+def test_program_that_reads_the_terminal_is_ended(native: Path, tmp_path: Path) -> None:
     master, slave = os.openpty()
     result = tmp_path / "result"
     with subprocess.Popen(
-            [str(native / "heapwise-launch"), "--result", str(result), "--timeout", "60", "--",
-             "/bin/sh", "-c", "read word </dev/tty"],
-            preexec_fn=lambda: os.login_tty(slave)) as launcher:
+        [
+            str(native / "heapwise-launch"),
+            "--result",
+            str(result),
+            "--timeout",
+            "60",
+            "--",
+            "/bin/sh",
+            "-c",
+            "read word </dev/tty",
+        ],
+        preexec_fn=lambda: os.login_tty(slave),
+    ) as launcher:
         os.close(slave)
         launcher.wait(timeout=90)
     os.close(master)
@@ -176,7 +216,8 @@ def _command(path: Path) -> list[str]:
 
 
 def test_gigabyte_of_output_is_counted_hashed_and_not_kept(
-        launch: Any, toy: str, tmp_path: Path) -> None:
+    launch: Any, toy: str, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     first = launch(toy, "print", "1024", options=["--stdout", str(out)])
     assert first["output_bytes"] == 1024 * MIB
@@ -266,10 +307,18 @@ def test_processor_time_is_the_programs(launch: Any, toy: str) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_launcher_that_is_stopped_kills_and_still_reports(
-        native: Path, toy: str, tmp_path: Path, number: signal.Signals) -> None:
+    native: Path, toy: str, tmp_path: Path, number: signal.Signals
+) -> None:
     result, out = tmp_path / "result", tmp_path / "out"
-    command = [str(native / "heapwise-launch"), "--result", str(result), "--", "/bin/sh", "-c",
-               f"echo $$ > {out}; {toy} ignore-term"]
+    command = [
+        str(native / "heapwise-launch"),
+        "--result",
+        str(result),
+        "--",
+        "/bin/sh",
+        "-c",
+        f"echo $$ > {out}; {toy} ignore-term",
+    ]
     with subprocess.Popen(command) as launcher:
         pid = _first_line(out)
         launcher.send_signal(number)
@@ -279,10 +328,13 @@ def test_launcher_that_is_stopped_kills_and_still_reports(
 
 
 def test_program_does_not_outlive_the_launchers_parent(
-        native: Path, toy: str, tmp_path: Path) -> None:
+    native: Path, toy: str, tmp_path: Path
+) -> None:
     result, out = tmp_path / "result", tmp_path / "out"
-    command = (f"{native / 'heapwise-launch'} --result {result} -- /bin/sh -c "
-               f"'echo $$ > {out}; exec {toy} hang' & wait")
+    command = (
+        f"{native / 'heapwise-launch'} --result {result} -- /bin/sh -c "
+        f"'echo $$ > {out}; exec {toy} hang' & wait"
+    )
     with subprocess.Popen(["/bin/sh", "-c", command]) as parent:
         pid = _first_line(out)
         parent.kill()
@@ -292,10 +344,18 @@ def test_program_does_not_outlive_the_launchers_parent(
 
 
 def test_program_does_not_outlive_a_launcher_that_is_killed(
-        native: Path, toy: str, tmp_path: Path) -> None:
+    native: Path, toy: str, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
-    command = [str(native / "heapwise-launch"), "--result", str(tmp_path / "result"), "--",
-               "/bin/sh", "-c", f"echo $$ > {out}; exec {toy} hang"]
+    command = [
+        str(native / "heapwise-launch"),
+        "--result",
+        str(tmp_path / "result"),
+        "--",
+        "/bin/sh",
+        "-c",
+        f"echo $$ > {out}; exec {toy} hang",
+    ]
     with subprocess.Popen(command) as launcher:
         pid = _first_line(out)
         launcher.kill()
@@ -315,15 +375,27 @@ def _when_written(path: Path) -> str:
     raise AssertionError(f"{path} was not written")
 
 
-@pytest.mark.parametrize("arguments", [
-    [], ["--"], ["--timeout", "0", "--", "true"], ["--timeout", "soon", "--", "true"],
-    ["--timeout", "nan", "--", "true"], ["--cpus", "x", "--", "true"],
-    ["--environment", "x", "--", "true"], ["--environment", "1", "--", "true"],
-    ["--environment", "99", "--", "true"], ["--loud", "1", "--", "true"], ["--stdout"], ["true"],
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--"],
+        ["--timeout", "0", "--", "true"],
+        ["--timeout", "soon", "--", "true"],
+        ["--timeout", "nan", "--", "true"],
+        ["--cpus", "x", "--", "true"],
+        ["--environment", "x", "--", "true"],
+        ["--environment", "1", "--", "true"],
+        ["--environment", "99", "--", "true"],
+        ["--loud", "1", "--", "true"],
+        ["--stdout"],
+        ["true"],
+    ],
+)
 def test_bad_usage_says_what_why_next(native: Path, arguments: list[str]) -> None:
-    done = subprocess.run([str(native / "heapwise-launch"), *arguments],
-                          capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [str(native / "heapwise-launch"), *arguments], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 2
     assert done.stderr.startswith("error E003: ")
     assert "\n  do: " in done.stderr
@@ -333,7 +405,10 @@ def test_result_that_cannot_be_written_is_exit_5(native: Path, toy: str) -> None
     for option in ("--result", "--stdout"):
         done = subprocess.run(
             [str(native / "heapwise-launch"), option, "/nonexistent/file", "--", toy, "exit", "0"],
-            capture_output=True, text=True, timeout=120)
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         assert done.returncode == 5
         assert done.stderr.startswith("error E050")
 
@@ -341,8 +416,19 @@ def test_result_that_cannot_be_written_is_exit_5(native: Path, toy: str) -> None
 def test_passed_stdout_is_the_launchers_own(native: Path, toy: str, tmp_path: Path) -> None:
     result = tmp_path / "result.json"
     done = subprocess.run(
-        [str(native / "heapwise-launch"), "--result", str(result), "--pass-stdout", "--",
-         "/bin/echo", "straight through"], capture_output=True, text=True, timeout=120, check=True,
+        [
+            str(native / "heapwise-launch"),
+            "--result",
+            str(result),
+            "--pass-stdout",
+            "--",
+            "/bin/echo",
+            "straight through",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     assert done.stdout == "straight through\n"
     seen = json.loads(result.read_text())
@@ -354,7 +440,10 @@ def test_passed_stdout_is_the_launchers_own(native: Path, toy: str, tmp_path: Pa
 def test_passed_stdout_is_nobody_elses(native: Path, options: list[str]) -> None:
     done = subprocess.run(
         [str(native / "heapwise-launch"), "--pass-stdout", *options, "--", "/bin/true"],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 2
     assert "--pass-stdout cannot be used here" in done.stderr

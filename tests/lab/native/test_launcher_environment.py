@@ -19,7 +19,8 @@ def test_environment_is_inherited(launch: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [0, 3, 65536, 131_000])
 def test_environment_is_exactly_what_the_descriptor_holds(
-        launch: Any, tmp_path: Path, size: int) -> None:
+    launch: Any, tmp_path: Path, size: int
+) -> None:
     out = tmp_path / "out"
     entries = [b"A=x=y", b"ODD=\xff\xfe", b"EMPTY=", *([b"LONG=" + b"x" * size] * bool(size))]
     launch("/usr/bin/env", environment=entries, options=["--stdout", str(out)])
@@ -36,11 +37,17 @@ def test_many_variables_arrive(launch: Any, tmp_path: Path) -> None:
 
 
 def test_environment_is_on_no_command_line_and_its_descriptor_is_closed(
-        launch: Any, tmp_path: Path) -> None:
+    launch: Any, tmp_path: Path
+) -> None:
     """The program looks at its parent, the launcher, and at what it inherited."""
     out = tmp_path / "out"
-    launch("/bin/sh", "-c", "cat /proc/$PPID/cmdline /proc/$PPID/environ; ls /proc/self/fd",
-           environment=[b"SECRET=hunter2", b"PATH=/usr/bin:/bin"], options=["--stdout", str(out)])
+    launch(
+        "/bin/sh",
+        "-c",
+        "cat /proc/$PPID/cmdline /proc/$PPID/environ; ls /proc/self/fd",
+        environment=[b"SECRET=hunter2", b"PATH=/usr/bin:/bin"],
+        options=["--stdout", str(out)],
+    )
     seen = out.read_bytes()
     assert b"heapwise-launch" in seen
     assert b"hunter2" not in seen
@@ -48,12 +55,19 @@ def test_environment_is_on_no_command_line_and_its_descriptor_is_closed(
 
 
 def test_preload_for_the_program_stays_out_of_the_launcher(
-        launch: Any, native: Path, toy: str, tmp_path: Path) -> None:
+    launch: Any, native: Path, toy: str, tmp_path: Path
+) -> None:
     """The probe writes one line for each process it is loaded into: exactly one, the program's."""
     seen = tmp_path / "seen"
-    launch(toy, "exit", "0", environment=[
-        b"LD_PRELOAD=" + os.fsencode(native / "libheapwise-probe.so"),
-        b"HEAPWISE_PROBE_OUT=" + os.fsencode(seen)])
+    launch(
+        toy,
+        "exit",
+        "0",
+        environment=[
+            b"LD_PRELOAD=" + os.fsencode(native / "libheapwise-probe.so"),
+            b"HEAPWISE_PROBE_OUT=" + os.fsencode(seen),
+        ],
+    )
     lines = [json.loads(line) for line in seen.read_text().splitlines()]
     assert [line["exe"] for line in lines] == [toy]
 
@@ -65,7 +79,11 @@ def test_environment_that_cannot_be_understood_is_bad_usage(native: Path, conten
     os.close(writing)
     done = subprocess.run(
         [str(native / "heapwise-launch"), "--environment", str(reading), "--", "/bin/true"],
-        pass_fds=[reading], capture_output=True, text=True, timeout=120)
+        pass_fds=[reading],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     os.close(reading)
     assert done.returncode == 2
     assert done.stderr.startswith("error E003: --environment")

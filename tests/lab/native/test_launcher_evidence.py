@@ -46,8 +46,9 @@ Counted = Callable[..., int]
 def worker(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("worker")
     (folder / "worker.c").write_text(WORKER)
-    subprocess.run(["cc", "-O1", str(folder / "worker.c"), "-o", str(folder / "worker")],
-                   check=True)
+    subprocess.run(
+        ["cc", "-O1", str(folder / "worker.c"), "-o", str(folder / "worker")], check=True
+    )
     return str(folder / "worker")
 
 
@@ -87,8 +88,14 @@ def test_instructions_are_those_of_the_loop(counted: Counted) -> None:
 
 def test_counters_that_are_missing_are_named_with_the_reason(launch: Any, toy: str) -> None:
     result = launch(toy, "exit", "0")
-    names = ["instructions", "cycles", "dtlb_misses", "page_faults", "context_switches",
-             "migrations"]
+    names = [
+        "instructions",
+        "cycles",
+        "dtlb_misses",
+        "page_faults",
+        "context_switches",
+        "migrations",
+    ]
     open_ = [c["name"] for c in result["counters"]]
     missing = [name for name in names if name not in open_]
     assert (result["counters_missing"] is None) == (missing == [])
@@ -108,8 +115,11 @@ def test_every_processor_that_the_program_may_use_is_looked_at(launch: Any, toy:
     assert {p["cpu"] for p in seen} <= set(allowed)
     assert len(seen) == min(len(allowed), 16)
     for each in seen:
-        assert all(each[f"{name}_{when}_ns"] > 0
-                   for name in ("spin", "breadth") for when in ("before", "after"))
+        assert all(
+            each[f"{name}_{when}_ns"] > 0
+            for name in ("spin", "breadth")
+            for when in ("before", "after")
+        )
 
 
 def test_pinned_program_is_looked_at_where_it_is_pinned(launch: Any, toy: str) -> None:
@@ -129,8 +139,10 @@ def test_processor_that_is_not_there_is_not_looked_at(launch: Any, toy: str) -> 
 def slow_group() -> Iterator[Path]:
     """A control group of ours with a tenth of a processor."""
     name = f"heapwise-test-{os.getpid()}"
-    for root, limit, quota in (("/sys/fs/cgroup", "cpu.max", "10000 100000"),
-                               ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "10000")):
+    for root, limit, quota in (
+        ("/sys/fs/cgroup", "cpu.max", "10000 100000"),
+        ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "10000"),
+    ):
         if not Path(root, "cgroup.procs").exists():
             continue
         group = Path(root, name)
@@ -149,15 +161,29 @@ def slow_group() -> Iterator[Path]:
 
 
 def test_throttling_by_a_control_group_is_seen(
-        slow_group: Path, native: Path, toy: str, tmp_path: Path) -> None:
+    slow_group: Path, native: Path, toy: str, tmp_path: Path
+) -> None:
     result = tmp_path / "result"
     inner = slow_group / "inner"
     inner.mkdir()
     try:
         subprocess.run(
-            ["/bin/sh", "-c", f"echo $$ >{inner}/cgroup.procs; exec \"$@\"", "sh",
-             str(native / "heapwise-launch"), "--result", str(result), "--", toy, "spin", "1500"],
-            check=True, timeout=120)
+            [
+                "/bin/sh",
+                "-c",
+                f'echo $$ >{inner}/cgroup.procs; exec "$@"',
+                "sh",
+                str(native / "heapwise-launch"),
+                "--result",
+                str(result),
+                "--",
+                toy,
+                "spin",
+                "1500",
+            ],
+            check=True,
+            timeout=120,
+        )
     finally:
         inner.rmdir()
     seen = json.loads(result.read_text())
@@ -176,12 +202,27 @@ exec unshare --cgroup --mount sh -c '
 
 
 def test_throttling_by_the_group_at_the_root_is_counted_once(
-        slow_group: Path, native: Path, toy: str, tmp_path: Path) -> None:
+    slow_group: Path, native: Path, toy: str, tmp_path: Path
+) -> None:
     """A container sees its own group as "/", and finds its files where the groups are mounted."""
     result = tmp_path / "result"
     done = subprocess.run(
-        ["/bin/sh", "-c", AS_A_CONTAINER, "sh", str(slow_group), str(native / "heapwise-launch"),
-         "--result", str(result), "--", toy, "spin", "1500"], timeout=120)
+        [
+            "/bin/sh",
+            "-c",
+            AS_A_CONTAINER,
+            "sh",
+            str(slow_group),
+            str(native / "heapwise-launch"),
+            "--result",
+            str(result),
+            "--",
+            toy,
+            "spin",
+            "1500",
+        ],
+        timeout=120,
+    )
     if done.returncode != 0 and not result.exists():
         pytest.skip("no namespaces of groups and mounts can be made here")
     lines = (slow_group / "cpu.stat").read_text().splitlines()

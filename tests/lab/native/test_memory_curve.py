@@ -32,8 +32,12 @@ Claim = Callable[[MemoryCurve, float], None]
 
 
 def curve(launch: Any, program: str, slower: int, moments: int) -> tuple[MemoryCurve, float]:
-    result = launch(sys.executable, "-c", NAPS.format(slower=slower) + program,
-                    options=["--memory-moments", str(moments)])
+    result = launch(
+        sys.executable,
+        "-c",
+        NAPS.format(slower=slower) + program,
+        options=["--memory-moments", str(moments)],
+    )
     assert result["exit_code"] == 0
     return msgspec.convert(result["memory"], MemoryCurve), result["wall_s"]
 
@@ -152,8 +156,11 @@ def test_pages_are_not_counted_if_that_costs_too_much(launch: Any) -> None:
     The last look may be of its end, when it has given its memory back and a count is cheap."""
 
     def claim(found: MemoryCurve, _: float) -> None:
-        whole = [counted for counted, kib in zip(
-            found.counted, found.proportional_kib, strict=True) if kib >= 100 * MIB]
+        whole = [
+            counted
+            for counted, kib in zip(found.counted, found.proportional_kib, strict=True)
+            if kib >= 100 * MIB
+        ]
         assert whole
         assert not any(whole)
         assert 400 * MIB <= found.peak_kib <= 440 * MIB

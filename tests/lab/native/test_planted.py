@@ -26,8 +26,11 @@ ALLOWED = 0.25
 TRIES = 3
 """A machine whose speed changes in the middle shows another ratio, but not each time."""
 
-CHOSEN = {"concurrency": "concurrency/mutex_vs_atomic", "heap": "heap/pair",
-          "pool": "pool/interleaved"}
+CHOSEN = {
+    "concurrency": "concurrency/mutex_vs_atomic",
+    "heap": "heap/pair",
+    "pool": "pool/interleaved",
+}
 """Where the first of a family is not good: its value is not the time of its region, or it takes
 two processors for itself."""
 
@@ -98,8 +101,9 @@ def slowed_down(binary: Path, experiment: Experiment, share: float) -> PairedRat
         seed = ("--seed", str(round_))
         plain = samples(binary, subject, *seed)
         operation_ns = min(s["facts"]["elapsed_ns"] / s["facts"]["operations"] for s in plain)
-        planted = samples(binary, subject, *seed, "--self-test", "--plant-ns",
-                          f"{operation_ns * share:.6f}")
+        planted = samples(
+            binary, subject, *seed, "--self-test", "--plant-ns", f"{operation_ns * share:.6f}"
+        )
         below.append(best(plain, experiment))
         above.append(best(planted, experiment))
     return paired_ratio(above, below)
@@ -108,7 +112,8 @@ def slowed_down(binary: Path, experiment: Experiment, share: float) -> PairedRat
 @pytest.mark.alone
 @pytest.mark.parametrize(("binary", "experiment"), FAMILIES)
 def test_a_planted_cost_is_recovered_within_its_interval(
-        binary: Path, experiment: Experiment) -> None:
+    binary: Path, experiment: Experiment
+) -> None:
     found: list[str] = []
     for _ in range(TRIES):
         ratio = slowed_down(binary, experiment, TIMES - 1)
@@ -128,8 +133,12 @@ def test_every_family_has_one() -> None:
 def test_nobody_plants_by_accident() -> None:
     binary, experiment = FAMILIES[0].values
     subject = experiment.baseline.partition("@")[0]
-    done = subprocess.run([str(binary), "--subject", subject, "--smoke", "--plant-ns", "5"],
-                          capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [str(binary), "--subject", subject, "--smoke", "--plant-ns", "5"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 2
     assert "--self-test" in done.stderr
     assert done.stdout == ""

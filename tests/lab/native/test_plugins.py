@@ -16,16 +16,27 @@ from heapwise.catalog import read_elf
 from heapwise.trace import Kind, open_trace
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "plugins"
-HEAPS = ("", "libheapwise-malloc.so", "libheapwise-malloc-fast.so",
-         "libheapwise-malloc-guarded.so", "libheapwise-malloc-hardened.so")
-LIBRARIES = ("libheapwise-count.so", "libheapwise-recorder.so", "libheapwise-profiler.so",
-             "libheapwise-probe.so")
+HEAPS = (
+    "",
+    "libheapwise-malloc.so",
+    "libheapwise-malloc-fast.so",
+    "libheapwise-malloc-guarded.so",
+    "libheapwise-malloc-hardened.so",
+)
+LIBRARIES = (
+    "libheapwise-count.so",
+    "libheapwise-recorder.so",
+    "libheapwise-profiler.so",
+    "libheapwise-probe.so",
+)
 ALL_FIT = {"PLUGIN_ALL_FIT": "1"}
 """The plug-in asks for nothing that it cannot get."""
 
 PLUGINS = {
-    "shared": [], "static": ["-static-libstdc++", "-static-libgcc"],
-    "hidden": ["-static-libstdc++", "-Wl,--exclude-libs,ALL"], "own": ["-DOWN"],
+    "shared": [],
+    "static": ["-static-libstdc++", "-static-libgcc"],
+    "hidden": ["-static-libstdc++", "-Wl,--exclude-libs,ALL"],
+    "own": ["-DOWN"],
     "libc++": ["-stdlib=libc++"],
 }
 
@@ -46,9 +57,21 @@ def plugins(host: Path) -> dict[str, Path]:
         library = host.with_name(f"{name}.so")
         if compiler is None:
             continue
-        done = subprocess.run([compiler, "-std=c++17", "-O2", "-shared", "-fPIC", *options,
-                               str(DATA / "plugin.cpp"), "-o", str(library)],
-                              stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            [
+                compiler,
+                "-std=c++17",
+                "-O2",
+                "-shared",
+                "-fPIC",
+                *options,
+                str(DATA / "plugin.cpp"),
+                "-o",
+                str(library),
+            ],
+            stderr=subprocess.PIPE,
+            check=False,
+        )
         if done.returncode == 0:
             libraries[name] = library
     assert {"shared", "own"} <= libraries.keys()
@@ -59,19 +82,39 @@ def run(host: Path, way: str, opened: list[Path], preload: list[Path], **more: s
     """What the host says. It ends with 0 only if all its blocks went back to where they were
     from."""
     environment = {**os.environ, "LD_PRELOAD": ":".join(map(str, preload)), **more}
-    done = subprocess.run([str(host), way, *map(str, opened)], env=environment, check=False,
-                          capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [str(host), way, *map(str, opened)],
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, (way, [each.name for each in opened], preload, done)
     return done.stdout
 
 
-def record(native: Path, trace: Path, library: str, heap: str, command: list[str],
-           **more: str) -> None:
+def record(
+    native: Path, trace: Path, library: str, heap: str, command: list[str], **more: str
+) -> None:
     environment = {**os.environ, "LD_PRELOAD": str(native / heap) if heap else "", **more}
-    done = subprocess.run([
-        str(native / "heapwise-record"), "-o", str(trace), "--recorder", str(native / library),
-        *(["--sample-every", "4096"] if "profiler" in library else []), "--", *command],
-        env=environment, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [
+            str(native / "heapwise-record"),
+            "-o",
+            str(trace),
+            "--recorder",
+            str(native / library),
+            *(["--sample-every", "4096"] if "profiler" in library else []),
+            "--",
+            *command,
+        ],
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done
     assert "used" in done.stdout, done
 
@@ -87,21 +130,25 @@ def test_no_library_brings_a_cpp_runtime(library: str, native: Path) -> None:
 @pytest.mark.parametrize("library", ["libheapwise-count.so", "libheapwise-recorder.so"])
 def test_all_operators_are_forwarded(library: str, native: Path) -> None:
     """As many as the library of C++ here has, and the same."""
+
     def operators(path: str) -> set[str]:
-        said = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True,
-                              check=True).stdout
+        said = subprocess.run(
+            ["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True
+        ).stdout
         names = {line.split()[-1].partition("@")[0] for line in said.splitlines()}
         return {name for name in names if name.startswith(("_Znw", "_Zna", "_Zdl", "_Zda"))}
 
-    [runtime] = subprocess.run(["c++", "-print-file-name=libstdc++.so.6"], capture_output=True,
-                               text=True, check=True).stdout.split()
+    [runtime] = subprocess.run(
+        ["c++", "-print-file-name=libstdc++.so.6"], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert operators(str(native / library)) == operators(runtime)
     assert len(operators(runtime)) == 20
 
 
 @pytest.mark.parametrize("heap", HEAPS)
 def test_plugins_work_under_every_library(
-        heap: str, native: Path, host: Path, plugins: dict[str, Path], tmp_path: Path) -> None:
+    heap: str, native: Path, host: Path, plugins: dict[str, Path], tmp_path: Path
+) -> None:
     """Each alone, and those that share malloc one after the other, twice: each is closed and
     opened again."""
     together = [each for name, each in plugins.items() if name != "own"]
@@ -114,30 +161,50 @@ def test_plugins_work_under_every_library(
                 is_asked = not heap or plugins.get("static") not in opened
                 more = {} if is_asked else ALL_FIT
                 if "recorder" in library or "profiler" in library:
-                    record(native, tmp_path / "trace.hwt", library, heap,
-                           [str(host), way, *map(str, opened)], **more)
+                    record(
+                        native,
+                        tmp_path / "trace.hwt",
+                        library,
+                        heap,
+                        [str(host), way, *map(str, opened)],
+                        **more,
+                    )
                 else:
-                    run(host, way, opened, [native / library, *behind],
-                        HEAPWISE_COUNT_OUT=str(tmp_path / "lines"), **more)
+                    run(
+                        host,
+                        way,
+                        opened,
+                        [native / library, *behind],
+                        HEAPWISE_COUNT_OUT=str(tmp_path / "lines"),
+                        **more,
+                    )
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_plugin_that_binds_deep_works(
-        library: str, native: Path, host: Path, plugins: dict[str, Path], tmp_path: Path) -> None:
+    library: str, native: Path, host: Path, plugins: dict[str, Path], tmp_path: Path
+) -> None:
     """Under glibc's malloc: with another one, its blocks would be of two allocators, as without
     these libraries."""
     for plugin in plugins.values():
         if "recorder" in library or "profiler" in library:
-            record(native, tmp_path / "trace.hwt", library, "", [str(host), "deepbind",
-                                                                str(plugin)])
+            record(
+                native, tmp_path / "trace.hwt", library, "", [str(host), "deepbind", str(plugin)]
+            )
         else:
-            run(host, "deepbind", [plugin], [native / library],
-                HEAPWISE_COUNT_OUT=str(tmp_path / "lines"))
+            run(
+                host,
+                "deepbind",
+                [plugin],
+                [native / library],
+                HEAPWISE_COUNT_OUT=str(tmp_path / "lines"),
+            )
 
 
 @pytest.mark.parametrize("heap", HEAPS)
 def test_the_calls_of_a_plugin_are_recorded_by_their_kinds(
-        heap: str, native: Path, host: Path, plugins: dict[str, Path], tmp_path: Path) -> None:
+    heap: str, native: Path, host: Path, plugins: dict[str, Path], tmp_path: Path
+) -> None:
     for name, plugin in plugins.items():
         if name == "hidden":
             continue  # its operators are its own, which no other library can see
@@ -145,8 +212,14 @@ def test_the_calls_of_a_plugin_are_recorded_by_their_kinds(
         # Operators that throw themselves make the exception inside the call: its block is a part
         # of the call, and its end is not.
         more = ALL_FIT if heap or name == "own" else {}
-        record(native, trace, "libheapwise-recorder.so", heap, [str(host), "local", str(plugin)],
-               **more)
+        record(
+            native,
+            trace,
+            "libheapwise-recorder.so",
+            heap,
+            [str(host), "local", str(plugin)],
+            **more,
+        )
         blocks: Counter[Kind] = Counter()
         with open_trace(trace) as opened:
             for events in opened.events():
@@ -159,13 +232,20 @@ def test_the_calls_of_a_plugin_are_recorded_by_their_kinds(
 
 @pytest.mark.parametrize("heap", HEAPS)
 def test_the_calls_of_a_plugin_are_counted_once(
-        heap: str, native: Path, host: Path, plugins: dict[str, Path], tmp_path: Path) -> None:
+    heap: str, native: Path, host: Path, plugins: dict[str, Path], tmp_path: Path
+) -> None:
     behind = [native / heap] if heap else []
     counts = {}
     for way in ("local", "global"):
         lines = tmp_path / way
-        run(host, way, [plugins["shared"]], [native / "libheapwise-count.so", *behind],
-            HEAPWISE_COUNT_OUT=str(lines), **ALL_FIT)
+        run(
+            host,
+            way,
+            [plugins["shared"]],
+            [native / "libheapwise-count.so", *behind],
+            HEAPWISE_COUNT_OUT=str(lines),
+            **ALL_FIT,
+        )
         [line] = [json.loads(each) for each in lines.read_text().splitlines()]
         counts[way] = line["calls"]
     assert counts["local"]["malloc"] > 2 * 20 * 6

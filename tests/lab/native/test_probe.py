@@ -40,8 +40,9 @@ def build_id(path: str) -> str:
     return ""
 
 
-def run_with(probe: Path, out: Path, command: list[str], peer: str = "", **more: Any
-             ) -> list[dict[str, Any]]:
+def run_with(
+    probe: Path, out: Path, command: list[str], peer: str = "", **more: Any
+) -> list[dict[str, Any]]:
     """The lines about processes that the probe wrote while ``command`` ran."""
     first_counts = probe.name.startswith("libheapwise-count")
     preload = ":".join(filter(None, [str(probe), peer] if first_counts else [peer, str(probe)]))
@@ -92,13 +93,16 @@ def test_every_process_that_is_started_says_so(identity: Path, toy: str, tmp_pat
 
 
 def test_program_that_takes_the_address_of_malloc_is_not_mistaken_for_it(
-        identity: Path, tmp_path: Path) -> None:
+    identity: Path, tmp_path: Path
+) -> None:
     """Such a program, not position independent, gives malloc an address inside itself."""
     compiler = shutil.which("cc") or pytest.skip("no C compiler")
     source, program = tmp_path / "p.c", tmp_path / "p"
-    source.write_text("#include <stdlib.h>\n#include <stdio.h>\n"
-                      "void *(*volatile f)(size_t) = malloc;\n"
-                      "int main(void) { printf(\"%p\\n\", (void *)malloc); return !f(1); }\n")
+    source.write_text(
+        "#include <stdlib.h>\n#include <stdio.h>\n"
+        "void *(*volatile f)(size_t) = malloc;\n"
+        'int main(void) { printf("%p\\n", (void *)malloc); return !f(1); }\n'
+    )
     subprocess.run([compiler, "-fno-pie", "-no-pie", str(source), "-o", str(program)], check=True)
     (line,) = run_with(identity, tmp_path / "out", [str(program)])
     assert "libc.so" in line["malloc"]["path"]
@@ -113,24 +117,32 @@ def test_path_with_strange_bytes_is_still_json(identity: Path, toy: str, tmp_pat
 
 def test_nothing_is_written_unless_asked(identity: Path, count: Path, toy: str) -> None:
     for probe in (identity, count):
-        done = subprocess.run([toy, "exit", "0"], env={"LD_PRELOAD": str(probe)},
-                              capture_output=True, timeout=120)
+        done = subprocess.run(
+            [toy, "exit", "0"], env={"LD_PRELOAD": str(probe)}, capture_output=True, timeout=120
+        )
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_file_that_cannot_be_written_does_not_disturb(
-        identity: Path, count: Path, toy: str) -> None:
-    environment = {"LD_PRELOAD": f"{count}:{identity}", "HEAPWISE_PROBE_OUT": "/nonexistent/x",
-                   "HEAPWISE_COUNT_OUT": "/nonexistent/y"}
+    identity: Path, count: Path, toy: str
+) -> None:
+    environment = {
+        "LD_PRELOAD": f"{count}:{identity}",
+        "HEAPWISE_PROBE_OUT": "/nonexistent/x",
+        "HEAPWISE_COUNT_OUT": "/nonexistent/y",
+    }
     done = subprocess.run([toy, "exit", "7"], env=environment, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (7, b"")
 
 
 @pytest.mark.parametrize("peer", ["", *PEERS])
-@pytest.mark.parametrize(("deed", "calls"), [
-    ("calls", 5000), ("news", 5000), ("thread-calls", 20000), ("exec-calls", 5000)])
+@pytest.mark.parametrize(
+    ("deed", "calls"),
+    [("calls", 5000), ("news", 5000), ("thread-calls", 20000), ("exec-calls", 5000)],
+)
 def test_counts_are_the_known_ones(
-        count: Path, toy: str, tmp_path: Path, peer: str, deed: str, calls: int) -> None:
+    count: Path, toy: str, tmp_path: Path, peer: str, deed: str, calls: int
+) -> None:
     """The loader and the C++ runtime make some calls of their own: few."""
     path = library(peer) if peer else ""
     (line,) = run_with(count, tmp_path / "out", [toy, deed, "5000"], path)
@@ -141,10 +153,9 @@ def test_counts_are_the_known_ones(
 
 
 @pytest.mark.parametrize("peer", ["", *PEERS])
-def test_live_bytes_are_the_known_ones(
-        count: Path, toy: str, tmp_path: Path, peer: str) -> None:
-    """One block of 20 MiB, and some of the start; blocks that are freed at once add up to nothing.
-    """
+def test_live_bytes_are_the_known_ones(count: Path, toy: str, tmp_path: Path, peer: str) -> None:
+    """One block of 20 MiB, and some of the start; blocks that are freed at once add up to
+    nothing."""
     path = library(peer) if peer else ""
     (line,) = run_with(count, tmp_path / "out", [toy, "touch", "20"], path)
     assert 20 << 20 <= line["peak_live"] < 25 << 20
@@ -166,20 +177,32 @@ def test_leaving_by_underscore_exit_is_counted(count: Path, toy: str, tmp_path: 
     assert 10 <= line["calls"]["malloc"] <= 60
 
 
-@pytest.mark.parametrize("command", [
-    ["/bin/sh", "-c", "ls / | sort | head -2; (true); exit 0"],
-    ["/usr/bin/env", "python3", "-c",
-     "import subprocess, threading; subprocess.run(['true']);"
-     "t = threading.Thread(target=lambda: [object() for _ in range(9)]); t.start(); t.join()"],
-    ["/usr/bin/env", "python3", "-c", "import os; os._exit(4)"],
-])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["/bin/sh", "-c", "ls / | sort | head -2; (true); exit 0"],
+        [
+            "/usr/bin/env",
+            "python3",
+            "-c",
+            "import subprocess, threading; subprocess.run(['true']);"
+            "t = threading.Thread(target=lambda: [object() for _ in range(9)]);"
+            "t.start(); t.join()",
+        ],
+        ["/usr/bin/env", "python3", "-c", "import os; os._exit(4)"],
+    ],
+)
 @pytest.mark.parametrize("peer", ["", "jemalloc", "tcmalloc"])
 def test_real_programs_survive_being_counted(
-        count: Path, tmp_path: Path, command: list[str], peer: str) -> None:
+    count: Path, tmp_path: Path, command: list[str], peer: str
+) -> None:
     plain = subprocess.run(command, capture_output=True, timeout=120)
     path = library(peer) if peer else ""
-    environment = {**os.environ, "LD_PRELOAD": ":".join(filter(None, [str(count), path])),
-                   "HEAPWISE_COUNT_OUT": str(tmp_path / "out")}
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": ":".join(filter(None, [str(count), path])),
+        "HEAPWISE_COUNT_OUT": str(tmp_path / "out"),
+    }
     done = subprocess.run(command, env=environment, capture_output=True, timeout=120)
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
     lines = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]

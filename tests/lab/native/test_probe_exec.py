@@ -69,8 +69,19 @@ int main(int count, char** words) {
   return 0;
 }
 """
-WAYS = ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat",
-        "posix_spawn", "posix_spawnp"]
+WAYS = [
+    "execve",
+    "execv",
+    "execvp",
+    "execvpe",
+    "execl",
+    "execlp",
+    "execle",
+    "fexecve",
+    "execveat",
+    "posix_spawn",
+    "posix_spawnp",
+]
 
 
 @pytest.fixture(scope="session")
@@ -89,10 +100,17 @@ def observe(launch: Any, native: Path, tmp_path: Path) -> Observe:
     def start(*program: str, options: list[str] | None = None, **more: str) -> dict[str, Any]:
         out = tmp_path / "probe"
         out.unlink(missing_ok=True)
-        environment = {"PATH": "/usr/bin:/bin", "HEAPWISE_PROBE_OUT": str(out),
-                       "LD_PRELOAD": str(native / "libheapwise-probe.so"), **more}
-        result = launch(*program, options=options,
-                        environment=[os.fsencode(f"{k}={v}") for k, v in environment.items()])
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "HEAPWISE_PROBE_OUT": str(out),
+            "LD_PRELOAD": str(native / "libheapwise-probe.so"),
+            **more,
+        }
+        result = launch(
+            *program,
+            options=options,
+            environment=[os.fsencode(f"{k}={v}") for k, v in environment.items()],
+        )
         assert result["exit_code"] == 0
         return {**result["probe"], "lines": lines_of(out)}
 
@@ -109,15 +127,15 @@ def names(seen: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_program_that_keeps_the_preload_says_so_itself(
-        observe: Observe, starter: Path, way: str) -> None:
+    observe: Observe, starter: Path, way: str
+) -> None:
     seen = observe(str(starter), way, "keep")
     assert names(seen) == ["starter", "true"]
     assert (seen["processes"], seen["execs"], seen["lost_execs"]) == (2, 1, 0)
 
 
 @pytest.mark.parametrize("way", [*WAYS, "system", "popen"])
-def test_program_that_loses_the_preload_is_named(
-        observe: Observe, starter: Path, way: str) -> None:
+def test_program_that_loses_the_preload_is_named(observe: Observe, starter: Path, way: str) -> None:
     seen = observe(str(starter), way, "drop")
     assert names(seen) == ["starter"]
     (lost,) = seen["lost"]
@@ -125,21 +143,29 @@ def test_program_that_loses_the_preload_is_named(
     assert (lost["preload"], lost["count"], seen["lost_execs"]) == ("dropped", 1, 1)
 
 
-@pytest.mark.parametrize(("command", "target", "fate"), [
-    (["/usr/bin/env", "-i", "/bin/true"], "/bin/true", "dropped"),
-    (["/bin/bash", "-c", "unset LD_PRELOAD; /bin/true; true"], "/bin/true", "dropped"),
-    (["/bin/bash", "-c", "LD_PRELOAD=/lib/none.so /bin/true 2>/dev/null; true"], "/bin/true",
-     "changed"),
-    (["/bin/bash", "-c", "unset HEAPWISE_PROBE_OUT; /bin/true; true"], "/bin/true", "silent"),
-])
+@pytest.mark.parametrize(
+    ("command", "target", "fate"),
+    [
+        (["/usr/bin/env", "-i", "/bin/true"], "/bin/true", "dropped"),
+        (["/bin/bash", "-c", "unset LD_PRELOAD; /bin/true; true"], "/bin/true", "dropped"),
+        (
+            ["/bin/bash", "-c", "LD_PRELOAD=/lib/none.so /bin/true 2>/dev/null; true"],
+            "/bin/true",
+            "changed",
+        ),
+        (["/bin/bash", "-c", "unset HEAPWISE_PROBE_OUT; /bin/true; true"], "/bin/true", "silent"),
+    ],
+)
 def test_real_programs_that_change_the_environment(
-        observe: Observe, command: list[str], target: str, fate: str) -> None:
+    observe: Observe, command: list[str], target: str, fate: str
+) -> None:
     seen = observe(*command)
     assert seen["lost"] == [{"target": target, "preload": fate, "count": 1}]
 
 
 def test_static_program_is_lost_though_it_was_given_the_preload(
-        observe: Observe, tmp_path: Path) -> None:
+    observe: Observe, tmp_path: Path
+) -> None:
     source, program = tmp_path / "s.c", tmp_path / "static"
     source.write_text("int main(void) { return 0; }\n")
     subprocess.run(["cc", "-static", str(source), "-o", str(program)], check=True)
@@ -150,17 +176,21 @@ def test_static_program_is_lost_though_it_was_given_the_preload(
 
 def test_exec_that_fails_is_not_an_exec(observe: Observe, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("no program")
-    seen = observe("/usr/bin/python3", "-c",
-                   "import os\n"
-                   f"for name in ('/nonexistent', {str(tmp_path / 'data')!r}):\n"
-                   "    try: os.execv(name, ['x'])\n"
-                   "    except OSError: pass\n"
-                   "os.execv('/bin/true', ['true'])")
+    seen = observe(
+        "/usr/bin/python3",
+        "-c",
+        "import os\n"
+        f"for name in ('/nonexistent', {str(tmp_path / 'data')!r}):\n"
+        "    try: os.execv(name, ['x'])\n"
+        "    except OSError: pass\n"
+        "os.execv('/bin/true', ['true'])",
+    )
     assert (seen["execs"], seen["lost_execs"]) == (1, 0)
 
 
 def test_equal_processes_are_one_line_with_a_count(
-        observe: Observe, starter: Path, tmp_path: Path) -> None:
+    observe: Observe, starter: Path, tmp_path: Path
+) -> None:
     seen = observe(str(starter), "execve", "keep", "500")
     assert names(seen) == ["starter", "true"]
     assert [line["count"] for line in seen["lines"]] == [1, 500]
@@ -170,11 +200,14 @@ def test_equal_processes_are_one_line_with_a_count(
 
 def test_programs_that_differ_are_limited_in_number(observe: Observe) -> None:
     """Lines as those of 1,200 different programs: what is left out is counted."""
-    seen = observe("/usr/bin/python3", "-c",
-                   "import os\n"
-                   "with open(os.environ['HEAPWISE_PROBE_OUT'], 'a') as file:\n"
-                   "    for i in range(1200):\n"
-                   "        file.write('{\"pid\":%d,\"exe\":\"/p%d\"}\\n' % (i, i))")
+    seen = observe(
+        "/usr/bin/python3",
+        "-c",
+        "import os\n"
+        "with open(os.environ['HEAPWISE_PROBE_OUT'], 'a') as file:\n"
+        "    for i in range(1200):\n"
+        '        file.write(\'{"pid":%d,"exe":"/p%d"}\\n\' % (i, i))',
+    )
     assert len(seen["lines"]) == 1000
     assert (seen["processes"], seen["omitted"]) == (1201, 201)
 
@@ -189,7 +222,8 @@ def test_file_of_lines_has_a_limit(observe: Observe, starter: Path) -> None:
 
 @pytest.mark.parametrize("kibibytes", [0, 4])
 def test_program_with_a_limit_of_its_own_for_files_is_not_ended(
-        observe: Observe, kibibytes: int) -> None:
+    observe: Observe, kibibytes: int
+) -> None:
     """A line beyond RLIMIT_FSIZE is left out: to write it would end the program with SIGXFSZ."""
     fill = f"truncate -s 4K $HEAPWISE_PROBE_OUT; ulimit -f {kibibytes}; "
     seen = observe("/bin/bash", "-c", fill + "/bin/true && /bin/true")
@@ -210,8 +244,15 @@ def test_long_path_does_not_tear_the_line(observe: Observe, starter: Path, tmp_p
 def test_program_that_becomes_another_user_still_reports(observe: Observe, tmp_path: Path) -> None:
     """Its file is in a folder of mode 0700, so the path is of no use to it."""
     tmp_path.chmod(0o700)
-    seen = observe("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                   "/bin/sh", "-c", "id -u >/dev/null; exit 0")
+    seen = observe(
+        "/usr/bin/setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        "/bin/sh",
+        "-c",
+        "id -u >/dev/null; exit 0",
+    )
     assert names(seen)[0] == "setpriv"
     assert "id" in names(seen)
     assert seen["lost"] == []
@@ -219,12 +260,21 @@ def test_program_that_becomes_another_user_still_reports(observe: Observe, tmp_p
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_program_that_becomes_another_user_is_still_counted(
-        launch: Any, native: Path, tmp_path: Path) -> None:
+    launch: Any, native: Path, tmp_path: Path
+) -> None:
     tmp_path.chmod(0o700)
     out = tmp_path / "count"
-    launch("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/id",
-           environment=[b"HEAPWISE_COUNT_OUT=" + bytes(out),
-                        b"LD_PRELOAD=" + bytes(native / "libheapwise-count.so")])
+    launch(
+        "/usr/bin/setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        "/usr/bin/id",
+        environment=[
+            b"HEAPWISE_COUNT_OUT=" + bytes(out),
+            b"LD_PRELOAD=" + bytes(native / "libheapwise-count.so"),
+        ],
+    )
     assert [Path(line["exe"]).name for line in lines_of(out)] == ["id"]
 
 
@@ -238,10 +288,13 @@ def test_program_that_closes_all_descriptors_reports_by_the_path(observe: Observ
 
 
 def test_descriptor_of_the_programs_own_is_never_written_to(
-        observe: Observe, tmp_path: Path) -> None:
+    observe: Observe, tmp_path: Path
+) -> None:
     own = tmp_path / "own"
-    more = (f"f = os.open({str(own)!r}, os.O_CREAT | os.O_WRONLY);"
-            "[os.dup2(f, n) for n in range(100, 400)];")
+    more = (
+        f"f = os.open({str(own)!r}, os.O_CREAT | os.O_WRONLY);"
+        "[os.dup2(f, n) for n in range(100, 400)];"
+    )
     program = CLOSES_ALL.format(more=more).replace("['/bin/true']", "'/bin/true', close_fds=False")
     seen = observe("/usr/bin/python3", "-c", program)
     assert own.read_bytes() == b""
@@ -253,7 +306,7 @@ def test_few_descriptors_are_enough(observe: Observe) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
     try:
-        seen = observe("/bin/sh", "-c", "/bin/true; test -z \"$HEAPWISE_PROBE_FILE\"")
+        seen = observe("/bin/sh", "-c", '/bin/true; test -z "$HEAPWISE_PROBE_FILE"')
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert names(seen) == ["dash", "true"]

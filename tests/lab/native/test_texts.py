@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 EXPERIMENTS = Path(__file__).resolve().parents[3] / "experiments"
-FILES = sorted([*EXPERIMENTS.rglob("*.cpp"), *EXPERIMENTS.rglob("*.hpp"),
-                *EXPERIMENTS.rglob("*.toml")])
+FILES = sorted(
+    [*EXPERIMENTS.rglob("*.cpp"), *EXPERIMENTS.rglob("*.hpp"), *EXPERIMENTS.rglob("*.toml")]
+)
 
 UNKNOWN = re.compile(r"forerunner|\bseed 0|the seed's|kind to whatever|seldom felt", re.IGNORECASE)
 """Names and pictures that no document introduces."""
@@ -21,7 +22,10 @@ def test_sources_are_called_by_names_that_a_reader_can_look_up(path: Path) -> No
 
 
 def test_each_small_experiment_declares_an_answer_or_an_expectation() -> None:
-    silent = [path.relative_to(EXPERIMENTS).as_posix() for path in EXPERIMENTS.glob("*/*.cpp")
-              if path.parent.name not in ("heap", "pool", "arena", "hybrid", "attacks")
-              and ".answers" not in path.read_text("utf-8")]
+    silent = [
+        path.relative_to(EXPERIMENTS).as_posix()
+        for path in EXPERIMENTS.glob("*/*.cpp")
+        if path.parent.name not in ("heap", "pool", "arena", "hybrid", "attacks")
+        and ".answers" not in path.read_text("utf-8")
+    ]
     assert not silent

@@ -29,8 +29,11 @@ def test_every_number_of_a_row_comes_from_the_samples(run: str) -> None:
     for row in result.rows:
         if row.median is None:
             continue
-        taken = [s.values[row.quantity] for s in stored.samples
-                 if (s.subject, s.setup) == (row.subject, row.cell.setup)]
+        taken = [
+            s.values[row.quantity]
+            for s in stored.samples
+            if (s.subject, s.setup) == (row.subject, row.cell.setup)
+        ]
         assert set(row.values) <= set(taken)
         assert min(taken) <= (row.min or 0) <= row.median <= (row.max or 0) <= max(taken)
 

@@ -16,11 +16,39 @@ from heapwise.report.gate import FORMS, suffix_of, text
 
 SCHEMA = Path(__file__).resolve().parents[2] / "data" / "sarif" / "sarif-schema-2.1.0.json"
 
-TIME = GateRow("time", "s", 0.03, False, "regressed", "Time regressed: 9 % | <b>.", 1.0, 1.09,
-               0.09, 0.08, 0.1, 0.01, 6, confirmed=True)
+TIME = GateRow(
+    "time",
+    "s",
+    0.03,
+    False,
+    "regressed",
+    "Time regressed: 9 % | <b>.",
+    1.0,
+    1.09,
+    0.09,
+    0.08,
+    0.1,
+    0.01,
+    6,
+    confirmed=True,
+)
 COUNT = GateRow("allocations", "count", 0.0, True, "fine", "Allocations are fine.", 5.0, 5.0, 0.0)
-MEMORY = GateRow("peak_memory", "bytes", 0.05, False, "cannot tell", "Cannot \x1b be told.",
-                 1e6, 1e6, 0.0, -0.1, 0.1, 0.2, 6, too_noisy=True)
+MEMORY = GateRow(
+    "peak_memory",
+    "bytes",
+    0.05,
+    False,
+    "cannot tell",
+    "Cannot \x1b be told.",
+    1e6,
+    1e6,
+    0.0,
+    -0.1,
+    0.1,
+    0.2,
+    6,
+    too_noisy=True,
+)
 
 GATE = GateResult("base", "new", "regressed", 1, [TIME, COUNT, MEMORY], "7f3a", program="app|1")
 SAME = identical_result("base", "new", {"time": 0.03}, "they are one file", "app")
@@ -36,8 +64,10 @@ def test_sarif_satisfies_the_schema_of_oasis(gate: GateResult) -> None:
 def test_sarif_has_a_failure_for_each_regression_alone() -> None:
     results = json.loads(text(GATE, ".sarif"))["runs"][0]["results"]
     assert [(r["ruleId"], r["kind"], r["level"]) for r in results] == [
-        ("limit/time", "fail", "error"), ("limit/allocations", "pass", "none"),
-        ("limit/peak_memory", "review", "none")]
+        ("limit/time", "fail", "error"),
+        ("limit/allocations", "pass", "none"),
+        ("limit/peak_memory", "review", "none"),
+    ]
 
 
 def test_each_result_of_sarif_is_in_a_file_of_the_repository() -> None:
@@ -46,7 +76,9 @@ def test_each_result_of_sarif_is_in_a_file_of_the_repository() -> None:
         for result in json.loads(text(gate, ".sarif"))["runs"][0]["results"]:
             [location] = result["locations"]
             assert location["physicalLocation"] == {
-                "artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+                "artifactLocation": {"uri": uri},
+                "region": {"startLine": 1},
+            }
 
 
 def test_junit_counts_failures_and_skips() -> None:
@@ -74,8 +106,11 @@ def test_markdown_calls_only_counts_exact() -> None:
     fewer = replace(COUNT, new=3.0, change=-0.4)
     uneven = replace(COUNT, exact=False, new=7.0)
     lines = text(replace(GATE, rows=[few, fewer, uneven]), ".md").splitlines()
-    cells = [[cell.strip() for cell in line.split("|")][5] for line in lines
-             if line.startswith(("| peak_memory", "| allocations"))]
+    cells = [
+        [cell.strip() for cell in line.split("|")][5]
+        for line in lines
+        if line.startswith(("| peak_memory", "| allocations"))
+    ]
     assert cells == ["–", "−2 (exact)", "+2"]
 
 
@@ -89,7 +124,12 @@ def test_bencher_has_the_value_of_the_new_build_with_its_interval() -> None:
 
 def test_names_choose_the_form() -> None:
     assert [suffix_of(name) for name in ("a.xml", "b.sarif", "c.md", "d.bmf.json", "e.json")] == [
-        ".xml", ".sarif", ".md", ".bmf.json", ""]
+        ".xml",
+        ".sarif",
+        ".md",
+        ".bmf.json",
+        "",
+    ]
     assert all(text(GATE, suffix).endswith("\n") for suffix in FORMS)
 
 

@@ -20,13 +20,21 @@ from heapwise.report.formats import find_formats
 from heapwise.report.sections import experiments, goals, heaps, standing
 from heapwise.store import StoredRun
 
-LOST = heap_run(Heap(
-    threads=(1, 16), lost=lambda e, s, p: s == "malloc@jemalloc" and p.get("threads") == 16,
-    bend=lambda e, s, p, q, v: v * 0.2 if s == "heap_inlined" else v,
-    extra=[experiment_of("heap/pair", [Quantity("alloc_free", "ns/op", "lower")],
-                         [*SPEED, "heap_inlined"]),
-           experiment_of("heap/size_shift", [Quantity("resident_over_live", "x", "lower")],
-                         list(SPEED))]))
+LOST = heap_run(
+    Heap(
+        threads=(1, 16),
+        lost=lambda e, s, p: s == "malloc@jemalloc" and p.get("threads") == 16,
+        bend=lambda e, s, p, q, v: v * 0.2 if s == "heap_inlined" else v,
+        extra=[
+            experiment_of(
+                "heap/pair", [Quantity("alloc_free", "ns/op", "lower")], [*SPEED, "heap_inlined"]
+            ),
+            experiment_of(
+                "heap/size_shift", [Quantity("resident_over_live", "x", "lower")], list(SPEED)
+            ),
+        ],
+    )
+)
 VIEW = View(Evidence(LOST))
 """Computes what it shows when it is first asked for it."""
 
@@ -72,8 +80,16 @@ def matrix() -> list[list[str]]:
 
 def test_the_first_table_has_a_row_for_each_cell_and_a_column_for_each_subject() -> None:
     rows = matrix()
-    assert rows[0] == ["row", "heap_inlined", "heapwise", "mimalloc", "tcmalloc", "jemalloc",
-                       "glibc", "best value"]
+    assert rows[0] == [
+        "row",
+        "heap_inlined",
+        "heapwise",
+        "mimalloc",
+        "tcmalloc",
+        "jemalloc",
+        "glibc",
+        "best value",
+    ]
     first = next(r for r in rows if r[0] == "rl_small throughput, threads 1")
     assert first[1:3] == ["", "1.00"]
     assert float(first[6]) == pytest.approx(1.9, abs=0.02)
@@ -113,7 +129,7 @@ def test_the_interval_of_a_heap_that_is_compiled_in_holds_its_factor_below_one()
 
 def test_nothing_sets_ours_apart_in_tables_and_figures() -> None:
     html = page()
-    tables = html[html.index('class="matrix'):html.index("Goals of the project")]
+    tables = html[html.index('class="matrix') : html.index("Goals of the project")]
     classes = set(re.findall(r'<t[dh][^>]*class="([^"]+)"', tables))
     assert not [c for c in classes if "ours" in c or "heapwise" in c]
 
@@ -132,16 +148,22 @@ def test_the_three_pictures_of_the_report_and_the_maps() -> None:
     assert found is not None
     captions = [caption for caption, _ in found["figures"]]
     assert [c.partition(":")[0] for c in captions] == [
-        "Throughput by workload, one thread", "Throughput by workload, 16 threads",
-        "Mean times by experiment", "Overhead by workload", "Scaling"]
+        "Throughput by workload, one thread",
+        "Throughput by workload, 16 threads",
+        "Mean times by experiment",
+        "Overhead by workload",
+        "Scaling",
+    ]
     assert all("95 % intervals" in c and "every sample" in c for c in captions)
     assert [title for title, _ in found["maps"]][:2] == [
-        "heap/rl_small: throughput, threads 1", "heap/rl_small: throughput, threads 16"]
+        "heap/rl_small: throughput, threads 1",
+        "heap/rl_small: throughput, threads 16",
+    ]
 
 
 def test_the_first_picture_is_the_map_over_all_rows() -> None:
     html = page_of_two()
-    hero = html[html.index('<figure class="hero">'):html.index('aria-label="Reasons')]
+    hero = html[html.index('<figure class="hero">') : html.index('aria-label="Reasons')]
     assert "geometric means over 8 rows of 4 experiments" in hero
     assert "speed · faster" in hero
 
@@ -159,9 +181,21 @@ def test_many_tables_fold_and_the_first_quantity_keeps_its_dots() -> None:
 
 
 def test_goals_over_rows_open_with_the_worst_first() -> None:
-    found = goals.build(View(Evidence(heap_run(Heap(
-        bend=lambda e, s, p, q, v: v * 0.7 if (e, s, q) == (
-            "heap/alignment64", "malloc@heapwise", "throughput") else v)))))
+    found = goals.build(
+        View(
+            Evidence(
+                heap_run(
+                    Heap(
+                        bend=lambda e, s, p, q, v: (
+                            v * 0.7
+                            if (e, s, q) == ("heap/alignment64", "malloc@heapwise", "throughput")
+                            else v
+                        )
+                    )
+                )
+            )
+        )
+    )
     assert found is not None
     name, parts = found["open_goals"][0]
     assert name == "every throughput and latency row"
@@ -172,7 +206,7 @@ def test_goals_over_rows_open_with_the_worst_first() -> None:
 
 def test_an_allocator_of_our_name_is_not_a_command() -> None:
     html = page_of_two()
-    title = html[html.index('<h1 class="answer">'):html.index("</h1>")]
+    title = html[html.index('<h1 class="answer">') : html.index("</h1>")]
     assert "malloc@heapwise in" in title
     assert "<code>" not in title
 
@@ -189,11 +223,16 @@ def test_the_csv_of_the_report_has_every_repeat_and_what_was_lost() -> None:
     sample = next(s for s in LOST.samples if s.experiment == "heap/rl_small")
     line = next(x for x in lines if int(x["process"]) == sample.process)
     assert (line["workload"], line["allocator"]) == (
-        "rl_small", sample.subject.removeprefix("malloc@"))
+        "rl_small",
+        sample.subject.removeprefix("malloc@"),
+    )
     assert float(line["throughput_ops_per_s"]) == pytest.approx(sample.values["throughput"] * 1e6)
-    for column, quantity in (("alloc_p50_ns", "alloc_p50"), ("free_p99_ns", "free_p99"),
-                             ("overhead_ratio", "overhead_ratio"),
-                             ("peak_live_bytes", "peak_live")):
+    for column, quantity in (
+        ("alloc_p50_ns", "alloc_p50"),
+        ("free_p99_ns", "free_p99"),
+        ("overhead_ratio", "overhead_ratio"),
+        ("peak_live_bytes", "peak_live"),
+    ):
         assert float(line[column]) == pytest.approx(sample.values[quantity])
     assert (line["status"], line["kept"], line["warm_up"]) == ("ok", "1", "0")
     lost = [x for x in lines if x["status"] == "timed_out"]
@@ -214,8 +253,11 @@ def test_the_csv_of_the_report_of_other_runs_is_empty_where_they_have_no_such_fi
 def test_a_run_of_the_baselines_control_alone_has_a_page_without_figures_of_heaps() -> None:
     both = {f"malloc@glibc{end}" for end in ("", "-control")}
     (name,) = both & {p.subject for p in LOST.processes if p.subject.endswith("-control")}
-    alone = replace(LOST, processes=[p for p in LOST.processes if p.subject == name],
-                    samples=[s for s in LOST.samples if s.subject == name])
+    alone = replace(
+        LOST,
+        processes=[p for p in LOST.processes if p.subject == name],
+        samples=[s for s in LOST.samples if s.subject == name],
+    )
     view = View(Evidence(alone))
     assert heaps.build(view) is None
     assert build_page([view])

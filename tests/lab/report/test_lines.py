@@ -24,16 +24,21 @@ def used_in(stored: StoredRun, *uses: str) -> StoredRun:
     def setting(item: Any) -> Any:
         return replace(item, parameters=item.parameters | {"touch": uses[item.round % len(uses)]})
 
-    return replace(stored, processes=[setting(p) for p in stored.processes],
-                   samples=[setting(s) for s in stored.samples])
+    return replace(
+        stored,
+        processes=[setting(p) for p in stored.processes],
+        samples=[setting(s) for s in stored.samples],
+    )
 
 
 def lines_of(page: str) -> list[tuple[str, int]]:
     """Label and number of lines of each figure over the number of threads."""
     drawn = re.findall(r'<svg [^>]*class="figure scaling".*?</svg>', page, re.DOTALL)
     labels = [re.search(r'aria-label="([^"]*)"', each) for each in drawn]
-    return [(label[1] if label else "", each.count("<polyline"))
-            for label, each in zip(labels, drawn, strict=True)]
+    return [
+        (label[1] if label else "", each.count("<polyline"))
+        for label, each in zip(labels, drawn, strict=True)
+    ]
 
 
 def test_policies_and_malloc_are_lines_over_the_threads_for_each_use_of_the_blocks() -> None:
@@ -72,6 +77,8 @@ def test_lines_go_over_threads_or_the_only_number() -> None:
     crowds = [group(threads=n, kind=kind) for n in (1, 2) for kind in "ab"]
     assert axis_of(crowds, ["threads", "kind"]) == "threads"
     assert [len(each) for each in by_setting(crowds, ["threads", "kind"], "threads").values()] == [
-        2, 2]
+        2,
+        2,
+    ]
     many = [group(threads=1, kind=kind) for kind in range(MOST_SETTINGS + 1)]
     assert by_setting(many, ["threads", "kind"], "threads") == {}

@@ -71,15 +71,19 @@ def test_page_is_well_formed_and_asks_nothing_of_the_network(name: str) -> None:
 
 def test_the_first_screen_answers() -> None:
     page = build_page([View(Evidence(RUNS["compare"]))])
-    head = page[:page.index('class="figure tradeoff"')]
+    head = page[: page.index('class="figure tradeoff"')]
     assert "Fastest: mimalloc, 10.0 % less time than glibc" in head
     assert "Trust: good" in head
 
 
 def test_everything_foreign_is_escaped() -> None:
     bad = "<script>alert(1)</script>"
-    stored = compare_run(Script(time={"glibc": 1.0, "glibc-control": 1.0, bad: 0.9},
-                                memory={"glibc": 1.0, "glibc-control": 1.0, bad: 0.9}))
+    stored = compare_run(
+        Script(
+            time={"glibc": 1.0, "glibc-control": 1.0, bad: 0.9},
+            memory={"glibc": 1.0, "glibc-control": 1.0, bad: 0.9},
+        )
+    )
     plan = replace(stored.run.plan, command=["x", bad], environment={"A": bad})
     stored = replace(stored, run=replace(stored.run, plan=plan, command_line=["heapwise", bad]))
     page = build_page([View(Evidence(stored))])
@@ -112,21 +116,39 @@ def test_a_page_holds_each_sample_once_as_a_number() -> None:
     assert str(stored.samples[-1].values["wall_time"]) not in page
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    (0.0, "0"), (-0.0, "0"), (5.0, "5"), (-0.25, "-0.25"), (18350080.0, "18350080"),
-    (1e20, "100000000000000000000"), (123456789012345680000.0, "123456789012345680000"),
-    (1e21, "1e+21"), (1.5e300, "1.5e+300"), (0.000001, "0.000001"), (1.25e-7, "1.25e-7"),
-    (5e-324, "5e-324"), (0.1 + 0.2, "0.30000000000000004"), (float("nan"), ""),
-    (2.0**53, "9007199254740992"),
-])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (5.0, "5"),
+        (-0.25, "-0.25"),
+        (18350080.0, "18350080"),
+        (1e20, "100000000000000000000"),
+        (123456789012345680000.0, "123456789012345680000"),
+        (1e21, "1e+21"),
+        (1.5e300, "1.5e+300"),
+        (0.000001, "0.000001"),
+        (1.25e-7, "1.25e-7"),
+        (5e-324, "5e-324"),
+        (0.1 + 0.2, "0.30000000000000004"),
+        (float("nan"), ""),
+        (2.0**53, "9007199254740992"),
+    ],
+)
 def test_numbers_in_csv_are_those_of_javascript(value: float, text: str) -> None:
     """The browser's own are compared with these in tests/e2e."""
     assert number_text(value) == text
 
 
 def test_an_interrupted_run_with_a_crash_has_a_page_too() -> None:
-    stored = compare_run(Script(edit=lambda p: replace(p, status="crashed", reason="crashed (X)")
-                                if p.subject == "scudo" else p))
+    stored = compare_run(
+        Script(
+            edit=lambda p: (
+                replace(p, status="crashed", reason="crashed (X)") if p.subject == "scudo" else p
+            )
+        )
+    )
     stored = replace(stored, run=replace(stored.run, state="interrupted"), damaged_lines=3)
     page = build_page([View(Evidence(stored))])
     parse(page)
@@ -139,11 +161,23 @@ def test_an_interrupted_run_with_a_crash_has_a_page_too() -> None:
 def test_redacted_has_neither_host_nor_user_nor_paths() -> None:
     stored = RUNS["compare"]
     machine = replace(stored.run.machine, host="secrethost", user="alice")
-    plan = replace(stored.run.plan, environment={"HOME": "/home/alice", "TOKEN": "abc123"},
-                   command=["/home/alice/bin/server", "--config=/etc/secret/x.conf",
-                            "/opt/one:/opt/two/lib.so", "/home/alice/"])
-    run = replace(stored.run, machine=machine, machine_after=machine, plan=plan,
-                  command_line=["heapwise", "compare", "--", *plan.command])
+    plan = replace(
+        stored.run.plan,
+        environment={"HOME": "/home/alice", "TOKEN": "abc123"},
+        command=[
+            "/home/alice/bin/server",
+            "--config=/etc/secret/x.conf",
+            "/opt/one:/opt/two/lib.so",
+            "/home/alice/",
+        ],
+    )
+    run = replace(
+        stored.run,
+        machine=machine,
+        machine_after=machine,
+        plan=plan,
+        command_line=["heapwise", "compare", "--", *plan.command],
+    )
     page = build_page([View(Evidence(redact(replace(stored, run=run))))])
     for secret in ("secrethost", "alice", "/home", "/etc/secret", "abc123", "/home/nobody", "/opt"):
         assert secret not in page
@@ -151,33 +185,61 @@ def test_redacted_has_neither_host_nor_user_nor_paths() -> None:
     assert analyse(Evidence(redact(stored))).advice == analyse(Evidence(stored)).advice
 
 
-@pytest.mark.parametrize(("text", "clean"), [
-    ("/srv/shop/My Documents/secret plan.db", "…/secret plan.db"),
-    ("not found: /srv/shop b/x y z/tool, and more", "not found: …/tool, and more"),
-    ("/usr/bin/toy failed", "…/toy failed"),
-    ("a: /one/two and /three/four", "a: …/two and …/four"),
-    ("https://example.org/a b/c", "https://example.org/a b/c"),
-])
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("/srv/shop/My Documents/secret plan.db", "…/secret plan.db"),
+        ("not found: /srv/shop b/x y z/tool, and more", "not found: …/tool, and more"),
+        ("/usr/bin/toy failed", "…/toy failed"),
+        ("a: /one/two and /three/four", "a: …/two and …/four"),
+        ("https://example.org/a b/c", "https://example.org/a b/c"),
+    ],
+)
 def test_folders_with_spaces_in_their_names_are_redacted(text: str, clean: str) -> None:
     stored = RUNS["compare"]
-    plan = replace(stored.run.plan, subjects=[
-        replace(stored.run.plan.subjects[0], title=text), *stored.run.plan.subjects[1:]])
+    plan = replace(
+        stored.run.plan,
+        subjects=[replace(stored.run.plan.subjects[0], title=text), *stored.run.plan.subjects[1:]],
+    )
     found = redact(replace(stored, run=replace(stored.run, plan=plan)))
     assert found.run.plan.subjects[0].title == clean
 
 
 def test_redacted_has_no_argument_of_the_program_and_nothing_that_it_printed() -> None:
-    stored = compare_run(Script(edit=lambda p: replace(
-        changed(p, stderr_tail="no login for hunter2"), status="crashed", reason="crashed (X)")
-        if p.subject == "scudo" else p))
+    stored = compare_run(
+        Script(
+            edit=lambda p: (
+                replace(
+                    changed(p, stderr_tail="no login for hunter2"),
+                    status="crashed",
+                    reason="crashed (X)",
+                )
+                if p.subject == "scudo"
+                else p
+            )
+        )
+    )
     command = ["server", "--password", "hunter2", "report"]
-    plan = replace(stored.run.plan, command=command, options=PlanOptions(
-        as_typed=command, environment_marks=EnvironmentMarks("k", {"HOME": "4711c0de"})))
-    run = replace(stored.run, plan=plan,
-                  command_line=["heapwise", "compare", "--time", "9m", "--", *command])
+    plan = replace(
+        stored.run.plan,
+        command=command,
+        options=PlanOptions(
+            as_typed=command, environment_marks=EnvironmentMarks("k", {"HOME": "4711c0de"})
+        ),
+    )
+    run = replace(
+        stored.run, plan=plan, command_line=["heapwise", "compare", "--time", "9m", "--", *command]
+    )
     clean = redact(replace(stored, run=run))
-    assert clean.run.command_line == ["heapwise", "compare", "--time", "9m", "--", "server",
-                                      *["(redacted)"] * 3]
+    assert clean.run.command_line == [
+        "heapwise",
+        "compare",
+        "--time",
+        "9m",
+        "--",
+        "server",
+        *["(redacted)"] * 3,
+    ]
     text = msgspec.json.encode([clean.run, clean.processes]).decode()
     for secret in ("--password", "hunter2", "4711c0de"):
         assert secret not in text + build_page([View(Evidence(clean))])
@@ -197,8 +259,16 @@ def written(name: str, stored: StoredRun) -> str:
 
 def test_there_are_the_formats_that_are_promised() -> None:
     assert set(find_formats()) == {
-        "csv", "json", "markdown", "allocatorbench", "pool-vs-malloc", "binary-trees", "hyperfine",
-        "google-benchmark", "bencher"}
+        "csv",
+        "json",
+        "markdown",
+        "allocatorbench",
+        "pool-vs-malloc",
+        "binary-trees",
+        "hyperfine",
+        "google-benchmark",
+        "bencher",
+    }
 
 
 def with_a_name(name: str) -> StoredRun:
@@ -206,7 +276,8 @@ def with_a_name(name: str) -> StoredRun:
     stored = compare_run()
     text = msgspec.json.encode([stored.run, stored.processes, stored.samples]).decode()
     run, processes, samples = msgspec.json.decode(
-        text.replace('"scudo"', json.dumps(name)), type=tuple[Run, list[Process], list[Sample]])
+        text.replace('"scudo"', json.dumps(name)), type=tuple[Run, list[Process], list[Sample]]
+    )
     return replace(stored, run=run, processes=processes, samples=samples)
 
 
@@ -239,8 +310,16 @@ def test_csv_has_every_sample() -> None:
 def test_the_form_of_the_published_report() -> None:
     lines = written("pool-vs-malloc", RUNS["pool"]).splitlines()
     table = [line.split("\t") for line in lines if not line.startswith("#")]
-    assert table[0] == ["scenario", "allocator", "region", "min_ns/op", "median_ns/op",
-                        "mean_ns/op", "max_ns/op", "stddev_ns/op"]
+    assert table[0] == [
+        "scenario",
+        "allocator",
+        "region",
+        "min_ns/op",
+        "median_ns/op",
+        "mean_ns/op",
+        "max_ns/op",
+        "stddev_ns/op",
+    ]
     assert all(len(line) == 8 for line in table)
     assert any(line.startswith("# headline: bulk alloc_fresh: malloc@glibc /") for line in lines)
     assert any(line.startswith("# config: block_size=64 repeats=10") for line in lines)
@@ -250,8 +329,18 @@ def test_hyperfine_form() -> None:
     results = json.loads(written("hyperfine", RUNS["compare"]))["results"]
     assert len(results) == 5
     for entry in results:
-        assert {"command", "mean", "stddev", "median", "user", "system", "min", "max", "times",
-                "exit_codes"} <= entry.keys()
+        assert {
+            "command",
+            "mean",
+            "stddev",
+            "median",
+            "user",
+            "system",
+            "min",
+            "max",
+            "times",
+            "exit_codes",
+        } <= entry.keys()
         assert len(entry["times"]) == len(entry["exit_codes"]) == 14
         assert entry["min"] == min(entry["times"])
         assert entry["user"] > 0
@@ -281,7 +370,8 @@ def test_google_benchmark_has_the_time_of_processors_that_was_measured() -> None
     for subject in ("glibc", "mimalloc"):
         mine = [b for b in found if b["run_name"].startswith(f"compare/{subject}/")]
         assert [b["cpu_time"] / 1e9 for b in mine if b["run_type"] == "iteration"] == (
-            pytest.approx(rows[subject, "cpu_time"].values))
+            pytest.approx(rows[subject, "cpu_time"].values)
+        )
         median = next(b for b in mine if b.get("aggregate_name") == "median")
         assert median["cpu_time"] == pytest.approx(1e9 * (rows[subject, "cpu_time"].median or 0))
         assert median["cpu_time"] != median["real_time"]

@@ -33,8 +33,11 @@ def page_files() -> dict[str, str]:
 def test_frozen_pages_are_those_of_the_frozen_run() -> None:
     """Made again: heapwise export 749d --store tests/data --format pages -o tests/data/pages."""
     files = pages(View(Evidence(read_run(DATA, "749d"))))
-    frozen = {str(p.relative_to(GOLDEN)): p.read_text(encoding="utf-8")
-              for p in GOLDEN.rglob("*") if p.is_file()}
+    frozen = {
+        str(p.relative_to(GOLDEN)): p.read_text(encoding="utf-8")
+        for p in GOLDEN.rglob("*")
+        if p.is_file()
+    }
     assert files.keys() == frozen.keys()
     for name, text in files.items():
         assert text == frozen[name], name
@@ -49,12 +52,20 @@ def told_beforehand(stored: StoredRun) -> set[str]:
     change."""
     known = msgspec.to_builtins(stored.run)
     words = msgspec.json.encode(known).decode()
-    bounds = {f"{x:.3g}" for e in stored.run.experiments for x in (
-        v for o in e.expectations for v in (o.at_least, o.at_most or 0.0))}
-    words += " ".join(f"{start.compiler} {start.flags}" for process in stored.processes
-                      if (start := process.facts.start))
-    rounds = {str(stored.run.plan.max_rounds), *(str(e.repeats - e.dropped_repeats)
-                                                 for e in stored.run.experiments)}
+    bounds = {
+        f"{x:.3g}"
+        for e in stored.run.experiments
+        for x in (v for o in e.expectations for v in (o.at_least, o.at_most or 0.0))
+    }
+    words += " ".join(
+        f"{start.compiler} {start.flags}"
+        for process in stored.processes
+        if (start := process.facts.start)
+    )
+    rounds = {
+        str(stored.run.plan.max_rounds),
+        *(str(e.repeats - e.dropped_repeats) for e in stored.run.experiments),
+    }
     return numbers(words) | bounds | rounds
 
 
@@ -71,9 +82,11 @@ def test_every_number_comes_from_the_samples_or_from_what_is_declared() -> None:
     one, other = shelf_run(), shelf_run(Shelf(bend=drift, noise=0.013, seed=9))
     first, second = pages(View(Evidence(one))), pages(View(Evidence(other)))
     allowed = told_beforehand(one)
-    kept_counts = re.compile(r"the worst of \d+ cells: [^|]*|\d+ (?:not )?(?:met|measured)|"
-                             r"\d+ cannot tell here|refused \d+ of \d+|"
-                             r"\d+ A/A pairs? in \d+ cells?")
+    kept_counts = re.compile(
+        r"the worst of \d+ cells: [^|]*|\d+ (?:not )?(?:met|measured)|"
+        r"\d+ cannot tell here|refused \d+ of \d+|"
+        r"\d+ A/A pairs? in \d+ cells?"
+    )
     seen = 0
     for name in (n for n in first if n.endswith(".md")):
         lines = set(first[name].splitlines())
@@ -88,11 +101,19 @@ def test_every_number_comes_from_the_samples_or_from_what_is_declared() -> None:
 
 def test_a_page_has_all_that_a_reader_asks_for(page_files: dict[str, str]) -> None:
     page = page_files["layout/aos_vs_soa.md"]
-    for text in (LAYOUT.question, LAYOUT.isolates, LAYOUT.not_shown, "## Expected beforehand",
-                 "(aos_vs_soa.svg)", "1234.5 M/s",
-                 "Published: Small experiments; Apple Silicon, 8 cores.",
-                 "1.42x faster than aos, 1.4",
-                 "A/A pairs", "heapwise run layout/aos_vs_soa", "| not met | nothing is gained"):
+    for text in (
+        LAYOUT.question,
+        LAYOUT.isolates,
+        LAYOUT.not_shown,
+        "## Expected beforehand",
+        "(aos_vs_soa.svg)",
+        "1234.5 M/s",
+        "Published: Small experiments; Apple Silicon, 8 cores.",
+        "1.42x faster than aos, 1.4",
+        "A/A pairs",
+        "heapwise run layout/aos_vs_soa",
+        "| not met | nothing is gained",
+    ):
         assert text in page, text
     assert "[cache/levels](cache/levels.md)" in page_files["README.md"]
     assert "3 met, 1 not measured" in page_files["README.md"]
@@ -104,12 +125,19 @@ def test_each_family_has_one_list_whatever_the_order_of_the_run() -> None:
     second = replace(first, id="layout/second")
     behind = len(stored.processes)
     run = replace(stored.run, experiments=[first, other, second])
-    processes = [replace(p, number=p.number + behind, experiment=second.id)
-                 for p in stored.processes if p.experiment == first.id]
-    samples = [replace(s, process=s.process + behind, experiment=second.id)
-               for s in stored.samples if s.experiment == first.id]
-    stored = replace(stored, run=run, processes=stored.processes + processes,
-                     samples=stored.samples + samples)
+    processes = [
+        replace(p, number=p.number + behind, experiment=second.id)
+        for p in stored.processes
+        if p.experiment == first.id
+    ]
+    samples = [
+        replace(s, process=s.process + behind, experiment=second.id)
+        for s in stored.samples
+        if s.experiment == first.id
+    ]
+    stored = replace(
+        stored, run=run, processes=stored.processes + processes, samples=stored.samples + samples
+    )
     index = pages(View(Evidence(stored)))["README.md"]
     headings = [line for line in index.splitlines() if line.startswith("## ")]
     assert headings == ["## cache", "## layout"]
@@ -126,22 +154,26 @@ def test_pictures_stand_alone(page_files: dict[str, str]) -> None:
 
 
 def test_a_picture_is_of_cells_with_figures_whatever_their_place(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nothing was measured in the only cell that would fit."""
     stored = shelf_run()
     first = stored.samples[0]
     lost = {s.process for s in stored.samples if s.setup == first.setup}
     monkeypatch.setattr(picture_page, "MOST_CELLS", 1)
-    files = pages(View(Evidence(replace(
-        stored, samples=[s for s in stored.samples if s.process not in lost]))))
+    files = pages(
+        View(
+            Evidence(replace(stored, samples=[s for s in stored.samples if s.process not in lost]))
+        )
+    )
     assert f"{first.experiment}.svg" in files
 
 
 def test_a_quantity_that_nothing_declares_is_left_out() -> None:
     stored = shelf_run()
-    more = replace(stored, samples=[replace(s, values=s.values | {"odd": 1.0})
-                                    for s in stored.samples])
+    more = replace(
+        stored, samples=[replace(s, values=s.values | {"odd": 1.0}) for s in stored.samples]
+    )
     assert pages(View(Evidence(more))).keys() == pages(View(Evidence(stored))).keys()
     assert build_page([View(Evidence(more))])
 
@@ -166,10 +198,17 @@ def test_the_verb_writes_a_folder_and_says_what_is_missing(
 def test_a_note_of_a_row_with_figures_is_told_everywhere() -> None:
     """In the terminal, on a page with many cells and in HTML; once for the cells it is about."""
     view = View(Evidence(pool_run(rounds=3, threads=[1, 2, 3, 4, 5, 6, 7])))
-    view.__dict__["result"] = replace(view.result, rows=[
-        replace(row, note="weak everywhere") if row.subject == "mutex" else
-        replace(row, note="weak here") if row.parameters.get("threads") == 2
-        and row.subject == "lock_free" else row for row in view.result.rows])
+    view.__dict__["result"] = replace(
+        view.result,
+        rows=[
+            replace(row, note="weak everywhere")
+            if row.subject == "mutex"
+            else replace(row, note="weak here")
+            if row.parameters.get("threads") == 2 and row.subject == "lock_free"
+            else row
+            for row in view.result.rows
+        ],
+    )
     said = experiment_tables(view.result)
     assert said.count("\n  mutex: weak everywhere") == 9
     assert said.count("\n  lock_free: weak here") == 1

@@ -61,8 +61,11 @@ def test_every_picture_of_a_report_is_drawn(found: Reproduced) -> None:
 def test_lines_of_a_report_are_drawn_over_its_rows() -> None:
     evidence = Evidence(pool_run(rounds=6))
     report = choose_published("allocatorbench")
-    chart = next(chart for chart in charts(reproduce(evidence, report, analyse(evidence).trust))
-                 if chart.name == "scaling_rl_small")
+    chart = next(
+        chart
+        for chart in charts(reproduce(evidence, report, analyse(evidence).trust))
+        if chart.name == "scaling_rl_small"
+    )
     assert chart.slots == ["1", "2", "4", "8", "16"]
     assert {line.name for line in chart.lines} == {"System", "Baseline", "Sharded"}
     assert chart.lines[0].values == [13.7, 19.1, None, None, None]
@@ -77,16 +80,28 @@ def test_pictures_for_papers(found: Reproduced) -> None:
 
 def test_the_page_of_the_run_has_the_report() -> None:
     stored = pool_run(rounds=6)
-    options = structs.replace(stored.run.plan.options,
-                              reproduction=Reproduction("pool-vs-malloc", {}))
+    options = structs.replace(
+        stored.run.plan.options, reproduction=Reproduction("pool-vs-malloc", {})
+    )
     run = replace(stored.run, plan=replace(stored.run.plan, options=options))
     page = build_page([View(Evidence(replace(stored, run=run)))])
-    section = page[page.index('<section id="published-'):].partition("</section>")[0]
-    for text in ("Pool allocator against malloc, one thread", "bulk, malloc, free", "44.463",
-                 "not possible here", "Intel Core i5-6600K at 3.50 GHz", "8.053"):
+    section = page[page.index('<section id="published-') :].partition("</section>")[0]
+    for text in (
+        "Pool allocator against malloc, one thread",
+        "bulk, malloc, free",
+        "44.463",
+        "not possible here",
+        "Intel Core i5-6600K at 3.50 GHz",
+        "8.053",
+    ):
         assert text in section, text
-    unpublished = replace(run, plan=replace(run.plan, options=structs.replace(
-        options, reproduction=Reproduction("no-such-report", {}))))
+    unpublished = replace(
+        run,
+        plan=replace(
+            run.plan,
+            options=structs.replace(options, reproduction=Reproduction("no-such-report", {})),
+        ),
+    )
     assert "published-" not in build_page([View(Evidence(replace(stored, run=unpublished)))])
 
 
@@ -96,28 +111,44 @@ def test_results_of_a_machine_are_a_page_for_each_report_and_an_index(found: Rep
     folder = folder_of(view.run.machine)
     page = files[f"{folder}/pool-vs-malloc.md"]
     machine = view.run.machine
-    for text in (machine.cpu, machine.kernel, machine.libc, "Caches", "Memory",
-                 "Compiler and flags",
-                 "| bulk-alloc | 11.015 |", "pool_alloc", "44.463", "MSVC 19.51.36247.0",
-                 "| pool/bulk](pool-vs-malloc/pool/bulk.md)"[2:], "would be found 4 times in 5"):
+    for text in (
+        machine.cpu,
+        machine.kernel,
+        machine.libc,
+        "Caches",
+        "Memory",
+        "Compiler and flags",
+        "| bulk-alloc | 11.015 |",
+        "pool_alloc",
+        "44.463",
+        "MSVC 19.51.36247.0",
+        "| pool/bulk](pool-vs-malloc/pool/bulk.md)"[2:],
+        "would be found 4 times in 5",
+    ):
         assert text in page, text
     line = next(line for line in page.splitlines() if line.startswith("| bulk-alloc |"))
     assert re.search(r"\| [\d.]+ \([\d.]+ to [\d.]+\) \|$", line), line
     assert f"**8 conclusions: {found.counts['confirmed']} confirmed" in page
     for name in re.findall(r"\]\(([^)#]+\.(?:md|svg))\)", page):
         assert f"{folder}/{name}" in files, name
-    assert "[Pool allocator against malloc, one thread](pool-vs-malloc.md)" in (
-        files[f"{folder}/README.md"])
-    assert not any(name.endswith("/README.md") and name.count("/") == 1
-                   for name in results([(view, found)], with_index=False))
+    assert (
+        "[Pool allocator against malloc, one thread](pool-vs-malloc.md)"
+        in (files[f"{folder}/README.md"])
+    )
+    assert not any(
+        name.endswith("/README.md") and name.count("/") == 1
+        for name in results([(view, found)], with_index=False)
+    )
 
 
 def test_a_single_page_renews_its_line_of_an_index(found: Reproduced) -> None:
     view = View(Evidence(pool_run(rounds=6)))
     index = results([(view, found)])[f"{folder_of(view.run.machine)}/{INDEX}"]
     other = "| [Another report](another.md) | 2026-01-01 | good | 1 | 2 | 3 | 4 |"
-    lines = [line if "pool-vs-malloc.md" not in line else "| [old](pool-vs-malloc.md) | old |"
-             for line in index.split("\n")] + [other]
+    lines = [
+        line if "pool-vs-malloc.md" not in line else "| [old](pool-vs-malloc.md) | old |"
+        for line in index.split("\n")
+    ] + [other]
     assert with_new_row("\n".join(lines), view, found) == f"{index}\n{other}"
     assert with_new_row(other, view, found) == other
 
@@ -134,15 +165,19 @@ def test_a_page_names_the_command_that_made_it(found: Reproduced) -> None:
 def test_a_page_says_which_experiment_is_noisy(found: Reproduced) -> None:
     view = View(Evidence(pool_run(rounds=6)))
     for difference, noisy in ((0.4, True), (0.01, False)):
-        view.__dict__["result"] = replace(view.result, detectable=[
-            replace(each, difference=difference) for each in view.result.detectable])
-        [page] = [text for name, text in results([(view, found)], with_index=False).items()
-                  if name.endswith("pool-vs-malloc.md")]
+        view.__dict__["result"] = replace(
+            view.result,
+            detectable=[replace(each, difference=difference) for each in view.result.detectable],
+        )
+        [page] = [
+            text
+            for name, text in results([(view, found)], with_index=False).items()
+            if name.endswith("pool-vs-malloc.md")
+        ]
         assert ("| noisy |" in page) is noisy
 
 
-def test_figures_have_their_unit_where_the_rows_of_a_column_differ_in_it(
-        found: Reproduced) -> None:
+def test_figures_have_their_unit_where_the_rows_of_a_column_differ_in_it(found: Reproduced) -> None:
     first, *others = found.tables
     row, *rows = first.table.rows
     changed = replace(row, figures=tuple(replace(each, unit="parsecs") for each in row.figures))
@@ -161,7 +196,10 @@ def test_figures_have_their_unit_where_the_rows_of_a_column_differ_in_it(
 
 def test_the_page_of_an_experiment_says_how_it_was_compiled() -> None:
     view = View(Evidence(pool_run(rounds=6)))
-    starts = {process.facts.start.compiler for process in view.evidence.stored.processes
-              if process.facts.start}
+    starts = {
+        process.facts.start.compiler
+        for process in view.evidence.stored.processes
+        if process.facts.start
+    }
     assert starts, "the synthetic run says how it was compiled"
     assert f"Compiled with {starts.pop()}" in pages(view)["pool/bulk.md"]

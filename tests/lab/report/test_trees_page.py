@@ -24,7 +24,7 @@ def text(html: str) -> str:
 
 
 def row_of(html: str, subject: str) -> str:
-    table = html[html.index("<table"):]
+    table = html[html.index("<table") :]
     return next(row for row in table.split("<tr") if f">{subject}" in row)
 
 
@@ -34,7 +34,7 @@ VIEW = View(Evidence(trees_run()))
 
 def section(view: View) -> str:
     page = build_page([view])
-    return page[page.index('<section id="trees-'):].partition("</section>")[0]
+    return page[page.index('<section id="trees-') :].partition("</section>")[0]
 
 
 @cache
@@ -58,7 +58,7 @@ def test_rows_stand_by_kind_with_both_machines_of_the_report() -> None:
 
 def test_every_row_says_how_it_was_started_and_made() -> None:
     html = usual_section()
-    remarks = html[html.index("What each row is"):]
+    remarks = html[html.index("What each row is") :]
     ocaml = text(row_of(remarks, "ocaml"))
     assert "tree 21 1.2.3 cc -O2 ocaml.c made up" in ocaml
     page = pages(VIEW)["trees/binary_trees.md"]
@@ -75,18 +75,27 @@ def test_a_report_of_trees_says_both_commands_and_what_was_changed(
     report = choose_published("binary-trees")
     view = View(Evidence(stored))
     found = reproduce(view.evidence, report, view.result.trust, changes)
-    [page] = [text for name, text in results([(view, found)], with_index=False).items()
-              if name.endswith("binary-trees.md")]
+    [page] = [
+        text
+        for name, text in results([(view, found)], with_index=False).items()
+        if name.endswith("binary-trees.md")
+    ]
     assert "Measured with depth 19 instead of the report's." in page
     assert "| OCaml | `./btree-ml 21` | `tree 19` | 1.2.3 | `cc -O2 ocaml.c` | made up |" in page
     assert "| Dart garbage collector | `./btree-dart 21` | missing: apt-get install dart |" in page
     assert re.search(r"\| OCaml \| 2.09 \| 2.\d+ \([\d.]+ to [\d.]+\) \|", page)
-    assert show_reproduced(view.evidence, report, Console(False, False), str(tmp_path),
-                           changes=changes) == 0
+    assert (
+        show_reproduced(
+            view.evidence, report, Console(False, False), str(tmp_path), changes=changes
+        )
+        == 0
+    )
     said = capsys.readouterr().out
     assert "Measured with depth=19 instead of the report's." in said
-    assert ("  OCaml\n    report  ./btree-ml 21\n    here    tree 19\n"
-            "            1.2.3; built with: cc -O2 ocaml.c\n") in said
+    assert (
+        "  OCaml\n    report  ./btree-ml 21\n    here    tree 19\n"
+        "            1.2.3; built with: cc -O2 ocaml.c\n"
+    ) in said
     assert "    here    missing: apt-get install dart" in said
 
 
@@ -111,15 +120,19 @@ def test_a_row_that_failed_has_its_words_and_no_figures() -> None:
 
 def test_a_row_whose_time_is_lost_says_so() -> None:
     stored = trees_run(None)
-    samples = [replace(s, values={n: v for n, v in s.values.items() if n != "wall"})
-               if s.subject == "ocaml" else s for s in stored.samples]
+    samples = [
+        replace(s, values={n: v for n, v in s.values.items() if n != "wall"})
+        if s.subject == "ocaml"
+        else s
+        for s in stored.samples
+    ]
     html = section(View(Evidence(replace(stored, samples=samples))))
     assert "no time was measured" in text(row_of(html, "ocaml"))
 
 
 def test_a_budget_is_one_curve_for_each_runtime_in_the_order_of_its_points() -> None:
     html = section(View(Evidence(trees_run(Trees(budget=True)))))
-    budget = html[html.index("<h3>trees/budget"):]
+    budget = html[html.index("<h3>trees/budget") :]
     assert budget.count("<polyline") == 2
     label = re.search(r'aria-label="([^"]*)"', budget)
     assert label is not None

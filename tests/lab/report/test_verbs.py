@@ -84,15 +84,18 @@ def test_export_to_a_file_and_to_stdout(
     assert capsys.readouterr().out == target.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("words", "code", "id"), [
-    (["report", "zzzz"], 2, "E004"),
-    (["report", "--open", "maybe"], 2, "E003"),
-    (["report", "-o", "/nonexistent/x.html"], 5, "E050"),
-    (["export", "zzzz"], 2, "E004"),
-    (["export", "--format", "pdf"], 2, "E003"),
-    (["export", "-o", "/nonexistent/x.csv"], 5, "E050"),
-    (["export", "--redact", "--frobnicate"], 2, "E003"),
-])
+@pytest.mark.parametrize(
+    ("words", "code", "id"),
+    [
+        (["report", "zzzz"], 2, "E004"),
+        (["report", "--open", "maybe"], 2, "E003"),
+        (["report", "-o", "/nonexistent/x.html"], 5, "E050"),
+        (["export", "zzzz"], 2, "E004"),
+        (["export", "--format", "pdf"], 2, "E003"),
+        (["export", "-o", "/nonexistent/x.csv"], 5, "E050"),
+        (["export", "--redact", "--frobnicate"], 2, "E003"),
+    ],
+)
 def test_bad_input_says_what_why_and_what_next(
     store: Path, words: list[str], code: int, id: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,13 +129,25 @@ def renamed(store: Path, run: str, old: str, new: str) -> None:
     """Everywhere in the run, as a user would who sends it."""
     for name in ("run.json", "samples.jsonl"):
         file = store / "runs" / run / name
-        file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(old), json.dumps(new)),
-                        encoding="utf-8")
+        file.write_text(
+            file.read_text(encoding="utf-8").replace(json.dumps(old), json.dumps(new)),
+            encoding="utf-8",
+        )
 
 
-@pytest.mark.parametrize("id", [
-    "../../x/evil", "{tmp}/evil", "pool/../../evil", "pool//bulk", "..", "pool/a/b", "", "a b",
-])
+@pytest.mark.parametrize(
+    "id",
+    [
+        "../../x/evil",
+        "{tmp}/evil",
+        "pool/../../evil",
+        "pool//bulk",
+        "..",
+        "pool/a/b",
+        "",
+        "a b",
+    ],
+)
 def test_an_experiment_with_a_hostile_id_is_damage_and_nothing_is_written(
     store: Path, tmp_path: Path, id: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,9 +158,7 @@ def test_an_experiment_with_a_hostile_id_is_damage_and_nothing_is_written(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_run_with_a_hostile_id_is_damage(
-    store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_with_a_hostile_id_is_damage(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     renamed(store, "749d", "749d", "../749d")
     assert run(["report", "749d", "--open", "no"]) == 2
     assert "error E061" in capsys.readouterr().err

@@ -59,8 +59,9 @@ def test_a_process_whose_end_nobody_has_taken_notice_of_has_no_memory() -> None:
     ended.wait()
 
 
-@pytest.mark.skipif(not Path("/proc/2/comm").exists()
-                    or Path("/proc/2/comm").read_text() != "kthreadd\n",
-                    reason="the threads of the kernel are not seen here")
+@pytest.mark.skipif(
+    not Path("/proc/2/comm").exists() or Path("/proc/2/comm").read_text() != "kthreadd\n",
+    reason="the threads of the kernel are not seen here",
+)
 def test_a_thread_of_the_kernel_has_no_memory() -> None:
     assert "It is a thread of the kernel" in refusal(2)

@@ -21,26 +21,40 @@ def step(change: float, spread: float = 0.001) -> PairedRatio:
 def search(tmp_path: Path) -> Callable[[float | None], Bisection]:
     def with_whole(whole: float | None) -> Bisection:
         trees = Worktrees(Checkout(tmp_path, Path(), Path("app"), "true"), tmp_path)
-        found = Bisection(trees, Suspects(["good", "bad"]), ["app"], "wall_time", tmp_path, 1.0,
-                          lambda: pytest.fail("nothing is measured"), print)
+        found = Bisection(
+            trees,
+            Suspects(["good", "bad"]),
+            ["app"],
+            "wall_time",
+            tmp_path,
+            1.0,
+            lambda: pytest.fail("nothing is measured"),
+            print,
+        )
         found.learned.whole = whole
         return found
+
     return with_whole
 
 
-@pytest.mark.parametrize(("whole", "found", "said"), [
-    (1.40, step(0.40), ""),
-    (1.40, step(0.25), ""),
-    (1.40, step(-0.003), "the other direction"),
-    (1.40, step(0.10), "more than half"),  # one of several that make the difference together
-    (1.40, step(0.18, 0.4), "more than half"),
-    (0.80, step(-0.20), ""),
-    (0.80, step(0.20), "the other direction"),
-    (None, step(0.40), "does not differ"),  # the ends were never told apart
-    (1.40, None, "does not differ"),
-])
+@pytest.mark.parametrize(
+    ("whole", "found", "said"),
+    [
+        (1.40, step(0.40), ""),
+        (1.40, step(0.25), ""),
+        (1.40, step(-0.003), "the other direction"),
+        (1.40, step(0.10), "more than half"),  # one of several that make the difference together
+        (1.40, step(0.18, 0.4), "more than half"),
+        (0.80, step(-0.20), ""),
+        (0.80, step(0.20), "the other direction"),
+        (None, step(0.40), "does not differ"),  # the ends were never told apart
+        (1.40, None, "does not differ"),
+    ],
+)
 def test_the_last_step_has_direction_and_size_of_the_whole_change(
-    search: Callable[[float | None], Bisection], whole: float | None, found: PairedRatio | None,
+    search: Callable[[float | None], Bisection],
+    whole: float | None,
+    found: PairedRatio | None,
     said: str,
 ) -> None:
     why = search(whole)._doubt(found, differs=True)
@@ -53,6 +67,6 @@ def test_looking_again_does_not_find_a_difference_of_equal_programs() -> None:
     random, wrong, campaigns = np.random.default_rng(3), 0, 200
     for _ in range(campaigns):
         logs = 0.01 * random.normal(size=6 * 2 ** (LOOKS - 1))
-        ends = [ratio_of_logs(logs[:6 * 2**look]).ends(LOOK_CONFIDENCE) for look in range(LOOKS)]
+        ends = [ratio_of_logs(logs[: 6 * 2**look]).ends(LOOK_CONFIDENCE) for look in range(LOOKS)]
         wrong += any(end is not None and not end[0] <= 1 <= end[1] for end in ends)
     assert wrong <= 0.01 * campaigns + 3 * (0.01 * campaigns) ** 0.5

@@ -41,8 +41,10 @@ def measured(store: Path, request: CompareRequest) -> StoredRun:
 
 
 def two(old: Sequence[str], new: Sequence[str], **options: Any) -> CompareRequest:
-    return CompareRequest(builds=[Build("old", list(old)), Build("new", list(new))],
-                          **{"runs": 6, "seed": 1} | options)
+    return CompareRequest(
+        builds=[Build("old", list(old)), Build("new", list(new))],
+        **{"runs": 6, "seed": 1} | options,
+    )
 
 
 def names(plan: Plan) -> list[str]:
@@ -78,11 +80,18 @@ def test_builds_times_allocators_share_one_plan() -> None:
     if "jemalloc" not in {peer.name for peer in installed_peers()}:
         pytest.fail("this test compares with jemalloc: install libjemalloc2")
     plan = prepare_compare(two(["echo"], ["true"], allocators=["jemalloc"]), os.environ).plan
-    assert names(plan) == ["old@glibc", "old@glibc-control", "old@jemalloc", "new@glibc",
-                           "new@jemalloc"]
+    assert names(plan) == [
+        "old@glibc",
+        "old@glibc-control",
+        "old@jemalloc",
+        "new@glibc",
+        "new@jemalloc",
+    ]
     other = two(["echo"], ["true"], allocators=["jemalloc"], baseline="new@jemalloc")
     assert names(prepare_compare(other, os.environ).plan)[:2] == [
-        "new@jemalloc", "new@jemalloc-control"]
+        "new@jemalloc",
+        "new@jemalloc-control",
+    ]
 
 
 def test_the_baseline_can_be_another_build() -> None:
@@ -108,34 +117,41 @@ def test_a_plan_of_an_earlier_version_has_the_one_program_of_its_command() -> No
     assert old.build_of("glibc").command == plan.command
 
 
-@pytest.mark.parametrize(("builds", "parameters", "words"), [
-    ([("a", "echo"), ("a", "true")], {}, "two builds are called a"),
-    ([("a@b", "echo"), ("c", "true")], {}, "cannot name a build"),
-    ([("a/b", "echo"), ("c", "true")], {}, "cannot name a build"),
-    ([("a-control", "echo"), ("c", "true")], {}, "cannot name a build"),
-    ([("a", "echo"), ("b", "")], {}, "the command of b is empty"),
-    ([("a", "echo"), ("b", "true")], {"n": [1]}, "no command has {n}"),
-    ([("a", "echo {n}"), ("b", "true")], {"n": [1, 1]}, "each value has to be given once"),
-    ([("a", "echo {round}"), ("b", "true")], {"round": [1]}, "number of the round"),
-])
+@pytest.mark.parametrize(
+    ("builds", "parameters", "words"),
+    [
+        ([("a", "echo"), ("a", "true")], {}, "two builds are called a"),
+        ([("a@b", "echo"), ("c", "true")], {}, "cannot name a build"),
+        ([("a/b", "echo"), ("c", "true")], {}, "cannot name a build"),
+        ([("a-control", "echo"), ("c", "true")], {}, "cannot name a build"),
+        ([("a", "echo"), ("b", "")], {}, "the command of b is empty"),
+        ([("a", "echo"), ("b", "true")], {"n": [1]}, "no command has {n}"),
+        ([("a", "echo {n}"), ("b", "true")], {"n": [1, 1]}, "each value has to be given once"),
+        ([("a", "echo {round}"), ("b", "true")], {"round": [1]}, "number of the round"),
+    ],
+)
 def test_builds_that_cannot_be_told_apart_are_reported(
     builds: list[tuple[str, str]], parameters: dict[str, list[Any]], words: str
 ) -> None:
-    request = CompareRequest(builds=[Build(name, text.split()) for name, text in builds],
-                             parameters=parameters)
+    request = CompareRequest(
+        builds=[Build(name, text.split()) for name, text in builds], parameters=parameters
+    )
     with pytest.raises(Problem) as found:
         prepare_compare(request, os.environ)
     assert found.value.id == "E003"
     assert words in found.value.what
 
 
-@pytest.mark.parametrize(("commands", "expected"), [
-    (["sleep 1", "sleep 2"], ["sleep 1", "sleep 2"]),
-    (["./old/app x", "./new/app x"], ["old", "new"]),
-    (["/b/old/app", "/b/new/app"], ["old", "new"]),
-    (["rg a@b", "grep a@b"], ["rg a_b", "grep a_b"]),
-    (["app x", "app x"], ["1", "2"]),
-])
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        (["sleep 1", "sleep 2"], ["sleep 1", "sleep 2"]),
+        (["./old/app x", "./new/app x"], ["old", "new"]),
+        (["/b/old/app", "/b/new/app"], ["old", "new"]),
+        (["rg a@b", "grep a@b"], ["rg a_b", "grep a_b"]),
+        (["app x", "app x"], ["1", "2"]),
+    ],
+)
 def test_names_of_commands_are_short_and_tell_them_apart(
     commands: list[str], expected: list[str]
 ) -> None:
@@ -143,16 +159,26 @@ def test_names_of_commands_are_short_and_tell_them_apart(
 
 
 def test_rounds_hold_every_build_in_every_cell(tmp_path: Path) -> None:
-    request = two(["echo", "{word}"], ["printf", "%s\n", "{word}"],
-                  parameters={"word": ["a", "b"]}, runs=6, warm_up=1)
+    request = two(
+        ["echo", "{word}"],
+        ["printf", "%s\n", "{word}"],
+        parameters={"word": ["a", "b"]},
+        runs=6,
+        warm_up=1,
+    )
     stored = measured(tmp_path, request)
-    samples = {(s.round, s.subject, s.parameters["word"]) for s in stored.samples
-               if 1 <= s.round <= 6}
-    assert samples == {(r, s, w) for r in range(1, 7) for s in ("old", "old-control", "new")
-                       for w in ("a", "b")}
+    samples = {
+        (s.round, s.subject, s.parameters["word"]) for s in stored.samples if 1 <= s.round <= 6
+    }
+    assert samples == {
+        (r, s, w) for r in range(1, 7) for s in ("old", "old-control", "new") for w in ("a", "b")
+    }
     evidence = Evidence(stored)
-    assert all(evidence.ratio((cell, "new"), (cell, "old"))[0] for cell in evidence.table
-               if cell.quantity == "wall_time")
+    assert all(
+        evidence.ratio((cell, "new"), (cell, "old"))[0]
+        for cell in evidence.table
+        if cell.quantity == "wall_time"
+    )
     [same_work] = [c for c in check_run(evidence).checks if c.id == "V8"]
     assert same_work.verdict == "pass", same_work.detail
 
@@ -197,8 +223,9 @@ def test_a_program_named_by_a_parameter_is_watched_in_each_cell(
 ) -> None:
     script("run-1", "echo 1")
     script("run-2", "echo 2")
-    stored = measured(tmp_path, two([str(tmp_path / "run-{n}")], ["echo", "{n}"],
-                                    parameters={"n": [1, 2]}))
+    stored = measured(
+        tmp_path, two([str(tmp_path / "run-{n}")], ["echo", "{n}"], parameters={"n": [1, 2]})
+    )
     assert stored.run.plan.options.files is not None
     watched = [Path(state.path).name for state in stored.run.plan.options.files.values()]
     assert {"run-1", "run-2", "echo"} <= set(watched)
@@ -208,5 +235,7 @@ def test_calls_are_compared_within_a_build_alone(tmp_path: Path) -> None:
     stored = measured(tmp_path, two(["echo", "a"], ["/bin/sh", "-c", "echo a"]))
     evidence = Evidence(stored)
     assert {frozenset(counts.requests) for counts in evidence.all_counts} == {
-        frozenset({"old"}), frozenset({"new"})}
+        frozenset({"old"}),
+        frozenset({"new"}),
+    }
     assert not any(map(evidence.hardly_allocates, evidence.demands))

@@ -28,8 +28,9 @@ def program(path: Path, text: str) -> Path:
 def read_at(place: BuildPlace, *beside: str) -> list[str]:
     """What is found at the program's path while it stands, and at others seen from there."""
     with standing(place):
-        return [(Path(place.at).parent / name).read_text() for name in (Path(place.at).name,
-                                                                        *beside)]
+        return [
+            (Path(place.at).parent / name).read_text() for name in (Path(place.at).name, *beside)
+        ]
 
 
 def test_two_trees_have_one_path_with_all_that_lies_in_and_beside_them(
@@ -46,10 +47,20 @@ def test_two_trees_have_one_path_with_all_that_lies_in_and_beside_them(
         assert found.uneven == ""
         assert len({place.at for place in found.places}) == 1
         others = "../data", "link", "out", "../../shared"
-        assert read_at(found.places[0], *others) == ["old program", "old", "old", "of both",
-                                                     "of both"]
-        assert read_at(found.places[1], *others) == ["new program", "new", "new", "of both",
-                                                     "of both"]
+        assert read_at(found.places[0], *others) == [
+            "old program",
+            "old",
+            "old",
+            "of both",
+            "of both",
+        ]
+        assert read_at(found.places[1], *others) == [
+            "new program",
+            "new",
+            "new",
+            "of both",
+            "of both",
+        ]
     assert list(cache.iterdir()) == []
     assert base.read_text() == "old program"
 
@@ -68,7 +79,9 @@ def test_two_names_in_one_folder_have_one_name_in_turn(tmp_path: Path) -> None:
     program(tmp_path / "x" / "plugin.so", "plug-in")
     with common_place(base, new) as found:
         assert [read_at(place, "plugin.so") for place in found.places] == [
-            ["old program", "plug-in"], ["new program", "plug-in"]]
+            ["old program", "plug-in"],
+            ["new program", "plug-in"],
+        ]
         assert {Path(place.at).name for place in found.places} == {"changed-app"}
 
 
@@ -92,8 +105,10 @@ def test_a_script_that_names_an_interpreter_in_its_tree_keeps_that_path(tmp_path
     """As the scripts of a virtual environment do."""
     for tree in ("old", "longer"):
         program(tmp_path / tree / "bin" / "python", "")
-    base, new = (program(tmp_path / tree / "bin" / "app", f"#!{tmp_path / tree}/bin/python\n")
-                 for tree in ("old", "longer"))
+    base, new = (
+        program(tmp_path / tree / "bin" / "app", f"#!{tmp_path / tree}/bin/python\n")
+        for tree in ("old", "longer")
+    )
     with common_place(base, new) as found:
         assert "first line" in found.uneven
 
@@ -119,4 +134,7 @@ def test_clones_that_a_killed_gate_left_are_removed(tmp_path: Path, cache: Path)
 def test_only_the_program_is_moved_in_a_command() -> None:
     place = BuildPlace("/x/old/app", "/c/base", "/c/tree", "/c/tree/app")
     assert words_at(place, ["valgrind", "/x/old/app", "/x/old/data"]) == [
-        "valgrind", "/c/tree/app", "/x/old/data"]
+        "valgrind",
+        "/c/tree/app",
+        "/x/old/data",
+    ]

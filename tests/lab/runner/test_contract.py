@@ -47,8 +47,20 @@ def test_every_installed_peer_is_loaded_and_keeps_its_promises(peer: Peer) -> No
 def test_a_broken_promise_is_found(tmp_path: Path) -> None:
     (tmp_path / "peer.c").write_text(CALLOC_FORGETS)
     library = tmp_path / "libforgets.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-fno-builtin", "-O1", str(tmp_path / "peer.c"),
-                    "-o", str(library), "-Wl,--build-id"], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            "-shared",
+            "-fPIC",
+            "-fno-builtin",
+            "-O1",
+            str(tmp_path / "peer.c"),
+            "-o",
+            str(library),
+            "-Wl,--build-id",
+        ],
+        check=True,
+    )
     answer = check_peer(adhoc_peer(f"forgets={library}"))
     assert answer.trouble == "calloc(1, 512) gave a dirty block"
     assert answer.library == str(library)

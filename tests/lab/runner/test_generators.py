@@ -19,11 +19,11 @@ OHA = """request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,stat
 1.0,0.000007251,0.000378553,0.001030823,0.5,2000,200
 2.0,0.000007251,0.000378553,0.001030823,0.125,2000,503
 """
-REDIS = '''"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms",\
+REDIS = """"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms",\
 "p99_latency_ms","max_latency_ms"
 "SET","10000.00","0.4","0.1","0.3","0.9","1.2","5.0"
 "GET","40000.00","0.4","0.1","0.3","0.9","1.2","5.0"
-'''
+"""
 WRK = """Running 1s test @ http://127.0.0.1:18080/none
   1 threads and 4 connections
   Thread Stats   Avg      Stdev     Max   +/- Stdev
@@ -57,8 +57,9 @@ def test_oha_has_a_line_for_each_answer() -> None:
 
 
 def test_pgbench_logs_microseconds_from_the_plan(tmp_path: Path) -> None:
-    (tmp_path / "pgbench_log.1").write_text("0 1 1200 0 1700000000 5 10\n"
-                                            "0 2 2500 0 1700000000 9 10\n")
+    (tmp_path / "pgbench_log.1").write_text(
+        "0 1 1200 0 1700000000 5 10\n0 2 2500 0 1700000000 9 10\n"
+    )
     (tmp_path / "pgbench_log.1.2").write_text("1 1 failed 0 1700000000 5 10\n")
     found = parsed("pgbench", "duration: 4 s\n", tmp_path)
     assert (found.requests, found.errors, found.seconds) == (2, 1, 4.0)
@@ -71,9 +72,12 @@ def test_pgbench_tells_how_much_of_its_schedule_was_answered(tmp_path: Path) -> 
     not seen. A third thread stuck after its first request."""
     for thread, end_s in (("", 4), (".1", 3)):
         planned = [1_700_000_000_000_000 + end_s * 1000 * number for number in range(1001)]
-        (tmp_path / f"pgbench_log.1{thread}").write_text("".join(
-            f"0 1 500000 0 {(at + 500_000) // 1_000_000} {(at + 500_000) % 1_000_000} 10\n"
-            for at in planned))
+        (tmp_path / f"pgbench_log.1{thread}").write_text(
+            "".join(
+                f"0 1 500000 0 {(at + 500_000) // 1_000_000} {(at + 500_000) % 1_000_000} 10\n"
+                for at in planned
+            )
+        )
     found = parsed("pgbench", "duration: 4 s\n", tmp_path)
     assert found.scheduled_s == pytest.approx((4 + 3) / 2 + 10 * 0.0035)
     (tmp_path / "pgbench_log.1.2").write_text("1 1 300 0 1700000000 5 10\n")
@@ -101,18 +105,22 @@ def test_h2load_counts_what_succeeded() -> None:
     assert (found.requests, found.errors, found.seconds) == (25000, 10, 1.0)
 
 
-@pytest.mark.parametrize("name", ["redis-benchmark", "wrk", "memcslap", "h2load",
-                                  "memtier_benchmark", "sysbench"])
+@pytest.mark.parametrize(
+    "name", ["redis-benchmark", "wrk", "memcslap", "h2load", "memtier_benchmark", "sysbench"]
+)
 def test_nothing_that_can_be_read_is_an_error(name: str) -> None:
     with pytest.raises(ValueError, match="in what"):
         parsed(name, "some other words\n")
 
 
-@pytest.mark.parametrize(("words", "left"), [
-    (["oha", "-q", "{rate}", "-z", "{time}s", "URL"], ["oha", "-z", "{time}s", "URL"]),
-    (["pgbench", "--rate={rate}", "-S"], ["pgbench", "-S"]),
-    (["wrk", "URL"], ["wrk", "URL"]),
-])
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        (["oha", "-q", "{rate}", "-z", "{time}s", "URL"], ["oha", "-z", "{time}s", "URL"]),
+        (["pgbench", "--rate={rate}", "-S"], ["pgbench", "-S"]),
+        (["wrk", "URL"], ["wrk", "URL"]),
+    ],
+)
 def test_the_capacity_is_asked_without_the_rate(words: list[str], left: list[str]) -> None:
     assert without_rate(words) == left
 
@@ -121,7 +129,14 @@ def test_options_that_are_needed_are_added_once() -> None:
     oha = generator_of(["/usr/bin/oha"])
     assert oha is not None
     assert oha.complete(["oha", "-w", "URL"]) == [
-        "oha", "--no-tui", "--output-format", "csv", "--latency-correction", "-w", "URL"]
+        "oha",
+        "--no-tui",
+        "--output-format",
+        "csv",
+        "--latency-correction",
+        "-w",
+        "URL",
+    ]
     assert generator_of(["ab"]) is None
     assert generator_of([]) is None
 
@@ -182,7 +197,7 @@ def test_sysbench_that_falls_behind_its_own_schedule_is_seen() -> None:
     number varies by 45, four times of which are believed."""
     text = recorded_by_sysbench("sysbench.txt").replace("200/sec", "1000/sec")
     found = parsed("sysbench", text)
-    assert found.scheduled_s == pytest.approx(2 * 407 / (2000 - 4 * 2000 ** 0.5))
+    assert found.scheduled_s == pytest.approx(2 * 407 / (2000 - 4 * 2000**0.5))
 
 
 def test_sysbench_without_a_rate_has_no_schedule() -> None:

@@ -16,8 +16,9 @@ from heapwise.trust import check_run
 def with_subjects(number: int) -> Experiment:
     experiment = pool_run().run.experiments[0]
     specs = [SubjectSpec(f"s{place}", "inline", "") for place in range(number)]
-    return replace(experiment, subjects=[*specs, SubjectSpec("missing", "inline", "", False)],
-                   baseline="s0")
+    return replace(
+        experiment, subjects=[*specs, SubjectSpec("missing", "inline", "", False)], baseline="s0"
+    )
 
 
 @pytest.mark.parametrize(("subjects", "rounds"), [(2, 6), (3, 7), (8, 9), (13, 9), (60, 12)])
@@ -34,8 +35,9 @@ def test_the_control_is_not_a_comparison() -> None:
 
 
 def test_with_that_many_rounds_a_clear_difference_survives_and_nothing_warns() -> None:
-    script = Script(memory={"glibc": 1.0, "glibc-control": 1.0, "mimalloc": 1.3, "jemalloc": 0.7,
-                            "scudo": 1.2})
+    script = Script(
+        memory={"glibc": 1.0, "glibc-control": 1.0, "mimalloc": 1.3, "jemalloc": 0.7, "scudo": 1.2}
+    )
     needed = compare_plan.least_rounds(compare_run(script).run.plan.subjects)
     words = {}
     for rounds in (needed - 1, needed):

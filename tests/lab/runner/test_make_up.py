@@ -39,13 +39,29 @@ class InProcess:
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         self.steps.append(step)
         for repeat in range(1, 3):
-            record(Sample(number, step.experiment.id, step.subject.name, step.parameters,
-                          step.round, repeat, step.warm_up,
-                          {step.experiment.quantities[0].name: 5.0 + repeat}))
+            record(
+                Sample(
+                    number,
+                    step.experiment.id,
+                    step.subject.name,
+                    step.parameters,
+                    step.round,
+                    repeat,
+                    step.warm_up,
+                    {step.experiment.quantities[0].name: 5.0 + repeat},
+                )
+            )
         ticks = 10 if self.disturbed(step) else 0
-        return Process(number, step.experiment.id, step.subject.name, step.parameters, step.round,
-                       "ok", warm_up=step.warm_up,
-                       facts=ProcessFacts(steal_ticks=ticks, wall_s=1.0))
+        return Process(
+            number,
+            step.experiment.id,
+            step.subject.name,
+            step.parameters,
+            step.round,
+            "ok",
+            warm_up=step.warm_up,
+            facts=ProcessFacts(steal_ticks=ticks, wall_s=1.0),
+        )
 
     def after(self, process: Process) -> None: ...
 
@@ -62,10 +78,21 @@ class Silent:
 
 def planned(rounds: int) -> Run:
     run = pool_run(rounds=rounds, threads=[1, 2]).run
-    control = replace(next(s for s in run.plan.subjects if s.baseline), baseline=False,
-                      control=True, name="malloc@glibc-control")
-    plan = replace(run.plan, subjects=[*run.plan.subjects, control], min_rounds=rounds,
-                   max_rounds=rounds, precision=0.0, time_s=0.0, warm_up_rounds=0)
+    control = replace(
+        next(s for s in run.plan.subjects if s.baseline),
+        baseline=False,
+        control=True,
+        name="malloc@glibc-control",
+    )
+    plan = replace(
+        run.plan,
+        subjects=[*run.plan.subjects, control],
+        min_rounds=rounds,
+        max_rounds=rounds,
+        precision=0.0,
+        time_s=0.0,
+        warm_up_rounds=0,
+    )
     return replace(run, plan=plan, state="running")
 
 
@@ -77,8 +104,11 @@ def conduct(folder: Path, run: Run, disturbed: Disturbed) -> tuple[Evidence, lis
 
 
 def rows(evidence: Evidence) -> dict[tuple[Setup, str], int]:
-    return {(setup, subject): len(evidence.paired_rounds(setup, subject))
-            for setup, row in evidence.sound_rounds.items() for subject in row}
+    return {
+        (setup, subject): len(evidence.paired_rounds(setup, subject))
+        for setup, row in evidence.sound_rounds.items()
+        for subject in row
+    }
 
 
 def test_without_losses_exactly_the_planned_rounds_are_run(tmp_path: Path) -> None:
@@ -89,22 +119,32 @@ def test_without_losses_exactly_the_planned_rounds_are_run(tmp_path: Path) -> No
 
 def test_a_lost_round_is_made_up_for_its_row_and_its_baseline_only(tmp_path: Path) -> None:
     def lost(step: Step) -> bool:
-        return step.subject.name == "mutex" and step.round == 2 and (
-            step.experiment.id == "pool/bulk")
+        return (
+            step.subject.name == "mutex" and step.round == 2 and (step.experiment.id == "pool/bulk")
+        )
 
     evidence, steps = conduct(tmp_path, planned(6), lost)
     more = {(step.experiment.id, step.subject.name) for step in steps if step.round == 6}
-    assert more == {("pool/bulk", name) for name in (
-        "mutex", "malloc@glibc", "malloc@glibc-control")}
+    assert more == {
+        ("pool/bulk", name) for name in ("mutex", "malloc@glibc", "malloc@glibc-control")
+    }
     assert max(step.round for step in steps) == 6
     assert min(rows(evidence).values()) == 6
 
 
 def test_a_row_that_lost_all_its_rounds_is_made_up(tmp_path: Path) -> None:
-    evidence, steps = conduct(tmp_path, planned(1), lambda step: step.round == 0 and (
-        step.subject.name == "mutex" and step.experiment.id == "pool/bulk"))
+    evidence, steps = conduct(
+        tmp_path,
+        planned(1),
+        lambda step: (
+            step.round == 0 and (step.subject.name == "mutex" and step.experiment.id == "pool/bulk")
+        ),
+    )
     assert {step.subject.name for step in steps if step.round == 1} == {
-        "mutex", "malloc@glibc", "malloc@glibc-control"}
+        "mutex",
+        "malloc@glibc",
+        "malloc@glibc-control",
+    }
     assert min(rows(evidence).values()) == 1
 
 
@@ -120,15 +160,19 @@ def test_rounds_beyond_the_planned_ones_have_no_end_in_sight(tmp_path: Path) -> 
     with RunWriter.create(tmp_path, run) as writer:
         Campaign(run, writer, executor, Remembers(), Unchanged({})).go()
     assert {(each.rounds, each.share, each.eta_s) for each in seen if each.round > 2} == {
-        (None, 1.0, None)}
+        (None, 1.0, None)
+    }
     assert {each.rounds for each in seen if each.round <= 2} == {2}
 
 
 def test_a_lost_baseline_costs_a_round_of_the_noise_floor_and_is_made_up(tmp_path: Path) -> None:
-    evidence, steps = conduct(tmp_path, planned(6), lambda step: step.round == 1 and (
-        step.subject.name == "malloc@glibc"))
+    evidence, steps = conduct(
+        tmp_path, planned(6), lambda step: step.round == 1 and (step.subject.name == "malloc@glibc")
+    )
     assert {step.subject.name for step in steps if step.round == 6} == {
-        "malloc@glibc", "malloc@glibc-control"}
+        "malloc@glibc",
+        "malloc@glibc-control",
+    }
     assert {len(pairs.rounds) for pairs in evidence.control_pairs.values()} == {6}
 
 
@@ -146,8 +190,11 @@ def test_a_resumed_run_makes_up_what_an_interrupted_one_did_not(tmp_path: Path) 
         campaign.go()
     done = {step.key for step in executor.steps}
     stored = read_run(tmp_path, run.id)
-    cut = replace(stored, processes=[p for p in stored.processes if p.round < 6],
-                  samples=[s for s in stored.samples if s.round < 6])
+    cut = replace(
+        stored,
+        processes=[p for p in stored.processes if p.round < 6],
+        samples=[s for s in stored.samples if s.round < 6],
+    )
     again = InProcess(lambda step: False)
     with RunWriter.create(tmp_path / "again", run) as writer:
         Campaign(run, writer, again, Silent(), Unchanged({}), cut).go()
@@ -155,8 +202,9 @@ def test_a_resumed_run_makes_up_what_an_interrupted_one_did_not(tmp_path: Path) 
 
 
 def test_the_choice_of_repeats_is_stored_and_a_resumed_run_goes_on_with_it(tmp_path: Path) -> None:
-    """Repeats of one process are nearly alike, processes differ by 5 %, and starting one is cheap.
-    """
+    """Repeats of one process are nearly alike, processes differ by 5 %, and starting one is
+    cheap."""
+
     @dataclass
     class Costly(InProcess):
         stop_at: int = 10**9
@@ -167,13 +215,28 @@ def test_the_choice_of_repeats_is_stored_and_a_resumed_run_goes_on_with_it(tmp_p
             self.steps.append(step)
             luck = 1 + 0.05 * (number * 7919 % 13)
             for repeat in range(step.repeats or 10):
-                record(Sample(number, step.experiment.id, step.subject.name, step.parameters,
-                              step.round, repeat, repeat == 0,
-                              {q.name: luck * (5 + 0.001 * repeat)
-                               for q in step.experiment.quantities},
-                              SampleFacts(elapsed_ns=2e7)))
-            return Process(number, step.experiment.id, step.subject.name, step.parameters,
-                           step.round, "ok", facts=ProcessFacts(wall_s=0.25))
+                record(
+                    Sample(
+                        number,
+                        step.experiment.id,
+                        step.subject.name,
+                        step.parameters,
+                        step.round,
+                        repeat,
+                        repeat == 0,
+                        {q.name: luck * (5 + 0.001 * repeat) for q in step.experiment.quantities},
+                        SampleFacts(elapsed_ns=2e7),
+                    )
+                )
+            return Process(
+                number,
+                step.experiment.id,
+                step.subject.name,
+                step.parameters,
+                step.round,
+                "ok",
+                facts=ProcessFacts(wall_s=0.25),
+            )
 
     run = planned(4)
     first = Costly(lambda step: False, stop_at=40 * len(run.experiments))

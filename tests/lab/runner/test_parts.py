@@ -41,14 +41,16 @@ from heapwise.runner.process_status import Reference, judge
 from heapwise.runner.steps import cells, reference_steps, steps_of_round
 
 GLIBC = Peer("glibc", "glibc", "system", "", "2.36", "aa", "", "", ["GLIBC_TUNABLES", "MALLOC_"])
-MIMALLOC = Peer("mimalloc", "mimalloc", "preload", "/lib/libmimalloc.so.2", "2", "bb", "", "",
-                ["MIMALLOC_"])
+MIMALLOC = Peer(
+    "mimalloc", "mimalloc", "preload", "/lib/libmimalloc.so.2", "2", "bb", "", "", ["MIMALLOC_"]
+)
 
 
 def plan_of(**changes: Any) -> Plan:
     subjects = [
         Subject("glibc", "", GLIBC, baseline=True),
-        Subject("glibc-control", "", GLIBC, control=True), Subject("mimalloc", "", MIMALLOC),
+        Subject("glibc-control", "", GLIBC, control=True),
+        Subject("mimalloc", "", MIMALLOC),
     ]
     plan = Plan("compare", ["true"], ["compare"], {}, subjects, 42, 6, 0, 10.0, 0.01, 1, 0.0)
     return replace(plan, **changes)
@@ -57,8 +59,19 @@ def plan_of(**changes: Any) -> Plan:
 def experiment(**changes: Any) -> Experiment:
     names = ["glibc", "mimalloc"]
     found = Experiment(
-        1, "compare", "compare", "?", "", "", [], [Quantity("wall_time", "s", "lower")],
-        [SubjectSpec(name, "inline", name) for name in names], "glibc", 1, 0)
+        1,
+        "compare",
+        "compare",
+        "?",
+        "",
+        "",
+        [],
+        [Quantity("wall_time", "s", "lower")],
+        [SubjectSpec(name, "inline", name) for name in names],
+        "glibc",
+        1,
+        0,
+    )
     return replace(found, **changes)
 
 
@@ -82,24 +95,36 @@ def test_the_first_round_begins_with_the_baseline_and_warms_up() -> None:
 
 
 def test_a_first_round_that_counts_has_a_random_order() -> None:
-    orders = {tuple(step.subject.name for step in steps_of_round(
-        plan_of(warm_up_rounds=0, seed=seed), [experiment()], 0)) for seed in range(30)}
+    orders = {
+        tuple(
+            step.subject.name
+            for step in steps_of_round(plan_of(warm_up_rounds=0, seed=seed), [experiment()], 0)
+        )
+        for seed in range(30)
+    }
     assert len(orders) == 6
 
 
 def test_cells_are_crossed_and_settings_replace_values() -> None:
-    two = experiment(parameters=[
-        Parameter("size", "", [8, 64], [8]), Parameter("threads", "", [1, 2], [1])])
+    two = experiment(
+        parameters=[Parameter("size", "", [8, 64], [8]), Parameter("threads", "", [1, 2], [1])]
+    )
     assert len(cells(two, plan_of())) == 4
     assert cells(two, plan_of(smoke=True)) == [{"size": 8, "threads": 1}]
     assert cells(two, plan_of(parameters={"size": [5], "threads": [1]})) == [
-        {"size": 5, "threads": 1}]
+        {"size": 5, "threads": 1}
+    ]
 
 
 def test_settings_take_the_type_of_the_default() -> None:
-    typed = experiment(parameters=[
-        Parameter("size", "", [8], [8]), Parameter("share", "", [0.5], [0.5]),
-        Parameter("grow", "", [True], [True]), Parameter("order", "", ["lifo"], ["lifo"])])
+    typed = experiment(
+        parameters=[
+            Parameter("size", "", [8], [8]),
+            Parameter("share", "", [0.5], [0.5]),
+            Parameter("grow", "", [True], [True]),
+            Parameter("order", "", ["lifo"], ["lifo"]),
+        ]
+    )
     found = parse_settings(["size=1,2", "share=1", "grow=false", "order=a,b"], [typed])
     assert found == {"size": [1, 2], "share": [1.0], "grow": [False], "order": ["a", "b"]}
     for bad in ("size=1.5", "grow=maybe", "share=x", "size="):
@@ -107,23 +132,38 @@ def test_settings_take_the_type_of_the_default() -> None:
             parse_settings([bad], [typed])
 
 
-@pytest.mark.parametrize(("setting", "what", "do"), [
-    ("order=fifo,lifo", "'fifo' is not a value that a has", "name one of lifo, random"),
-    ("order=randm", "did you mean random?", "name one of lifo, random"),
-    ("size=64,7", "7 is too little for a", "give 8 or more"),
-    ("share=-0.5", "-0.5 is too little for a", "give 0 or more"),
-    ("share=nan", "nan is beyond", ""), ("share=inf", "inf is beyond", ""),
-    ("size=99999999999999999999", "is beyond", ""),
-])
+@pytest.mark.parametrize(
+    ("setting", "what", "do"),
+    [
+        ("order=fifo,lifo", "'fifo' is not a value that a has", "name one of lifo, random"),
+        ("order=randm", "did you mean random?", "name one of lifo, random"),
+        ("size=64,7", "7 is too little for a", "give 8 or more"),
+        ("share=-0.5", "-0.5 is too little for a", "give 0 or more"),
+        ("share=nan", "nan is beyond", ""),
+        ("share=inf", "inf is beyond", ""),
+        ("size=99999999999999999999", "is beyond", ""),
+    ],
+)
 def test_a_value_that_an_experiment_would_refuse_is_refused(
-        setting: str, what: str, do: str) -> None:
+    setting: str, what: str, do: str
+) -> None:
     """By the first experiment that does, of several that have the parameter."""
-    one = experiment(id="a", parameters=[
-        Parameter("size", "", [8], [8], least=8), Parameter("share", "", [0.5], [0.5], least=0),
-        Parameter("order", "", ["lifo"], ["lifo"], choices=["lifo", "random"])])
-    other = experiment(id="b", parameters=[
-        Parameter("size", "", [8], [8], least=0), Parameter("share", "", [0.5], [0.5]),
-        Parameter("order", "", ["fifo"], ["fifo"], choices=["fifo", "lifo", "randm"])])
+    one = experiment(
+        id="a",
+        parameters=[
+            Parameter("size", "", [8], [8], least=8),
+            Parameter("share", "", [0.5], [0.5], least=0),
+            Parameter("order", "", ["lifo"], ["lifo"], choices=["lifo", "random"]),
+        ],
+    )
+    other = experiment(
+        id="b",
+        parameters=[
+            Parameter("size", "", [8], [8], least=0),
+            Parameter("share", "", [0.5], [0.5]),
+            Parameter("order", "", ["fifo"], ["fifo"], choices=["fifo", "lifo", "randm"]),
+        ],
+    )
     for experiments in ([one], [one, other], [other, one]):
         with pytest.raises(Problem) as refused:
             parse_settings([setting], experiments)
@@ -131,29 +171,47 @@ def test_a_value_that_an_experiment_would_refuse_is_refused(
         assert what in refused.value.what
         assert do in refused.value.do
     assert parse_settings(["order=lifo", "size=8"], [one, other]) == {
-        "order": ["lifo"], "size": [8]}
+        "order": ["lifo"],
+        "size": [8],
+    }
 
 
 def test_malloc_becomes_one_subject_per_peer() -> None:
     declared = experiment(
-        subjects=[SubjectSpec("pool", "inline", ""), SubjectSpec("malloc", "malloc", ""),
-                  SubjectSpec("boost", "inline", "", available=False, reason="not built")],
-        baseline="malloc")
+        subjects=[
+            SubjectSpec("pool", "inline", ""),
+            SubjectSpec("malloc", "malloc", ""),
+            SubjectSpec("boost", "inline", "", available=False, reason="not built"),
+        ],
+        baseline="malloc",
+    )
     resolved = resolve(declared, [GLIBC, MIMALLOC])
     assert [s.name for s in resolved.subjects] == ["pool", "malloc@glibc", "malloc@mimalloc"]
     assert resolved.baseline == "malloc@glibc"
 
 
-USERS = {"PATH": "/bin", "MALLOC_ARENA_MAX": "1", "MIMALLOC_X": "1", "LD_PRELOAD": "/x.so",
-         "LD_LIBRARY_PATH": "/lib", "LD_AUDIT": "/y.so", "LDAP": "no",
-         "HEAPWISE_STORE": "/s", "GITHUB_TOKEN": "secret"}
+USERS = {
+    "PATH": "/bin",
+    "MALLOC_ARENA_MAX": "1",
+    "MIMALLOC_X": "1",
+    "LD_PRELOAD": "/x.so",
+    "LD_LIBRARY_PATH": "/lib",
+    "LD_AUDIT": "/y.so",
+    "LDAP": "no",
+    "HEAPWISE_STORE": "/s",
+    "GITHUB_TOKEN": "secret",
+}
 
 
 def test_the_environment_is_cleaned() -> None:
     """V20."""
     left, removed = environment.cleaned(USERS, ["MALLOC_", "MIMALLOC_"])
-    assert left == {"PATH": "/bin", "LDAP": "no", "GITHUB_TOKEN": "secret",
-                    "LD_LIBRARY_PATH": "/lib"}
+    assert left == {
+        "PATH": "/bin",
+        "LDAP": "no",
+        "GITHUB_TOKEN": "secret",
+        "LD_LIBRARY_PATH": "/lib",
+    }
     assert removed == ["LD_AUDIT", "LD_PRELOAD", "MALLOC_ARENA_MAX", "MIMALLOC_X"]
     kept, nothing = environment.cleaned(USERS, ["MALLOC_", "MIMALLOC_"], keep=True)
     assert nothing == []
@@ -175,9 +233,22 @@ def test_secrets_are_not_stored_and_come_back() -> None:
     assert environment.from_store(stored, {"GITHUB_TOKEN": "new"})["GITHUB_TOKEN"] == "new"
 
 
-@pytest.mark.parametrize("name", [
-    "DATABASE_URL", "ORDERS_DSN", "AWS_ACCESS_KEY_ID", "MYSQL_PWD", "STRIPE_KEY", "GITHUB_PAT",
-    "HTTP_COOKIE", "LC_TELEPHONE", "MIMALLOC_TOKEN", "EDITOR", "PATHOLOGY"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DATABASE_URL",
+        "ORDERS_DSN",
+        "AWS_ACCESS_KEY_ID",
+        "MYSQL_PWD",
+        "STRIPE_KEY",
+        "GITHUB_PAT",
+        "HTTP_COOKIE",
+        "LC_TELEPHONE",
+        "MIMALLOC_TOKEN",
+        "EDITOR",
+        "PATHOLOGY",
+    ],
+)
 def test_only_values_that_matter_are_stored(name: str) -> None:
     users = {name: "x", "LANG": "C", "LD_LIBRARY_PATH": "/x", "MIMALLOC_VERBOSE": "1"}
     stored = environment.to_store(users, ["MIMALLOC_"])
@@ -213,8 +284,9 @@ def line(path: str, build_id: str = "", exe: str = "/bin/x") -> Identity:
 def test_identity_by_build_id_then_by_name() -> None:
     """V1."""
     assert wrong_library([line("/elsewhere/lib.so", "bb")], MIMALLOC, set()) == ""
-    assert "came from /lib/libc.so.6" in wrong_library([line("/lib/libc.so.6", "aa")], MIMALLOC,
-                                                      set())
+    assert "came from /lib/libc.so.6" in wrong_library(
+        [line("/lib/libc.so.6", "aa")], MIMALLOC, set()
+    )
     assert wrong_library([line("/lib/libmimalloc.so.2")], MIMALLOC, set()) == ""
     assert wrong_library([line("/lib/libc.so.6")], GLIBC, set()) == ""
     assert wrong_library([line("/lib/libjemalloc.so.2")], GLIBC, set()) != ""
@@ -223,7 +295,8 @@ def test_identity_by_build_id_then_by_name() -> None:
 
 
 def test_a_library_that_other_users_may_not_open_is_named(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A server that root starts, and that goes on as another user."""
     library = tmp_path / "peers" / "libmimalloc.so.2"
     library.parent.mkdir(mode=0o700)
@@ -253,8 +326,10 @@ def test_torn_probe_lines_are_not_evidence(tmp_path: Path) -> None:
 
 
 def test_the_loaders_words() -> None:
-    words = (b"ERROR: ld.so: object '/x.so' from LD_PRELOAD cannot be preloaded (invalid ELF "
-             b"header): ignored.\nmore")
+    words = (
+        b"ERROR: ld.so: object '/x.so' from LD_PRELOAD cannot be preloaded (invalid ELF "
+        b"header): ignored.\nmore"
+    )
     assert loader_refusal(b"before\n" + words).endswith("ignored.")
     assert loader_refusal(b"all is well") == ""
 
@@ -262,11 +337,17 @@ def test_the_loaders_words() -> None:
 FINE = ProcessFacts(exit_code=0, timed_out=False, output_hash="h", wall_s=1.0)
 
 
-@pytest.mark.parametrize(("facts", "status"), [
-    ({}, "ok"), ({"exit_code": 1}, "failed"), ({"output_hash": "g"}, "output_differs"),
-    ({"signal": 11, "signal_name": "SIGSEGV", "exit_code": None}, "crashed"),
-    ({"timed_out": True, "signal": 9}, "timed_out"), ({"start_error": "gone"}, "failed"),
-])
+@pytest.mark.parametrize(
+    ("facts", "status"),
+    [
+        ({}, "ok"),
+        ({"exit_code": 1}, "failed"),
+        ({"output_hash": "g"}, "output_differs"),
+        ({"signal": 11, "signal_name": "SIGSEGV", "exit_code": None}, "crashed"),
+        ({"timed_out": True, "signal": 9}, "timed_out"),
+        ({"start_error": "gone"}, "failed"),
+    ],
+)
 def test_judgement(facts: dict[str, Any], status: str) -> None:
     reference = Reference("h", 0)
     outcome = Outcome(structs.replace(FINE, **facts), [line("", "bb")])
@@ -283,11 +364,21 @@ def measured(**values: list[float]) -> Evidence:
     """A comparison in which a subject took these times, one a round; ``glibc`` is the baseline."""
     level = dict.fromkeys(["glibc-control", *values], 1.0)
     whole = compare_run(Script(rounds=12, time=level, memory=level))
-    known = {(name, round): value for name, numbers in values.items()
-             for round, value in enumerate(numbers)}
-    return Evidence(replace(whole, samples=[
-        replace(s, values={"wall_time": known[s.subject.removesuffix("-control"), s.round]})
-        for s in whole.samples if (s.subject.removesuffix("-control"), s.round) in known]))
+    known = {
+        (name, round): value
+        for name, numbers in values.items()
+        for round, value in enumerate(numbers)
+    }
+    return Evidence(
+        replace(
+            whole,
+            samples=[
+                replace(s, values={"wall_time": known[s.subject.removesuffix("-control"), s.round]})
+                for s in whole.samples
+                if (s.subject.removesuffix("-control"), s.round) in known
+            ],
+        )
+    )
 
 
 def test_the_stop_rule_waits_for_the_widest_interval() -> None:
@@ -310,32 +401,38 @@ def test_a_dropped_subject_does_not_keep_the_run_going() -> None:
     assert widest_half_width(measured(glibc=base, a=base[::-1], lost=[1.0, 2.0])) is not None
 
 
-@pytest.mark.parametrize(("changes", "rounds", "elapsed", "width", "stops"), [
-    ({}, 5, 1.0, 0.001, False),
-    ({}, 6, 1.0, 0.001, True),
-    ({}, 6, 1.0, 0.02, False),
-    ({}, 6, 1.0, None, False),
-    ({}, 6, 11.0, None, True),
-    ({}, 3, 11.0, None, False),
-    ({"options": PlanOptions(time_given=True)}, 3, 11.0, None, True),
-    ({"options": PlanOptions(time_given=True)}, 0, 11.0, None, False),
-    ({}, 500, 1.0, 0.5, True),
-    ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 4, 1.0, None, True),
-    ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 3, 1e6, None, False),
-])
+@pytest.mark.parametrize(
+    ("changes", "rounds", "elapsed", "width", "stops"),
+    [
+        ({}, 5, 1.0, 0.001, False),
+        ({}, 6, 1.0, 0.001, True),
+        ({}, 6, 1.0, 0.02, False),
+        ({}, 6, 1.0, None, False),
+        ({}, 6, 11.0, None, True),
+        ({}, 3, 11.0, None, False),
+        ({"options": PlanOptions(time_given=True)}, 3, 11.0, None, True),
+        ({"options": PlanOptions(time_given=True)}, 0, 11.0, None, False),
+        ({}, 500, 1.0, 0.5, True),
+        ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 4, 1.0, None, True),
+        ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 3, 1e6, None, False),
+    ],
+)
 def test_reason_to_stop(
     changes: dict[str, Any], rounds: int, elapsed: float, width: float | None, stops: bool
 ) -> None:
     assert bool(reason_to_stop(plan_of(**changes), rounds, elapsed, width)) is stops
 
 
-@pytest.mark.parametrize(("changes", "rounds", "elapsed", "stops"), [
-    ({}, 6, 1.0, False),
-    ({}, 12, 1.0, True),
-    ({}, 6, 11.0, True),
-    ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 4, 1.0, False),
-    ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 8, 1.0, True),
-])
+@pytest.mark.parametrize(
+    ("changes", "rounds", "elapsed", "stops"),
+    [
+        ({}, 6, 1.0, False),
+        ({}, 12, 1.0, True),
+        ({}, 6, 11.0, True),
+        ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 4, 1.0, False),
+        ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 8, 1.0, True),
+    ],
+)
 def test_lost_rounds_are_made_up_within_limits(
     changes: dict[str, Any], rounds: int, elapsed: float, stops: bool
 ) -> None:
@@ -346,18 +443,35 @@ def test_lost_rounds_are_made_up_within_limits(
 def test_counts_of_a_tree_are_added() -> None:
     """V3."""
     assert with_totals(FINE, []) == structs.replace(FINE, counting=True)
-    found = with_totals(FINE, [
-        CountLine(calls=Calls(malloc=3, free=2), bytes_requested=10, peak_live=8, wall_s=1.0,
-                  sizes=[1, 2]),
-        CountLine(calls=Calls(malloc=4), bytes_requested=5, peak_live=5, wall_s=3.0, sizes=[0, 1]),
-    ])
+    found = with_totals(
+        FINE,
+        [
+            CountLine(
+                calls=Calls(malloc=3, free=2),
+                bytes_requested=10,
+                peak_live=8,
+                wall_s=1.0,
+                sizes=[1, 2],
+            ),
+            CountLine(
+                calls=Calls(malloc=4), bytes_requested=5, peak_live=5, wall_s=3.0, sizes=[0, 1]
+            ),
+        ],
+    )
     assert found == structs.replace(
-        FINE, counting=True, calls=Calls(malloc=7, free=2), bytes_requested=15,
-        peak_live_bytes=8, counted_wall_s=3.0, sizes=[1, 3])
+        FINE,
+        counting=True,
+        calls=Calls(malloc=7, free=2),
+        bytes_requested=15,
+        peak_live_bytes=8,
+        counted_wall_s=3.0,
+        sizes=[1, 3],
+    )
 
 
-@pytest.mark.parametrize(("kind", "warm_up", "first"), [
-    ("compare", 0, ["glibc"]), ("compare", 1, []), ("run", 0, [])])
+@pytest.mark.parametrize(
+    ("kind", "warm_up", "first"), [("compare", 0, ["glibc"]), ("compare", 1, []), ("run", 0, [])]
+)
 def test_the_baseline_goes_first_uncounted_where_the_first_round_counts(
     kind: str, warm_up: int, first: list[str]
 ) -> None:
@@ -367,12 +481,20 @@ def test_the_baseline_goes_first_uncounted_where_the_first_round_counts(
 
 
 def test_only_programs_that_can_run_are_cells_and_each_has_a_reference_first() -> None:
-    programs = [ProgramSpec("here", "", ["true"]), ProgramSpec("gone", "", [], status="missing"),
-                ProgramSpec("too", "", ["true"])]
-    found = experiment(id="heap/programs", programs=programs, parameters=[
-        Parameter("program", "", ["here", "gone", "too"], [])])
+    programs = [
+        ProgramSpec("here", "", ["true"]),
+        ProgramSpec("gone", "", [], status="missing"),
+        ProgramSpec("too", "", ["true"]),
+    ]
+    found = experiment(
+        id="heap/programs",
+        programs=programs,
+        parameters=[Parameter("program", "", ["here", "gone", "too"], [])],
+    )
     plan = plan_of(kind="run", warm_up_rounds=0)
     assert cells(found, plan) == [{"program": "here"}, {"program": "too"}]
     first = reference_steps(plan, [found, experiment()])
     assert [(s.parameters["program"], s.subject.name, s.warm_up) for s in first] == [
-        ("here", "glibc", True), ("too", "glibc", True)]
+        ("here", "glibc", True),
+        ("too", "glibc", True),
+    ]

@@ -36,8 +36,9 @@ def test_beside_a_neighbour_who_never_leaves_a_run_has_an_end() -> None:
     for _ in range(500):
         options = patience.options()
         wait_s = int(options[3]) / 1000 if options else 0.0
-        patience.note_sample(SampleFacts(
-            breadth_before_ns=60_000, breadth_after_ns=40_000, waited_ns=wait_s * 1e9))
+        patience.note_sample(
+            SampleFacts(breadth_before_ns=60_000, breadth_after_ns=40_000, waited_ns=wait_s * 1e9)
+        )
         patience.note_process(ProcessFacts(wall_s=0.2 + wait_s))
         waited_s, working_s = waited_s + wait_s, working_s + 0.2
     assert 0.7 * working_s < waited_s <= SHARE * working_s

@@ -15,15 +15,20 @@ from heapwise.runner import preflight
 from heapwise.runner.script import interpreter_chain
 
 PLAIN = "#include <stdlib.h>\nint main(void) { return malloc(5) == 0; }\n"
-OWN = ("#include <stddef.h>\nvoid *{}(size_t n) {{ return (void *)n; }}\n"
-       "int main(void) {{ return 0; }}\n")
+OWN = (
+    "#include <stddef.h>\nvoid *{}(size_t n) {{ return (void *)n; }}\n"
+    "int main(void) {{ return 0; }}\n"
+)
 
 
 def compiled(folder: Path, source: str, *flags: str) -> Path:
     (folder / "program.c").write_text(source)
     program = folder / "program"
-    subprocess.run(["gcc", "-O1", "-fno-builtin", str(folder / "program.c"), "-o", str(program),
-                    *flags], check=True, capture_output=True)
+    subprocess.run(
+        ["gcc", "-O1", "-fno-builtin", str(folder / "program.c"), "-o", str(program), *flags],
+        check=True,
+        capture_output=True,
+    )
     return program
 
 
@@ -53,8 +58,9 @@ def test_static(tmp_path: Path, flag: str) -> None:
     assert forced.detail.startswith("Impossible: ")
 
 
-@pytest.mark.parametrize("symbol", ["malloc", "je_malloc", "_rjem_malloc", "mi_malloc",
-                                    "tc_malloc", "scudo_malloc"])
+@pytest.mark.parametrize(
+    "symbol", ["malloc", "je_malloc", "_rjem_malloc", "mi_malloc", "tc_malloc", "scudo_malloc"]
+)
 def test_own_allocator(tmp_path: Path, symbol: str) -> None:
     program = compiled(tmp_path, OWN.format(symbol))
     problem = refused(program)
@@ -69,8 +75,18 @@ def test_own_allocator(tmp_path: Path, symbol: str) -> None:
 def test_stripped_of_symbols_but_linked_with_an_allocator(tmp_path: Path) -> None:
     library = tmp_path / "libjemalloc.so.2"
     (tmp_path / "lib.c").write_text("int nothing_at_all(void) { return 0; }")
-    subprocess.run(["gcc", "-shared", "-fPIC", str(tmp_path / "lib.c"), "-o", str(library),
-                    "-Wl,-soname,libjemalloc.so.2"], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            "-shared",
+            "-fPIC",
+            str(tmp_path / "lib.c"),
+            "-o",
+            str(library),
+            "-Wl,-soname,libjemalloc.so.2",
+        ],
+        check=True,
+    )
     source = "int nothing_at_all(void);\nint main(void) { return nothing_at_all(); }"
     problem = refused(compiled(tmp_path, source, str(library), "-s"))
     assert problem.id == "E021"
@@ -83,17 +99,21 @@ def test_sanitizer(tmp_path: Path) -> None:
 
 def test_a_heap_that_asks_for_a_sanitizer_is_not_one(tmp_path: Path) -> None:
     """A weak reference is met by nothing: the allocator inside is the reason."""
-    source = ("#include <stdlib.h>\n__attribute__((weak)) void __msan_init(void);\n"
-              "void *malloc(size_t size) { if (__msan_init) __msan_init(); return (void *)size; }\n"
-              "void free(void *block) { (void)block; }\n"
-              "int main(void) { return malloc(1) == 0; }\n")
+    source = (
+        "#include <stdlib.h>\n__attribute__((weak)) void __msan_init(void);\n"
+        "void *malloc(size_t size) { if (__msan_init) __msan_init(); return (void *)size; }\n"
+        "void free(void *block) { (void)block; }\n"
+        "int main(void) { return malloc(1) == 0; }\n"
+    )
     assert refused(compiled(tmp_path, source, "-fno-builtin")).id == "E021"
 
 
 def test_go(tmp_path: Path) -> None:
     program = compiled(tmp_path, PLAIN)
-    subprocess.run(["objcopy", "--add-section", f".go.buildinfo={tmp_path / 'program.c'}",
-                    str(program)], check=True)
+    subprocess.run(
+        ["objcopy", "--add-section", f".go.buildinfo={tmp_path / 'program.c'}", str(program)],
+        check=True,
+    )
     assert refused(program).id == "E023"
 
 
@@ -134,8 +154,9 @@ def test_musl(tmp_path: Path) -> None:
     assert refused(program).id == "E027"
 
 
-@pytest.mark.parametrize("content", [b"", b"just words", b"\x7fELF", b"\x7fELF" + b"\xff" * 400,
-                                     b"MZ\x90\x00"])
+@pytest.mark.parametrize(
+    "content", [b"", b"just words", b"\x7fELF", b"\x7fELF" + b"\xff" * 400, b"MZ\x90\x00"]
+)
 def test_no_program(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "thing"
     file.write_bytes(content)
@@ -148,8 +169,9 @@ def test_no_program(tmp_path: Path, content: bytes) -> None:
 def test_scripts_count_as_their_interpreters(tmp_path: Path) -> None:
     shell = shutil.which("sh")
     assert shell
-    for number, line in enumerate((f"#!{shell}", f"#! {shell} -e", "#!/usr/bin/env sh",
-                                   "#!/usr/bin/env -S sh -e")):
+    for number, line in enumerate(
+        (f"#!{shell}", f"#! {shell} -e", "#!/usr/bin/env sh", "#!/usr/bin/env -S sh -e")
+    ):
         script = tmp_path / f"job{number}"
         script.write_text(f"{line}\necho\n")
         script.chmod(0o755)

@@ -13,22 +13,34 @@ LIMITED = GroupMemory(own=True, limit_kib=64 * 1024, kills=1)
 WORDS = "killed by the kernel: the memory limit of its control group is 64 MiB"
 
 
-def judged(group: GroupMemory | None, *, signal: str | None = None, code: int | None = None,
-           ) -> tuple[str, str]:
-    facts = ProcessFacts(signal=9 if signal else None, signal_name=signal, exit_code=code,
-                         output_hash="", group=group)
+def judged(
+    group: GroupMemory | None,
+    *,
+    signal: str | None = None,
+    code: int | None = None,
+) -> tuple[str, str]:
+    facts = ProcessFacts(
+        signal=9 if signal else None,
+        signal_name=signal,
+        exit_code=code,
+        output_hash="",
+        group=group,
+    )
     return judge(Outcome(facts), None, Reference())
 
 
-@pytest.mark.parametrize(("group", "signal", "reason"), [
-    (LIMITED, "SIGKILL", WORDS),
-    (GroupMemory(own=False, limit_kib=64 * 1024, kills=1), "SIGKILL", WORDS),
-    (GroupMemory(own=True, kills=2), "SIGKILL", "killed by the kernel: memory was short"),
-    (GroupMemory(own=True, limit_kib=64 * 1024, kills=0), "SIGKILL", "crashed (SIGKILL)"),
-    (GroupMemory(own=True, limit_kib=64 * 1024), "SIGKILL", "crashed (SIGKILL)"),
-    (None, "SIGKILL", "crashed (SIGKILL)"),
-    (LIMITED, "SIGSEGV", "crashed (SIGSEGV)"),
-])
+@pytest.mark.parametrize(
+    ("group", "signal", "reason"),
+    [
+        (LIMITED, "SIGKILL", WORDS),
+        (GroupMemory(own=False, limit_kib=64 * 1024, kills=1), "SIGKILL", WORDS),
+        (GroupMemory(own=True, kills=2), "SIGKILL", "killed by the kernel: memory was short"),
+        (GroupMemory(own=True, limit_kib=64 * 1024, kills=0), "SIGKILL", "crashed (SIGKILL)"),
+        (GroupMemory(own=True, limit_kib=64 * 1024), "SIGKILL", "crashed (SIGKILL)"),
+        (None, "SIGKILL", "crashed (SIGKILL)"),
+        (LIMITED, "SIGSEGV", "crashed (SIGSEGV)"),
+    ],
+)
 def test_a_limit_of_memory_is_named(group: GroupMemory | None, signal: str, reason: str) -> None:
     assert judged(group, signal=signal) == ("crashed", reason)
 

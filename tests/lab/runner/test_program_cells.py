@@ -21,13 +21,26 @@ HAS_ITS_OWN_SETTINGS = 'test "$HOME $XDG_CONFIG_HOME" = "$PWD $PWD/.config"'
 RUN = ("run", "heap/real_programs", "--rounds", "1", "--subjects", "malloc@heapwise", "--json")
 
 
-def declare(folder: Path, name: str, *lines: str, executable: str = "sort",
-            command: str = "['sort', 'input']") -> None:
+def declare(
+    folder: Path,
+    name: str,
+    *lines: str,
+    executable: str = "sort",
+    command: str = "['sort', 'input']",
+) -> None:
     (folder / name).mkdir(parents=True)
-    (folder / name / "program.toml").write_text("\n".join([
-        f"title = 'A toy called {name}'", f"package = 'package-of-{name}'",
-        f"executables = ['{executable}']", "version = ['sort', '--version']",
-        f"command = {command}", *lines]))
+    (folder / name / "program.toml").write_text(
+        "\n".join(
+            [
+                f"title = 'A toy called {name}'",
+                f"package = 'package-of-{name}'",
+                f"executables = ['{executable}']",
+                "version = ['sort', '--version']",
+                f"command = {command}",
+                *lines,
+            ]
+        )
+    )
 
 
 def script(words: str) -> str:
@@ -64,17 +77,28 @@ def test_each_trouble_has_its_row_and_no_figure(
     declare(programs, "good", "prepare = ['printf \"b\\\\na\\\\n\" > input']")
     declare(programs, "absent", executable="no-such-program")
     declare(programs, "prints_other", command=script(OURS_DIFFERS))
-    declare(programs, "writes_other", "output_files = ['out']",
-            command=script(f"({OURS_DIFFERS}) > out"))
-    declare(programs, "fails_its_check", "check = 'echo it is broken >&2; exit 5'",
-            command=script("echo done"))
+    declare(
+        programs,
+        "writes_other",
+        "output_files = ['out']",
+        command=script(f"({OURS_DIFFERS}) > out"),
+    )
+    declare(
+        programs,
+        "fails_its_check",
+        "check = 'echo it is broken >&2; exit 5'",
+        command=script("echo done"),
+    )
     declare(programs, "has_no_input", "prepare = ['echo the disk is full >&2; exit 1']")
     declare(programs, "has_no_input_either", "prepare = ['exit 7']")
     declare(programs, "ends_badly", command=script("exit 4"))
     done = heapwise(*RUN, env=surroundings)
     result = json.loads(done.stdout)
-    rows = {(row["parameters"]["program"], row["subject"]): row for row in result["rows"]
-            if row["parameters"]["quantity"] == "wall"}
+    rows = {
+        (row["parameters"]["program"], row["subject"]): row
+        for row in result["rows"]
+        if row["parameters"]["quantity"] == "wall"
+    }
     baseline, ours = "malloc@glibc", "malloc@heapwise"
     assert rows["good", ours]["status"] == rows["good", baseline]["status"] == "ok"
     assert rows["absent", baseline]["status"] == "missing"
@@ -89,7 +113,10 @@ def test_each_trouble_has_its_row_and_no_figure(
     assert rows["ends_badly", ours]["status"] == "refused"
     assert "its output is not known" in rows["ends_badly", ours]["note"]
     assert {row["parameters"]["program"] for row in result["rows"] if row["median"]} == {
-        "good", "prints_other", "writes_other"}
+        "good",
+        "prints_other",
+        "writes_other",
+    }
     measured = {(s.parameters["program"], s.subject) for s in stored_run(tmp_path).samples}
     assert ("good", ours) in measured
     assert not {("prints_other", ours), ("writes_other", ours)} & measured
@@ -107,8 +134,11 @@ def test_programs_that_fail_cost_no_other_program(
     declare(programs, "good", command=script("echo"))
     done = heapwise(*RUN[:-1], "--rounds", "4", env=surroundings)
     assert done.returncode == 3, done.stderr
-    tried = [(p.parameters["program"], p.status) for p in stored_run(tmp_path).processes
-             if p.subject == "malloc@glibc"]
+    tried = [
+        (p.parameters["program"], p.status)
+        for p in stored_run(tmp_path).processes
+        if p.subject == "malloc@glibc"
+    ]
     # A warm-up and four rounds; more if neighbours spoilt one, which is then made up for.
     assert tried.count(("good", "ok")) >= 5
     assert [tried.count((name, "failed")) for name in ("a", "b", "c", "d")] == [3] * 4
@@ -118,8 +148,14 @@ def test_programs_that_fail_cost_no_other_program(
 def test_each_quantity_is_measured_in_the_folder_of_the_program(
     heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
 ) -> None:
-    declare(programs, "good", "prepare = ['printf \"{size}\" > input']", "size = 9",
-            "smoke_size = 5", command=script(f"cat input; {HAS_ITS_OWN_SETTINGS}"))
+    declare(
+        programs,
+        "good",
+        "prepare = ['printf \"{size}\" > input']",
+        "size = 9",
+        "smoke_size = 5",
+        command=script(f"cat input; {HAS_ITS_OWN_SETTINGS}"),
+    )
     declare(programs, "only_in_full_runs", command=script("echo"))
     done = heapwise(*RUN, "--smoke", env=surroundings)
     assert done.returncode == 0, done.stderr
@@ -154,17 +190,23 @@ def test_files_are_compared_with_those_of_the_earlier_invocation(
     assert checks["V8"]["verdict"] == "pass", checks["V8"]
     heapwise(*RUN, "--set", "program=wrong", env=surroundings)
     heapwise("resume", "--runs", "2", "--quiet", env=surroundings)
-    assert [(p.status, p.reason) for p in stored_run(tmp_path).processes
-            if p.subject == "malloc@heapwise"] == 2 * [
-                ("output_differs", "out is not the file that the baseline writes")]
+    assert [
+        (p.status, p.reason)
+        for p in stored_run(tmp_path).processes
+        if p.subject == "malloc@heapwise"
+    ] == 2 * [("output_differs", "out is not the file that the baseline writes")]
 
 
 def test_folders_of_programs_may_have_spaces_in_their_names(
     heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
 ) -> None:
-    declare(programs, "good", "prepare = ['cp {source}/program.toml input']",
-            "check = 'cmp {source}/program.toml input'",
-            command="['cat', '{source}/program.toml']")
+    declare(
+        programs,
+        "good",
+        "prepare = ['cp {source}/program.toml input']",
+        "check = 'cmp {source}/program.toml input'",
+        command="['cat', '{source}/program.toml']",
+    )
     assert heapwise(*RUN, env=surroundings).returncode == 0
     assert {p.reason for p in stored_run(tmp_path).processes} == {""}
 
@@ -200,16 +242,23 @@ def test_one_program_is_chosen_by_name(
 def built(folder: Path, source: str, *flags: str) -> Path:
     (folder / "toy.c").write_text(source)
     program = folder / "toy"
-    subprocess.run(["gcc", "-O1", "-fno-builtin", str(folder / "toy.c"), "-o", str(program),
-                    *flags], check=True, capture_output=True)
+    subprocess.run(
+        ["gcc", "-O1", "-fno-builtin", str(folder / "toy.c"), "-o", str(program), *flags],
+        check=True,
+        capture_output=True,
+    )
     return program
 
 
 def test_a_program_that_preloading_cannot_reach_is_never_started(
     heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
 ) -> None:
-    own = built(tmp_path, "#include <stddef.h>\nvoid *je_malloc(size_t n) { return (void *)n; }\n"
-                "int main(void) { return 0; }\n", "-rdynamic")
+    own = built(
+        tmp_path,
+        "#include <stddef.h>\nvoid *je_malloc(size_t n) { return (void *)n; }\n"
+        "int main(void) { return 0; }\n",
+        "-rdynamic",
+    )
     declare(programs, "own", executable=str(own), command=f"['{own}']")
     declare(programs, "good", command=script("echo"))
     done = heapwise(*RUN, env=surroundings)
@@ -230,13 +279,23 @@ def test_a_program_linked_with_an_allocator_is_measured_if_preloading_replaces_i
     source = "#include <stdlib.h>\nint main(void) { free(malloc(9)); return 0; }\n"
     linked = built(tmp_path, source, "-Wl,--no-as-needed", str(JEMALLOC))
     declare(programs, "refused", executable=str(linked), command=f"['{linked}']")
-    declare(programs, "replaced", "replaces = 'libjemalloc.so.2'", executable=str(linked),
-            command=f"['{linked}']")
+    declare(
+        programs,
+        "replaced",
+        "replaces = 'libjemalloc.so.2'",
+        executable=str(linked),
+        command=f"['{linked}']",
+    )
     result = json.loads(heapwise(*RUN, env=surroundings).stdout)
-    statuses = {row["parameters"]["program"]: row["status"] for row in result["rows"]
-                if row["subject"] == "malloc@glibc"}
+    statuses = {
+        row["parameters"]["program"]: row["status"]
+        for row in result["rows"]
+        if row["subject"] == "malloc@glibc"
+    }
     assert statuses == {"refused": "refused", "replaced": "ok"}
-    provider = {process.subject: Path(process.identity[0].malloc.path).name
-                for process in stored_run(tmp_path).processes}
+    provider = {
+        process.subject: Path(process.identity[0].malloc.path).name
+        for process in stored_run(tmp_path).processes
+    }
     assert provider["malloc@glibc"].startswith("libc")
     assert provider["malloc@heapwise"] == "libheapwise-malloc.so"

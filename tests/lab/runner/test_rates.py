@@ -16,8 +16,10 @@ echo "  100 requests in 1.00s, 1MB read"
 """
 
 
-@pytest.mark.parametrize(("capacity", "rate"), [
-    (1_998_000.0, 1_398_600.0), (14_870.0, 10_409.0), (33.4, 23.0), (0.2, 1.0)])
+@pytest.mark.parametrize(
+    ("capacity", "rate"),
+    [(1_998_000.0, 1_398_600.0), (14_870.0, 10_409.0), (33.4, 23.0), (0.2, 1.0)],
+)
 def test_a_share_of_the_slowest_is_a_whole_number(capacity: float, rate: float) -> None:
     executor = object.__new__(ServerExecutor)
     executor.rates = {"fast": 3 * capacity, "slow": capacity}
@@ -33,7 +35,12 @@ def test_a_generator_gets_it_in_figures(
     generator, asked = tmp_path / "wrk", tmp_path / "asked"
     generator.write_text(WRK.format(asked=asked))
     generator.chmod(0o755)
-    load = load_of([str(generator), "-R", "{rate}", "-d", "{time}s"], {"PATH": "/usr/bin:/bin"},
-                   90.0, [], tmp_path)
+    load = load_of(
+        [str(generator), "-R", "{rate}", "-d", "{time}s"],
+        {"PATH": "/usr/bin:/bin"},
+        90.0,
+        [],
+        tmp_path,
+    )
     assert load.put(rate, {}, StopSwitch()).requests == 100
     assert asked.read_text() == f"-R {word} -d 90s\n"

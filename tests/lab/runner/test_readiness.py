@@ -49,8 +49,11 @@ class Six(ThreadingHTTPServer):
 
 
 @contextmanager
-def served(kind: type[ThreadingHTTPServer] = ThreadingHTTPServer, host: str = "127.0.0.1",
-           certificate: Path | None = None) -> Iterator[int]:
+def served(
+    kind: type[ThreadingHTTPServer] = ThreadingHTTPServer,
+    host: str = "127.0.0.1",
+    certificate: Path | None = None,
+) -> Iterator[int]:
     """The port of a server of pages."""
     with kind((host, 0), Page) as server:
         if certificate:
@@ -66,8 +69,10 @@ def served(kind: type[ThreadingHTTPServer] = ThreadingHTTPServer, host: str = "1
             thread.join()
 
 
-@pytest.mark.parametrize(("page", "is_ready"), [
-    ("", True), ("404", True), ("401", True), ("301", True), ("500", False), ("503", False)])
+@pytest.mark.parametrize(
+    ("page", "is_ready"),
+    [("", True), ("404", True), ("401", True), ("301", True), ("500", False), ("503", False)],
+)
 def test_every_answer_but_a_failure_counts(page: str, is_ready: bool) -> None:
     """Where visitors are sent on to nobody answers."""
     with served() as port:
@@ -88,8 +93,23 @@ def test_a_proxy_is_not_asked_in_place_of_the_server(monkeypatch: pytest.MonkeyP
 def test_any_certificate_will_do(tmp_path: Path) -> None:
     certificate = tmp_path / "both.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=elsewhere",
-         "-keyout", certificate, "-out", tmp_path / "public.pem"], check=True, capture_output=True)
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-subj",
+            "/CN=elsewhere",
+            "-keyout",
+            certificate,
+            "-out",
+            tmp_path / "public.pem",
+        ],
+        check=True,
+        capture_output=True,
+    )
     certificate.write_text(certificate.read_text() + (tmp_path / "public.pem").read_text())
     with served(certificate=certificate) as port:
         assert answers(parse_ready(f"https://localhost:{port}/"))
@@ -104,18 +124,41 @@ def test_a_server_at_the_other_address_of_the_loopback_is_found() -> None:
         assert not answers(parse_ready(f"tcp:127.0.0.1:{port}"))
 
 
-@pytest.mark.parametrize(("text", "host", "port"), [
-    ("tcp:6379", "", 6379), ("tcp:db.example:5432", "db.example", 5432),
-    ("tcp:[::1]:80", "::1", 80), ("http://localhost/", "localhost", 80),
-    ("https://localhost/", "localhost", 443), ("http://[::1]:8080/x", "::1", 8080),
-    ("http:http://127.0.0.1:1/", "127.0.0.1", 1)])
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("tcp:6379", "", 6379),
+        ("tcp:db.example:5432", "db.example", 5432),
+        ("tcp:[::1]:80", "::1", 80),
+        ("http://localhost/", "localhost", 80),
+        ("https://localhost/", "localhost", 443),
+        ("http://[::1]:8080/x", "::1", 8080),
+        ("http:http://127.0.0.1:1/", "127.0.0.1", 1),
+    ],
+)
 def test_the_address_is_known(text: str, host: str, port: int) -> None:
     assert parse_ready(text).address == (host, port)
 
 
-@pytest.mark.parametrize("text", [
-    "tcp:", "tcp:0", "tcp:70000", "tcp:six", "tcp:::1:80", "tcp:[::1]", "http:", "http://",
-    "http://localhost:70000/", "http://localhost:six/", "line:", "line:(", "soon", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tcp:",
+        "tcp:0",
+        "tcp:70000",
+        "tcp:six",
+        "tcp:::1:80",
+        "tcp:[::1]",
+        "http:",
+        "http://",
+        "http://localhost:70000/",
+        "http://localhost:six/",
+        "line:",
+        "line:(",
+        "soon",
+        "",
+    ],
+)
 def test_an_address_that_cannot_be_meant_is_refused(text: str) -> None:
     with pytest.raises(Problem) as refused:
         parse_ready(text)

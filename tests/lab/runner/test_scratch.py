@@ -31,8 +31,9 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_folder_of_a_killed_process_is_removed_by_the_next_one() -> None:
-    with subprocess.Popen([sys.executable, "-c", OWNER], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as owner:
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
         assert owner.stdout
         left = Path(owner.stdout.readline().strip())
         (left / "output").write_text("of a program")

@@ -14,8 +14,13 @@ def search(count: int, culprit: int, broken: frozenset[int] = frozenset()) -> tu
     while chosen := suspects.next():
         stages += 1
         for commit in chosen:
-            suspects.states[commit] = ("skipped" if int(commit) in broken else
-                                       "like bad" if int(commit) >= culprit else "like good")
+            suspects.states[commit] = (
+                "skipped"
+                if int(commit) in broken
+                else "like bad"
+                if int(commit) >= culprit
+                else "like good"
+            )
     return stages, suspects
 
 
@@ -41,12 +46,18 @@ def test_of_several_changes_the_last_one_is_found() -> None:
     assert suspects.went_back
 
 
-@pytest.mark.parametrize(("interval", "whole", "state"), [
-    ((0.99, 1.01), 1.05, "like good"), ((1.03, 1.06), 1.05, "like bad"),
-    ((1.01, 1.04), 1.05, "cannot tell"), ((1.10, 1.20), 1.05, "like bad"),
-    ((0.94, 0.96), 0.95, "like bad"), ((0.99, 1.0), 0.95, "like good"),
-    ((0.5, 0.9), 1.05, "like good"),
-])
+@pytest.mark.parametrize(
+    ("interval", "whole", "state"),
+    [
+        ((0.99, 1.01), 1.05, "like good"),
+        ((1.03, 1.06), 1.05, "like bad"),
+        ((1.01, 1.04), 1.05, "cannot tell"),
+        ((1.10, 1.20), 1.05, "like bad"),
+        ((0.94, 0.96), 0.95, "like bad"),
+        ((0.99, 1.0), 0.95, "like good"),
+        ((0.5, 0.9), 1.05, "like good"),
+    ],
+)
 def test_a_commit_belongs_to_the_nearer_end(
     interval: tuple[float, float], whole: float, state: str
 ) -> None:

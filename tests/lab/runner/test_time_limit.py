@@ -50,10 +50,28 @@ class SlowProcesses:
         self.clock.now_s += self.took_s
         self.warm += step.warm_up
         self.steps.append(step)
-        record(Sample(number, "compare", step.subject.name, {}, step.round, 0, step.warm_up,
-                      {"wall_time": self.took_s * (1 + number % 7)}))
-        return Process(number, "compare", step.subject.name, {}, step.round, "ok",
-                       warm_up=step.warm_up, facts=ProcessFacts(wall_s=self.took_s))
+        record(
+            Sample(
+                number,
+                "compare",
+                step.subject.name,
+                {},
+                step.round,
+                0,
+                step.warm_up,
+                {"wall_time": self.took_s * (1 + number % 7)},
+            )
+        )
+        return Process(
+            number,
+            "compare",
+            step.subject.name,
+            {},
+            step.round,
+            "ok",
+            warm_up=step.warm_up,
+            facts=ProcessFacts(wall_s=self.took_s),
+        )
 
     def after(self, process: Process) -> None: ...
 
@@ -81,8 +99,15 @@ def test_a_run_ends_with_its_time(
     clock = Clock()
     monkeypatch.setattr(time, "monotonic", clock.monotonic)
     run = compare_run(Script()).run
-    plan = replace(run.plan, time_s=60.0, max_rounds=0, min_rounds=6, precision=0.0001,
-                   warm_up_rounds=1, options=structs.replace(run.plan.options, time_given=True))
+    plan = replace(
+        run.plan,
+        time_s=60.0,
+        max_rounds=0,
+        min_rounds=6,
+        precision=0.0001,
+        warm_up_rounds=1,
+        options=structs.replace(run.plan.options, time_given=True),
+    )
     run = replace(run, plan=plan, state="running")
     executor, watcher = SlowProcesses(clock, took_s), Watching(clock)
     campaign = Campaign(run, RunWriter.create(tmp_path, run), executor, watcher, Unchanged({}))
@@ -96,7 +121,8 @@ def test_a_run_ends_with_its_time(
 
 
 def test_a_process_beyond_the_estimate_shows_no_estimate() -> None:
-    step = Step(compare_run(Script()).run.experiments[0],
-                compare_run(Script()).run.plan.subjects[0], {}, 1)
+    step = Step(
+        compare_run(Script()).run.experiments[0], compare_run(Script()).run.plan.subjects[0], {}, 1
+    )
     assert "eta 0:09" in describe(step, Progress(2, None, 0.5, 12.0), 3.0)
     assert "eta" not in describe(step, Progress(2, None, 0.5, 12.0), 29.0)

@@ -19,19 +19,23 @@ def test_the_sampled_peak_is_never_below_the_mark_of_one_process() -> None:
 
 def process(curve: MemoryCurve | None, identities: int = 1, *, counting: bool = False) -> Process:
     facts = ProcessFacts(memory=curve, counting=counting)
-    return Process(0, "compare", "new", {}, 0, "ok", facts=facts,
-                   identity=[Identity(exe="/x")] * identities)
+    return Process(
+        0, "compare", "new", {}, 0, "ok", facts=facts, identity=[Identity(exe="/x")] * identities
+    )
 
 
-@pytest.mark.parametrize(("found", "several"), [
-    (process(MemoryCurve(looks=9, peak_kib=1000, processes=[1, 1])), False),
-    (process(MemoryCurve(looks=9, peak_kib=1000, processes=[1, 3])), True),
-    (process(MemoryCurve(looks=9, peak_kib=1000, processes=[1], most_unmapped_kib=500)), True),
-    (process(MemoryCurve(looks=9, peak_kib=1000, processes=[1], most_unmapped_kib=5)), False),
-    (process(None), False),
-    (process(None, 2), True),
-    (process(None, 2, counting=True), False),
-])
+@pytest.mark.parametrize(
+    ("found", "several"),
+    [
+        (process(MemoryCurve(looks=9, peak_kib=1000, processes=[1, 1])), False),
+        (process(MemoryCurve(looks=9, peak_kib=1000, processes=[1, 3])), True),
+        (process(MemoryCurve(looks=9, peak_kib=1000, processes=[1], most_unmapped_kib=500)), True),
+        (process(MemoryCurve(looks=9, peak_kib=1000, processes=[1], most_unmapped_kib=5)), False),
+        (process(None), False),
+        (process(None, 2), True),
+        (process(None, 2, counting=True), False),
+    ],
+)
 def test_programs_with_more_memory_than_their_largest_process(
     found: Process, several: bool
 ) -> None:

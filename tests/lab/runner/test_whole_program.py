@@ -10,9 +10,14 @@ MIB = 2**20
 
 
 def curve(kib: int, processes: list[int]) -> MemoryCurve:
-    return MemoryCurve(looks=9, peak_kib=kib, last_kib=kib, processes=processes,
-                       at_ms=[100 * at for at in range(len(processes))],
-                       proportional_kib=[kib] * len(processes))
+    return MemoryCurve(
+        looks=9,
+        peak_kib=kib,
+        last_kib=kib,
+        processes=processes,
+        at_ms=[100 * at for at in range(len(processes))],
+        proportional_kib=[kib] * len(processes),
+    )
 
 
 def values(peak: int, memory: MemoryCurve | None) -> dict[str, float]:

@@ -57,8 +57,10 @@ def test_written_documents_satisfy_them(stored: StoredRun) -> None:
     run = msgspec.to_builtins(stored.run)
     assert accepts("run", run)
     assert all(accepts("experiment", e) for e in run["experiments"])
-    assert all(accepts("sample", msgspec.to_builtins(r))
-               for r in [*stored.processes[:5], *stored.samples[:5]])
+    assert all(
+        accepts("sample", msgspec.to_builtins(r))
+        for r in [*stored.processes[:5], *stored.samples[:5]]
+    )
     assert accepts("result", to_json(analyse(Evidence(stored))))
 
 

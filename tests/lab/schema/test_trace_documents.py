@@ -29,9 +29,7 @@ def document(heapwise: Any, form: str, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("form", ["trace", "profile", "heap_profile"])
-def test_printed_documents_satisfy_their_schema(
-    heapwise: Any, form: str, tmp_path: Path
-) -> None:
+def test_printed_documents_satisfy_their_schema(heapwise: Any, form: str, tmp_path: Path) -> None:
     schema = json.loads((ROOT / "schema" / f"{form}.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
     found = document(heapwise, form, tmp_path)

@@ -35,13 +35,16 @@ def through_the_store(campaign: Campaign, seed: int, store: Path) -> StoredRun:
     return read_run(store, "last")
 
 
-@pytest.mark.parametrize("campaign", [
-    Campaign(6, (0.0, 0.03)),
-    Campaign(14, (0.0, 0.01), deviation=0.005, correlation=0.5),
-    Campaign(6, (0.0, -0.02), repeats=9, within=0.004, loser="subject"),
-    Campaign(8, (0.0,), loser="control"),
-    Campaign(2, (0.5,)),
-])
+@pytest.mark.parametrize(
+    "campaign",
+    [
+        Campaign(6, (0.0, 0.03)),
+        Campaign(14, (0.0, 0.01), deviation=0.005, correlation=0.5),
+        Campaign(6, (0.0, -0.02), repeats=9, within=0.004, loser="subject"),
+        Campaign(8, (0.0,), loser="control"),
+        Campaign(2, (0.5,)),
+    ],
+)
 def test_the_rows_are_those_of_the_whole_analysis(campaign: Campaign, tmp_path: Path) -> None:
     read = through_the_store(campaign, 1, tmp_path)
     result = analyse(Evidence(read))
@@ -67,8 +70,9 @@ def narrow(found: PairedRatio, *factors: float) -> PairedRatio:
     """Half as wide as it should be."""
     assert found.low is not None
     assert found.high is not None
-    return replace(found, low=found.low**0.5 * found.ratio**0.5,
-                   high=found.high**0.5 * found.ratio**0.5)
+    return replace(
+        found, low=found.low**0.5 * found.ratio**0.5, high=found.high**0.5 * found.ratio**0.5
+    )
 
 
 def is_broken(name: str, campaigns: int = 60) -> bool:
@@ -83,8 +87,7 @@ def test_too_narrow_an_interval_breaks_the_coverage(monkeypatch: pytest.MonkeyPa
 
 def test_repeats_as_pairs_have_a_verdict_from_two_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     def repeats(series: Series) -> dict[int, float]:
-        return {100 * round_ + repeat: value
-                for (round_, repeat), value in series.repeats.items()}
+        return {100 * round_ + repeat: value for (round_, repeat), value in series.repeats.items()}
 
     monkeypatch.setattr(Series, "rounds", property(repeats))
     assert is_broken("no verdict from 2 rounds")
@@ -104,7 +107,8 @@ def test_verdicts_that_nothing_guards_from_dependent_rounds_call_equals_differen
     widened = PairedRatio.widened
     monkeypatch.setattr(PairedRatio, "widened", lambda ratio, factor, _=None: widened(ratio, 1.0))
     assert is_broken(
-        "identical, rounds correlated at 0.5, 14 rounds, 1 beside the baseline", campaigns=600)
+        "identical, rounds correlated at 0.5, 14 rounds, 1 beside the baseline", campaigns=600
+    )
 
 
 def test_a_detectable_difference_without_the_floor_is_found_too_rarely(
@@ -119,6 +123,9 @@ def test_advice_that_looks_at_each_site_alone_is_in_vain_too_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The best of eight by its usual interval, as if it were the only one."""
-    monkeypatch.setattr(pool_advice, "_gains", lambda _evidence, row: bool(
-        row and row.ratio_high and row.ratio_high < 1))
+    monkeypatch.setattr(
+        pool_advice,
+        "_gains",
+        lambda _evidence, row: bool(row and row.ratio_high and row.ratio_high < 1),
+    )
     assert is_broken("advice in vain, nothing to gain at 8 sites, 14 rounds")

@@ -32,8 +32,13 @@ UNKEPT_OF_MANY: dict[str, str] = {}
 
 def parameters() -> list[Any]:
     unkept = UNKEPT | (UNKEPT_OF_MANY if CAMPAIGNS >= FULL else {})
-    return [pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=unkept[name])
-                         if name in unkept else ()) for name in PROMISES]
+    return [
+        pytest.param(
+            name,
+            marks=pytest.mark.xfail(strict=True, reason=unkept[name]) if name in unkept else (),
+        )
+        for name in PROMISES
+    ]
 
 
 @pytest.mark.parametrize("name", parameters())
@@ -41,4 +46,5 @@ def test_the_analysis_keeps_its_promise(name: str) -> None:
     promise = PROMISES[name]
     found = ask(promise, CAMPAIGNS * (promise.times if CAMPAIGNS >= FULL else 1), seed=name)
     assert not found.contradicts(promise.low, promise.high, CONFIDENCE), (
-        f"{found.hits} of {found.rows}, promised {promise.low:.0%} to {promise.high:.0%}")
+        f"{found.hits} of {found.rows}, promised {promise.low:.0%} to {promise.high:.0%}"
+    )

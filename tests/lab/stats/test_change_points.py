@@ -53,8 +53,11 @@ def test_the_f1_score_on_public_series_is_at_least_that_of_otava(delay: str) -> 
     ours, theirs = np.zeros(3), np.zeros(3)
     for series in json.loads((OTAVA / "series.json").read_text()):
         values, changes = series["values"], series["changes"]
-        ends = [len(values)] if delay == "all" or not changes else [
-            min(len(values), change + int(delay)) for change in changes]
+        ends = (
+            [len(values)]
+            if delay == "all" or not changes
+            else [min(len(values), change + int(delay)) for change in changes]
+        )
         for end in ends:
             known = [c for c in changes if delay == "all" or c + int(delay) <= end]
             ours += matched(places(values[:end]), known)
@@ -142,8 +145,18 @@ def test_the_answer_is_the_same_each_time_and_for_each_unit() -> None:
     assert places([value * 1e-9 for value in values]) == places(values)
 
 
-@pytest.mark.parametrize("values", [[], [1.0], [1.0] * 5, [1.0, 2.0, 3.0, 4.0, 5.0], [0.0] * 50,
-                                    [7.0] * 50, [1e-15] * 3 + [1e-15] * 9])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        [1.0],
+        [1.0] * 5,
+        [1.0, 2.0, 3.0, 4.0, 5.0],
+        [0.0] * 50,
+        [7.0] * 50,
+        [1e-15] * 3 + [1e-15] * 9,
+    ],
+)
 def test_nothing_is_found_where_nothing_can_be(values: list[float]) -> None:
     assert change_points(values) == []
 

@@ -26,9 +26,11 @@ def test_the_interval_covers_also_where_rows_depend_on_each_other(
         common = random.normal(size=rounds)
         own = random.normal(size=(len(truth), rounds))
         logs = truth[:, None] + 0.05 * (
-            np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own)
-        found = combined_ratio({str(row): dict(enumerate(np.exp(numbers)))
-                                for row, numbers in enumerate(logs)})
+            np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
+        )
+        found = combined_ratio(
+            {str(row): dict(enumerate(np.exp(numbers))) for row, numbers in enumerate(logs)}
+        )
         hits += (found.low or 9) <= float(np.exp(truth.mean())) <= (found.high or 0)
     assert 0.92 <= hits / campaigns <= 0.99
 

@@ -19,8 +19,10 @@ CAMPAIGNS = 800
 
 def some(*rounds: int) -> list[Any]:
     """Every second one is for `make test-long`."""
-    return [pytest.param(each, marks=pytest.mark.long) if number % 2 else each
-            for number, each in enumerate(rounds)]
+    return [
+        pytest.param(each, marks=pytest.mark.long) if number % 2 else each
+        for number, each in enumerate(rounds)
+    ]
 
 
 SUBJECTS = 3
@@ -32,8 +34,9 @@ def noise(
     """Autoregressive, of standard deviation 1; shape (subjects, rounds)."""
     values = random.normal(size=(subjects, rounds))
     for number in range(1, rounds):
-        values[:, number] = (correlation * values[:, number - 1]
-                             + np.sqrt(1 - correlation**2) * values[:, number])
+        values[:, number] = (
+            correlation * values[:, number - 1] + np.sqrt(1 - correlation**2) * values[:, number]
+        )
     return values
 
 
@@ -64,8 +67,9 @@ def campaigns(rounds: int, correlation: float, effect: float = 0.0) -> Campaigns
         tied = dependence(series)
         floor = noise_floor(np.exp(base).tolist(), np.exp(control).tolist(), tied.factor)
         assert floor is not None
-        ratios = [ratio_of_logs(logs).widened(tied.factor, tied.strict_factor)
-                  for logs in series[1:]]
+        ratios = [
+            ratio_of_logs(logs).widened(tied.factor, tied.strict_factor) for logs in series[1:]
+        ]
         found.ratios += ratios
         found.words += [judge(ratio, "lower", floor.floor) for ratio in ratios]
         found.found.append(tied)
@@ -104,7 +108,7 @@ def test_a_long_series_is_estimated_well() -> None:
 
 @pytest.mark.parametrize("series", [[], [[1.0, 2.0, 3.0, 4.0]]])
 def test_of_few_rounds_nothing_is_known_and_only_the_strict_interval_allows_for_it(
-    series: list[list[float]]
+    series: list[list[float]],
 ) -> None:
     assert dependence(series) == untested()
     assert untested().factor == 1.0

@@ -58,7 +58,8 @@ def two_steps(chance: Generator) -> Numbers:
 
 @pytest.mark.parametrize("shape", [noise, dependent, teeth, step, two_steps])
 def test_a_level_that_does_not_grow_is_never_called_growing(
-        shape: Callable[[Generator], Numbers]) -> None:
+    shape: Callable[[Generator], Numbers],
+) -> None:
     chance = np.random.default_rng(7)
     found = [growth([(SECONDS, LEVEL + shape(chance))]) for _ in range(COUNT)]
     assert not [one for one in found if one is None or one.trend == "grows"]
@@ -66,7 +67,8 @@ def test_a_level_that_does_not_grow_is_never_called_growing(
 
 @pytest.mark.parametrize(("shape", "share"), [(slow, 0.01), (drifting, 0.05)])
 def test_a_level_that_changes_slowly_seldom_grows_or_falls(
-        shape: Callable[[Generator], Numbers], share: float) -> None:
+    shape: Callable[[Generator], Numbers], share: float
+) -> None:
     chance = np.random.default_rng(7)
     found = [growth([(SECONDS, LEVEL + shape(chance))]) for _ in range(COUNT)]
     assert sum(one is not None and one.trend in ("grows", "falls") for one in found) < share * COUNT
@@ -80,13 +82,20 @@ def test_a_constant_is_level() -> None:
 
 @pytest.mark.parametrize("shape", [noise, dependent])
 def test_five_percent_per_hour_are_seen_in_ten_minutes(
-        shape: Callable[[Generator], Numbers]) -> None:
+    shape: Callable[[Generator], Numbers],
+) -> None:
     """Of which the second half counts."""
     chance = np.random.default_rng(8)
     found = [growth([(SECONDS, LEVEL + shape(chance) + LEAK)]) for _ in range(COUNT)]
     assert sum(one is not None and one.trend == "grows" for one in found) >= 0.9 * COUNT
-    inside = [one for one in found if one is not None and one.low is not None
-              and one.high is not None and one.low <= 0.05 * LEVEL <= one.high]
+    inside = [
+        one
+        for one in found
+        if one is not None
+        and one.low is not None
+        and one.high is not None
+        and one.low <= 0.05 * LEVEL <= one.high
+    ]
     assert len(inside) >= 0.9 * COUNT
 
 

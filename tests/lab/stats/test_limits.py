@@ -29,7 +29,7 @@ def rounds(number: int, change: float, seed: int = 1, deviation: float = 0.002) 
 
 @pytest.mark.parametrize("metrics", range(1, 7))
 def test_the_levels_of_both_stages_make_at_most_one_false_failure_in_a_thousand(
-    metrics: int
+    metrics: int,
 ) -> None:
     assert metrics * suspect_level(metrics) * CONFIRM <= FALSE_FAILURES * (1 + 1e-9)
     assert suspect_level(metrics) <= 0.01
@@ -86,8 +86,9 @@ def test_a_baseline_that_differs_from_itself_makes_nothing_fine() -> None:
     assert (found.verdict, found.reason) == ("cannot tell", "noise")
 
 
-def test_a_change_far_beyond_limit_and_noise_is_found_although_the_noise_is_above_the_limit(
-) -> None:
+def test_a_change_far_beyond_limit_and_noise_is_found_although_the_noise_is_above_the_limit() -> (
+    None
+):
     found = decide(rounds(28, 1.0, 1, 0.05), rounds(28, 0, 2, 0.05), 0.01)
     assert found.floor is not None
     assert found.floor > 0.01
@@ -134,6 +135,8 @@ def test_a_metric_that_was_counted_once_cannot_be_told() -> None:
 def test_a_program_that_tosses_a_coin_fails_at_most_once_in_a_thousand() -> None:
     """It makes one call more or less, by chance."""
     tosses = np.random.default_rng(4).integers(0, 2, (20_000, 12))
-    wrong = sum(decide_counts((100 + row[:6]).tolist(), (100 + row[6:]).tolist(), 0.0)
-                == "regressed" for row in tosses)
+    wrong = sum(
+        decide_counts((100 + row[:6]).tolist(), (100 + row[6:]).tolist(), 0.0) == "regressed"
+        for row in tosses
+    )
     assert wrong / len(tosses) <= FALSE_FAILURES

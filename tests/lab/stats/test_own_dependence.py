@@ -30,7 +30,8 @@ def claimed(rounds: int, lag_one: float, effect: float, *, own: bool) -> float:
         alone = own_dependence(first.tolist()) if own else None
         ratio = ratio_of_logs(first).widened(
             max(tied.factor, alone.factor if alone else 1),
-            max(tied.strict_factor, alone.strict_factor if alone else 1))
+            max(tied.strict_factor, alone.strict_factor if alone else 1),
+        )
         found += judge(ratio, "lower", 0.0) in ("better", "worse")
     return found / CAMPAIGNS
 
@@ -44,9 +45,7 @@ def test_a_series_that_drifts_alone_is_called_different_less_often(
 
 
 @pytest.mark.parametrize(("rounds", "effect"), [(14, 0.02), (31, 0.01), (9, 0.05)])
-def test_differences_of_independent_rounds_are_found_as_before(
-    rounds: int, effect: float
-) -> None:
+def test_differences_of_independent_rounds_are_found_as_before(rounds: int, effect: float) -> None:
     before = claimed(rounds, 0.0, effect, own=False)
     assert claimed(rounds, 0.0, effect, own=True) >= before - 0.05
 

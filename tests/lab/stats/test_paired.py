@@ -15,8 +15,10 @@ from heapwise.stats.signed_rank import interval_rank, lower_tail
 
 
 def brute_force_tail(statistic: int, pairs: int) -> float:
-    sums = [sum(r for r, s in zip(range(1, pairs + 1), signs, strict=True) if s)
-            for signs in product([0, 1], repeat=pairs)]
+    sums = [
+        sum(r for r, s in zip(range(1, pairs + 1), signs, strict=True) if s)
+        for signs in product([0, 1], repeat=pairs)
+    ]
     return sum(t <= statistic for t in sums) / len(sums)
 
 
@@ -68,8 +70,7 @@ def test_three_to_five_pairs_have_the_t_interval_of_their_logarithms(pairs: int)
 
 def of_each_side(random: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.float64]:
     """A run is quick or slow: two sides, each with two modes five deviations apart."""
-    first, second = (random.choice([0.0, 5.0], shape) + random.normal(size=shape)
-                     for _ in range(2))
+    first, second = (random.choice([0.0, 5.0], shape) + random.normal(size=shape) for _ in range(2))
     return first - second
 
 

@@ -7,8 +7,9 @@ from scipy.stats import quantile_test
 from heapwise.stats.quantiles import median_interval, quantile, quantile_interval, values_needed
 
 
-@pytest.mark.parametrize(("n", "ranks"), [(6, (1, 6)), (9, (2, 8)), (10, (2, 9)), (20, (6, 15)),
-                                          (30, (10, 21))])
+@pytest.mark.parametrize(
+    ("n", "ranks"), [(6, (1, 6)), (9, (2, 8)), (10, (2, 9)), (20, (6, 15)), (30, (10, 21))]
+)
 def test_published_ranks_of_the_median(n: int, ranks: tuple[int, int]) -> None:
     found = median_interval([float(i) for i in range(1, n + 1)])
     assert (found.low, found.high) == ranks

@@ -15,20 +15,26 @@ from heapwise.stats.rare_runs import rare_runs
 LIMIT = 0.03
 
 
-def gate(random: np.random.Generator, rounds: int, new: float, base: float,
-         size: float = 2.0) -> tuple[Decision, int]:
+def gate(
+    random: np.random.Generator, rounds: int, new: float, base: float, size: float = 2.0
+) -> tuple[Decision, int]:
     """With its looks, until it decides or the rounds are over. new, base: shares of rare runs."""
     above, below, control = (
-        np.where(random.random(rounds) < share, size, 1) * np.exp(
-            0.003 * random.normal(size=rounds)) for share in (new, base, base))
+        np.where(random.random(rounds) < share, size, 1)
+        * np.exp(0.003 * random.normal(size=rounds))
+        for share in (new, base, base)
+    )
     logs = np.log(above) - (np.log(below) + np.log(control)) / 2
     look = 6
     while True:
         ended, look = look >= rounds, min(look, rounds)
-        found = decide(logs[:look].tolist(), (np.log(below) - np.log(control))[:look].tolist(),
-                       LIMIT, ended=ended,
-                       runs=RunsOfBoth(above[:look].tolist(), below[:look].tolist(),
-                                       control[:look].tolist()))
+        found = decide(
+            logs[:look].tolist(),
+            (np.log(below) - np.log(control))[:look].tolist(),
+            LIMIT,
+            ended=ended,
+            runs=RunsOfBoth(above[:look].tolist(), below[:look].tolist(), control[:look].tolist()),
+        )
         if ended or found.verdict != "cannot tell" or found.next_look is None:
             return found, look
         look = found.next_look
@@ -46,8 +52,9 @@ def test_builds_with_equal_rare_runs_do_not_fail(share: float) -> None:
     assert found["fine"] >= 16
 
 
-@pytest.mark.parametrize(("share", "fine"), [
-    pytest.param(0.1, 5, marks=pytest.mark.long), (0.2, 2)])
+@pytest.mark.parametrize(
+    ("share", "fine"), [pytest.param(0.1, 5, marks=pytest.mark.long), (0.2, 2)]
+)
 def test_runs_that_take_twice_as_long_now_and_then_are_seldom_fine(share: float, fine: int) -> None:
     """Before, a tenth of such runs was fine in all gates."""
     found = verdicts(200, share, 0.0)
@@ -70,8 +77,9 @@ def test_fine_takes_enough_rounds_to_see_them_or_says_so() -> None:
     assert unseen(found.rare) == ""
     found, rounds = gate(random, 9, 0.0, 0.0)
     assert (found.verdict, rounds) == ("fine", 9)
-    assert unseen(found.rare) == ("; in 9 rounds rare runs that need more are not seen if they are "
-                                  "fewer than 28.3 %")
+    assert unseen(found.rare) == (
+        "; in 9 rounds rare runs that need more are not seen if they are fewer than 28.3 %"
+    )
 
 
 def test_rare_runs_in_words() -> None:
@@ -79,7 +87,8 @@ def test_rare_runs_in_words() -> None:
     assert found is not None
     assert rare_words(found, "new", "base") == (
         "5 of 28 runs of new need 10.0x as much as a typical run (17.9 % of them, 95 % CI "
-        "6.1 to 36.9 %), and 0 of 56 of base")
+        "6.1 to 36.9 %), and 0 of 56 of base"
+    )
     share = rare_share(found)
     assert share is not None
     assert share.p_value < 0.01

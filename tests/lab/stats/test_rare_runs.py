@@ -18,8 +18,9 @@ NOISE: dict[str, Callable[[Random, int], np.ndarray]] = {
     "heavy tails": lambda random, n: np.exp(0.01 * random.standard_t(2, size=n)),
     "Pareto": lambda random, n: 1 + 0.01 * random.pareto(1.5, size=n),
     "spikes": lambda random, n: np.where(random.random(n) < 0.05, 1.5, 1) * random.uniform(1, 1.01),
-    "two modes": lambda random, n: np.where(random.random(n) < 0.3, 1.2, 1) * np.exp(
-        0.005 * random.normal(size=n)),
+    "two modes": lambda random, n: (
+        np.where(random.random(n) < 0.3, 1.2, 1) * np.exp(0.005 * random.normal(size=n))
+    ),
     "few values": lambda random, n: random.integers(3, 6, size=n).astype(float),
 }
 
@@ -43,8 +44,12 @@ def test_one_distribution_is_called_two_no_more_often_than_the_level(
     kind: str, rounds: int
 ) -> None:
     random, campaigns = np.random.default_rng(7), 300
-    found = [rare_runs(NOISE[kind](random, rounds).tolist(),
-                       NOISE[kind](random, 2 * rounds).tolist(), LEAST) for _ in range(campaigns)]
+    found = [
+        rare_runs(
+            NOISE[kind](random, rounds).tolist(), NOISE[kind](random, 2 * rounds).tolist(), LEAST
+        )
+        for _ in range(campaigns)
+    ]
     for level in (0.05, 0.01):
         wrong = sum(one is not None and one.p_more <= level for one in found)
         assert wrong <= campaigns * level + 3 * (campaigns * level) ** 0.5
@@ -52,8 +57,10 @@ def test_one_distribution_is_called_two_no_more_often_than_the_level(
 
 def test_a_tenth_of_runs_that_take_twice_as_long_are_found() -> None:
     random = np.random.default_rng(7)
-    found = [rare_runs(np.where(random.random(46) < 0.1, 2.0, 1.0).tolist(), [1.0] * 92, LEAST)
-             for _ in range(200)]
+    found = [
+        rare_runs(np.where(random.random(46) < 0.1, 2.0, 1.0).tolist(), [1.0] * 92, LEAST)
+        for _ in range(200)
+    ]
     assert sum(one is not None and one.p_more <= 0.05 for one in found) > 150
 
 

@@ -35,8 +35,10 @@ TWO_PERCENT = float(np.log(1.02))
 
 
 @pytest.mark.parametrize("rounds", [6, 14])
-@pytest.mark.parametrize("truth", [
-    [TWO_PERCENT] * 6, [TWO_PERCENT, 0, 0, 0, 0, 0], [TWO_PERCENT, 0.015, 0.01, 0.005, 0, 0]])
+@pytest.mark.parametrize(
+    "truth",
+    [[TWO_PERCENT] * 6, [TWO_PERCENT, 0, 0, 0, 0, 0], [TWO_PERCENT, 0.015, 0.01, 0.005, 0, 0]],
+)
 def test_the_lead_of_the_best_is_neither_enlarged_nor_uncertain(
     truth: list[float], rounds: int
 ) -> None:

@@ -19,11 +19,13 @@ def test_two_kinds_are_counted() -> None:
 @pytest.mark.parametrize("kind", ["normal", "skewed", "heavy", "uniform", "wide"])
 def test_one_kind_is_not_split(kind: str, runs: int) -> None:
     random = np.random.default_rng(runs)
-    draws = {"normal": lambda n: 0.01 * random.normal(size=n),
-             "skewed": lambda n: 0.02 * random.exponential(size=n),
-             "heavy": lambda n: 0.01 * random.standard_t(2, n),
-             "uniform": lambda n: 0.2 * random.random(n),
-             "wide": lambda n: 0.3 * random.normal(size=n)}
+    draws = {
+        "normal": lambda n: 0.01 * random.normal(size=n),
+        "skewed": lambda n: 0.02 * random.exponential(size=n),
+        "heavy": lambda n: 0.01 * random.standard_t(2, n),
+        "uniform": lambda n: 0.2 * random.random(n),
+        "wide": lambda n: 0.3 * random.normal(size=n),
+    }
     split = sum(two_clusters(np.exp(draws[kind](runs))) is not None for _ in range(1000))
     assert split <= 1
 

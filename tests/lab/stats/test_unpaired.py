@@ -22,12 +22,14 @@ def test_few_rounds_have_no_interval() -> None:
 
 @pytest.mark.parametrize("sizes", [(4, 4), (6, 6), (6, 14), (31, 31)])
 def test_the_interval_excludes_1_as_the_test_of_mann_and_whitney_rejects(
-    sizes: tuple[int, int]
+    sizes: tuple[int, int],
 ) -> None:
     random, differ = np.random.default_rng(5), 0
     for _ in range(300):
-        above, below = (np.exp(random.normal(shift, 0.05, n)) for n, shift in zip(
-            sizes, (0.05, 0.0), strict=True))
+        above, below = (
+            np.exp(random.normal(shift, 0.05, n))
+            for n, shift in zip(sizes, (0.05, 0.0), strict=True)
+        )
         found = unpaired_ratio(above.tolist(), below.tolist())
         assert found.low is not None
         assert found.high is not None
@@ -43,6 +45,9 @@ def test_it_covers_the_truth(size: int) -> None:
     for _ in range(1000):
         above, below = (np.exp(random.normal(shift, 0.02, size)) for shift in (0.1, 0.0))
         found = unpaired_ratio(above.tolist(), below.tolist())
-        held += found.low is not None and found.high is not None and (
-            found.low <= np.exp(0.1) <= found.high)
+        held += (
+            found.low is not None
+            and found.high is not None
+            and (found.low <= np.exp(0.1) <= found.high)
+        )
     assert held >= 930

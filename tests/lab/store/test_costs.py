@@ -16,9 +16,14 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 
 def test_the_mean_of_the_first_rounds_without_what_only_counted() -> None:
     stored = read_run(DATA, "749d")
-    expected = {e.id: mean(float(p.facts.wall_s) for p in stored.processes
-                           if p.experiment == e.id and not p.facts.counting and p.round < 2)
-                for e in stored.run.experiments}
+    expected = {
+        e.id: mean(
+            float(p.facts.wall_s)
+            for p in stored.processes
+            if p.experiment == e.id and not p.facts.counting and p.round < 2
+        )
+        for e in stored.run.experiments
+    }
     assert costs(DATA, stored.run.plan.smoke) == pytest.approx(expected)
     assert costs(DATA, not stored.run.plan.smoke) == {}
 

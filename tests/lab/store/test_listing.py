@@ -28,10 +28,31 @@ RUNS = 40
 
 def a_run(number: int) -> Run:
     plan = Plan("run", ["./prog", f"--seed={number}"], ["e"], {}, [], 1, 1, 1, 0.0, 0.0, 0, 0.0)
-    experiment = Experiment(1, "e", "e", "?", "", "", [], [Quantity("pair", "s", "lower")],
-                            [SubjectSpec("s", "inline", "s")], "s", 1, 0)
-    return Run(1, f"{number:04x}", "0.1.0", f"2026-01-{number % 28 + 1:02}", ["heapwise", "run"],
-               plan, MACHINE, [experiment], "running")
+    experiment = Experiment(
+        1,
+        "e",
+        "e",
+        "?",
+        "",
+        "",
+        [],
+        [Quantity("pair", "s", "lower")],
+        [SubjectSpec("s", "inline", "s")],
+        "s",
+        1,
+        0,
+    )
+    return Run(
+        1,
+        f"{number:04x}",
+        "0.1.0",
+        f"2026-01-{number % 28 + 1:02}",
+        ["heapwise", "run"],
+        plan,
+        MACHINE,
+        [experiment],
+        "running",
+    )
 
 
 MACHINE = read_machine()
@@ -77,8 +98,16 @@ def test_the_second_listing_opens_no_run(store: Path, opened: list[Path]) -> Non
     assert list_runs(store) == first
     assert opened == []
     assert first[0] == Listing(
-        store / "runs" / "0000", "0000", "2026-01-01", "run", "running", False, ["heapwise", "run"],
-        ["./prog", "--seed=0"], ["e"])
+        store / "runs" / "0000",
+        "0000",
+        "2026-01-01",
+        "run",
+        "running",
+        False,
+        ["heapwise", "run"],
+        ["./prog", "--seed=0"],
+        ["e"],
+    )
 
 
 def test_a_changed_run_is_read_again_and_no_other(store: Path, opened: list[Path]) -> None:
@@ -98,7 +127,7 @@ def test_a_changed_run_is_read_again_and_no_other(store: Path, opened: list[Path
 
 
 def test_a_file_that_was_replaced_by_an_equally_long_one_of_the_same_time_is_read(
-    store: Path
+    store: Path,
 ) -> None:
     list_runs(store)
     file = store / "runs" / "0007" / "run.json"
@@ -169,7 +198,7 @@ def test_no_single_wrong_byte_makes_a_listing_fail_or_lose_a_run(store: Path) ->
     chance = random.Random(7)
     for _ in range(150):
         place = chance.choice([chance.randrange(200), chance.randrange(len(whole))])
-        index.write_bytes(whole[:place] + bytes([chance.randrange(256)]) + whole[place + 1:])
+        index.write_bytes(whole[:place] + bytes([chance.randrange(256)]) + whole[place + 1 :])
         assert {run.folder for run in list_runs(store)} == expected
 
 
@@ -230,8 +259,9 @@ def test_a_store_that_can_only_be_read_is_listed(stored_runs: Path) -> None:
         shutil.copytree(stored_runs, folder, dirs_exist_ok=True)
         for path in (Path(folder), *Path(folder).rglob("*")):
             path.chmod(path.stat().st_mode | 0o055)
-        done = subprocess.run([sys.executable, "-c", AS_A_READER, folder], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", AS_A_READER, folder], capture_output=True, text=True, check=False
+        )
     assert (done.stdout, done.stderr) == (f"{RUNS}\n", "")
 
 
@@ -255,8 +285,12 @@ for _ in range(20):
 
 
 def test_commands_that_list_at_once_do_not_disturb_each_other(store: Path) -> None:
-    commands = [subprocess.Popen([sys.executable, "-c", LISTER, str(store), str(RUNS)],
-                                 stderr=subprocess.PIPE) for _ in range(3)]
+    commands = [
+        subprocess.Popen(
+            [sys.executable, "-c", LISTER, str(store), str(RUNS)], stderr=subprocess.PIPE
+        )
+        for _ in range(3)
+    ]
     for command in commands:
         assert command.communicate()[1] == b""
         assert command.returncode == 0
@@ -264,8 +298,15 @@ def test_commands_that_list_at_once_do_not_disturb_each_other(store: Path) -> No
     assert sorted(path.name for path in store.iterdir()) == [INDEX_FILE, "runs"]
 
 
-HOSTILE = ["a'; drop table runs; --", "b\nc", "d\x1b[31m", os.fsdecode(b"e\xff\xfe"), "f\u202e",
-           "-g", "h" * 200]
+HOSTILE = [
+    "a'; drop table runs; --",
+    "b\nc",
+    "d\x1b[31m",
+    os.fsdecode(b"e\xff\xfe"),
+    "f\u202e",
+    "-g",
+    "h" * 200,
+]
 
 
 def test_names_of_folders_are_not_statements_and_need_not_be_text(store: Path) -> None:
@@ -282,8 +323,9 @@ def test_names_of_folders_are_not_statements_and_need_not_be_text(store: Path) -
 
 
 def test_a_run_with_a_date_to_come_is_not_the_last_one(tmp_path: Path) -> None:
-    for number, created in enumerate(("2026-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00",
-                                      "2026-01-02T00:00:00+00:00")):
+    for number, created in enumerate(
+        ("2026-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00")
+    ):
         RunWriter.create(tmp_path, replace(a_run(number), created=created)).close()
     assert [run.id for run in list_runs(tmp_path)] == ["0001", "0000", "0002"]
     assert resolve_run(tmp_path, "last").name == "0002"

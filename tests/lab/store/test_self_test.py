@@ -7,8 +7,14 @@ from pathlib import Path
 from heapwise.model import Planted, SelfTest
 from heapwise.store import read_self_test, write_self_test
 
-RESULT = SelfTest("2026-11-22T12:00:00+00:00", "0.1.0", "b" * 16, "a" * 16, 33.0,
-                  [Planted("V8", "another output", "found", "")])
+RESULT = SelfTest(
+    "2026-11-22T12:00:00+00:00",
+    "0.1.0",
+    "b" * 16,
+    "a" * 16,
+    33.0,
+    [Planted("V8", "another output", "found", "")],
+)
 
 
 def test_it_is_found_again_and_private(tmp_path: Path) -> None:

@@ -45,9 +45,20 @@ from heapwise.store.writer import write_atomically
 
 def a_run(id: str = "7f3a", created: str = "2026-01-01") -> Run:
     plan = Plan("run", [], [], {}, [], 1, 1, 1, 0.0, 0.0, 0, 0.0)
-    experiment = Experiment(1, "e", "e", "?", "", "", [Parameter("size", "", [8], [8])],
-                            [Quantity("pair", "s", "lower")],
-                            [SubjectSpec("s", "inline", "s")], "s", 1, 0)
+    experiment = Experiment(
+        1,
+        "e",
+        "e",
+        "?",
+        "",
+        "",
+        [Parameter("size", "", [8], [8])],
+        [Quantity("pair", "s", "lower")],
+        [SubjectSpec("s", "inline", "s")],
+        "s",
+        1,
+        0,
+    )
     return Run(1, id, "0.1.0", created, ["heapwise"], plan, read_machine(), [experiment], "running")
 
 
@@ -97,8 +108,10 @@ def test_a_torn_last_line_is_not_damage_and_later_lines_are_whole(tmp_path: Path
     assert healed.damaged_lines == 1
 
 
-@pytest.mark.parametrize("line", [b"", b"{", b"\xff\xfe", b"[1]", b'{"kind":"other"}',
-                                  b'{"kind":"sample","process":"zero"}'])
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"{", b"\xff\xfe", b"[1]", b'{"kind":"other"}', b'{"kind":"sample","process":"zero"}'],
+)
 def test_damaged_lines_are_skipped_and_counted(tmp_path: Path, line: bytes) -> None:
     with RunWriter.create(tmp_path, a_run()) as writer:
         writer.append(a_sample(0))
@@ -252,8 +265,9 @@ def test_only_one_process_writes_a_run_and_the_lock_dies_with_it(tmp_path: Path)
     RunWriter.create(tmp_path, a_run()).close()
     folder = tmp_path / "runs/7f3a"
     before = (folder / "run.json").read_bytes()
-    with subprocess.Popen([sys.executable, "-c", LOCKER, str(tmp_path)], stdout=subprocess.PIPE,
-                          text=True) as other:
+    with subprocess.Popen(
+        [sys.executable, "-c", LOCKER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "locked\n"
         with pytest.raises(Problem, match=f"7f3a is being measured by process {other.pid}") as no:
@@ -273,7 +287,8 @@ def test_a_lock_of_a_file_with_the_same_inode_number_elsewhere_is_not_that_of_th
         samples = writer.folder / "samples.jsonl"
         locks = tmp_path / "locks"
         locks.write_text(
-            f"1: FLOCK  ADVISORY  WRITE {os.getpid()} 00:42:{samples.stat().st_ino} 0 EOF\n")
+            f"1: FLOCK  ADVISORY  WRITE {os.getpid()} 00:42:{samples.stat().st_ino} 0 EOF\n"
+        )
         monkeypatch.setattr(store_lock, "LOCKS", locks)
         assert store_lock.is_locked(samples)
     assert not store_lock.is_locked(samples)
@@ -281,8 +296,17 @@ def test_a_lock_of_a_file_with_the_same_inode_number_elsewhere_is_not_that_of_th
 
 def test_process_numbers_that_occur_twice_are_damage(tmp_path: Path) -> None:
     """As two processes leave them that measured one run at once."""
-    records = [a_sample(0), a_process(0), a_sample(1), a_sample(1), a_process(1), a_process(1),
-               replace(a_sample(2), subject="another"), a_process(2), a_sample(3)]
+    records = [
+        a_sample(0),
+        a_process(0),
+        a_sample(1),
+        a_sample(1),
+        a_process(1),
+        a_process(1),
+        replace(a_sample(2), subject="another"),
+        a_process(2),
+        a_sample(3),
+    ]
     with RunWriter.create(tmp_path, a_run()) as writer:
         for record in records:
             writer.append(record)
@@ -299,40 +323,71 @@ def stored_with(tmp_path: Path, *lines: str) -> StoredRun:
     return read_run(tmp_path, "7f3a")
 
 
-PROCESS = ('{"kind":"process","number":0,"experiment":"e","subject":"s","parameters":{"size":8},'
-           '"round":0,"status":"ok","facts":%s,"identity":%s}')
-SAMPLE = ('{"kind":"sample","process":0,"experiment":"%s","subject":"s","parameters":{"size":8},'
-          '"round":0,"repeat":0,"warm_up":false,"values":%s,"facts":%s}')
+PROCESS = (
+    '{"kind":"process","number":0,"experiment":"e","subject":"s","parameters":{"size":8},'
+    '"round":0,"status":"ok","facts":%s,"identity":%s}'
+)
+SAMPLE = (
+    '{"kind":"sample","process":0,"experiment":"%s","subject":"s","parameters":{"size":8},'
+    '"round":0,"repeat":0,"warm_up":false,"values":%s,"facts":%s}'
+)
 
 
-@pytest.mark.parametrize("line", [
-    *(PROCESS % (facts, "[]") for facts in (
-        '{"peak_rss_bytes":[]}', '{"affinity":[[]]}', '{"sizes":[{}]}', '{"steal_ticks":{}}',
-        '{"exit_code":[]}', '{"minor_faults":1e308}', '{"wall_s":"long"}', '{"calls":[1]}',
-        '{"start":{"clock":[]}}', '{"checks":[1]}', '{"end":{"expected_calls":"x"}}')),
-    *(PROCESS % ("{}", identity) for identity in (
-        '[{"malloc":[]}]', '[{"exe":1}]', '[{"affinity":["x"]}]')),
-    (PROCESS % ("{}", "[]")).replace('{"size":8}', '{"size":[8]}'),
-    SAMPLE % ("e", '{"pair":1e308}', "{}"), SAMPLE % ("e", '{"other":1.0}', "{}"),
-    SAMPLE % ("other", '{"pair":1.0}', "{}"), SAMPLE % ("e", '{"pair":1.0}', '{"cpus":[{}]}'),
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            PROCESS % (facts, "[]")
+            for facts in (
+                '{"peak_rss_bytes":[]}',
+                '{"affinity":[[]]}',
+                '{"sizes":[{}]}',
+                '{"steal_ticks":{}}',
+                '{"exit_code":[]}',
+                '{"minor_faults":1e308}',
+                '{"wall_s":"long"}',
+                '{"calls":[1]}',
+                '{"start":{"clock":[]}}',
+                '{"checks":[1]}',
+                '{"end":{"expected_calls":"x"}}',
+            )
+        ),
+        *(
+            PROCESS % ("{}", identity)
+            for identity in ('[{"malloc":[]}]', '[{"exe":1}]', '[{"affinity":["x"]}]')
+        ),
+        (PROCESS % ("{}", "[]")).replace('{"size":8}', '{"size":[8]}'),
+        SAMPLE % ("e", '{"pair":1e308}', "{}"),
+        SAMPLE % ("e", '{"other":1.0}', "{}"),
+        SAMPLE % ("other", '{"pair":1.0}', "{}"),
+        SAMPLE % ("e", '{"pair":1.0}', '{"cpus":[{}]}'),
+    ],
+)
 def test_a_line_with_a_fact_of_another_type_is_skipped(tmp_path: Path, line: str) -> None:
     stored = stored_with(tmp_path, line)
     assert (stored.processes, stored.samples, stored.damaged_lines) == ([], [], 1)
 
 
 def test_facts_that_nobody_knows_may_be_anything(tmp_path: Path) -> None:
-    stored = stored_with(tmp_path, PROCESS % ('{"novelty":[{}],"wall_s":1,"signal":null}', "[{}]"),
-                         SAMPLE % ("e", '{"pair":1}', '{"novelty":{}}'))
+    stored = stored_with(
+        tmp_path,
+        PROCESS % ('{"novelty":[{}],"wall_s":1,"signal":null}', "[{}]"),
+        SAMPLE % ("e", '{"pair":1}', '{"novelty":{}}'),
+    )
     assert (len(stored.processes), len(stored.samples), stored.damaged_lines) == (1, 1, 0)
 
 
 def test_facts_are_stored_as_they_were_printed(tmp_path: Path) -> None:
     """Whole numbers stay whole, and what was not recorded has no key."""
-    printed = {"wall_s": 1.5, "exit_code": 0, "spin_before_ns": 1000, "timed_out": False,
-               "start": {"kind": "start", "parameters": {"n": 8}, "clock": {"overhead_ns": 21.5}},
-               "checks": [{"id": "work", "ok": True, "detail": ""}],
-               "calls": {"malloc": 1, "calloc": 0, "realloc": 0, "free": 0, "aligned": 0}}
+    printed = {
+        "wall_s": 1.5,
+        "exit_code": 0,
+        "spin_before_ns": 1000,
+        "timed_out": False,
+        "start": {"kind": "start", "parameters": {"n": 8}, "clock": {"overhead_ns": 21.5}},
+        "checks": [{"id": "work", "ok": True, "detail": ""}],
+        "calls": {"malloc": 1, "calloc": 0, "realloc": 0, "free": 0, "aligned": 0},
+    }
     facts = msgspec.json.decode(json.dumps({**printed, "signal": None}), type=ProcessFacts)
     with RunWriter.create(tmp_path, a_run()) as writer:
         writer.append(replace(a_process(0), facts=facts))
@@ -341,9 +396,15 @@ def test_facts_are_stored_as_they_were_printed(tmp_path: Path) -> None:
     assert json.dumps(stored, sort_keys=True) == json.dumps(printed, sort_keys=True)
 
 
-@pytest.mark.parametrize(("part", "wrong"), [
-    ("options", {"cpus": "all"}), ("options", {"files": {"program": {"path": "/bin/x"}}}),
-    ("facts", {"quiet": []}), ("facts", {"settings": {"thp": []}})])
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        ("options", {"cpus": "all"}),
+        ("options", {"files": {"program": {"path": "/bin/x"}}}),
+        ("facts", {"quiet": []}),
+        ("facts", {"settings": {"thp": []}}),
+    ],
+)
 def test_a_run_with_an_option_or_a_fact_of_another_type_is_damaged(
     tmp_path: Path, part: str, wrong: dict[str, Any]
 ) -> None:

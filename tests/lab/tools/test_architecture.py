@@ -37,20 +37,28 @@ def test_the_dependencies_of_python_are_those_of_the_checker() -> None:
 
 
 def test_each_python_package_has_a_task() -> None:
-    table = TEXT[TEXT.index("| package | task |"):]
-    named = {name for row in re.findall(r"^\| (`.+?`) \|", table, re.MULTILINE)
-             for name in re.findall(r"`(\w+)`", row)}
+    table = TEXT[TEXT.index("| package | task |") :]
+    named = {
+        name
+        for row in re.findall(r"^\| (`.+?`) \|", table, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    }
     assert named == {name for layer in layers_of_the_checker() for name in layer}
     package = ROOT / "python" / "heapwise"
-    there = {path.stem for path in package.iterdir()
-             if path.suffix == ".py" or (path / "__init__.py").exists()}
+    there = {
+        path.stem
+        for path in package.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
     assert named == there - {"__init__", "__main__"}
 
 
 def test_each_folder_is_there_and_named() -> None:
-    table = TEXT[TEXT.index("| folder | content |"):TEXT.index("## C++ packages")]
-    named = re.findall(r"`([\w/<>.-]+)`", "\n".join(
-        row.split("|")[1] for row in table.splitlines()[2:] if row.startswith("|")))
+    table = TEXT[TEXT.index("| folder | content |") : TEXT.index("## C++ packages")]
+    named = re.findall(
+        r"`([\w/<>.-]+)`",
+        "\n".join(row.split("|")[1] for row in table.splitlines()[2:] if row.startswith("|")),
+    )
     folders = {name.split("<")[0].rstrip("/") for name in named}
     assert [name for name in folders if not (ROOT / name).is_dir()] == []
     not_ours = {"build", "dist", "cmake", "docs"}  # what was made, and what every project has

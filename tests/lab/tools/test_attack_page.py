@@ -19,8 +19,9 @@ DAMAGED = Fate(0.1, 0.9, 0, 0, 0, 0)
 
 
 def found(ours: Fate, other: Fate) -> list[list[str]]:
-    table = AttackTable("attacks/frees", [OURS, OTHER],
-                        [Attack("freed_twice", 8, {OURS: ours, OTHER: other})])
+    table = AttackTable(
+        "attacks/frees", [OURS, OTHER], [Attack("freed_twice", 8, {OURS: ours, OTHER: other})]
+    )
     return list(shortcomings([table]))
 
 

@@ -26,32 +26,43 @@ def test_each_public_declaration_of_the_tree_states_its_contract() -> None:
     assert list(offences(ROOT)) == []
 
 
-@pytest.mark.parametrize(("text", "missing"), [
-    ("int twice(int number);", "heapwise::planted:2: twice: no contract"),
-    ("/// Doubles.\nint twice(int number);", '3: twice: does not say what it "Returns:"'),
-    ("enum class side { left };", "2: side: no contract"),
-    ("template <class T>\nclass box {};", "2: box: no contract"),
-    ("/// A box.\nclass box {\n public:\n  /// Effects: empties it.\n  void clear();\n};",
-     '3: box: does not state its "Thread safety:"'),
-    ("/// A box.\nstruct box {\n  [[nodiscard]] int size() const;\n};",
-     "4: box::size: no contract"),
-    ("/// Returns: one.\nint one(int);\nint two(int);", "4: two: no contract"),
-])
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("int twice(int number);", "heapwise::planted:2: twice: no contract"),
+        ("/// Doubles.\nint twice(int number);", '3: twice: does not say what it "Returns:"'),
+        ("enum class side { left };", "2: side: no contract"),
+        ("template <class T>\nclass box {};", "2: box: no contract"),
+        (
+            "/// A box.\nclass box {\n public:\n  /// Effects: empties it.\n  void clear();\n};",
+            '3: box: does not state its "Thread safety:"',
+        ),
+        (
+            "/// A box.\nstruct box {\n  [[nodiscard]] int size() const;\n};",
+            "4: box::size: no contract",
+        ),
+        ("/// Returns: one.\nint one(int);\nint two(int);", "4: two: no contract"),
+    ],
+)
 def test_a_planted_declaration_is_found(tmp_path: Path, text: str, missing: str) -> None:
     [line] = found(tmp_path, in_namespace(text))
     assert line == f"include/heapwise/planted.hpp:{missing.removeprefix('heapwise::planted:')}"
 
 
-@pytest.mark.parametrize("text", [
-    "/// Returns: the sum.\nint sum(int, int);\n\nint sum(int, int, int);",
-    "/// As malloc.\nvoid* one(int);\nvoid* two(int);",
-    "/// Returns: one; `two` returns two.\nint one(int);\nint two(int);",
-    "/// A box.\nclass box {\n public:\n  box(const box&) = delete;\n private:\n  int size();\n};",
-    "namespace detail {\nint hidden(int);\n}",
-    "class later;",
-    "/// A box. Thread safety: none.\nclass box {\n public:\n  /// Effects: empties it.\n"
-    "  void clear();\n};\n",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/// Returns: the sum.\nint sum(int, int);\n\nint sum(int, int, int);",
+        "/// As malloc.\nvoid* one(int);\nvoid* two(int);",
+        "/// Returns: one; `two` returns two.\nint one(int);\nint two(int);",
+        "/// A box.\nclass box {\n public:\n  box(const box&) = delete;\n"
+        " private:\n  int size();\n};",
+        "namespace detail {\nint hidden(int);\n}",
+        "class later;",
+        "/// A box. Thread safety: none.\nclass box {\n public:\n  /// Effects: empties it.\n"
+        "  void clear();\n};\n",
+    ],
+)
 def test_a_declaration_that_another_covers_is_left_alone(tmp_path: Path, text: str) -> None:
     assert found(tmp_path, in_namespace(text)) == []
 
@@ -60,7 +71,8 @@ def test_a_macro_of_a_c_header_without_a_word_is_found(tmp_path: Path) -> None:
     guard = "#ifndef HEAPWISE_P_H\n#define HEAPWISE_P_H\n"
     macro = "#define HEAPWISE_INIT 0\n#endif\n"
     assert found(tmp_path, guard + macro, "p.h") == [
-        "include/heapwise/p.h:3: HEAPWISE_INIT: no contract"]
+        "include/heapwise/p.h:3: HEAPWISE_INIT: no contract"
+    ]
     assert found(tmp_path, f"{guard}/* Nothing. */\n{macro}", "p.h") == []
 
 

@@ -96,8 +96,7 @@ def test_a_published_report_may_say_where_it_is_read(root: Path) -> None:
     link = joined("http", "s://papers.internal/one")
     (root / "published" / "one.toml").write_text(f'link = "{link}"\n')
     (root / "published" / "two.toml").write_text(f'origin = "{link}"\n')
-    assert broken(root, "# Title\n") == [
-        "published/two.toml:1: names the host papers.internal"]
+    assert broken(root, "# Title\n") == ["published/two.toml:1: names the host papers.internal"]
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,32 @@ import pytest
 import check_subject
 
 
-@pytest.mark.parametrize("subject", [
-    "heap: bound the number of adoptions per refill", "README: say how long a comparison takes",
-    "tests/unit: give variables noun names", "Merge branch 'fleet'", 'Revert "heap: trim"',
-])
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "heap: bound the number of adoptions per refill",
+        "README: say how long a comparison takes",
+        "tests/unit: give variables noun names",
+        "Merge branch 'fleet'",
+        'Revert "heap: trim"',
+    ],
+)
 def test_a_subject_by_the_rule(subject: str) -> None:
     assert check_subject.trouble(subject) == ""
 
 
-@pytest.mark.parametrize(("subject", "reason"), [
-    ("style", "no area"), ("A word", "no area"), ("heap:bound", "no area"), ("", "no area"),
-    ("heap: the bound of a refill", "verb"), ("tests: What a cache keeps", "verb"),
-    ("heap: bound " + "x" * 100, "letters"),
-])
+@pytest.mark.parametrize(
+    ("subject", "reason"),
+    [
+        ("style", "no area"),
+        ("A word", "no area"),
+        ("heap:bound", "no area"),
+        ("", "no area"),
+        ("heap: the bound of a refill", "verb"),
+        ("tests: What a cache keeps", "verb"),
+        ("heap: bound " + "x" * 100, "letters"),
+    ],
+)
 def test_another_subject_is_refused(subject: str, reason: str) -> None:
     assert reason in check_subject.trouble(subject)
 

@@ -19,16 +19,34 @@ from heapwise.cli.frame.app import build_app
 ROOT = Path(__file__).resolve().parents[3]
 APP: Any = typer.main.get_command(build_app())
 
-INTERNAL = {"HEAPWISE_COUNT_OUT", "HEAPWISE_PAD", "HEAPWISE_PROBE_OUT", "HEAPWISE_RECORD",
-            "HEAPWISE_RECORD_FILE", "HEAPWISE_SCRIPT", "HEAPWISE_SENT_PEERS", "HEAPWISE_FLEET_LOCK",
-            "HEAPWISE_FLEET_ORIGIN"}
+INTERNAL = {
+    "HEAPWISE_COUNT_OUT",
+    "HEAPWISE_PAD",
+    "HEAPWISE_PROBE_OUT",
+    "HEAPWISE_RECORD",
+    "HEAPWISE_RECORD_FILE",
+    "HEAPWISE_SCRIPT",
+    "HEAPWISE_SENT_PEERS",
+    "HEAPWISE_FLEET_LOCK",
+    "HEAPWISE_FLEET_ORIGIN",
+}
 """Variables by which one of our programs tells another something. They are not for users."""
 
 PAGES = ("README.md", "CONTRIBUTING.md", ".github/**/*.md", "docs/*.md", "docs/how-to/*.md")
 OF_OTHERS = {
-    "--describe", "--self-test", "--subject",  # of the program of an experiment
-    "--markdown", "--memory", "--operation-ns", "--shards", "--transfer-ns",  # of tools/
-    "--async", "--no-nanny", "--rate", "--rps", "--temporary-allocations",
+    "--describe",
+    "--self-test",
+    "--subject",  # of the program of an experiment
+    "--markdown",
+    "--memory",
+    "--operation-ns",
+    "--shards",
+    "--transfer-ns",  # of tools/
+    "--async",
+    "--no-nanny",
+    "--rate",
+    "--rps",
+    "--temporary-allocations",
 }
 """Options of other programs that the pages name. The last line has those that are not ours."""
 
@@ -39,8 +57,11 @@ def text_of(name: str) -> str:
 
 def test_the_readme_has_each_verb_once() -> None:
     table = text_of("README.md").split("| command | purpose |\n")[1].split("\n\n")[0]
-    named = [verb for row in table.splitlines()[1:]
-             for verb in re.findall(r"`([a-z]+)`", row.split("|")[1])]
+    named = [
+        verb
+        for row in table.splitlines()[1:]
+        for verb in re.findall(r"`([a-z]+)`", row.split("|")[1])
+    ]
     assert sorted(named) == sorted(APP.commands)
 
 
@@ -51,8 +72,9 @@ def test_the_readme_has_the_number_of_checks() -> None:
 
 def test_the_options_of_the_collector_are_in_its_table() -> None:
     read = re.findall(r'^    \{"([A-Z_]+)",', text_of("src/gc/options.cpp"), re.MULTILINE)
-    listed = re.findall(r"^\| `HEAPWISE_GC_([A-Z_]+)` \|",
-                        text_of("docs/how-to/use-the-collector.md"), re.MULTILINE)
+    listed = re.findall(
+        r"^\| `HEAPWISE_GC_([A-Z_]+)` \|", text_of("docs/how-to/use-the-collector.md"), re.MULTILINE
+    )
     assert read != []
     assert sorted(listed) == sorted(read)
 
@@ -67,15 +89,16 @@ def variables() -> Iterator[str]:
     """Each name of a variable that is a constant in the laboratory's code."""
     for path in (ROOT / "python/heapwise").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if (isinstance(node, ast.Constant) and isinstance(node.value, str)
-                    and re.fullmatch(r"HEAPWISE_[A-Z_]+[A-Z]", node.value)
-                    and not node.value.startswith("HEAPWISE_TOY_")):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and re.fullmatch(r"HEAPWISE_[A-Z_]+[A-Z]", node.value)
+                and not node.value.startswith("HEAPWISE_TOY_")
+            ):
                 yield node.value
 
 
-def test_the_settings_of_the_example_exist(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_settings_of_the_example_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [example] = re.findall(r"```toml\n(.*?)```", text_of("docs/settings.md"), re.DOTALL)
     (tmp_path / "heapwise.toml").write_text(example)
     monkeypatch.chdir(tmp_path)
@@ -87,21 +110,29 @@ def test_the_presets_are_those_of_cmake() -> None:
     presets = json.loads(text_of("CMakePresets.json"))["configurePresets"]
     [sentence] = re.findall(r"The presets are (.*?); each", text_of("CONTRIBUTING.md"), re.DOTALL)
     assert re.findall(r"`(\w+)`", sentence) == [
-        each["name"] for each in presets if not each.get("hidden")]
+        each["name"] for each in presets if not each.get("hidden")
+    ]
 
 
 def options_of(command: Any) -> set[str]:
     """All options of a verb and of the verbs below it."""
-    own = {name for parameter in command.params
-           for name in (*parameter.opts, *parameter.secondary_opts)}
+    own = {
+        name
+        for parameter in command.params
+        for name in (*parameter.opts, *parameter.secondary_opts)
+    }
     return own.union(*(options_of(each) for each in getattr(command, "commands", {}).values()))
 
 
 def test_each_option_that_a_page_names_exists() -> None:
     known = options_of(APP) | {"--help"}
-    unknown = {option for pattern in PAGES for path in ROOT.glob(pattern)
-               for option in re.findall(r"`(--[a-z][a-z-]+)", path.read_text(encoding="utf-8"))
-               if option not in known}
+    unknown = {
+        option
+        for pattern in PAGES
+        for path in ROOT.glob(pattern)
+        for option in re.findall(r"`(--[a-z][a-z-]+)", path.read_text(encoding="utf-8"))
+        if option not in known
+    }
     assert unknown == OF_OTHERS
 
 

@@ -32,16 +32,27 @@ def figure(median: float, base: float, verdict: str) -> Figure:
     return Figure(median, median / base, median / base - 0.01, median / base + 0.01, verdict)
 
 
-def measured(real_s: float = 0.9, verdict: str = "better", played_ns: float = 80,
-             peak_mib: float = 12) -> Measured:
+def measured(
+    real_s: float = 0.9, verdict: str = "better", played_ns: float = 80, peak_mib: float = 12
+) -> Measured:
     """A program of 1 s with a million calls, under one allocator beside glibc."""
     return Measured(
-        "cpu", Compared({"glibc": Figure(1.0), "other": figure(real_s, 1.0, verdict)},
-                        {"glibc": Figure(10 * MIB), "other": figure(peak_mib * MIB, 10 * MIB,
-                                                                    "worse")}),
-        Replayed({"glibc": Figure(100), "other": figure(played_ns, 100, "better")},
-                 {"glibc": Figure(6 * MIB), "other": figure(7 * MIB, 6 * MIB, "worse")},
-                 1_000_000, 1, "pass"), "", 9, 0.1)
+        "cpu",
+        Compared(
+            {"glibc": Figure(1.0), "other": figure(real_s, 1.0, verdict)},
+            {"glibc": Figure(10 * MIB), "other": figure(peak_mib * MIB, 10 * MIB, "worse")},
+        ),
+        Replayed(
+            {"glibc": Figure(100), "other": figure(played_ns, 100, "better")},
+            {"glibc": Figure(6 * MIB), "other": figure(7 * MIB, 6 * MIB, "worse")},
+            1_000_000,
+            1,
+            "pass",
+        ),
+        "",
+        9,
+        0.1,
+    )
 
 
 def results(**programs: Measured) -> Results:
@@ -64,8 +75,11 @@ def test_the_predicted_peak_adds_what_the_library_itself_takes() -> None:
 
 
 def test_only_pairs_that_compare_is_sure_of_are_judged() -> None:
-    found = pairs(results(a=measured(), b=measured(played_ns=120), c=measured(
-        real_s=1.1, verdict="cannot tell")))
+    found = pairs(
+        results(
+            a=measured(), b=measured(played_ns=120), c=measured(real_s=1.1, verdict="cannot tell")
+        )
+    )
     agreed = agreement(found)
     assert agreed is not None
     assert (agreed.hits, agreed.rows) == (1, 2)
@@ -99,8 +113,9 @@ def test_the_busiest_process_is_found_in_a_real_trace(tmp_path: Path) -> None:
     """A shell that starts a Python: the Python makes nearly all events."""
     trace = tmp_path / "trace.hwt"
     python = f"{sys.executable} -I -c 'print([str(n) for n in range(100000)][-1])'"
-    subprocess.run([*recorder(trace, follows=True), "sh", "-c", f"{python}; :"], check=True,
-                   timeout=120)
+    subprocess.run(
+        [*recorder(trace, follows=True), "sh", "-c", f"{python}; :"], check=True, timeout=120
+    )
     recorded = json.loads(Path(f"{trace}.json").read_text())["processes"]
     found = busiest_process(recorded)
     assert found.trace != trace
@@ -118,12 +133,23 @@ def test_figures_are_kept_whole(tmp_path: Path) -> None:
 
 def test_rows_of_the_second_label_and_of_other_schedules_stay_out() -> None:
     def row(subject: str, schedule: str) -> dict[str, object]:
-        return {"subject": subject, "median": 2.0, "ratio": None, "ratio_low": None,
-                "ratio_high": None, "verdict": "baseline",
-                "parameters": {"quantity": "time", "schedule": schedule}}
+        return {
+            "subject": subject,
+            "median": 2.0,
+            "ratio": None,
+            "ratio_low": None,
+            "ratio_high": None,
+            "verdict": "baseline",
+            "parameters": {"quantity": "time", "schedule": schedule},
+        }
 
-    result = {"rows": [row("malloc@glibc", "fast"), row("malloc@glibc-control", "fast"),
-                       row("malloc@glibc", "order")]}
+    result = {
+        "rows": [
+            row("malloc@glibc", "fast"),
+            row("malloc@glibc-control", "fast"),
+            row("malloc@glibc", "order"),
+        ]
+    }
     assert figures(result, "time", schedule="fast") == {"glibc": Figure(2.0)}
     assert figures(result, "peak_memory") == {}
 
@@ -138,10 +164,23 @@ def test_the_estimate_grows_with_rounds_and_allocators(tmp_path: Path) -> None:
 def test_a_real_program_is_compared_and_replayed_once(tmp_path: Path) -> None:
     """The second time it has nothing to do: what the file has is not measured again."""
     kept, text = tmp_path / "kept.json", tmp_path / "page.md"
-    command = [sys.executable, "-m", "fidelity", "--results", str(kept), "--small", "--program",
-               "lua", "--allocators", "heapwise", "--rounds", "2"]
-    done = subprocess.run(command, cwd=ROOT / "tools", capture_output=True, text=True, check=False,
-                          timeout=300)
+    command = [
+        sys.executable,
+        "-m",
+        "fidelity",
+        "--results",
+        str(kept),
+        "--small",
+        "--program",
+        "lua",
+        "--allocators",
+        "heapwise",
+        "--rounds",
+        "2",
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT / "tools", capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     found = load_results(kept).programs["lua"]
     assert found.refused == ""

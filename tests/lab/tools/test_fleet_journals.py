@@ -11,8 +11,16 @@ from fleet_faults.journals import Journals, Lost
 
 
 def line(number: int, round_: int) -> str:
-    return json.dumps({"kind": "process", "number": number, "round": round_, "subject": "glibc",
-                       "status": "ok", "facts": {}})
+    return json.dumps(
+        {
+            "kind": "process",
+            "number": number,
+            "round": round_,
+            "subject": "glibc",
+            "status": "ok",
+            "facts": {},
+        }
+    )
 
 
 def write(folder: Path, *lines: str) -> None:
@@ -35,10 +43,13 @@ def test_all_once_is_good(journals: Journals, tmp_path: Path) -> None:
     assert journals.demand_all(tmp_path / "store", rounds=2) == 1
 
 
-@pytest.mark.parametrize(("stored", "rounds", "words"), [
-    (GOOD[:2], 2, "not what its machine has"),
-    (GOOD, 3, "lacks steps"),
-])
+@pytest.mark.parametrize(
+    ("stored", "rounds", "words"),
+    [
+        (GOOD[:2], 2, "not what its machine has"),
+        (GOOD, 3, "lacks steps"),
+    ],
+)
 def test_the_clients_store_must_have_all(
     journals: Journals, tmp_path: Path, stored: tuple[str, ...], rounds: int, words: str
 ) -> None:
@@ -47,8 +58,10 @@ def test_the_clients_store_must_have_all(
         journals.demand_all(tmp_path / "store", rounds)
 
 
-@pytest.mark.parametrize(("lines", "words"), [
-    ((*GOOD, line(1, 2)), "process twice"), ((*GOOD, line(2, 1)), "step twice")])
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [((*GOOD, line(1, 2)), "process twice"), ((*GOOD, line(2, 1)), "step twice")],
+)
 def test_nothing_may_be_there_twice(tmp_path: Path, lines: tuple[str, ...], words: str) -> None:
     write(tmp_path / "machine/jobs/f1-one/store/runs/f1-one", *lines)
     write(tmp_path / "store/runs/f1-one", *lines)

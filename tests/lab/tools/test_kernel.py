@@ -22,15 +22,15 @@ def read(data: bytes) -> dict[str, tuple[int, bytes]]:
     found: dict[str, tuple[int, bytes]] = {}
     at = 0
     while True:
-        head = data[at:at + HEAD_BYTES]
+        head = data[at : at + HEAD_BYTES]
         assert head[:6] == b"070701"
-        fields = [int(head[6 + 8 * i:14 + 8 * i], 16) for i in range(13)]
+        fields = [int(head[6 + 8 * i : 14 + 8 * i], 16) for i in range(13)]
         mode, size, name_bytes = fields[1], fields[6], fields[11]
-        name = data[at + HEAD_BYTES:at + HEAD_BYTES + name_bytes - 1].decode()
+        name = data[at + HEAD_BYTES : at + HEAD_BYTES + name_bytes - 1].decode()
         begin = -(-(at + HEAD_BYTES + name_bytes) // 4) * 4
         if name == "TRAILER!!!":
             return found
-        found[name] = (mode, data[begin:begin + size])
+        found[name] = (mode, data[begin : begin + size])
         at = -(-(begin + size) // 4) * 4
 
 
@@ -68,7 +68,8 @@ def test_a_guest_has_whole_folders_without_what_python_keeps(busybox: Path, tmp_
     guest = Guest()
     guest.add(tmp_path / "given")
     assert [name for name in guest.with_command("") if "given" in name] == [
-        str(tmp_path / "given/a/b")]
+        str(tmp_path / "given/a/b")
+    ]
 
 
 def test_without_busybox_there_is_no_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,8 +101,11 @@ while [ $# -gt 3 ]; do shift; done
 
 
 def test_the_output_and_the_exit_code_come_back(busybox: Path, programs: Path) -> None:
-    fake(programs, "qemu-system-x86_64",
-         QEMU + "printf 'one\\r\\ntwo\\r\\n' >$2; printf '3\\r\\n' >$3; echo Linux version >$1")
+    fake(
+        programs,
+        "qemu-system-x86_64",
+        QEMU + "printf 'one\\r\\ntwo\\r\\n' >$2; printf '3\\r\\n' >$3; echo Linux version >$1",
+    )
     ended = Machine(busybox).run(Guest(), "exit 3")
     assert (ended.exit_code, ended.output, ended.console) == (3, "one\ntwo\n", "Linux version\n")
 
@@ -123,9 +127,13 @@ def test_an_accelerator_with_which_no_kernel_starts_is_left_out(
     monkeypatch.setattr("kernel.machine.START_S", 15.0)
     for failure in ("exit 1", "exec sleep 60"):
         log = tmp_path / "log"
-        fake(programs, "qemu-system-x86_64",
-             f"echo $2 >>{log}; case $2 in *kvm) {failure};; esac\n" + QEMU +
-             "echo Linux version >$1; echo 0 >$3")
+        fake(
+            programs,
+            "qemu-system-x86_64",
+            f"echo $2 >>{log}; case $2 in *kvm) {failure};; esac\n"
+            + QEMU
+            + "echo Linux version >$1; echo 0 >$3",
+        )
         machine = Machine(busybox)
         assert machine.run(Guest(), "").exit_code == 0
         assert machine.run(Guest(), "").exit_code == 0
@@ -149,8 +157,11 @@ def test_a_kernel_is_downloaded_once_and_unpacked(
     log = tmp_path / "log"
     fake(programs, "apt-cache", f"echo linux-image-cloud-amd64; echo '  Depends: {NAME}'")
     fake(programs, "apt-get", f'echo "$@" >>{log}; touch "$2_6.1_amd64.deb"')
-    fake(programs, "dpkg", 'test -e "$2" && mkdir -p "$3/boot"; '
-                           'touch "$3/boot/vmlinuz-6.1.0-1-cloud-amd64"')
+    fake(
+        programs,
+        "dpkg",
+        'test -e "$2" && mkdir -p "$3/boot"; touch "$3/boot/vmlinuz-6.1.0-1-cloud-amd64"',
+    )
     folder = Path("kept")
     image = kernel_image(folder)
     assert image == folder / NAME / "boot/vmlinuz-6.1.0-1-cloud-amd64"
@@ -159,10 +170,13 @@ def test_a_kernel_is_downloaded_once_and_unpacked(
     assert not list(folder.glob("*.deb"))
 
 
-@pytest.mark.parametrize(("cache", "get", "reason"), [
-    ("exit 0", "exit 0", "apt knows no package linux-image-cloud-amd64"),
-    (f"echo ' Depends: {NAME}'", "echo 'no network' >&2; exit 100", "no network"),
-])
+@pytest.mark.parametrize(
+    ("cache", "get", "reason"),
+    [
+        ("exit 0", "exit 0", "apt knows no package linux-image-cloud-amd64"),
+        (f"echo ' Depends: {NAME}'", "echo 'no network' >&2; exit 100", "no network"),
+    ],
+)
 def test_a_kernel_that_cannot_be_had_has_a_reason(
     programs: Path, tmp_path: Path, cache: str, get: str, reason: str
 ) -> None:
@@ -177,7 +191,10 @@ def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     tools = Path(__file__).parents[3] / "tools"
     done = subprocess.run(
         [sys.executable, "-m", "kernel", "--folder", str(tmp_path), "--", "true"],
-        env={"PATH": str(tmp_path), "PYTHONPATH": str(tools)}, capture_output=True, text=True,
-        check=False)
+        env={"PATH": str(tmp_path), "PYTHONPATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 5
     assert done.stderr.startswith("error: ")

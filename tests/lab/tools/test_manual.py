@@ -17,8 +17,13 @@ PAGES = {page.name: page for page in pages()}
 
 def shown(page: Page) -> str:
     """As a terminal of 80 columns shows it, without overstriking."""
-    done = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-P-c", "-P-b", "-P-u"],
-                          input=page.text, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["groff", "-man", "-Tascii", "-ww", "-P-c", "-P-b", "-P-u"],
+        input=page.text,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stderr == ""
     return done.stdout
 

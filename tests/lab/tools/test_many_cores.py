@@ -21,9 +21,19 @@ def counts_of(**lines: CacheLine) -> Counts:
 
 
 def lock_of(acquisitions: int, hold_ns: int) -> Lock:
-    return Lock(locks=1, acquisitions=acquisitions, contended=0, handovers=0, hold_ns=hold_ns,
-                p99_hold_ns=0, longest_ns=0, interrupted=0, busiest_acquisitions=acquisitions,
-                busiest_handovers=0, busiest_hold_ns=hold_ns)
+    return Lock(
+        locks=1,
+        acquisitions=acquisitions,
+        contended=0,
+        handovers=0,
+        hold_ns=hold_ns,
+        p99_hold_ns=0,
+        longest_ns=0,
+        interrupted=0,
+        busiest_acquisitions=acquisitions,
+        busiest_handovers=0,
+        busiest_hold_ns=hold_ns,
+    )
 
 
 def test_reads_what_the_heap_writes() -> None:

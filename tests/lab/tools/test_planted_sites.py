@@ -21,24 +21,40 @@ from planted_sites.programs import PROGRAMS, SOURCES, Planted, build, is_planted
 def candidates(program: Path, folder: Path, steps: int) -> list[tuple[str, list[str]]]:
     """Policy and places of each, with most blocks first."""
     trace = folder / "planted.hwt"
-    subprocess.run([str(native_part(DRAIN)), "-o", str(trace), "--recorder",
-                    str(native_part(RECORDER)), "--", str(program), str(steps)], check=True,
-                   timeout=120)
+    subprocess.run(
+        [
+            str(native_part(DRAIN)),
+            "-o",
+            str(trace),
+            "--recorder",
+            str(native_part(RECORDER)),
+            "--",
+            str(program),
+            str(steps),
+        ],
+        check=True,
+        timeout=120,
+    )
     with open_trace(trace) as opened:
         found, _ = find_candidates(opened, read_contents(opened))
         symbols = Symbols(opened.modules)
         addresses = [[opened.site_address(site) for site in each.sites] for each in found]
         symbols.learn(address for each in addresses for address in each if address is not None)
-        return [(each.policy, [str(symbols.place(a)) for a in places if a is not None])
-                for each, places in zip(found, addresses, strict=True)]
+        return [
+            (each.policy, [str(symbols.place(a)) for a in places if a is not None])
+            for each, places in zip(found, addresses, strict=True)
+        ]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.name for program in PROGRAMS])
 def test_the_planted_site_is_a_candidate(program: Planted, tmp_path: Path) -> None:
     found = candidates(build(program.name, tmp_path, changed=False), tmp_path, 40_000)
     if program.policy:
-        assert [each for each in found if each[0] == program.policy
-                and any(is_planted(place, program) for place in each[1])], found
+        assert [
+            each
+            for each in found
+            if each[0] == program.policy and any(is_planted(place, program) for place in each[1])
+        ], found
     elif program.name != "short_threads":  # whose pool is a candidate, which costs time
         assert not found
 
@@ -48,8 +64,13 @@ def test_there_are_ten_programs_and_each_has_its_source() -> None:
     assert {file.stem for file in SOURCES.glob("*.cpp")} == {each.name for each in PROGRAMS}
 
 
-def judged(policy: str = "arena", place: str = "parse (parser.cpp:3)", predicted: float = 0.010,
-           gained: float = 0.012, low: float = 0.90) -> Judged:
+def judged(
+    policy: str = "arena",
+    place: str = "parse (parser.cpp:3)",
+    predicted: float = 0.010,
+    gained: float = 0.012,
+    low: float = 0.90,
+) -> Judged:
     return Judged(Found(policy, place, predicted, "1 of 1"), gained, 0.95, low, low + 0.1, 30, 0.1)
 
 
@@ -77,7 +98,10 @@ def test_the_gain_is_compared_only_if_there_is_one() -> None:
 def test_the_page_says_what_is_met() -> None:
     results = Results("Test CPU", 2, {"parser": judged(), "compute": judged(low=1.02)})
     assert [(figure, met) for _, _, figure, met in rows(results)] == [
-        ("1 of 2", False), ("2 of 2", True), ("1", False)]
+        ("1 of 2", False),
+        ("2 of 2", True),
+        ("1", False),
+    ]
     text = page(results)
     assert "| parser | arena | arena: parse (parser.cpp:3) | yes | 10.0 | 12.0 | 0.83 |" in text
     assert "| compute | nothing | arena: parse (parser.cpp:3) | **no** |" in text
@@ -89,12 +113,24 @@ def test_the_page_says_what_is_met() -> None:
 def test_the_first_advice_is_read_from_the_result() -> None:
     each = {"subject": "candidate_1", "place": "f (a.cpp:1)", "policy": "arena", "others": ["g"]}
     names = {"as_recorded": 10.0, "candidate_1": 8.0}
-    found = {"advice": "1 of 1 candidates gains time, in the replay.",
-             "headlines": ["f (a.cpp:1) and g: an arena saves"],
-             "run": {"plan": {"options": {"replay": {
-                 "quantity": "time", "calls": 1000, "candidates": [each]}}}},
-             "rows": [{"subject": name, "parameters": {"quantity": "time"}, "median": median,
-                       "ratio": median / 10} for name, median in names.items()]}
+    found = {
+        "advice": "1 of 1 candidates gains time, in the replay.",
+        "headlines": ["f (a.cpp:1) and g: an arena saves"],
+        "run": {
+            "plan": {
+                "options": {"replay": {"quantity": "time", "calls": 1000, "candidates": [each]}}
+            }
+        },
+        "rows": [
+            {
+                "subject": name,
+                "parameters": {"quantity": "time"},
+                "median": median,
+                "ratio": median / 10,
+            }
+            for name, median in names.items()
+        ],
+    }
     first = first_gain(found)
     assert (first.policy, first.place) == ("arena", "f (a.cpp:1) and g")
     assert first.seconds == pytest.approx(2e-6)

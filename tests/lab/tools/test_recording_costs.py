@@ -30,8 +30,9 @@ from recording.rivals import LOCK, Rivals, find_rivals
 from recording.run import Cost, run
 
 ROOT = Path(__file__).resolve().parents[3]
-PYTHON3 = RealProgram("python3", ["/usr/bin/python3", "-s", "records.py"], None, {},
-                      Path("/nowhere"), [])
+PYTHON3 = RealProgram(
+    "python3", ["/usr/bin/python3", "-s", "records.py"], None, {}, Path("/nowhere"), []
+)
 GAWK = RealProgram("gawk", ["gawk", "-f", "count.awk"], None, {}, Path("/nowhere"), [])
 
 
@@ -39,8 +40,14 @@ def test_each_recorder_runs_what_it_can_record() -> None:
     both = Rivals("/usr/bin/heaptrack", Path("/env/bin/python"))
     assert set(ways_of(GAWK, both)) == {"plain", "heapwise", "profile", "heaptrack"}
     ways = ways_of(PYTHON3, both)
-    assert set(ways) == {"plain", "heapwise", "profile", "heaptrack", "plain, memray's python",
-                         "memray"}
+    assert set(ways) == {
+        "plain",
+        "heapwise",
+        "profile",
+        "heaptrack",
+        "plain, memray's python",
+        "memray",
+    }
     assert ways["plain, memray's python"] == ["/env/bin/python", "records.py"]
     assert ways["memray"][-1] == "records.py"
     assert set(ways_of(PYTHON3, Rivals())) == {"plain", "heapwise", "profile"}
@@ -108,12 +115,16 @@ def test_processes_that_a_command_leaves_running_are_ended(tmp_path: Path, end: 
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_measurement_ends_what_it_has_started(tmp_path: Path,
-                                                             sent: signal.Signals) -> None:
+def test_an_interrupted_measurement_ends_what_it_has_started(
+    tmp_path: Path, sent: signal.Signals
+) -> None:
     file = tmp_path / "number"
-    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, LEAVES_A_SERVER.format("wait")],
-                          cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
-                          stderr=subprocess.DEVNULL) as measurement:
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, LEAVES_A_SERVER.format("wait")],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
+        stderr=subprocess.DEVNULL,
+    ) as measurement:
         assert _waited(file.exists)
         server = int(file.read_text())
         assert not _has_ended(server)
@@ -149,20 +160,33 @@ def test_a_command_is_ended_if_its_start_is_interrupted(
 
 
 def test_the_page_says_which_recorder_failed() -> None:
-    figures = {"wall_s": {"plain": [1.0, 2.0], "heapwise": [1.1, 2.2]},
-               "processor_s": {"plain": [0.0, 0.01], "heapwise": [0.01, 0.01]},
-               "failed": {"heaptrack": "exit status 1"}, "processes": 3, "events": 200_000,
-               "bytes": 100_000}
+    figures = {
+        "wall_s": {"plain": [1.0, 2.0], "heapwise": [1.1, 2.2]},
+        "processor_s": {"plain": [0.0, 0.01], "heapwise": [0.01, 0.01]},
+        "failed": {"heaptrack": "exit status 1"},
+        "processes": 3,
+        "events": 200_000,
+        "bytes": 100_000,
+    }
     text = page({"machine": "Test CPU", "processors": 2, "programs": {"redis": figures}})
     assert "| redis | 1.500 | 1.100 | - | - | fails | - | 3 | 200,000 | 0.50 |" in text
 
 
 def test_the_page_judges_the_worst_profiled_program() -> None:
     def timed(profile: float) -> dict[str, object]:
-        return {"wall_s": {"plain": [1.0], "heapwise": [1.0], "profile": [profile]},
-                "processor_s": {}, "processes": 1, "events": 1, "bytes": 1}
-    kept = {"machine": "Test CPU", "processors": 2,
-            "programs": {"perl": timed(1.004), "gawk": timed(1.02)}}
+        return {
+            "wall_s": {"plain": [1.0], "heapwise": [1.0], "profile": [profile]},
+            "processor_s": {},
+            "processes": 1,
+            "events": 1,
+            "bytes": 1,
+        }
+
+    kept = {
+        "machine": "Test CPU",
+        "processors": 2,
+        "programs": {"perl": timed(1.004), "gawk": timed(1.02)},
+    }
     line = "| time with a sampled profile, {} | at most 0.5 % more | median {}, worst {} | {} |"
     assert line.format("2 programs", "+1.2%", "+2.0% (gawk)", "no") in page(kept)
     del kept["programs"]["gawk"]  # type: ignore[attr-defined]
@@ -171,10 +195,17 @@ def test_the_page_judges_the_worst_profiled_program() -> None:
 
 def test_the_page_says_what_it_takes_to_start() -> None:
     wall = {"plain": [0.001] * 7, "heapwise": [0.004, *[0.005] * 5, 0.006], "profile": [0.003] * 7}
-    text = page({"machine": "Test CPU", "processors": 2,
-                 "start": {"wall_s": wall, "processor_s": {**wall, "profile": [0.0015] * 7}}})
-    assert ("takes 4.0 ms (95 % CI 3.0 to 5.0) longer if it is recorded, and 2.0 ms (95 % CI 2.0 "
-            "to 2.0) with a sampled profile; 4.0 ms (95 % CI 3.0 to 5.0) and 0.5 ms") in text
+    text = page(
+        {
+            "machine": "Test CPU",
+            "processors": 2,
+            "start": {"wall_s": wall, "processor_s": {**wall, "profile": [0.0015] * 7}},
+        }
+    )
+    assert (
+        "takes 4.0 ms (95 % CI 3.0 to 5.0) longer if it is recorded, and 2.0 ms (95 % CI 2.0 "
+        "to 2.0) with a sampled profile; 4.0 ms (95 % CI 3.0 to 5.0) and 0.5 ms"
+    ) in text
 
 
 def test_the_start_is_measured(tmp_path: Path) -> None:
@@ -186,30 +217,44 @@ def test_the_start_is_measured(tmp_path: Path) -> None:
 def test_the_cost_of_an_event_is_a_median_with_its_interval() -> None:
     def cost(first: int) -> dict[str, list[float]]:
         rounds = [float(first + each) for each in range(7)]
-        return {"wall_ns": rounds, "program_ns": rounds,
-                "processor_ns": [2 * each for each in rounds]}
-    load = {f"{threads}, {stacks}": cost(20 if threads == "1 thread" else 30)
-            for threads in ("1 thread", "8 threads")
-            for stacks in ("caller only", "a stack of 1 in 256")}
+        return {
+            "wall_ns": rounds,
+            "program_ns": rounds,
+            "processor_ns": [2 * each for each in rounds],
+        }
+
+    load = {
+        f"{threads}, {stacks}": cost(20 if threads == "1 thread" else 30)
+        for threads in ("1 thread", "8 threads")
+        for stacks in ("caller only", "a stack of 1 in 256")
+    }
     text = page({"machine": "Test CPU", "processors": 2, "load": load})
-    assert ("| cost of an event, 1 thread, caller only | at most 25 ns | 23 ns (95 % CI 20 to 26) "
-            "of the program's time; 23 ns (95 % CI 20 to 26) of its processor time; 46 ns (95 % CI "
-            "40 to 52) of processor time with the drain's | yes |") in text
+    assert (
+        "| cost of an event, 1 thread, caller only | at most 25 ns | 23 ns (95 % CI 20 to 26) "
+        "of the program's time; 23 ns (95 % CI 20 to 26) of its processor time; 46 ns (95 % CI "
+        "40 to 52) of processor time with the drain's | yes |"
+    ) in text
     assert "at most 1.2 | 1.43 (95 % CI 1.38 to 1.50); the threads wait" in text
     assert "without what starts take" not in text  # figures of an earlier version
     for name, each in load.items():
         later = 38 if name.startswith("1 thread") else 45
         each |= {"later_ns": [float(later)] * 7, "starts_ms": [2.0] * 7}
     text = page({"machine": "Test CPU", "processors": 2, "load": load})
-    assert ("| the same without what starts take, caller only | at most 1.2 | 45 / 38 ns = 1.18 "
-            "(95 % CI 1.18 to 1.18); starts take 2.0 ms (95 % CI 2.0 to 2.0) of processor time "
-            "with 8 threads, 2.0 ms (95 % CI 2.0 to 2.0) with one | yes |") in text
+    assert (
+        "| the same without what starts take, caller only | at most 1.2 | 45 / 38 ns = 1.18 "
+        "(95 % CI 1.18 to 1.18); starts take 2.0 ms (95 % CI 2.0 to 2.0) of processor time "
+        "with 8 threads, 2.0 ms (95 % CI 2.0 to 2.0) with one | yes |"
+    ) in text
     assert "as many live blocks" not in text
-    load["1 thread with the blocks of 8, caller only"] = {"later_ns": [30.0] * 7,
-                                                          "starts_ms": [1.0] * 7}
+    load["1 thread with the blocks of 8, caller only"] = {
+        "later_ns": [30.0] * 7,
+        "starts_ms": [1.0] * 7,
+    }
     text = page({"machine": "Test CPU", "processors": 2, "load": load})
-    assert ("| the same beside 1 thread with as many live blocks | at most 1.2 | 45 / 30 ns = 1.50 "
-            "(95 % CI 1.50 to 1.50);") in text
+    assert (
+        "| the same beside 1 thread with as many live blocks | at most 1.2 | 45 / 30 ns = 1.50 "
+        "(95 % CI 1.50 to 1.50);"
+    ) in text
     load["1 thread, caller only"]["wall_ns"] = [25.1]
     assert "| 25 ns of the program's time" in page({"machine": "", "processors": 2, "load": load})
 
@@ -217,16 +262,25 @@ def test_the_cost_of_an_event_is_a_median_with_its_interval() -> None:
 def test_the_time_of_starts_is_told_from_that_of_events() -> None:
     def cost(processor: float, events: int) -> Cost:
         return Cost(0.0, processor, f"0.0 0.0 {events}".encode())
+
     million = 10**6
     # 40 ns an event, and 5 ms for the starts.
-    found = _later((cost(0.01, million), cost(0.055, million)),
-                   (cost(0.04, 4 * million), cost(0.205, 4 * million)))
+    found = _later(
+        (cost(0.01, million), cost(0.055, million)),
+        (cost(0.04, 4 * million), cost(0.205, 4 * million)),
+    )
     assert found == pytest.approx({"later_ns": 40.0, "starts_ms": 5.0})
 
 
 def test_the_page_judges_how_fast_a_trace_is_read() -> None:
-    each = {"events": 10**9, "kept": 10**8, "bytes": 1 << 24, "events_per_s": 55e6,
-            "events_per_processor_s": 41e6, "reader_bytes": 50 << 20}
+    each = {
+        "events": 10**9,
+        "kept": 10**8,
+        "bytes": 1 << 24,
+        "events_per_s": 55e6,
+        "events_per_processor_s": 41e6,
+        "reader_bytes": 50 << 20,
+    }
     text = page({"machine": "Test CPU", "processors": 2, "limit": {"16": each}})
     line = "| reading 16 MiB: speed | at least 50 M events/s | {} | {} |"
     assert line.format("55 M; 41 M in a second of processor time", "yes") in text
@@ -240,8 +294,9 @@ def test_the_page_judges_how_fast_a_trace_is_read() -> None:
     assert counted.format(3, "recorded in 41 s | no") in text
     del each["events_per_processor_s"]
     each["events_per_s"] = 45e6
-    assert line.format("45 M", "no") in page({"machine": "", "processors": 2,
-                                              "limit": {"16": each}})
+    assert line.format("45 M", "no") in page(
+        {"machine": "", "processors": 2, "limit": {"16": each}}
+    )
 
 
 def test_a_limit_is_measured_with_all_calls(tmp_path: Path) -> None:
@@ -252,8 +307,9 @@ def test_a_limit_is_measured_with_all_calls(tmp_path: Path) -> None:
     assert found["events"] >= 4_000_000
 
 
-@pytest.mark.parametrize("change", [{"calls": [0] * 8 + [99]}, {"lost_ends": 1},
-                                    {"events_missed": 1}])
+@pytest.mark.parametrize(
+    "change", [{"calls": [0] * 8 + [99]}, {"lost_ends": 1}, {"events_missed": 1}]
+)
 def test_calls_that_are_missing_or_wrong_are_counted(change: dict[str, Any]) -> None:
     right = {"calls": [0] * 8 + [100], "events_missed": 0, "unknown_ends": 0, "lost_ends": 0}
     assert _missing(right, 100) == 0
@@ -261,9 +317,10 @@ def test_calls_that_are_missing_or_wrong_are_counted(change: dict[str, Any]) -> 
 
 
 def test_the_page_says_what_a_change_of_threads_takes() -> None:
-    turns = {"1 thread": {"instructions": 2000, "events": 10, "changes": 0},
-             "8 threads that pass after each call": {"instructions": 5000, "events": 20,
-                                                     "changes": 10}}
+    turns = {
+        "1 thread": {"instructions": 2000, "events": 10, "changes": 0},
+        "8 threads that pass after each call": {"instructions": 5000, "events": 20, "changes": 10},
+    }
     text = page({"machine": "Test CPU", "processors": 2, "turns": turns})
     assert "| at most 1.2 | 250 / 200 = 1.25; 100 for a change of threads | no |" in text
 
@@ -273,8 +330,9 @@ def test_threads_by_turns_are_counted(tmp_path: Path, monkeypatch: pytest.Monkey
     built = Path(__file__).resolve().parents[3] / "build" / "wheel" / "native"
     if built.is_dir():
         monkeypatch.setenv("HEAPWISE_NATIVE", str(built))
-    monkeypatch.setattr("recording.measure.TURNS",
-                        (("1 thread", 1, 2000, 0), ("3 threads", 3, 4000, 1)))
+    monkeypatch.setattr(
+        "recording.measure.TURNS", (("1 thread", 1, 2000, 0), ("3 threads", 3, 4000, 1))
+    )
     found = measure_turns(tmp_path)
     assert found["1 thread"]["changes"] < 10
     assert found["3 threads"]["changes"] > 15_000  # 12,000 if they passed after two calls
@@ -284,11 +342,27 @@ def test_threads_by_turns_are_counted(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.skipif(not shutil.which("heaptrack"), reason="heaptrack is not installed")
 def test_one_command_measures_and_writes_the_page(tmp_path: Path) -> None:
     results, target = tmp_path / "costs.json", tmp_path / "page.md"
-    command = [sys.executable, "-m", "recording", "--only", "programs", "--program", "gawk",
-               "--small", "--rounds", "2", "--without", "memray", "--results", str(results),
-               "--page", str(target)]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "tools"}, check=True,
-                   timeout=120)
+    command = [
+        sys.executable,
+        "-m",
+        "recording",
+        "--only",
+        "programs",
+        "--program",
+        "gawk",
+        "--small",
+        "--rounds",
+        "2",
+        "--without",
+        "memray",
+        "--results",
+        str(results),
+        "--page",
+        str(target),
+    ]
+    subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "tools"}, check=True, timeout=120
+    )
     figures = json.loads(results.read_text())["programs"]["gawk"]
     assert set(figures["wall_s"]) == {"plain", "heapwise", "profile", "heaptrack"}
     assert all(len(times) == 2 for times in figures["wall_s"].values())

@@ -10,8 +10,13 @@ import pytest
 import release
 
 ROOT = Path(__file__).resolve().parents[3]
-FILES = ("CMakeLists.txt", "pyproject.toml", "python/heapwise/__init__.py", "CHANGELOG.md",
-         "include/heapwise/pool.hpp")
+FILES = (
+    "CMakeLists.txt",
+    "pyproject.toml",
+    "python/heapwise/__init__.py",
+    "CHANGELOG.md",
+    "include/heapwise/pool.hpp",
+)
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ import pytest
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "measure-a-server.md"
 
-pytestmark = pytest.mark.skipif(not shutil.which("systemd-analyze"),
-                                reason="systemd-analyze is not installed")
+pytestmark = pytest.mark.skipif(
+    not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed"
+)
 
 
 def complaints(folder: Path, text: str) -> str:
@@ -22,15 +23,21 @@ def complaints(folder: Path, text: str) -> str:
     added.mkdir()
     service.write_text("[Service]\nExecStart=/bin/true\n")
     (added / "override.conf").write_text(text)
-    done = subprocess.run(["systemd-analyze", "verify", str(service)], capture_output=True,
-                          text=True, check=False, timeout=120,
-                          env=os.environ | {"SYSTEMD_UNIT_PATH": f"{folder}:"})
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(service)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=os.environ | {"SYSTEMD_UNIT_PATH": f"{folder}:"},
+    )
     return done.stdout + done.stderr
 
 
 def guide() -> str:
-    [block] = re.findall(r"^```ini\n(.*?)^```", GUIDE.read_text(encoding="utf-8"),
-                         re.DOTALL | re.MULTILINE)
+    [block] = re.findall(
+        r"^```ini\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
     return block
 
 

@@ -44,8 +44,9 @@ def test_two_lanes_run_at_once() -> None:
 def test_a_lane_keeps_its_order_and_one_runs_alone() -> None:
     names = ["a", "b", "c"]
     parts = [part("alone", Lane.ALONE)]
-    parts += [part(f"{lane.name} {name}", lane) for name in names
-              for lane in (Lane.USUAL, Lane.BESIDE)]
+    parts += [
+        part(f"{lane.name} {name}", lane) for name in names for lane in (Lane.USUAL, Lane.BESIDE)
+    ]
     begun: list[str] = []
     running: set[str] = set()
 
@@ -69,8 +70,9 @@ def test_an_interruption_ends_what_runs_beside(tmp_path: Path) -> None:
     """And the parts that would come after it do not run."""
     started = tmp_path / "started"
     os.mkfifo(started)
-    endless = f"import os, time; print(os.getpid(), file=open({str(started)!r}, 'w')); " \
-        "time.sleep(600)"
+    endless = (
+        f"import os, time; print(os.getpid(), file=open({str(started)!r}, 'w')); time.sleep(600)"
+    )
     parts = [
         part("a"),
         Part("b", [sys.executable, "-c", endless], lane=Lane.BESIDE),
@@ -118,30 +120,40 @@ def test_no_part_inherits_what_make_was_told(tmp_path: Path) -> None:
     (tmp_path / "tools" / "check_layers.py").write_text("import os; print(sorted(os.environ))")
     done = subprocess.run(
         [sys.executable, "-P", "-m", "suite", "layers of C++"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "tools"), "MAKEFLAGS": "s", "MFLAGS": "-s",
-                          "MAKELEVEL": "1"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT / "tools"), "MAKEFLAGS": "s", "MFLAGS": "-s", "MAKELEVEL": "1"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     names = (tmp_path / "build" / "test" / "layers-of-C++.log").read_text()
     assert "'PATH'" in names
-    assert not [name for name in ("PYTHONPATH", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")
-                if f"'{name}'" in names]
+    assert not [
+        name for name in ("PYTHONPATH", "MAKEFLAGS", "MFLAGS", "MAKELEVEL") if f"'{name}'" in names
+    ]
 
 
 def test_the_output_of_each_part_stays_together(tmp_path: Path) -> None:
     """The real suite, in a folder where the programs of two parts are missing, one of each lane."""
     done = subprocess.run(
         [sys.executable, "-P", "-m", "suite", "docs", "layers of C++"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
         env=os.environ | {"PYTHONPATH": str(ROOT / "tools")},
     )
     lines = done.stdout.splitlines()
     assert done.returncode == 1, done.stdout + done.stderr
     for name in ("docs", "layers of C++"):
         assert f"==> {name}" in lines
-        [end] = [number for number, line in enumerate(lines)
-                 if line.startswith(f"    {name}: 0 passed, 1 failed   (")]
+        [end] = [
+            number
+            for number, line in enumerate(lines)
+            if line.startswith(f"    {name}: 0 passed, 1 failed   (")
+        ]
         assert lines[end - 1].startswith("    whole log: "), lines
         assert lines[end - 1].endswith(f"{name.replace(' ', '-')}.log"), lines
         assert lines[end - 2].startswith("    | "), lines

@@ -35,16 +35,21 @@ def text_of(name: str) -> str:
 
 def table(page: str, first_line: str) -> list[list[str]]:
     """The cells of the rows of a table. first_line: the begin of its heading."""
-    [body] = re.findall(rf"^ *\| {re.escape(first_line)}.*\n *\|[-|]+\n((?: *\|.*\n)+)",
-                        text_of(page) + "\n", re.MULTILINE)
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
-            for row in body.splitlines()]
+    [body] = re.findall(
+        rf"^ *\| {re.escape(first_line)}.*\n *\|[-|]+\n((?: *\|.*\n)+)",
+        text_of(page) + "\n",
+        re.MULTILINE,
+    )
+    return [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in body.splitlines()
+    ]
 
 
 def names(page: str, first_line: str, column: int = 0) -> list[str]:
     """What stands in code marks in a column, in order."""
-    return [name for row in table(page, first_line)
-            for name in re.findall(r"`([^`]+)`", row[column])]
+    return [
+        name for row in table(page, first_line) for name in re.findall(r"`([^`]+)`", row[column])
+    ]
 
 
 def names_of_struct(file: str, start: str, end: str, pattern: str) -> list[str]:
@@ -58,8 +63,13 @@ def test_each_format_of_export_is_in_the_table() -> None:
 
 
 def test_the_columns_of_allocatorbench_are_in_the_table() -> None:
-    written = [*allocatorbench.PLACE, *allocatorbench.FIGURES, "others", *allocatorbench.FACTS,
-               *allocatorbench.FATE]
+    written = [
+        *allocatorbench.PLACE,
+        *allocatorbench.FIGURES,
+        "others",
+        *allocatorbench.FACTS,
+        *allocatorbench.FATE,
+    ]
     assert names("docs/export.md", "column | meaning") == written
 
 
@@ -82,12 +92,14 @@ def test_the_frames_and_columns_of_a_trace_are_in_their_tables() -> None:
 
 def test_the_ends_of_names_that_a_trace_is_exported_to_are_in_the_table() -> None:
     assert sorted(names("docs/how-to/find-where-memory-goes.md", "end of the name")) == sorted(
-        EXPORTS)
+        EXPORTS
+    )
 
 
 def test_the_schedules_of_a_replay_are_in_the_table() -> None:
-    [listed] = re.findall(r'\{"(\w+)", "(\w+)", "(\w+)"\}\}',
-                          text_of("experiments/trace/sources/measure.hpp"))
+    [listed] = re.findall(
+        r'\{"(\w+)", "(\w+)", "(\w+)"\}\}', text_of("experiments/trace/sources/measure.hpp")
+    )
     assert names("docs/how-to/record-a-program.md", "schedule |") == list(listed)
 
 
@@ -97,15 +109,19 @@ def test_the_words_and_quantities_of_a_server_are_in_their_tables() -> None:
     known = set(re.findall(r"\{(\w+)\}", described.split('"""')[0])) - {"recipe"}
     assert {name.strip("{}") for name in listed} == known
     memory = names("docs/how-to/measure-a-server.md", "quantity | meaning")
-    assert sorted(memory) == sorted(q.name for q in QUANTITIES
-                                    if q.unit == "bytes" and q.name != "mean_memory")
+    assert sorted(memory) == sorted(
+        q.name for q in QUANTITIES if q.unit == "bytes" and q.name != "mean_memory"
+    )
 
 
 def test_the_generators_and_recipes_of_servers_are_named() -> None:
     page = "docs/how-to/measure-a-server.md"
     rows = table(page, "generator |")
-    listed = {name: row[1] != "-" for row in rows
-              for name in re.findall(r"[a-z][\w-]+|k6", re.sub(r" [\d.]+", "", row[0]))}
+    listed = {
+        name: row[1] != "-"
+        for row in rows
+        for name in re.findall(r"[a-z][\w-]+|k6", re.sub(r" [\d.]+", "", row[0]))
+    }
     assert listed == {name: each.has_schedule for name, each in GENERATORS.items()}
     [first, others] = re.findall(r"--recipe (\w+) +# also (.*)", text_of(page))[0]
     known = {path.parent.name for path in (ROOT / "recipes").glob("*/recipe.toml")}
@@ -128,8 +144,9 @@ def test_the_short_options_of_compare_are_options() -> None:
 
 def test_the_verdicts_of_a_row_and_of_a_conclusion_are_in_their_tables() -> None:
     of_row = typing.get_args(typing.get_type_hints(Row)["verdict"])
-    listed = [word for row in table("docs/methods.md", "word | when")
-              for word in row[0].split(", ")]
+    listed = [
+        word for row in table("docs/methods.md", "word | when") for word in row[0].split(", ")
+    ]
     assert sorted(listed) == sorted({*of_row} - {"baseline"})
     assert [row[0] for row in table("docs/methods.md", "verdict | when")] == list(VERDICTS)
 
@@ -155,7 +172,8 @@ def test_the_profiles_and_their_libraries_are_in_the_tables() -> None:
 def test_the_members_and_kinds_of_a_report_of_a_fault_are_in_the_table() -> None:
     source = text_of("src/heap/fault_report.cpp")
     written = set(re.findall(r'\\"(\w+)\\": ', source)) - {"thread", "stack"} | set(
-        re.findall(r'(?:add_member|add_stack)\(\w+, "(\w+)"', source))
+        re.findall(r'(?:add_member|add_stack)\(\w+, "(\w+)"', source)
+    )
     rows = table("docs/how-to/choose-a-profile.md", "member |")
     listed = [name for row in rows for name in re.findall(r"`(\w+)`", row[0])]
     assert sorted(listed) == sorted(written)
@@ -165,12 +183,18 @@ def test_the_members_and_kinds_of_a_report_of_a_fault_are_in_the_table() -> None
 
 
 def test_the_numbers_of_the_heap_are_in_the_table() -> None:
-    rows = re.findall(r'\{"([^"]+)", &heapwise_malloc_statistics::(\w+),',
-                      text_of("src/heap/statistics.cpp"))
-    members = names_of_struct("include/heapwise/malloc.h", "typedef struct heapwise_malloc_statist",
-                              "}", r"^  size_t (\w+);")
-    listed = [(row[0], row[1].strip("`")) for row in
-              table("docs/how-to/use-the-heap.md", "on the page |")]
+    rows = re.findall(
+        r'\{"([^"]+)", &heapwise_malloc_statistics::(\w+),', text_of("src/heap/statistics.cpp")
+    )
+    members = names_of_struct(
+        "include/heapwise/malloc.h",
+        "typedef struct heapwise_malloc_statist",
+        "}",
+        r"^  size_t (\w+);",
+    )
+    listed = [
+        (row[0], row[1].strip("`")) for row in table("docs/how-to/use-the-heap.md", "on the page |")
+    ]
     assert listed == rows
     assert {member for _, member in listed} == set(members)
 
@@ -190,8 +214,10 @@ def test_the_defaults_of_the_heap_are_in_the_table() -> None:
 
 def test_the_defaults_of_the_collector_are_in_the_table() -> None:
     source = text_of("src/gc/state.hpp") + text_of("src/gc/options.cpp")
-    listed = {row[0].strip("`").removeprefix("HEAPWISE_GC_"): row[2] for row in
-              table("docs/how-to/use-the-collector.md", "variable |")}
+    listed = {
+        row[0].strip("`").removeprefix("HEAPWISE_GC_"): row[2]
+        for row in table("docs/how-to/use-the-collector.md", "variable |")
+    }
     [markers] = re.findall(r"default_markers = (\d+)", source)
     [divisor] = re.findall(r"free_space_divisor = (\d+)", source)
     assert listed["MARKERS"] == f"processors, at most {markers}"
@@ -207,8 +233,11 @@ def test_the_policies_are_in_the_table_of_the_readme() -> None:
 
 def policies() -> set[str]:
     """The types of ``thread/`` that have a core."""
-    return {path.stem for path in (ROOT / "include/heapwise/thread").glob("*.hpp")
-            if "::core" in path.read_text(encoding="utf-8")}
+    return {
+        path.stem
+        for path in (ROOT / "include/heapwise/thread").glob("*.hpp")
+        if "::core" in path.read_text(encoding="utf-8")
+    }
 
 
 def headings(page: str, first: str) -> list[str]:
@@ -220,42 +249,61 @@ def headings(page: str, first: str) -> list[str]:
 def test_the_policies_checkings_and_sources_of_pools_are_in_their_tables() -> None:
     page = "docs/how-to/use-pools.md"
     assert set(headings(page, "`unsynchronized`")) == policies()
-    checkings = {"foreign_checked", *re.findall(
-        r"^(?:struct|class) (\w+) : (?:public )?foreign_checked \{",
-        text_of("include/heapwise/checking.hpp") + text_of("include/heapwise/sanitized.hpp"),
-        re.MULTILINE)} | {"checked"}
+    checkings = {
+        "foreign_checked",
+        *re.findall(
+            r"^(?:struct|class) (\w+) : (?:public )?foreign_checked \{",
+            text_of("include/heapwise/checking.hpp") + text_of("include/heapwise/sanitized.hpp"),
+            re.MULTILINE,
+        ),
+    } | {"checked"}
     assert set(headings(page, "`trusting`")) == checkings
-    sources = {name for folder in ("include/heapwise", "include/heapwise/source")
-               for path in (ROOT / folder).glob("*.hpp")
-               for name in re.findall(r"^class (\w+) final : public block_source",
-                                      path.read_text(encoding="utf-8"), re.MULTILINE)}
+    sources = {
+        name
+        for folder in ("include/heapwise", "include/heapwise/source")
+        for path in (ROOT / folder).glob("*.hpp")
+        for name in re.findall(
+            r"^class (\w+) final : public block_source",
+            path.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    }
     listed = {row[0].strip("`").removesuffix("()") for row in table(page, "source |")}
     assert listed == sources - {"fake_blocks"} | {"os_blocks"}
 
 
 def test_the_debian_packages_are_in_the_table() -> None:
-    built = re.findall(r"^\s*debian_package\(\w+ (\S+) ", text_of("cmake/debian.cmake"),
-                       re.MULTILINE)
+    built = re.findall(
+        r"^\s*debian_package\(\w+ (\S+) ", text_of("cmake/debian.cmake"), re.MULTILINE
+    )
     listed = [row[0].strip("`") for row in table("docs/how-to/install.md", "package | files")]
     assert sorted(listed) == sorted(built)
 
 
 def test_the_comments_that_build_an_experiment_are_in_the_table() -> None:
-    listed = {name for row in table("docs/how-to/add-experiment.md", "comment |")
-              for name in re.findall(r"`// ([a-z ]+):", row[0])}
-    [known] = re.findall(r'HEAPWISE_DECLARATION "\^// \(([^)]+)\)',
-                         text_of("cmake/experiment_declarations.cmake"))
+    listed = {
+        name
+        for row in table("docs/how-to/add-experiment.md", "comment |")
+        for name in re.findall(r"`// ([a-z ]+):", row[0])
+    }
+    [known] = re.findall(
+        r'HEAPWISE_DECLARATION "\^// \(([^)]+)\)', text_of("cmake/experiment_declarations.cmake")
+    )
     assert listed == set(known.split("|"))
-    choices = {name for row in table("docs/how-to/add-experiment.md", "comment |")
-               for name in re.findall(r"`// build: (\w+)`", row[0])}
+    choices = {
+        name
+        for row in table("docs/how-to/add-experiment.md", "comment |")
+        for name in re.findall(r"`// build: (\w+)`", row[0])
+    }
     read = re.findall(r"if\((\w+) IN_LIST choices", text_of("cmake/experiments.cmake"))
     assert choices == set(read)
 
 
 def test_the_pages_have_the_oldest_python() -> None:
     [contributing] = re.findall(r"wheels for Python (3\.\d+) to", text_of("CONTRIBUTING.md"))
-    [fleet] = re.findall(r"need Python (3\.\d+) or newer",
-                         text_of("docs/how-to/measure-on-many-machines.md"))
+    [fleet] = re.findall(
+        r"need Python (3\.\d+) or newer", text_of("docs/how-to/measure-on-many-machines.md")
+    )
     assert contributing == fleet
     assert f'requires-python = ">={fleet}"' in text_of("pyproject.toml")
 
@@ -285,22 +333,34 @@ def test_the_readme_has_the_number_of_languages() -> None:
 
 
 def test_the_published_reports_are_listed() -> None:
-    [sentence] = re.findall(r"The reports are ([^;]+);",
-                            text_of("docs/how-to/reproduce-a-report.md"))
+    [sentence] = re.findall(
+        r"The reports are ([^;]+);", text_of("docs/how-to/reproduce-a-report.md")
+    )
     assert re.findall(r"`([\w-]+)`", sentence) == sorted(
-        path.stem for path in (ROOT / "published").glob("*.toml"))
+        path.stem for path in (ROOT / "published").glob("*.toml")
+    )
 
 
 def test_the_order_of_locks_is_that_of_the_code() -> None:
     """Each lock of ``lock_all`` by the words of the page."""
-    words = {"starting": "start", "owned_heaps": "heaps of their own",
-             "caches": "list of idle caches", "bins": "bins, by shard and class",
-             "large_quarantines": "quarantines of large blocks (`hardened`)",
-             "large_stocks": "stocks of large blocks", "mixed_spans": "mixed spans",
-             "purging": "purge", "space": "space", "batches": "batches"}
+    words = {
+        "starting": "start",
+        "owned_heaps": "heaps of their own",
+        "caches": "list of idle caches",
+        "bins": "bins, by shard and class",
+        "large_quarantines": "quarantines of large blocks (`hardened`)",
+        "large_stocks": "stocks of large blocks",
+        "mixed_spans": "mixed spans",
+        "purging": "purge",
+        "space": "space",
+        "batches": "batches",
+    }
     body = text_of("src/heap/start.cpp").split("void lock_all() {")[1].split("\n}")[0]
-    taken = re.findall(r"lock_(\w+)\(\)|(starting)\.lock|the_(\w+quarantines|\w+stocks)\)"
-                       r"|the_(mixed_spans)\.|\.(purging)\(\)|the_(space)\.lock", body)
+    taken = re.findall(
+        r"lock_(\w+)\(\)|(starting)\.lock|the_(\w+quarantines|\w+stocks)\)"
+        r"|the_(mixed_spans)\.|\.(purging)\(\)|the_(space)\.lock",
+        body,
+    )
     chain = text_of("docs/how-it-works.md").split("    start -> ")[1].split("\n\n")[0]
     listed = re.split(r"\s+-> ", "start -> " + chain)
     assert listed == [words["".join(names)] for names in taken]

@@ -32,7 +32,10 @@ def starter(environment: dict[str, str]) -> Iterator[WarmStart]:
     ],
 )
 def test_it_says_the_same(
-    warm_start: WarmStart, environment: dict[str, str], tmp_path: Path, words: tuple[str, ...],
+    warm_start: WarmStart,
+    environment: dict[str, str],
+    tmp_path: Path,
+    words: tuple[str, ...],
     status: int,
 ) -> None:
     started = WarmStart(environment).run(words, environment, tmp_path, 60)  # of this verb the first
@@ -81,9 +84,16 @@ def test_the_first_call_of_a_verb_is_that_of_any_process_of_the_tests(
         starter.close()
 
 
-@pytest.mark.parametrize("name", ["LD_PRELOAD", *(
-    pytest.param(name, marks=pytest.mark.long)
-    for name in ("PYTHONWARNINGS", "LC_ALL", "FORCE_COLOR", "TERM"))])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LD_PRELOAD",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("PYTHONWARNINGS", "LC_ALL", "FORCE_COLOR", "TERM")
+        ),
+    ],
+)
 def test_a_variable_read_at_the_start_needs_a_process_of_its_own(
     starter: WarmStart, environment: dict[str, str], tmp_path: Path, name: str
 ) -> None:
@@ -104,9 +114,7 @@ def test_a_command_that_takes_too_long_is_ended(
     assert warm_start.run(("compare", "--help"), environment, tmp_path, 60).returncode == 0
 
 
-def test_a_loaded_process_that_fails_says_why(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_loaded_process_that_fails_says_why(environment: dict[str, str], tmp_path: Path) -> None:
     environment = {**environment, "PYTHONPATH": str(tmp_path)}
     starter = WarmStart(environment)
     (tmp_path / "heapwise.py").write_text("raise OSError('not today')\n")

@@ -59,8 +59,10 @@ def test_ways_that_fail_are_ways() -> None:
     assert [each.name for each in all_programs() if not each.fails.keys() <= ways] == []
 
 
-@pytest.mark.parametrize("text", [
-    'titel = "x"', 'title = 7', 'title = "x"\ncommand = ["x"]\noutput = "x"\nrefused = "E999"'])
+@pytest.mark.parametrize(
+    "text",
+    ['titel = "x"', "title = 7", 'title = "x"\ncommand = ["x"]\noutput = "x"\nrefused = "E999"'],
+)
 def test_a_damaged_declaration_is_named(text: str, tmp_path: Path) -> None:
     path = tmp_path / "one.toml"
     path.write_text(text)
@@ -75,13 +77,16 @@ def test_the_plain_run_must_do_its_work() -> None:
     assert judge_plain(program(exit=-6), Done(-6, "well\n", "")).verdict == "pass"
 
 
-@pytest.mark.parametrize(("done", "words"), [
-    (Done(0, "well\n", ""), ""),
-    (Done(-11, "well\n", ""), "ended with -11"),
-    (Done(None, "", ""), "hung"),
-    (Done(0, "bad\n", ""), "'well' became 'bad'"),
-    (Done(0, "well\n", "heapwise: invalid free of 0x1"), "complains"),
-])
+@pytest.mark.parametrize(
+    ("done", "words"),
+    [
+        (Done(0, "well\n", ""), ""),
+        (Done(-11, "well\n", ""), "ended with -11"),
+        (Done(None, "", ""), "hung"),
+        (Done(0, "bad\n", ""), "'well' became 'bad'"),
+        (Done(0, "well\n", "heapwise: invalid free of 0x1"), "complains"),
+    ],
+)
 def test_a_preloaded_library_must_not_be_noticed(done: Done, words: str) -> None:
     found = judged(Way.GUARDED, done)
     assert (found.verdict == "fail") == bool(words)
@@ -103,8 +108,9 @@ def test_a_probe_must_see_calls(way: Way) -> None:
 REFUSED = Done(2, "", "error E020: p is statically linked\n  do: link it dynamically\n")
 
 
-@pytest.mark.parametrize(("refused", "verdict"), [
-    ("E020", "refused"), ("E021", "fail"), ("", "fail")])
+@pytest.mark.parametrize(
+    ("refused", "verdict"), [("E020", "refused"), ("E021", "fail"), ("", "fail")]
+)
 def test_a_refusal_needs_the_true_reason(refused: str, verdict: str) -> None:
     assert judged(Way.COMPARE, REFUSED, refused=refused).verdict == verdict
 
@@ -115,15 +121,19 @@ def test_a_program_that_must_be_refused_is_not_measured() -> None:
     assert judged(Way.DEFAULT, Done(0, "well\n", ""), refused="E020").verdict == "pass"
 
 
-@pytest.mark.parametrize(("status", "verdict"), [
-    (0, "pass"), (4, "pass"), (3, "fail"), (70, "fail")])
+@pytest.mark.parametrize(
+    ("status", "verdict"), [(0, "pass"), (4, "pass"), (3, "fail"), (70, "fail")]
+)
 def test_a_comparison_may_be_too_noisy(status: int, verdict: str) -> None:
     assert judged(Way.COMPARE, Done(status, "", "")).verdict == verdict
 
 
 def test_a_run_ends_at_its_limit_with_all_that_it_started(tmp_path: Path) -> None:
-    slow = program(command=["bash", "{files}/slow.sh"], limit_s=0.5, files={
-        "slow.sh": "sleep 60 & echo $! >pid; wait"})
+    slow = program(
+        command=["bash", "{files}/slow.sh"],
+        limit_s=0.5,
+        files={"slow.sh": "sleep 60 & echo $! >pid; wait"},
+    )
     place = Place(tmp_path)
     assert prepare(slow, place).status == 0
     assert run(slow, Way.PLAIN, place, tmp_path).status is None
@@ -133,8 +143,10 @@ def test_a_run_ends_at_its_limit_with_all_that_it_started(tmp_path: Path) -> Non
 
 
 def test_output_that_varies_is_replaced(tmp_path: Path) -> None:
-    one = program(command=["bash", "-c", "echo took 7 ms; pwd"],
-                  varies=[{"pattern": r"\d+ ms", "instead": "N ms"}])
+    one = program(
+        command=["bash", "-c", "echo took 7 ms; pwd"],
+        varies=[{"pattern": r"\d+ ms", "instead": "N ms"}],
+    )
     place = Place(tmp_path)
     prepare(one, place)
     again = read_again(one)
@@ -150,7 +162,8 @@ def read_again(one: Program) -> Program:
 
 def test_the_page_has_a_cell_for_each_way(tmp_path: Path) -> None:
     for way, judgement in (
-        (Way.PLAIN, Judgement("pass")), (Way.DEFAULT, Judgement("fail", "it ended with -6: a|b")),
+        (Way.PLAIN, Judgement("pass")),
+        (Way.DEFAULT, Judgement("fail", "it ended with -6: a|b")),
         (Way.COMPARE, Judgement("refused", "E020: /tmp/x/p is statically linked")),
         (Way.COUNT, Judgement("not run", "not installed")),
     ):

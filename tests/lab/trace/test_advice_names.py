@@ -54,13 +54,19 @@ def advised(tmp_path: Path, record: Record) -> dict[str, str]:
     with open_trace(record(program, stack_every=1)) as opened:
         found = read_contents(opened)
         names = SiteNames(opened, found, Symbols(opened.modules))
-        return {names.name(number): names.node(number) for number, site in found.sites.items()
-                if site.count == 500}
+        return {
+            names.name(number): names.node(number)
+            for number, site in found.sites.items()
+            if site.count == 500
+        }
 
 
 def test_each_container_is_named_at_the_line_of_the_user(advised: dict[str, str]) -> None:
-    lines = {text.rpartition("// ")[2]: f"orders.cpp:{number}"
-             for number, text in enumerate(SOURCE.splitlines(), 1) if "// " in text}
+    lines = {
+        text.rpartition("// ")[2]: f"orders.cpp:{number}"
+        for number, text in enumerate(SOURCE.splitlines(), 1)
+        if "// " in text
+    }
     for container in CONTAINERS:
         [name] = [name for name, node in advised.items() if lines[container] in name and node]
         assert name.startswith("main ")
@@ -70,15 +76,29 @@ def test_the_code_for_a_container_compiles(advised: dict[str, str], tmp_path: Pa
     code = ["#include <string>", "struct order { long id, price[5]; };"]
     used = set()
     for number, node in enumerate(filter(None, advised.values())):
-        lines = pool_code(PoolCandidate("candidate_1", "main", 64, 500, "unsynchronized", "",
-                                        node=node))
-        code = [*(each for each in lines if each[0] == "#"), *code,
-                f"namespace n{number} {{", *(each for each in lines if each[0] != "#"), "}"]
-        used |= {each for each in CONTAINERS if f"#include <{each.removeprefix('forward_')}>" in
-                 lines or f"#include <{each}>" in lines}
+        lines = pool_code(
+            PoolCandidate("candidate_1", "main", 64, 500, "unsynchronized", "", node=node)
+        )
+        code = [
+            *(each for each in lines if each[0] == "#"),
+            *code,
+            f"namespace n{number} {{",
+            *(each for each in lines if each[0] != "#"),
+            "}",
+        ]
+        used |= {
+            each
+            for each in CONTAINERS
+            if f"#include <{each.removeprefix('forward_')}>" in lines
+            or f"#include <{each}>" in lines
+        }
     assert used == set(CONTAINERS)
     root = Path(__file__).resolve().parents[3]
-    done = subprocess.run(["c++", "-std=c++20", "-fsyntax-only", f"-I{root / 'include'}", "-x",
-                           "c++", "-"], input="\n".join(code), text=True, check=False,
-                          capture_output=True)
+    done = subprocess.run(
+        ["c++", "-std=c++20", "-fsyntax-only", f"-I{root / 'include'}", "-x", "c++", "-"],
+        input="\n".join(code),
+        text=True,
+        check=False,
+        capture_output=True,
+    )
     assert done.returncode == 0, done.stderr

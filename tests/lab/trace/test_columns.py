@@ -22,7 +22,8 @@ FIRST_TIME, FIRST_BLOCK = 1_000_003, 70_000
 
 def stored(numbers: list[int], width: int) -> bytes:
     return bytes([width]) + b"".join(
-        bytes(number >> 8 * byte & 255 for number in numbers) for byte in range(width))
+        bytes(number >> 8 * byte & 255 for number in numbers) for byte in range(width)
+    )
 
 
 def by_the_book(columns: list[list[int]], version: int) -> Iterator[dict[str, int]]:
@@ -35,9 +36,17 @@ def by_the_book(columns: list[list[int]], version: int) -> Iterator[dict[str, in
         if not makes and not ends and (kind != Kind.USABLE_SIZE or number == 0):
             block = 0
         next_block += makes
-        yield {"kind": kind, "thread": thread, "time": time, "block": block,
-               "size": number if makes and version > 1 else more, "site": site,
-               "alignment": alignment, "makes": makes, "ends": ends}
+        yield {
+            "kind": kind,
+            "thread": thread,
+            "time": time,
+            "block": block,
+            "size": number if makes and version > 1 else more,
+            "site": site,
+            "alignment": alignment,
+            "makes": makes,
+            "ends": ends,
+        }
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -46,14 +55,21 @@ def test_each_array_is_what_the_format_says(seed: int, version: int) -> None:
     random = Random(seed)
     count = random.choice([0, 1, 700])
     widths = [1, *(random.randrange(6) for _ in range(COLUMNS - 2)), random.randrange(2)]
-    columns = [[random.randrange(256 ** width) for _ in range(count)] for width in widths]
+    columns = [[random.randrange(256**width) for _ in range(count)] for width in widths]
     columns[0] = random.choices([0, *Kind, 255], k=count)
     columns[3] = [each % FIRST_BLOCK for each in columns[3]]
     raw = b"".join(stored(each, width) for each, width in zip(columns, widths, strict=True))
     split, end = split_columns(raw + b"more", count)
     assert end == len(raw)
-    events = Events(split, (), window=0, first_event=0, first_time=FIRST_TIME,
-                    first_block=FIRST_BLOCK, version=version)
+    events = Events(
+        split,
+        (),
+        window=0,
+        first_event=0,
+        first_time=FIRST_TIME,
+        first_block=FIRST_BLOCK,
+        version=version,
+    )
     wanted = list(by_the_book(columns, version))
     for name in random.sample(ARRAYS, len(ARRAYS)):
         assert getattr(events, name).tolist() == [each[name] for each in wanted], name

@@ -39,11 +39,18 @@ def any_of(live: deque[int]) -> int:
     return live.pop()
 
 
-@pytest.mark.parametrize(("take", "living", "words"), [
-    (deque.pop, 20, "the newest first"), (deque.popleft, 20, "the oldest first"),
-    (any_of, 20, "in any order"), (deque.pop, 1, "one before the next is made")])
+@pytest.mark.parametrize(
+    ("take", "living", "words"),
+    [
+        (deque.pop, 20, "the newest first"),
+        (deque.popleft, 20, "the oldest first"),
+        (any_of, 20, "in any order"),
+        (deque.pop, 1, "one before the next is made"),
+    ],
+)
 def test_the_order_of_the_ends_is_found(
-        take: Callable[[deque[int]], int], living: int, words: str) -> None:
+    take: Callable[[deque[int]], int], living: int, words: str
+) -> None:
     events = events_of(take, 100, living)
     order = EndsOrder()
     order.take(events, np.flatnonzero(events.makes), np.flatnonzero(events.ends))
@@ -60,10 +67,18 @@ def test_blocks_that_never_end_have_no_order() -> None:
 def test_blocks_are_described() -> None:
     lifetimes = np.zeros(65, np.uint64)
     lifetimes[8] = 1000
-    one = SiteContents(count=1000, bytes=48_000, smallest=48, largest=48, ended=1000,
-                       own_thread=1000, lifetimes=lifetimes)
+    one = SiteContents(
+        count=1000,
+        bytes=48_000,
+        smallest=48,
+        largest=48,
+        ended=1000,
+        own_thread=1000,
+        lifetimes=lifetimes,
+    )
     assert looks([one], "in any order", 10.0) == (
         "1,000 blocks of 48 B, 46.9 KiB in all; half of them live for less than 2.56 µs; they end "
-        "in any order, 100 % on the thread that made them")
+        "in any order, 100 % on the thread that made them"
+    )
     other = SiteContents(count=1, bytes=2000, smallest=2000, largest=2000)
     assert looks([one, other], "", 0.0) == "1,001 blocks of 48 B to 1.95 KiB, 48.8 KiB in all"

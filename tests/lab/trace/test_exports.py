@@ -51,10 +51,13 @@ def test_dhat_has_all_blocks_and_bytes(known: Path, record: Record) -> None:
     assert sum(point["tb"] for point in document["pps"]) == bytes_
     assert sum(point["tbk"] for point in document["pps"]) == blocks
     assert document["bklt"]
-    assert all(point["gb"] <= point["mb"] <= point["tb"] and point["eb"] <= point["mb"]
-               for point in document["pps"])
-    assert all(0 < number < len(document["ftbl"])
-               for point in document["pps"] for number in point["fs"])
+    assert all(
+        point["gb"] <= point["mb"] <= point["tb"] and point["eb"] <= point["mb"]
+        for point in document["pps"]
+    )
+    assert all(
+        0 < number < len(document["ftbl"]) for point in document["pps"] for number in point["fs"]
+    )
 
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="go tool pprof is not installed")
@@ -64,11 +67,26 @@ def test_pprof_reads_what_lived(known: Path, record: Record, tmp_path: Path, kin
     (tmp_path / "known.pb.gz").write_bytes(export(trace, ".pb.gz")[0])
     with open_trace(trace) as opened:
         assert opened.summary is not None
-        bytes_ = {"inuse_space": opened.summary.end_live_bytes,
-                  "peak_space": opened.summary.peak_live_bytes}[kind]
+        bytes_ = {
+            "inuse_space": opened.summary.end_live_bytes,
+            "peak_space": opened.summary.peak_live_bytes,
+        }[kind]
     said = subprocess.run(
-        ["go", "tool", "pprof", "-top", "-nodefraction=0", "-unit=B", f"-sample_index={kind}",
-         str(tmp_path / "known.pb.gz")], capture_output=True, text=True, timeout=300, check=True)
+        [
+            "go",
+            "tool",
+            "pprof",
+            "-top",
+            "-nodefraction=0",
+            "-unit=B",
+            f"-sample_index={kind}",
+            str(tmp_path / "known.pb.gz"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
     assert f"of {bytes_}B total" in said.stdout
 
 
@@ -84,8 +102,20 @@ def test_pprof_reads_the_profile(known: Path, record: Record, tmp_path: Path) ->
     content, blocks, _ = export(record(known, "threads", "40"), ".pb.gz")
     (tmp_path / "known.pb.gz").write_bytes(content)
     said = subprocess.run(
-        ["go", "tool", "pprof", "-top", "-nodefraction=0", "-sample_index=alloc_objects",
-         str(tmp_path / "known.pb.gz")], capture_output=True, text=True, timeout=300, check=True)
+        [
+            "go",
+            "tool",
+            "pprof",
+            "-top",
+            "-nodefraction=0",
+            "-sample_index=alloc_objects",
+            str(tmp_path / "known.pb.gz"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
     assert f"of {blocks} total" in said.stdout
     assert re.search(r"^ +400 .*churn", said.stdout, re.MULTILINE)
 
@@ -112,8 +142,9 @@ def test_a_call_tree_sums_what_lies_below() -> None:
 
 def test_a_call_tree_in_a_page_is_the_json_of_it() -> None:
     main, left, right = Place("a", 1, "main"), Place("a", 2, "l<e>ft"), Place("a", 3, "right")
-    tree = call_tree([CallStack((main, left), 2, 30), CallStack((main, right), 1, 12),
-                      CallStack((right,), 1, 1)])
+    tree = call_tree(
+        [CallStack((main, left), 2, 30), CallStack((main, right), 1, 12), CallStack((right,), 1, 1)]
+    )
     assert json.loads(_embedded(tree)) == tree
     assert "<" not in _embedded(tree)
 
@@ -121,8 +152,10 @@ def test_a_call_tree_in_a_page_is_the_json_of_it() -> None:
 def test_stacks_deeper_than_python_recurses_are_exported(known: Path, record: Record) -> None:
     """The recorder keeps 48 frames, but a trace may hold more."""
     places = tuple(Place("a", number, f"f{number}") for number in range(5000))
-    stacks = [CallStack(places[:depth], 2, 30, peak_blocks=2, peak_bytes=30, end_blocks=1,
-                        end_bytes=12) for depth in (5000, 2500)]
+    stacks = [
+        CallStack(places[:depth], 2, 30, peak_blocks=2, peak_bytes=30, end_blocks=1, end_bytes=12)
+        for depth in (5000, 2500)
+    ]
     text = str(_embedded(call_tree(stacks)))
     assert text.count('"n":') == 5001
     assert text.endswith("]}" * 5001)

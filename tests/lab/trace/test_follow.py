@@ -33,14 +33,31 @@ class Followed:
         return self.folder / "all.hwt"
 
     def command(self, *program: str | Path, most_bytes: int = 64 << 20) -> list[str]:
-        return [str(native_part(DRAIN)), "-o", str(self.first), "--recorder",
-                str(native_part(RECORDER)), "--follow", "1", "--max-bytes", str(most_bytes),
-                "--about", '{"recording":"tested"}', "--result", str(self.folder / "result.json"),
-                "--", *map(str, program)]
+        return [
+            str(native_part(DRAIN)),
+            "-o",
+            str(self.first),
+            "--recorder",
+            str(native_part(RECORDER)),
+            "--follow",
+            "1",
+            "--max-bytes",
+            str(most_bytes),
+            "--about",
+            '{"recording":"tested"}',
+            "--result",
+            str(self.folder / "result.json"),
+            "--",
+            *map(str, program),
+        ]
 
     def run(self, *program: str | Path, most_bytes: int = 64 << 20) -> Recorded:
-        subprocess.run(self.command(*program, most_bytes=most_bytes), check=True, timeout=120,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(
+            self.command(*program, most_bytes=most_bytes),
+            check=True,
+            timeout=120,
+            stdout=subprocess.DEVNULL,
+        )
         return self.result()
 
     def result(self) -> Recorded:
@@ -100,7 +117,8 @@ def test_a_daemon_is_recorded_to_its_end(known: Path, followed: Followed) -> Non
 
 def test_each_trace_names_its_process(known: Path, followed: Followed) -> None:
     first, *children = followed.run(
-        "sh", "-c", f"{known} keep 300; (exec {known} calls); echo $({known} churn 5)").processes
+        "sh", "-c", f"{known} keep 300; (exec {known} calls); echo $({known} churn 5)"
+    ).processes
     by_argument = {each.commands[-1][1]: each for each in children if len(each.commands[-1]) > 1}
     assert {"keep", "calls", "churn"} <= by_argument.keys()
     assert first.commands[0][0] == "sh"
@@ -113,13 +131,16 @@ def test_each_trace_names_its_process(known: Path, followed: Followed) -> None:
             assert opened.command == each.commands[-1]
             assert str(each.pid) in Path(each.trace).name
             assert {other.process.pid for other in siblings(opened)} == {
-                first.pid, *(child.pid for child in children)}
+                first.pid,
+                *(child.pid for child in children),
+            }
 
 
 def test_a_trace_of_another_recording_is_not_a_sibling(known: Path, followed: Followed) -> None:
     followed.run(known, "fork")
     (followed.folder / "other.hwt").write_bytes(
-        followed.first.read_bytes().replace(b"tested", b"before"))
+        followed.first.read_bytes().replace(b"tested", b"before")
+    )
     with open_trace(followed.first) as opened:
         assert len(siblings(opened)) == 2
 
@@ -128,7 +149,9 @@ def test_exec_of_a_child_goes_on_in_its_trace(known: Path, followed: Followed) -
     [_, *children] = followed.run("sh", "-c", f"{known} exec; true").processes
     [child] = [each for each in children if each.commands[-1][-1] == "calls"]
     assert [command[1] for command in child.commands if command[0] == str(known)] == [
-        "exec", "calls"]
+        "exec",
+        "calls",
+    ]
     found = made(child.trace)
     assert found[5555] == found[6666] == found[2222] == 1
     with open_trace(Path(child.trace)) as opened:
@@ -167,7 +190,8 @@ def stored(folder: Path) -> int:
 
 
 def test_the_limit_is_of_all_traces_together_and_each_process_has_a_part(
-        known: Path, followed: Followed) -> None:
+    known: Path, followed: Followed
+) -> None:
     """Thirteen at once, none of which would fit alone, and then a small one."""
     limit = 4 << 20
     busy = " ".join(f"{known} mixed {600_000 + number} &" for number in range(12))
@@ -190,8 +214,9 @@ def test_the_limit_is_of_all_traces_together_and_each_process_has_a_part(
 
 
 def test_small_processes_cost_little(known: Path, followed: Followed) -> None:
-    result = followed.run("sh", "-c", f"for i in $(seq 40); do {known} churn 20; done",
-                          most_bytes=4 << 20)
+    result = followed.run(
+        "sh", "-c", f"for i in $(seq 40); do {known} churn 20; done", most_bytes=4 << 20
+    )
     small = [each for each in result.processes if each.commands[-1][1:2] == ["churn"]]
     assert len(small) == 40
     assert all(each.kept_events == each.events for each in small)
@@ -200,8 +225,9 @@ def test_small_processes_cost_little(known: Path, followed: Followed) -> None:
 
 def test_a_process_that_finds_no_room_is_counted_and_runs(known: Path, followed: Followed) -> None:
     """A limit with room for three traces. The drain refuses no limit, the command does."""
-    result = followed.run("sh", "-c", f"for i in $(seq 20); do {known} churn 20000; done",
-                          most_bytes=40_000)
+    result = followed.run(
+        "sh", "-c", f"for i in $(seq 20); do {known} churn 20000; done", most_bytes=40_000
+    )
     without = [each for each in result.processes if not each.trace]
     assert without
     assert all(each.events >= 40_000 for each in without)
@@ -210,11 +236,13 @@ def test_a_process_that_finds_no_room_is_counted_and_runs(known: Path, followed:
 
 @pytest.mark.parametrize("number", range(5))
 def test_a_child_that_is_killed_loses_only_the_call_in_the_making(
-        number: int, known: Path, followed: Followed, tmp_path: Path) -> None:
+    number: int, known: Path, followed: Followed, tmp_path: Path
+) -> None:
     count = tmp_path / "count"
     count.write_bytes(bytes(8))
     recorder = subprocess.Popen(
-        followed.command("sh", "-c", f"echo $$; {known} killed {count}; true"))
+        followed.command("sh", "-c", f"echo $$; {known} killed {count}; true")
+    )
     while not any(count.read_bytes()):
         assert recorder.poll() is None
         time.sleep(0.001)
@@ -232,11 +260,16 @@ def _child_of(process: int) -> int:
 
 
 def test_children_that_outlive_the_program_are_recorded_until_ctrl_c(
-        known: Path, followed: Followed, tmp_path: Path) -> None:
+    known: Path, followed: Followed, tmp_path: Path
+) -> None:
     count = tmp_path / "count"
     count.write_bytes(bytes(8))
-    recorder = subprocess.Popen(followed.command("sh", "-c", f"{known} killed {count} & true"),
-                                stderr=subprocess.PIPE, text=True, start_new_session=True)
+    recorder = subprocess.Popen(
+        followed.command("sh", "-c", f"{known} killed {count} & true"),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     assert recorder.stderr is not None
     try:
         assert "Ctrl-C" in recorder.stderr.readline()

@@ -22,15 +22,32 @@ on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="breaks a reg
 def stacks_of(folder: Path, program: Path, *, frame_pointers: bool) -> Stacks:
     """Names of the functions, the caller first, by the size of the block."""
     trace = folder / f"frames{frame_pointers}.hwt"
-    subprocess.run([
-        str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)),
-        "--stack-every", "1", "--frame-pointers", str(int(frame_pointers)), "--", str(program)],
-        check=True, timeout=120)
+    subprocess.run(
+        [
+            str(native_part(DRAIN)),
+            "-o",
+            str(trace),
+            "--recorder",
+            str(native_part(RECORDER)),
+            "--stack-every",
+            "1",
+            "--frame-pointers",
+            str(int(frame_pointers)),
+            "--",
+            str(program),
+        ],
+        check=True,
+        timeout=120,
+    )
     with open_trace(trace) as opened:
         symbols = Symbols(opened.modules)
-        return {int(events.size[stack.row]): [str(symbols.place(frame).function)
-                                              for frame in stack.addresses]
-                for events in opened.events() for stack in events.stacks}
+        return {
+            int(events.size[stack.row]): [
+                str(symbols.place(frame).function) for frame in stack.addresses
+            ]
+            for events in opened.events()
+            for stack in events.stacks
+        }
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +58,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def program(folder: Path) -> Path:
     built = folder / "frames"
-    subprocess.run(["c++", "-O1", "-g", "-fno-builtin", "-fno-omit-frame-pointer", "-std=c++20",
-                    "-pthread", str(SOURCE), "-o", str(built)], check=True)
+    subprocess.run(
+        [
+            "c++",
+            "-O1",
+            "-g",
+            "-fno-builtin",
+            "-fno-omit-frame-pointer",
+            "-std=c++20",
+            "-pthread",
+            str(SOURCE),
+            "-o",
+            str(built),
+        ],
+        check=True,
+    )
     return built
 
 
@@ -107,10 +137,15 @@ int main(void) {
 
 
 @pytest.mark.parametrize("frame_pointers", [False, True])
-def test_a_thread_that_asks_for_its_own_stack_is_recorded(folder: Path,
-                                                          frame_pointers: bool) -> None:
+def test_a_thread_that_asks_for_its_own_stack_is_recorded(
+    folder: Path, frame_pointers: bool
+) -> None:
     """glibc allocates for it and holds a lock of the thread, which the recorder must not need."""
     program = folder / "asks"
-    subprocess.run(["cc", "-O1", "-fno-omit-frame-pointer", "-pthread", "-x", "c", "-", "-o",
-                    str(program)], input=ASKS, text=True, check=True)
+    subprocess.run(
+        ["cc", "-O1", "-fno-omit-frame-pointer", "-pthread", "-x", "c", "-", "-o", str(program)],
+        input=ASKS,
+        text=True,
+        check=True,
+    )
     assert stacks_of(folder, program, frame_pointers=frame_pointers)

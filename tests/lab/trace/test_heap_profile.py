@@ -136,10 +136,17 @@ def packed(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
-@pytest.mark.parametrize("content", [
-    b"\x1f\x8b", packed(b"\x0a\xff"), packed(b"nothing"), packed(b""),
-    b"heap profile: nothing", packed(b"\x32\x00\x12\x02\x10\x01"),
-])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x1f\x8b",
+        packed(b"\x0a\xff"),
+        packed(b"nothing"),
+        packed(b""),
+        b"heap profile: nothing",
+        packed(b"\x32\x00\x12\x02\x10\x01"),
+    ],
+)
 def test_damage_is_a_problem_of_the_file(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "damaged.pb.gz"
     path.write_bytes(content)
@@ -149,7 +156,8 @@ def test_damage_is_a_problem_of_the_file(content: bytes, tmp_path: Path) -> None
 
 
 def test_each_cut_of_a_profile_is_read_or_refused(
-        known: Path, record: Record, tmp_path: Path) -> None:
+    known: Path, record: Record, tmp_path: Path
+) -> None:
     with open_trace(record(known, "calls")) as opened:
         stacks = call_stacks(opened, read_contents(opened), Symbols(opened.modules))
         whole = gzip.decompress(pprof(opened, stacks))
@@ -179,7 +187,8 @@ def test_the_insides_of_a_stripped_allocator_are_skipped(tmp_path: Path) -> None
         "  t*: 1: 100 [0: 0]\n@ 0x7f0000001200 0x400020\n  t*: 1: 100 [0: 0]\n\n"
         "MAPPED_LIBRARIES:\n"
         "00400000-00401000 r-xp 00000000 00:00 1 /gone/program\n"
-        "7f0000001000-7f0000002000 r-xp 00001000 00:00 2 /gone/libjemalloc.so.2\n")
+        "7f0000001000-7f0000002000 r-xp 00001000 00:00 2 /gone/libjemalloc.so.2\n"
+    )
     profile = read_heap_profile(path)
     found = {place.name for place, _ in heap_sites(profile, Wrappers()) if place}
     assert found == {"program+0xf", "program+0x1f"}
@@ -187,12 +196,20 @@ def test_the_insides_of_a_stripped_allocator_are_skipped(tmp_path: Path) -> None
     assert found == {"program+0x1f", "libjemalloc.so.2+0x11ff"}
 
 
-@pytest.mark.parametrize(("name", "is_inside"), [
-    ("/usr/lib/libjemalloc.so.2", True), ("/x/libtcmalloc_minimal.so.4.5.9", True),
-    ("/x/libmimalloc.so.2.0", True), ("/x/libtbbmalloc_proxy.so.2", True),
-    ("/x/libheapwise-malloc-guarded.so", True), ("/x/libclang_rt.scudo_standalone-x86_64.so", True),
-    ("/x/libc.so.6", False), ("/x/program", False),
-    ("/x/libjemalloc.so.2/program", False)])
+@pytest.mark.parametrize(
+    ("name", "is_inside"),
+    [
+        ("/usr/lib/libjemalloc.so.2", True),
+        ("/x/libtcmalloc_minimal.so.4.5.9", True),
+        ("/x/libmimalloc.so.2.0", True),
+        ("/x/libtbbmalloc_proxy.so.2", True),
+        ("/x/libheapwise-malloc-guarded.so", True),
+        ("/x/libclang_rt.scudo_standalone-x86_64.so", True),
+        ("/x/libc.so.6", False),
+        ("/x/program", False),
+        ("/x/libjemalloc.so.2/program", False),
+    ],
+)
 def test_the_libraries_of_allocators_are_known_by_their_names(name: str, is_inside: bool) -> None:
     places = [Place(name, 1), Place("/x/program", 2, "main")]
     assert Wrappers().beyond(places) == int(is_inside)

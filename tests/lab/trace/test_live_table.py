@@ -30,8 +30,9 @@ def test_blocks_of_any_age_are_found() -> None:
                 live[blocks] = time, size
                 blocks += 1
             elif ended_before or live:
-                block = numbers.choice(list(live) if live and numbers.random() < 0.9 else
-                                       ended_before or list(live))
+                block = numbers.choice(
+                    list(live) if live and numbers.random() < 0.9 else ended_before or list(live)
+                )
                 kinds.append(Kind.FREE)
                 ages.append(blocks - block)
                 if block in live:
@@ -42,9 +43,14 @@ def test_blocks_of_any_age_are_found() -> None:
         columns = [StoredColumn(np.zeros((0, len(kinds)), np.uint8)) for _ in range(COLUMNS)]
         columns[KIND] = StoredColumn(np.array([kinds], np.uint8))
         columns[NUMBER], columns[TIME] = column(ages), column([1] * len(kinds))
-        ended = table.take(Events(columns, (), window=0, first_event=0, first_time=begun,
-                                  first_block=first, version=2))
-        assert list(zip(ended.row.tolist(), ended.time.tolist(), ended.size.tolist(),
-                        strict=True)) == wanted
+        ended = table.take(
+            Events(
+                columns, (), window=0, first_event=0, first_time=begun, first_block=first, version=2
+            )
+        )
+        assert (
+            list(zip(ended.row.tolist(), ended.time.tolist(), ended.size.tolist(), strict=True))
+            == wanted
+        )
         assert len(table) == len(live)
         assert table.alive()["block"].tolist() == sorted(live)

@@ -26,8 +26,20 @@ SOURCE = Path(__file__).resolve().parents[2] / "data" / "recorded" / "wrapped.cp
 @pytest.fixture(scope="session")
 def wrapped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("recorded") / "wrapped"
-    subprocess.run(["c++", "-O2", "-g", "-fno-builtin", "-fno-optimize-sibling-calls", "-std=c++20",
-                    str(SOURCE), "-o", str(program)], check=True)
+    subprocess.run(
+        [
+            "c++",
+            "-O2",
+            "-g",
+            "-fno-builtin",
+            "-fno-optimize-sibling-calls",
+            "-std=c++20",
+            str(SOURCE),
+            "-o",
+            str(program),
+        ],
+        check=True,
+    )
     return program
 
 
@@ -39,8 +51,11 @@ def sites_of(trace: Path, skip: list[str]) -> dict[str, NamedSite]:
         assert found.peak.bytes == opened.summary.peak_live_bytes
         assert sum(stack.peak_bytes for stack in stacks) == found.peak.bytes
         assert sum(stack.end_bytes for stack in stacks) == opened.summary.end_live_bytes
-        return {bare_name(site.place.function): site
-                for site in named_sites(found, stacks, Wrappers(skip)) if site.place}
+        return {
+            bare_name(site.place.function): site
+            for site in named_sites(found, stacks, Wrappers(skip))
+            if site.place
+        }
 
 
 def test_the_site_is_the_first_frame_that_is_not_a_wrapper(wrapped: Path, record: Record) -> None:
@@ -62,35 +77,58 @@ def test_a_wrapper_of_the_user_is_skipped_as_well(wrapped: Path, record: Record)
 
 
 def test_sites_that_live_at_the_peak_are_not_those_that_allocated_most(
-        wrapped: Path, record: Record) -> None:
+    wrapped: Path, record: Record
+) -> None:
     found = sites_of(record(wrapped), ["own_layer"])
     assert found["fill_vectors"].peak_bytes == 1_000_000
     assert found["load_table"].peak_bytes == 0
 
 
-@pytest.mark.parametrize(("function", "name"), [
-    ("void std::vector<int, std::allocator<int> >::_M_realloc_insert<int>(iterator, int&&)",
-     "std::vector::_M_realloc_insert"),
-    ("operator new[](unsigned long)", "operator new[]"),
-    ("xmalloc.isra.0", "xmalloc"), ("(anonymous namespace)::xmalloc(unsigned long)", "xmalloc"),
-    ("Table::rows(std::vector<int> const&) const", "Table::rows"),
-])
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (
+            "void std::vector<int, std::allocator<int> >::_M_realloc_insert<int>(iterator, int&&)",
+            "std::vector::_M_realloc_insert",
+        ),
+        ("operator new[](unsigned long)", "operator new[]"),
+        ("xmalloc.isra.0", "xmalloc"),
+        ("(anonymous namespace)::xmalloc(unsigned long)", "xmalloc"),
+        ("Table::rows(std::vector<int> const&) const", "Table::rows"),
+    ],
+)
 def test_a_name_without_arguments(function: str, name: str) -> None:
     assert bare_name(function) == name
 
 
-@pytest.mark.parametrize("function", [
-    "xmalloc", "operator new(unsigned long)", "std::allocator<int>::allocate(unsigned long)",
-    "g_malloc", "PyMem_RawMalloc", "std::make_unique<int>(int&&)", "Perl_safesysmalloc",
-])
+@pytest.mark.parametrize(
+    "function",
+    [
+        "xmalloc",
+        "operator new(unsigned long)",
+        "std::allocator<int>::allocate(unsigned long)",
+        "g_malloc",
+        "PyMem_RawMalloc",
+        "std::make_unique<int>(int&&)",
+        "Perl_safesysmalloc",
+    ],
+)
 def test_wrappers_are_known(function: str) -> None:
     assert function in Wrappers()
 
 
-@pytest.mark.parametrize("function", [
-    "", "main", "parse", "int count(std::vector<int>)", "malloc_table", "app::allocated(int)",
-    "load_std::file",
-])
+@pytest.mark.parametrize(
+    "function",
+    [
+        "",
+        "main",
+        "parse",
+        "int count(std::vector<int>)",
+        "malloc_table",
+        "app::allocated(int)",
+        "load_std::file",
+    ],
+)
 def test_other_functions_are_not_wrappers(function: str) -> None:
     assert function not in Wrappers()
 
@@ -133,8 +171,9 @@ def test_the_first_stack_of_a_site_stands_for_one_block(tmp_path: Path, record: 
 }
 int main() { once(); often(); }
 """)
-    subprocess.run(["c++", "-O1", "-g", "-fno-builtin", str(source), "-o", str(program)],
-                   check=True)
+    subprocess.run(
+        ["c++", "-O1", "-g", "-fno-builtin", str(source), "-o", str(program)], check=True
+    )
     found = sites_of(record(program, stack_every=256), [])
     assert found["once"].estimated
     assert found["once"].blocks <= 10

@@ -24,13 +24,26 @@ SLEEPS = 4
 """The first may come after a look that was before the signal; it may also wait for a file."""
 
 
-def phases(known: Path, trace: Path, *options: str,
-           after: dict[int, Switch], library: str = RECORDER) -> None:
+def phases(
+    known: Path, trace: Path, *options: str, after: dict[int, Switch], library: str = RECORDER
+) -> None:
     """Records the program. At the end of a phase, what is ``after`` it is called with the
     process."""
-    command = subprocess.Popen([
-        str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(library)),
-        *options, "--", str(known), "phases"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    command = subprocess.Popen(
+        [
+            str(native_part(DRAIN)),
+            "-o",
+            str(trace),
+            "--recorder",
+            str(native_part(library)),
+            *options,
+            "--",
+            str(known),
+            "phases",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     assert command.stdin is not None
     assert command.stdout is not None
     for phase in range(3):
@@ -81,24 +94,38 @@ def test_calls_in_a_pause_are_not_recorded(known: Path, tmp_path: Path) -> None:
 
 
 def test_a_trace_that_starts_in_the_middle_says_what_is_not_known(
-        known: Path, tmp_path: Path) -> None:
+    known: Path, tmp_path: Path
+) -> None:
     trace = tmp_path / "late.hwt"
     phases(known, trace, "--start-paused", "1", after={1: resume})
     summary, sizes = summary_and_sizes(trace)
     assert sizes == {901: 0, 701: 0, 702: 0, 703: 100}
     assert summary.unknown_ends >= 1
-    said = subprocess.run([sys.executable, "-m", "heapwise", "trace", str(trace)], check=True,
-                          stdout=subprocess.PIPE, text=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-m", "heapwise", "trace", str(trace)],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
     assert "Paused    1 time" in said
     assert "frees of blocks from before are left out" in said
 
 
-def test_a_profile_knows_the_ends_of_its_samples_after_a_pause(
-        known: Path, tmp_path: Path) -> None:
+def test_a_profile_knows_the_ends_of_its_samples_after_a_pause(known: Path, tmp_path: Path) -> None:
     trace = tmp_path / "profile.hwt"
     about = '{"sample_every": 64}'
-    phases(known, trace, "--sample-every", "64", "--stack-every", "1", "--about", about,
-           after={0: pause, 1: resume}, library=PROFILER)
+    phases(
+        known,
+        trace,
+        "--sample-every",
+        "64",
+        "--stack-every",
+        "1",
+        "--about",
+        about,
+        after={0: pause, 1: resume},
+        library=PROFILER,
+    )
     with open_trace(trace) as opened:
         found = read_samples(opened)
         assert opened.summary is not None

@@ -33,20 +33,37 @@ BLOCKS_BETWEEN_WAITS = 16
 def script_of(trace: Path, script: Path) -> bytearray:
     with open_trace(trace) as opened:
         unit = opened.ns_a_unit
-    subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace), "0", repr(unit), str(script)],
-                   check=True, capture_output=True)
+    subprocess.run(
+        [str(native_part(SCRIPT_MAKER)), str(trace), "0", repr(unit), str(script)],
+        check=True,
+        capture_output=True,
+    )
     return bytearray(script.read_bytes())
 
 
 def work(script: Path, schedule: str) -> tuple[bool, str]:
     """Whether the work of a sample was that of the script, and what the player says of it."""
     said = subprocess.run(
-        [str(native_folder() / "experiments" / "trace" / "replay"), "--subject", "malloc",
-         "--set", f"schedule={schedule}", "--set", "touch=line"],
-        env={**os.environ, "HEAPWISE_SCRIPT": str(script)}, capture_output=True, text=True,
-        timeout=120, check=False).stdout
-    checks = [line for line in map(json.loads, said.splitlines())
-              if line.get("kind") == "check" and line.get("id") == "work"]
+        [
+            str(native_folder() / "experiments" / "trace" / "replay"),
+            "--subject",
+            "malloc",
+            "--set",
+            f"schedule={schedule}",
+            "--set",
+            "touch=line",
+        ],
+        env={**os.environ, "HEAPWISE_SCRIPT": str(script)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    ).stdout
+    checks = [
+        line
+        for line in map(json.loads, said.splitlines())
+        if line.get("kind") == "check" and line.get("id") == "work"
+    ]
     assert checks, said
     return all(check["ok"] for check in checks), checks[0]["detail"]
 
@@ -54,7 +71,8 @@ def work(script: Path, schedule: str) -> tuple[bool, str]:
 @pytest.mark.parametrize("schedule", ["fast", "order"])
 @pytest.mark.parametrize("mode", [("grow", "2000"), ("threads", "20")])
 def test_a_whole_script_is_played_as_it_says(
-        known: Path, record: Record, tmp_path: Path, mode: tuple[str, str], schedule: str) -> None:
+    known: Path, record: Record, tmp_path: Path, mode: tuple[str, str], schedule: str
+) -> None:
     """`grow` resizes up, so that the live bytes of a resized block are followed, too."""
     script = tmp_path / "script"
     header = SCRIPT_HEADER.unpack_from(script_of(record(known, *mode), script))
@@ -65,7 +83,8 @@ def test_a_whole_script_is_played_as_it_says(
 
 @pytest.mark.parametrize("schedule", ["fast", "order"])
 def test_blocks_of_an_old_image_end_when_the_process_calls_exec(
-        record: Record, tmp_path: Path, schedule: str) -> None:
+    record: Record, tmp_path: Path, schedule: str
+) -> None:
     """The shell's blocks do not live beside those of the program that it becomes."""
     script = tmp_path / "script"
     trace = record("sh", "-c", f"exec {sys.executable} -I -c 'print(1)'")
@@ -81,7 +100,8 @@ def test_blocks_of_an_old_image_end_when_the_process_calls_exec(
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_planted_difference_in_the_totals_is_found(
-        known: Path, record: Record, tmp_path: Path, field: str) -> None:
+    known: Path, record: Record, tmp_path: Path, field: str
+) -> None:
     script = tmp_path / "script"
     content = script_of(record(known, "grow", "200"), script)
     at = FIELDS[field] * 8
@@ -111,7 +131,8 @@ def test_a_block_of_another_size_is_found(known: Path, record: Record, tmp_path:
 
 
 def test_threads_that_run_freely_are_not_held_to_the_recorded_peak(
-        known: Path, record: Record, tmp_path: Path) -> None:
+    known: Path, record: Record, tmp_path: Path
+) -> None:
     script = tmp_path / "script"
     content = script_of(record(known, "threads", "5"), script)
     at = FIELDS["peak"] * 8
@@ -138,16 +159,25 @@ def steps_of_threads(script: Path) -> list[list[tuple[int, bool, int]]]:
     found = []
     for number in range(threads):
         begin, count, _ = PART.unpack_from(content, SCRIPT_HEADER.size + number * PART.size)
-        found.append([
-            (words & 31, bool(words >> 5 & 1), slot) for words, slot, _ in STEP.iter_unpack(
-                content[first + begin * STEP.size:first + (begin + count) * STEP.size])])
+        found.append(
+            [
+                (words & 31, bool(words >> 5 & 1), slot)
+                for words, slot, _ in STEP.iter_unpack(
+                    content[first + begin * STEP.size : first + (begin + count) * STEP.size]
+                )
+            ]
+        )
     return found
 
 
 def test_a_thread_waits_for_ends_of_blocks_that_it_has_made(hand_over: Path) -> None:
     maker, ender = steps_of_threads(hand_over)
-    ended = {slot: order for order, slot in enumerate(
-        slot for kind, shared, slot in ender if kind in ENDS and shared)}
+    ended = {
+        slot: order
+        for order, slot in enumerate(
+            slot for kind, shared, slot in ender if kind in ENDS and shared
+        )
+    }
     slots: set[int] = set()
     since_wait, most_unended, waits = 0, 0, 0
     for kind, shared, slot in maker:

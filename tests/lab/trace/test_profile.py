@@ -92,16 +92,21 @@ def sites_of(trace: Path) -> dict[str, Samples]:
 
 
 def test_a_profile_says_that_its_figures_are_estimates(
-        lifetimes: tuple[dict[str, Any], Path]) -> None:
+    lifetimes: tuple[dict[str, Any], Path],
+) -> None:
     from heapwise.cli.frame.profile_text import profile_lines
     from heapwise.trace.sampled_stacks import read_sampled_stacks
     from heapwise.trace.symbols import Symbols
     from heapwise.trace.wrappers import Wrappers
 
     with open_trace(lifetimes[1]) as opened:
-        said = " ".join(" ".join(profile_lines(
-            opened, read_sampled_stacks(opened), Symbols(opened.modules), Wrappers(),
-            5)).split())
+        said = " ".join(
+            " ".join(
+                profile_lines(
+                    opened, read_sampled_stacks(opened), Symbols(opened.modules), Wrappers(), 5
+                )
+            ).split()
+        )
     assert "Figures are estimates, with 95 % intervals" in said
     assert "make_large" in said
 
@@ -143,13 +148,27 @@ def test_quantiles_of_lifetimes_are_within_ten_percent(
 
 
 def test_quantiles_of_a_full_trace_are_within_five_percent(
-    lifetimes: tuple[dict[str, Any], Path], tmp_path: Path,
+    lifetimes: tuple[dict[str, Any], Path],
+    tmp_path: Path,
 ) -> None:
     trace = tmp_path / "full.hwt"
-    known = json.loads(subprocess.run(
-        [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
-         str(lifetimes[1].parent / "lifetimes")],
-        check=True, timeout=120, stdout=subprocess.PIPE, text=True).stdout)
+    known = json.loads(
+        subprocess.run(
+            [
+                str(native_part(DRAIN)),
+                "-o",
+                str(trace),
+                "--recorder",
+                str(native_part(RECORDER)),
+                "--",
+                str(lifetimes[1].parent / "lifetimes"),
+            ],
+            check=True,
+            timeout=120,
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout
+    )
     with open_trace(trace) as opened:
         spread, unit = read_contents(opened).lifetime_spread, opened.ns_a_unit
     for rank, truth in zip(RANKS, known["lifetimes"], strict=True):

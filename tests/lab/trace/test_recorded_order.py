@@ -34,10 +34,25 @@ def script_of_turns(turns: list[int], threads: int) -> bytes:
     parts: list[list[bytes]] = [[] for _ in range(threads)]
     parts[0] = [step(START, slot=number) for number in range(1, threads)]
     for done, (thread, following) in enumerate(zip(turns, [*turns[1:], turns[-1]], strict=True)):
-        parts[thread] += [step(TURN, 2 * done), step(MALLOC, 64), step(FREE, 64),
-                          step(PASS, 2 * done + 2, following)]
-    header = SCRIPT_HEADER.pack(MAGIC, threads, sum(map(len, parts)), 0, 2 * len(turns),
-                                len(turns), 64 * len(turns), 64, 0, 0, 0)
+        parts[thread] += [
+            step(TURN, 2 * done),
+            step(MALLOC, 64),
+            step(FREE, 64),
+            step(PASS, 2 * done + 2, following),
+        ]
+    header = SCRIPT_HEADER.pack(
+        MAGIC,
+        threads,
+        sum(map(len, parts)),
+        0,
+        2 * len(turns),
+        len(turns),
+        64 * len(turns),
+        64,
+        0,
+        0,
+        0,
+    )
     index, first = b"", 0
     for part in parts:
         index += PART.pack(first, len(part), 1)
@@ -48,9 +63,19 @@ def script_of_turns(turns: list[int], threads: int) -> bytes:
 def context_switches(script: Path) -> int:
     """Of a replay in the recorded order, which does the work of the script."""
     player = subprocess.Popen(
-        [str(native_folder() / "experiments" / "trace" / "replay"), "--subject", "malloc",
-         "--set", "schedule=order", "--set", "touch=line"],
-        env={**os.environ, "HEAPWISE_SCRIPT": str(script)}, stdout=subprocess.PIPE, text=True)
+        [
+            str(native_folder() / "experiments" / "trace" / "replay"),
+            "--subject",
+            "malloc",
+            "--set",
+            "schedule=order",
+            "--set",
+            "touch=line",
+        ],
+        env={**os.environ, "HEAPWISE_SCRIPT": str(script)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert player.stdout is not None
     lines = [json.loads(line) for line in player.stdout]
     _, status, usage = os.wait4(player.pid, 0)
@@ -75,8 +100,11 @@ def test_a_turn_names_the_thread_that_is_next(record: Record, tmp_path: Path) ->
     trace, script = record(build("hand_over", tmp_path, changed=False), "2000"), tmp_path / "script"
     with open_trace(trace) as opened:
         unit = opened.ns_a_unit
-    subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace), "0", repr(unit), str(script)],
-                   check=True, capture_output=True)
+    subprocess.run(
+        [str(native_part(SCRIPT_MAKER)), str(trace), "0", repr(unit), str(script)],
+        check=True,
+        capture_output=True,
+    )
     content = script.read_bytes()
     _, threads, steps, *_ = SCRIPT_HEADER.unpack_from(content)
     first = len(content) - steps * STEP.size
@@ -85,11 +113,13 @@ def test_a_turn_names_the_thread_that_is_next(record: Record, tmp_path: Path) ->
     for number in range(threads):
         begin, count, _ = PART.unpack_from(content, SCRIPT_HEADER.size + number * PART.size)
         for words, slot, _ in STEP.iter_unpack(
-                content[first + begin * STEP.size:first + (begin + count) * STEP.size]):
+            content[first + begin * STEP.size : first + (begin + count) * STEP.size]
+        ):
             if words & 31 == TURN:
                 begins[words >> 13] = number
             elif words & 31 == PASS:
                 passes[words >> 13] = slot
     assert len(begins) > 2
     assert {done: passes[done] for done in begins if done} == {
-        done: number for done, number in begins.items() if done}
+        done: number for done, number in begins.items() if done
+    }

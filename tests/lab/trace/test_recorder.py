@@ -35,8 +35,12 @@ def sizes(trace: Path) -> Counter[tuple[Kind, int]]:
     with open_trace(trace) as opened:
         for events in opened.events():
             births = events.makes
-            found.update((Kind(kind), size) for kind, size in zip(
-                events.kind[births].tolist(), events.size[births].tolist(), strict=True))
+            found.update(
+                (Kind(kind), size)
+                for kind, size in zip(
+                    events.kind[births].tolist(), events.size[births].tolist(), strict=True
+                )
+            )
     return found
 
 
@@ -84,15 +88,29 @@ def test_threads_that_come_and_go_share_slots_and_lose_nothing(known: Path, reco
 def test_threads_one_after_the_other_share_one_mapping(known: Path, tmp_path: Path) -> None:
     """Else a server with a thread for each connection runs out of mappings. On a busy machine the
     reader may be late, and each of the 4,096 slots gets a mapping; never one more."""
-    done = subprocess.run([
-        str(native_part(DRAIN)), "-o", str(tmp_path / "threads.hwt"), "--recorder",
-        str(native_part(RECORDER)), "--", str(known), "mappings", "6000"],
-        check=True, timeout=120, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [
+            str(native_part(DRAIN)),
+            "-o",
+            str(tmp_path / "threads.hwt"),
+            "--recorder",
+            str(native_part(RECORDER)),
+            "--",
+            str(known),
+            "mappings",
+            "6000",
+        ],
+        check=True,
+        timeout=120,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert 2 <= int(done.stdout) <= 4096 + 8
 
 
 def test_a_program_that_closes_all_files_is_recorded_to_its_end(
-        known: Path, record: Record) -> None:
+    known: Path, record: Record
+) -> None:
     """Also its new threads, which need memory of the recorder's file."""
     with open_trace(record(known, "closed", "20")) as opened:
         assert opened.summary is not None
@@ -147,7 +165,8 @@ def test_resident_pages_of_some_medium_blocks_are_counted(known: Path, record: R
 
 @pytest.mark.parametrize(("every", "least", "most"), [(0, 0, 0), (1, 1000, 1 << 62)])
 def test_all_or_none_of_the_allocations_have_stacks(
-        every: int, least: int, most: int, known: Path, record: Record) -> None:
+    every: int, least: int, most: int, known: Path, record: Record
+) -> None:
     with open_trace(record(known, "churn", "1000", stack_every=every)) as opened:
         [events] = opened.events()
         births = int(events.makes.sum())
@@ -156,7 +175,8 @@ def test_all_or_none_of_the_allocations_have_stacks(
 
 @pytest.mark.parametrize("what", ["root", "limits"])
 def test_a_program_that_takes_its_own_rights_away_is_recorded(
-        what: str, known: Path, record: Record) -> None:
+    what: str, known: Path, record: Record
+) -> None:
     """New threads need no file, no path and no right that the program had before."""
     if what == "root" and os.geteuid() != 0:
         pytest.skip("chroot needs root")
@@ -167,7 +187,8 @@ def test_a_program_that_takes_its_own_rights_away_is_recorded(
 
 
 def test_a_daemon_is_not_mixed_up_with_the_process_that_began_it(
-        known: Path, record: Record) -> None:
+    known: Path, record: Record
+) -> None:
     found = sizes(record(known, "daemon"))
     assert not any(size == 7777 for _, size in found)
 
@@ -177,15 +198,21 @@ def test_a_library_that_is_gone_keeps_its_name(record: Record, tmp_path: Path) -
     source = tmp_path / "unloaded.c"
     source.write_text("#include <stdlib.h>\nvoid *unloaded_maker(void) { return malloc(4242); }\n")
     library = tmp_path / "libunloaded.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O0", "-g", str(source), "-o", str(library)],
-                   check=True)
-    code = (f"import ctypes, _ctypes; l = ctypes.CDLL({str(library)!r}); f = l.unloaded_maker; "
-            "[f() for _ in range(300)]; _ctypes.dlclose(l._handle)")
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-O0", "-g", str(source), "-o", str(library)], check=True
+    )
+    code = (
+        f"import ctypes, _ctypes; l = ctypes.CDLL({str(library)!r}); f = l.unloaded_maker; "
+        "[f() for _ in range(300)]; _ctypes.dlclose(l._handle)"
+    )
     from heapwise.trace.symbols import Symbols
 
     with open_trace(record("/usr/bin/python3", "-S", "-c", code, stack_every=1)) as opened:
-        found = [(int(site), opened.site_address(int(site))) for events in opened.events()
-                 for site in np.unique(events.site[events.makes & (events.size == 4242)])]
+        found = [
+            (int(site), opened.site_address(int(site)))
+            for events in opened.events()
+            for site in np.unique(events.site[events.makes & (events.size == 4242)])
+        ]
         [(_, address)] = found
         assert address is not None
         assert "unloaded_maker" in str(Symbols(opened.modules).place(address))
@@ -217,18 +244,28 @@ def test_real_programs_are_recorded_whole(name: str, record: Record) -> None:
         assert read_contents(opened).events == summary.events
 
 
-HEAPS = ("", "libheapwise-malloc.so", "libheapwise-malloc-fast.so", "libheapwise-malloc-guarded.so",
-         "libheapwise-malloc-hardened.so", "libjemalloc.so.2",
-         "libtcmalloc_minimal.so.4")
+HEAPS = (
+    "",
+    "libheapwise-malloc.so",
+    "libheapwise-malloc-fast.so",
+    "libheapwise-malloc-guarded.so",
+    "libheapwise-malloc-hardened.so",
+    "libjemalloc.so.2",
+    "libtcmalloc_minimal.so.4",
+)
 
 
 @pytest.mark.parametrize("heap", HEAPS)
 def test_calls_after_an_exception_are_recorded(
-        heap: str, known: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    heap: str, known: Path, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Allocators with operators of their own throw out of them, past the recorder."""
     if heap:
-        found_heap = native_part(heap) if "heapwise" in heap else next(
-            Path("/usr/lib").glob(f"*/{heap}*"), None)
+        found_heap = (
+            native_part(heap)
+            if "heapwise" in heap
+            else next(Path("/usr/lib").glob(f"*/{heap}*"), None)
+        )
         if found_heap is None:
             pytest.skip(f"{heap} is not installed")
         monkeypatch.setenv("LD_PRELOAD", str(found_heap))
@@ -243,14 +280,39 @@ def test_a_signal_handler_that_allocates_mixes_nothing_up(tmp_path: Path) -> Non
     data = Path(__file__).resolve().parents[2] / "data" / "recorded"
     program, allocator = tmp_path / "signals", tmp_path / "bump.so"
     trace = tmp_path / "signals.hwt"
-    subprocess.run(["cc", "-O1", "-fno-builtin", str(data / "signals.c"), "-o", str(program)],
-                   check=True)
-    subprocess.run(["cc", "-O1", "-fno-builtin", "-shared", "-fPIC", str(data / "bump.c"), "-o",
-                    str(allocator)], check=True)
-    done = subprocess.run([
-        str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
-        "env", f"LD_PRELOAD={native_part(RECORDER)}:{allocator}", str(program)],
-        check=True, timeout=60, stdout=subprocess.PIPE, text=True)
+    subprocess.run(
+        ["cc", "-O1", "-fno-builtin", str(data / "signals.c"), "-o", str(program)], check=True
+    )
+    subprocess.run(
+        [
+            "cc",
+            "-O1",
+            "-fno-builtin",
+            "-shared",
+            "-fPIC",
+            str(data / "bump.c"),
+            "-o",
+            str(allocator),
+        ],
+        check=True,
+    )
+    done = subprocess.run(
+        [
+            str(native_part(DRAIN)),
+            "-o",
+            str(trace),
+            "--recorder",
+            str(native_part(RECORDER)),
+            "--",
+            "env",
+            f"LD_PRELOAD={native_part(RECORDER)}:{allocator}",
+            str(program),
+        ],
+        check=True,
+        timeout=60,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     loops, handled = map(int, done.stdout.split())
     found = sizes(trace)
     assert found[Kind.MALLOC, 111] == loops
@@ -278,9 +340,13 @@ def test_the_site_of_a_block_is_the_line_of_its_call(known: Path, record: Record
         assert address is not None
         symbols = Symbols(opened.modules)
         place = symbols.place(address)
-        line = next(i for i, text in enumerate(
-            (Path(__file__).parents[2] / "data/recorded/known.cpp").read_text().splitlines(), 1)
-            if "malloc(4321)" in text)
+        line = next(
+            i
+            for i, text in enumerate(
+                (Path(__file__).parents[2] / "data/recorded/known.cpp").read_text().splitlines(), 1
+            )
+            if "malloc(4321)" in text
+        )
         assert place.line == f"known.cpp:{line}"
         [stack] = [stack for stack in events.stacks if stack.row == row]
     names = [symbols.place(frame).function for frame in stack.addresses]
@@ -288,16 +354,29 @@ def test_the_site_of_a_block_is_the_line_of_its_call(known: Path, record: Record
     assert "main" in names
 
 
-@pytest.mark.parametrize("number", [
-    *range(20), *(pytest.param(number, marks=pytest.mark.slow) for number in range(20, 200))])
+@pytest.mark.parametrize(
+    "number",
+    [*range(20), *(pytest.param(number, marks=pytest.mark.slow) for number in range(20, 200))],
+)
 def test_a_program_that_is_killed_loses_only_the_call_in_the_making(
-        number: int, known: Path, tmp_path: Path) -> None:
+    number: int, known: Path, tmp_path: Path
+) -> None:
     """The program counts its own calls in a file, which is compared with the trace."""
     trace, count = tmp_path / "killed.hwt", tmp_path / "count"
     count.write_bytes(bytes(8))
-    recorder = subprocess.Popen([
-        str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
-        str(known), "killed", str(count)])
+    recorder = subprocess.Popen(
+        [
+            str(native_part(DRAIN)),
+            "-o",
+            str(trace),
+            "--recorder",
+            str(native_part(RECORDER)),
+            "--",
+            str(known),
+            "killed",
+            str(count),
+        ]
+    )
     while not any(count.read_bytes()):
         assert recorder.poll() is None
         time.sleep(0.001)
@@ -319,9 +398,18 @@ def test_a_program_that_is_killed_loses_only_the_call_in_the_making(
 
 def test_a_recorder_that_is_killed_leaves_what_it_wrote(known: Path, tmp_path: Path) -> None:
     trace = tmp_path / "cut.hwt"
-    recorder = subprocess.Popen([
-        str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
-        str(known), "killed"])
+    recorder = subprocess.Popen(
+        [
+            str(native_part(DRAIN)),
+            "-o",
+            str(trace),
+            "--recorder",
+            str(native_part(RECORDER)),
+            "--",
+            str(known),
+            "killed",
+        ]
+    )
     while not trace.exists() or trace.stat().st_size < 200_000:
         assert recorder.poll() is None
         time.sleep(0.01)
@@ -338,9 +426,19 @@ def test_a_recorder_that_is_killed_leaves_what_it_wrote(known: Path, tmp_path: P
 def test_a_thread_calls_the_drain_before_its_ring_is_full(tmp_path: Path, record: Record) -> None:
     root = Path(__file__).resolve().parents[3]
     program = tmp_path / "calls_drain"
-    subprocess.run(["c++", "-O1", "-fno-builtin", "-std=c++20", f"-I{root / 'bench'}",
-                    str(root / "tests" / "data" / "recorded" / "calls_drain.cpp"), "-o",
-                    str(program)], check=True)
+    subprocess.run(
+        [
+            "c++",
+            "-O1",
+            "-fno-builtin",
+            "-std=c++20",
+            f"-I{root / 'bench'}",
+            str(root / "tests" / "data" / "recorded" / "calls_drain.cpp"),
+            "-o",
+            str(program),
+        ],
+        check=True,
+    )
     with open_trace(record(program)) as opened:
         assert opened.summary is not None
         assert opened.summary.exit_code == 0
@@ -348,7 +446,8 @@ def test_a_thread_calls_the_drain_before_its_ring_is_full(tmp_path: Path, record
 
 @pytest.mark.parametrize("most_bytes", [4 << 20, 5 << 20])
 def test_the_limit_of_the_size_holds_and_the_windows_span_the_run(
-        most_bytes: int, known: Path, record: Record) -> None:
+    most_bytes: int, known: Path, record: Record
+) -> None:
     trace = record(known, "mixed", "4000000", most_bytes=most_bytes)
     assert trace.stat().st_size <= most_bytes
     with open_trace(trace) as opened:
@@ -370,7 +469,10 @@ def test_ctrl_c_ends_the_program_and_leaves_a_whole_trace(known: Path, tmp_path:
     trace = tmp_path / "stopped.hwt"
     command = subprocess.Popen(
         [sys.executable, "-m", "heapwise", "record", "-o", str(trace), "--", str(known), "killed"],
-        start_new_session=True, stdout=subprocess.PIPE, text=True)
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     while not trace.exists() or trace.stat().st_size < 200_000:
         assert command.poll() is None
         time.sleep(0.01)

@@ -32,11 +32,11 @@ def as_version_1(trace: Path) -> bytes:
     content = trace.read_bytes()
     magic, version, length = HEADER.unpack_from(content)
     assert version > 1
-    old = HEADER.pack(magic, 1, length) + content[HEADER.size:HEADER.size + length]
+    old = HEADER.pack(magic, 1, length) + content[HEADER.size : HEADER.size + length]
     with open_trace(trace) as opened:
         for frame in opened.frames:
             fields = list(FRAME.unpack_from(content, frame.offset - FRAME.size))
-            stored = content[frame.offset:frame.offset + frame.stored_bytes]
+            stored = content[frame.offset : frame.offset + frame.stored_bytes]
             if frame.kind is FrameKind.EVENTS:
                 raw = _with_sizes_apart(zstandard.decompress(stored), frame.count)
                 stored = zstandard.compress(raw)
@@ -52,8 +52,10 @@ def _with_sizes_apart(raw: bytes, count: int) -> bytes:
     columns[MORE] = np.where(makes, columns[NUMBER], columns[MORE])
     columns[NUMBER] = np.where(makes, 0, columns[NUMBER])
     width = 8
-    planes = (column.astype("<u8").view(np.uint8).reshape(count, width).T.tobytes()
-              for column in columns[:COLUMNS])
+    planes = (
+        column.astype("<u8").view(np.uint8).reshape(count, width).T.tobytes()
+        for column in columns[:COLUMNS]
+    )
     return b"".join(bytes([width]) + each for each in planes) + raw[end:]
 
 
@@ -70,7 +72,10 @@ def test_the_player_makes_the_same_calls(traces: tuple[Path, Path], tmp_path: Pa
     scripts = []
     for number, trace in enumerate(traces):
         script = tmp_path / f"script{number}"
-        subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace), "0", "10.0", str(script)],
-                       check=True, capture_output=True)
+        subprocess.run(
+            [str(native_part(SCRIPT_MAKER)), str(trace), "0", "10.0", str(script)],
+            check=True,
+            capture_output=True,
+        )
         scripts.append(script.read_bytes())
     assert scripts[0] == scripts[1]

@@ -51,8 +51,10 @@ def test_a_row_is_not_tuned_by_the_user_in_silence(programs: TreePrograms) -> No
 @pytest.mark.parametrize("programs", LANGUAGES, ids=lambda programs: programs.name)
 def test_a_budget_changes_something_from_point_to_point(programs: TreePrograms) -> None:
     for row in programs.language.row:
-        points = [(sorted((row.environment | point.environment).items()), point.arguments,
-                   point.command) for point in row.budget]
+        points = [
+            (sorted((row.environment | point.environment).items()), point.arguments, point.command)
+            for point in row.budget
+        ]
         assert len(points) == len({repr(point) for point in points}), row.name
         assert len({point.label for point in row.budget}) == len(row.budget), row.name
 
@@ -63,8 +65,9 @@ def test_a_row_that_cannot_run_says_how_to_get_it(programs: TreePrograms) -> Non
     assert programs.language.version
 
 
-@pytest.mark.parametrize("lock", sorted(TREES.glob("*/package-lock.json")),
-                         ids=lambda lock: str(lock.parent.name))
+@pytest.mark.parametrize(
+    "lock", sorted(TREES.glob("*/package-lock.json")), ids=lambda lock: str(lock.parent.name)
+)
 def test_packages_are_locked_by_hash_and_not_by_address(lock: Path) -> None:
     text = lock.read_text()
     assert '"integrity"' in text
@@ -79,8 +82,10 @@ def test_how_a_row_was_built_is_known_without_folders() -> None:
     assert "markAndSweep" not in build, "that is of another row"
     assert "/" not in build.replace("--nimcache:", "")
     rust = next(programs for programs in LANGUAGES if programs.name == "rust")
-    assert all(how_built(rust, row, rust.places()).startswith("cargo build --release")
-               for row in rust.language.row)
+    assert all(
+        how_built(rust, row, rust.places()).startswith("cargo build --release")
+        for row in rust.language.row
+    )
 
 
 def test_how_a_native_row_was_built_is_what_cmake_wrote(tmp_path: Path) -> None:
@@ -91,5 +96,4 @@ def test_how_a_native_row_was_built_is_what_cmake_wrote(tmp_path: Path) -> None:
     (tmp_path / "trees").mkdir()
     (tmp_path / "trees/builds.txt").write_text("c_gc GNU 1 -O1\nc_malloc GNU 12.2.0 -O2 -DX\n")
     assert how_built(languages["c"], row, places) == "GNU 12.2.0 -O2 -DX"
-    assert how_built(languages["javascript"], languages["javascript"].language.row[0],
-                     places) == ""
+    assert how_built(languages["javascript"], languages["javascript"].language.row[0], places) == ""

@@ -24,8 +24,14 @@ def test_a_program_that_pins_itself_is_not_a_fault() -> None:
 
 
 def test_a_parallel_program_that_waits_for_itself_has_no_neighbour() -> None:
-    stored = with_facts(compare(), lambda p: {
-        "psi_cpu_us": 2_000_000, "involuntary_switches": 5000, "user_s": 2 * p.facts.wall_s})
+    stored = with_facts(
+        compare(),
+        lambda p: {
+            "psi_cpu_us": 2_000_000,
+            "involuntary_switches": 5000,
+            "user_s": 2 * p.facts.wall_s,
+        },
+    )
     assert verdict_of(stored, "V13").verdict == "pass"
 
 
@@ -34,16 +40,22 @@ def test_counters_that_ran_all_the_time_and_those_that_are_missing_are_named() -
     found = verdict_of(with_facts(compare(), lambda p: {"counters": whole}), "V14")
     assert found.verdict == "pass"
     assert found.figures["running_share"] == {"instructions": 1.0, "page_faults": 1.0}
-    kernels = verdict_of(with_facts(compare(), lambda p: {
-        "counters": whole[1:], "counters_missing": "cycles: not allowed"}), "V14")
+    kernels = verdict_of(
+        with_facts(
+            compare(), lambda p: {"counters": whole[1:], "counters_missing": "cycles: not allowed"}
+        ),
+        "V14",
+    )
     assert kernels.verdict == "unavailable"
     assert "cycles: not allowed" in kernels.detail
     assert "page_faults" in kernels.detail
 
 
 def test_cold_and_steady_are_told_apart() -> None:
-    found = verdict_of(compare_run(Script(
-        bend=lambda name, round_, value: value * 1.5 if round_ < 0 else value)), "V15")
+    found = verdict_of(
+        compare_run(Script(bend=lambda name, round_, value: value * 1.5 if round_ < 0 else value)),
+        "V15",
+    )
     assert found.verdict == "pass", found.detail
     assert found.figures["cold"][0] > 0.4
     assert "which does not count, took" in found.detail

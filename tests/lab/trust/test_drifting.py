@@ -17,8 +17,13 @@ def drifting() -> StoredRun:
     """jemalloc is as fast as glibc in some minutes, and 5 % slower in others, by its own state."""
     random = np.random.default_rng(3)
     slow = np.repeat(random.permutation([1.0, 1.05, 1.05]), ROUNDS // 3)
-    return compare_run(Script(rounds=ROUNDS, time=dict.fromkeys(Script().time, 1.0), bend=lambda
-                       name, number, value: value * (slow[number] if name == "jemalloc" else 1)))
+    return compare_run(
+        Script(
+            rounds=ROUNDS,
+            time=dict.fromkeys(Script().time, 1.0),
+            bend=lambda name, number, value: value * (slow[number] if name == "jemalloc" else 1),
+        )
+    )
 
 
 def test_a_subject_that_drifts_alone_is_not_called_different() -> None:
@@ -27,8 +32,11 @@ def test_a_subject_that_drifts_alone_is_not_called_different() -> None:
     assert found.verdict == "warn"
     assert "jemalloc wall_time" in found.figures["drifting"]
     assert "jemalloc wall_time" in found.detail
-    row = next(r for r in analyse(Evidence(stored)).rows
-               if (r.subject, r.quantity) == ("jemalloc", "wall_time"))
+    row = next(
+        r
+        for r in analyse(Evidence(stored)).rows
+        if (r.subject, r.quantity) == ("jemalloc", "wall_time")
+    )
     assert row.verdict == "cannot tell"
     assert "its rounds depend on the rounds before them (correlation 0." in row.note
 

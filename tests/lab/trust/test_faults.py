@@ -60,17 +60,37 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V1", "fail", lambda: compare_run(Script(edit=in_the_wrong_library))),
     ("V1", "fail", lambda: compare_run(Script(edit=silent))),
     ("V1", "warn", lambda: compare_run(Script(edit=child_with_its_own))),
-    ("V1", "fail", lambda: compare_run(with_children(
-        lambda p: 4 if p.subject == "jemalloc" else 5))),
-    ("V1", "fail", lambda: compare_run(with_children(
-        lambda p: 4 if (p.subject, p.round) == ("jemalloc", 3) else 5))),
-    ("V1", "warn", lambda: compare_run(with_children(
-        lambda p: 6 if p.subject == "jemalloc" else 5))),
+    (
+        "V1",
+        "fail",
+        lambda: compare_run(with_children(lambda p: 4 if p.subject == "jemalloc" else 5)),
+    ),
+    (
+        "V1",
+        "fail",
+        lambda: compare_run(
+            with_children(lambda p: 4 if (p.subject, p.round) == ("jemalloc", 3) else 5)
+        ),
+    ),
+    (
+        "V1",
+        "warn",
+        lambda: compare_run(with_children(lambda p: 6 if p.subject == "jemalloc" else 5)),
+    ),
     ("V1", "warn", lambda: counted_under(compare(), "jemalloc", 0)),
     ("V1", "warn", lambda: with_facts(compare(), losing)),
     ("V2", "warn", lambda: with_facts(compare(), losing)),
-    ("V2", "warn", lambda: replace(compare(), run=replace(
-        compare().run, preflight=[Check("V2", "", "warn", "forced: its own allocator inside")]))),
+    (
+        "V2",
+        "warn",
+        lambda: replace(
+            compare(),
+            run=replace(
+                compare().run,
+                preflight=[Check("V2", "", "warn", "forced: its own allocator inside")],
+            ),
+        ),
+    ),
     ("V3", "warn", lambda: few_calls(compare())),
     ("V8", "warn", lambda: counted_under(compare(), "jemalloc", 21_000_000)),
     ("V4", "fail", lambda: counted(pool_run(), 12)),
@@ -88,16 +108,43 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V8", "warn", lambda: compare_run(Script(edit=crashing))),
     ("V8", "fail", lambda: compare_run(Script(edit=baseline_fails))),
     ("V8", "fail", lambda: with_facts(compare_run(), lambda p: {"lingering": 2})),
-    ("V8", "warn", lambda: with_plan(with_facts(compare_run(), lambda p: {"lingering": 2}),
-                                     options=PlanOptions(allow_background=True))),
+    (
+        "V8",
+        "warn",
+        lambda: with_plan(
+            with_facts(compare_run(), lambda p: {"lingering": 2}),
+            options=PlanOptions(allow_background=True),
+        ),
+    ),
     ("V8", "warn", lambda: with_facts(compare_run(), lambda p: {"output_bytes": 0})),
     ("V8", "warn", lambda: with_facts(compare_run(), lambda p: {"late_s": 0.1})),
-    ("V8", "fail", lambda: with_facts(compare_run(), lambda p: {
-        "output_files": {"/out": "sha256:2" if p.subject.startswith("glibc") else "sha256:1"}})),
-    ("V8", "fail", lambda: with_facts(pool_run(), lambda p: {
-        "checks": [WorkCheck("work", p.number != 3, "999 of 1000 blocks")]})),
-    ("V8", "warn", lambda: with_plan(compare_run(Script(edit=other_output)),
-                                     options=PlanOptions(ignore_output=True))),
+    (
+        "V8",
+        "fail",
+        lambda: with_facts(
+            compare_run(),
+            lambda p: {
+                "output_files": {
+                    "/out": "sha256:2" if p.subject.startswith("glibc") else "sha256:1"
+                }
+            },
+        ),
+    ),
+    (
+        "V8",
+        "fail",
+        lambda: with_facts(
+            pool_run(),
+            lambda p: {"checks": [WorkCheck("work", p.number != 3, "999 of 1000 blocks")]},
+        ),
+    ),
+    (
+        "V8",
+        "warn",
+        lambda: with_plan(
+            compare_run(Script(edit=other_output)), options=PlanOptions(ignore_output=True)
+        ),
+    ),
     ("V9", "fail", lambda: compare_run(Script(bend=ratio_drifts, rounds=20))),
     ("V9", "warn", lambda: compare_run(Script(bend=machine_drifts, rounds=20))),
     ("V9", "warn", lambda: compare_run(Script(shuffle=False))),
@@ -105,21 +152,37 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V10", "warn", lambda: with_settings(compare(), personality="00040000")),
     ("V10", "warn", lambda: with_plan(compare(), command=["/usr/bin/setarch", "-R", "toy"])),
     ("V11", "fail", lambda: with_facts(compare(), lambda p: {"affinity": [p.number % 2]})),
-    ("V11", "warn", lambda: compare_run(pinned_by_itself(
-        lambda p: [1] if p.subject == "jemalloc" else [0]))),
+    (
+        "V11",
+        "warn",
+        lambda: compare_run(pinned_by_itself(lambda p: [1] if p.subject == "jemalloc" else [0])),
+    ),
     ("V11", "fail", lambda: with_plan(compare(), options=PlanOptions(cpus=[1]))),
     ("V11", "fail", lambda: with_samples(pool_run(), lambda s: {"cpus": [5]})),
-    ("V12", "warn", lambda: with_facts(compare(), lambda p: {
-        "spin_after_ns": 1_100_000 if p.number % 2 else 1_000_000})),
+    (
+        "V12",
+        "warn",
+        lambda: with_facts(
+            compare(), lambda p: {"spin_after_ns": 1_100_000 if p.number % 2 else 1_000_000}
+        ),
+    ),
     ("V13", "warn", lambda: with_facts(compare(), lambda p: {"steal_ticks": 50})),
     ("V13", "warn", lambda: with_facts(compare(), lambda p: {"psi_cpu_us": 2_000_000})),
     ("V13", "warn", lambda: with_facts(compare(), lambda p: {"involuntary_switches": 5000})),
     ("V13", "warn", lambda: with_facts(compare(), lambda p: {"throttled_us": 100_000})),
-    ("V14", "warn", lambda: with_facts(compare(), lambda p: {
-        "counters": [Counter("cycles", 10, 1000, 500)]})),
+    (
+        "V14",
+        "warn",
+        lambda: with_facts(compare(), lambda p: {"counters": [Counter("cycles", 10, 1000, 500)]}),
+    ),
     ("V15", "warn", lambda: compare_run(Script(bend=slow_start))),
-    ("V15", "warn", lambda: with_facts(compare(), lambda p: {
-        "wall_s": 60.0 if p.number == 1 else p.facts.wall_s})),
+    (
+        "V15",
+        "warn",
+        lambda: with_facts(
+            compare(), lambda p: {"wall_s": 60.0 if p.number == 1 else p.facts.wall_s}
+        ),
+    ),
     ("V17", "warn", lambda: with_facts(compare(), lambda p: {"wall_s": 0.001})),
     ("V17", "warn", lambda: with_samples(pool_run(), lambda s: {"elapsed_ns": 20_000})),
     ("V18", "fail", lambda: debug_peer(compare())),
@@ -131,9 +194,16 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V19", "fail", lambda: with_machine_after(compare(), thp="always")),
     ("V20", "warn", lambda: with_plan(compare(), environment={"MALLOC_ARENA_MAX": "1"})),
     ("V20", "warn", lambda: with_plan(compare(), environment={"LD_BIND_NOT": "1"})),
-    ("V21", "warn", lambda: with_peer(
-        compare(), "jemalloc", environment_prefixes=["MALLOC_"],
-        environment={"MALLOC_CONF": "tcache:false"})),
+    (
+        "V21",
+        "warn",
+        lambda: with_peer(
+            compare(),
+            "jemalloc",
+            environment_prefixes=["MALLOC_"],
+            environment={"MALLOC_CONF": "tcache:false"},
+        ),
+    ),
     ("V22", "warn", lambda: with_facts(compare(), lambda p: {"wall_s": 0.03})),
     ("V23", "warn", lambda: pool_run(rounds=1)),
     ("V23", "warn", lambda: compare_run(Script(rounds=2))),
@@ -142,17 +212,48 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V24", "fail", lambda: replayed(missed_calls=1)),
     ("V24", "fail", lambda: replayed(missed_threads=1)),
     ("V24", "fail", lambda: replayed(script_peak_live_bytes=4095)),
-    ("V24", "fail", lambda: with_facts(replayed(), lambda p: {"checks": [
-        WorkCheck("work", p.number > 0, "")]})),
+    (
+        "V24",
+        "fail",
+        lambda: with_facts(replayed(), lambda p: {"checks": [WorkCheck("work", p.number > 0, "")]}),
+    ),
     ("V24", "warn", lambda: replayed(unknown_ends=11)),
-    ("V25", "warn", lambda: replace(compare(), run=replace(compare().run, self_test=SelfTest(
-        "2026-11-22T12:00:00", "0.1.0", "b", "m", 30.0,
-        [Planted("V8", "another output", "missed", "")])))),
-    ("V26", "warn", lambda: with_facts(compare(), lambda p: {
-        "processors": [Processor(cpu=0, breadth_before_ns=40_000 + 8_000 * (p.number % 2))]})),
+    (
+        "V25",
+        "warn",
+        lambda: replace(
+            compare(),
+            run=replace(
+                compare().run,
+                self_test=SelfTest(
+                    "2026-11-22T12:00:00",
+                    "0.1.0",
+                    "b",
+                    "m",
+                    30.0,
+                    [Planted("V8", "another output", "missed", "")],
+                ),
+            ),
+        ),
+    ),
+    (
+        "V26",
+        "warn",
+        lambda: with_facts(
+            compare(),
+            lambda p: {
+                "processors": [Processor(cpu=0, breadth_before_ns=40_000 + 8_000 * (p.number % 2))]
+            },
+        ),
+    ),
     ("V26", "warn", lambda: with_samples(pool_run(rounds=6), waiting)),
-    ("V26", "warn", lambda: with_samples(pool_run(), lambda s: {
-        "breadth_before_ns": 60_000 if s.process else 40_000})),
+    (
+        "V26",
+        "warn",
+        lambda: with_samples(
+            pool_run(), lambda s: {"breadth_before_ns": 60_000 if s.process else 40_000}
+        ),
+    ),
 ]
 
 
@@ -161,8 +262,12 @@ ELSEWHERE = {"V16"}
 
 
 ABSENT: list[tuple[str, Plant]] = [
-    ("V1", lambda: replace(compare(), processes=[replace(p, identity=[])
-                                                 for p in compare().processes])),
+    (
+        "V1",
+        lambda: replace(
+            compare(), processes=[replace(p, identity=[]) for p in compare().processes]
+        ),
+    ),
     ("V2", lambda: replace(compare(), run=replace(compare().run, preflight=[]))),
     ("V3", lambda: replace(compare(), processes=compare().processes[1:])),
     ("V4", pool_run),
@@ -186,8 +291,12 @@ ABSENT: list[tuple[str, Plant]] = [
     ("V18", lambda: with_plan(with_start(pool_run(), compiler=None), subjects=[])),
     ("V19", lambda: replace(compare(), run=replace(compare().run, machine_after=None))),
     ("V20", lambda: with_plan(compare(), environment={})),
-    ("V21", lambda: with_plan(compare(), subjects=[
-        replace(s, peer=None) for s in compare().run.plan.subjects])),
+    (
+        "V21",
+        lambda: with_plan(
+            compare(), subjects=[replace(s, peer=None) for s in compare().run.plan.subjects]
+        ),
+    ),
     ("V22", lambda: replace(compare(), processes=compare().processes[1:])),
     ("V22", pool_run),
     ("V23", lambda: replace(compare(), samples=[])),
@@ -198,16 +307,16 @@ ABSENT: list[tuple[str, Plant]] = [
 ]
 
 
-@pytest.mark.parametrize(("id", "verdict", "plant"), FAULTS,
-                         ids=[f"{f[0]}-{i}" for i, f in enumerate(FAULTS)])
+@pytest.mark.parametrize(
+    ("id", "verdict", "plant"), FAULTS, ids=[f"{f[0]}-{i}" for i, f in enumerate(FAULTS)]
+)
 def test_fires_on_a_planted_fault(id: str, verdict: str, plant: Plant) -> None:
     found = verdict_of(plant(), id)
     assert found.verdict == verdict, found.detail
     assert found.detail.endswith(".") or id == "V2"
 
 
-@pytest.mark.parametrize(("id", "plant"), ABSENT,
-                         ids=[f"{a[0]}-{i}" for i, a in enumerate(ABSENT)])
+@pytest.mark.parametrize(("id", "plant"), ABSENT, ids=[f"{a[0]}-{i}" for i, a in enumerate(ABSENT)])
 def test_without_facts_it_is_unavailable(id: str, plant: Plant) -> None:
     assert verdict_of(plant(), id).verdict == "unavailable"
 

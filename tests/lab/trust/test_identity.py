@@ -21,8 +21,9 @@ from heapwise.model import Check
 def test_a_program_that_starts_more_or_fewer_processes_each_time_is_not_a_fault() -> None:
     found = verdict_of(compare_run(with_children(lambda p: 3 + p.number % 3)), "V1")
     assert found.verdict == "pass", found.detail
-    always = verdict_of(compare_run(with_children(
-        lambda p: 1 if p.subject == "scudo" else 3 + p.number % 3)), "V1")
+    always = verdict_of(
+        compare_run(with_children(lambda p: 1 if p.subject == "scudo" else 3 + p.number % 3)), "V1"
+    )
     assert always.verdict == "fail"
     assert "/usr/bin/child 1 instead of 3 times under scudo" in always.detail
 
@@ -45,8 +46,12 @@ def test_a_forced_program_that_starts_others_is_partial_for_both_reasons() -> No
 def test_identity_claims_no_more_than_the_processes_that_wrote_a_line() -> None:
     check = verdict_of(compare_run(), "V1")
     assert "first processes, and as expected" in check.detail
-    more = replace(compare_run(), processes=[
-        replace(p, identity=[*p.identity, *p.identity]) for p in compare_run().processes])
+    more = replace(
+        compare_run(),
+        processes=[
+            replace(p, identity=[*p.identity, *p.identity]) for p in compare_run().processes
+        ],
+    )
     assert " processes that they started, and" in verdict_of(more, "V1").detail
 
 

@@ -21,15 +21,21 @@ def test_clean_comparison_is_good() -> None:
     trust = check_run(Evidence(compare()))
     assert trust.verdict == "good"
     assert {c.id for c in trust.checks if c.verdict != "pass"} == {
-        "V4", "V6", "V14", "V16", "V24", "V25", "V26"}
+        "V4",
+        "V6",
+        "V14",
+        "V16",
+        "V24",
+        "V25",
+        "V26",
+    }
 
 
 def test_clean_experiments_pass_everything_that_they_have_facts_for() -> None:
     stored = counted(pool_run(rounds=8), 1_000_000)
     verdicts = {c.id: c.verdict for c in check_run(Evidence(stored)).checks}
     missing = {id for id, verdict in verdicts.items() if verdict != "pass"}
-    assert missing == {
-        "V2", "V3", "V5", "V6", "V14", "V16", "V22", "V24", "V25"}
+    assert missing == {"V2", "V3", "V5", "V6", "V14", "V16", "V22", "V24", "V25"}
     assert all(verdicts[id] == "unavailable" for id in missing)
 
 
@@ -47,10 +53,15 @@ def test_every_check_explains_itself_and_has_its_number() -> None:
         assert module.__name__.rpartition(".")[2].startswith(f"v{int(module.ID[1:]):02d}_")
 
 
-@pytest.mark.parametrize(("verdicts", "expected"), [
-    (["pass", "pass"], "good"), (["pass", "unavailable"], "good"), (["pass", "warn"], "limited"),
-    (["warn", "fail"], "not trustworthy"),
-])
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        (["pass", "pass"], "good"),
+        (["pass", "unavailable"], "good"),
+        (["pass", "warn"], "limited"),
+        (["warn", "fail"], "not trustworthy"),
+    ],
+)
 def test_the_worst_decides(verdicts: list[Any], expected: str) -> None:
     checks = [Check(f"V{90 + i}", "", verdict, "") for i, verdict in enumerate(verdicts)]
     assert overall(checks, {"V1"}) == expected

@@ -61,12 +61,14 @@ def test_a_rule_that_would_remove_too_many_removes_none() -> None:
     assert "none was discarded" in frequency(Evidence(stored)).detail
 
 
-@pytest.mark.parametrize(("rule", "field", "value"), [
-    ("V12", "spin_after_ns", 1_100_000), ("V13", "steal_ticks", 30)])
+@pytest.mark.parametrize(
+    ("rule", "field", "value"), [("V12", "spin_after_ns", 1_100_000), ("V13", "steal_ticks", 30)]
+)
 def test_no_row_loses_its_last_sample(rule: str, field: str, value: int) -> None:
     """A table with a hole says less than a value that is known to be disturbed."""
-    stored = compare_run(Script(edit=lambda p: changed(p, **{field: value})
-                                if p.subject == "mimalloc" else p))
+    stored = compare_run(
+        Script(edit=lambda p: changed(p, **{field: value}) if p.subject == "mimalloc" else p)
+    )
     sifted = Evidence(stored).sieve
     assert 0 < sifted.struck[rule] <= 0.25 * sifted.total
     assert sifted.removed[rule] == 0 < sifted.spared[rule]
@@ -77,9 +79,10 @@ def test_no_row_loses_its_last_sample(rule: str, field: str, value: int) -> None
 
 def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredRun:
     """Samples before which somebody shared the core."""
-    return replace(stored, samples=[
-        changed(s, breadth_before_ns=52_000) if crowded(s) else s
-        for s in stored.samples])
+    return replace(
+        stored,
+        samples=[changed(s, breadth_before_ns=52_000) if crowded(s) else s for s in stored.samples],
+    )
 
 
 def test_a_shared_core_costs_the_sample_even_where_most_are_shared() -> None:
@@ -112,28 +115,46 @@ def test_one_lucky_look_does_not_make_all_others_crowded() -> None:
 def test_each_processor_has_a_reference_of_its_own() -> None:
     """A slow core beside a fast one is not always crowded."""
     stored = pool_run(rounds=6)
-    two_kinds = replace(stored, samples=[
-        changed(s, cpus=[1], breadth_before_ns=60_000, breadth_after_ns=60_100) if s.process % 2
-        else s for s in stored.samples])
+    two_kinds = replace(
+        stored,
+        samples=[
+            changed(s, cpus=[1], breadth_before_ns=60_000, breadth_after_ns=60_100)
+            if s.process % 2
+            else s
+            for s in stored.samples
+        ],
+    )
     assert Evidence(two_kinds).sieve.struck["V26"] == 0
 
 
 def test_work_of_a_subject_in_the_background_stays_its_own_cost() -> None:
     """Its thread that gives memory back still runs at the look after the sample."""
     stored = pool_run(rounds=6)
-    busy = replace(stored, samples=[
-        changed(s, breadth_after_ns=52_000) if s.subject == "malloc@mimalloc" and s.repeat % 2
-        else s for s in stored.samples])
+    busy = replace(
+        stored,
+        samples=[
+            changed(s, breadth_after_ns=52_000)
+            if s.subject == "malloc@mimalloc" and s.repeat % 2
+            else s
+            for s in stored.samples
+        ],
+    )
     assert Evidence(busy).sieve.struck["V26"] == 0
     assert shared_core(Evidence(busy)).figures["busy_afterwards"] == ["malloc@mimalloc"]
-    everybody = replace(stored, samples=[
-        changed(s, breadth_after_ns=52_000) if s.repeat % 2 else s for s in stored.samples])
+    everybody = replace(
+        stored,
+        samples=[
+            changed(s, breadth_after_ns=52_000) if s.repeat % 2 else s for s in stored.samples
+        ],
+    )
     assert Evidence(everybody).sieve.struck["V26"] > 0
 
 
 def test_without_chains_nothing_is_called_crowded() -> None:
-    bare = replace(pool_run(), samples=[
-        replace(s, facts=SampleFacts(elapsed_ns=7_000_000)) for s in pool_run().samples])
+    bare = replace(
+        pool_run(),
+        samples=[replace(s, facts=SampleFacts(elapsed_ns=7_000_000)) for s in pool_run().samples],
+    )
     assert Evidence(bare).sieve.struck["V26"] == 0
     assert shared_core(Evidence(bare)).verdict == "unavailable"
 
@@ -170,8 +191,9 @@ def test_pairs_are_rounds_however_few_there_are(rounds: int) -> None:
 
 def test_a_lost_round_is_a_pair_less_and_never_a_change_to_repeats() -> None:
     whole = pool_run(rounds=6)
-    lost = replace(whole, samples=[s for s in whole.samples
-                                   if (s.subject, s.round) != ("mutex", 2)])
+    lost = replace(
+        whole, samples=[s for s in whole.samples if (s.subject, s.round) != ("mutex", 2)]
+    )
     evidence = Evidence(lost)
     cell = next(c for c in evidence.table if c.quantity == "free")
     assert evidence.pairs((cell, "mutex"), (cell, "malloc@glibc")).rounds == [0, 1, 3, 4, 5]
@@ -190,8 +212,9 @@ def test_the_baseline_is_the_mean_of_its_two_labels() -> None:
 
 def test_a_lost_round_of_the_baseline_costs_nobody_a_pair() -> None:
     whole = compare_run()
-    lost = replace(whole, samples=[s for s in whole.samples
-                                   if (s.subject, s.round) != ("glibc", 2)])
+    lost = replace(
+        whole, samples=[s for s in whole.samples if (s.subject, s.round) != ("glibc", 2)]
+    )
     evidence = Evidence(lost)
     cell = next(c for c in evidence.table if c.quantity == "wall_time")
     assert 2 in evidence.pairs((cell, "jemalloc"), (cell, "glibc")).rounds

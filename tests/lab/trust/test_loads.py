@@ -12,8 +12,14 @@ from synthetic import changed
 from heapwise.model import LoadFacts, PlanOptions, Process, ServerOptions
 from heapwise.store import StoredRun
 
-SOUND = LoadFacts(generator="oha", open_loop=True, intended_rate=1000.0, achieved_rate=998.0,
-                  requests=9980, generator_cpu=0.2)
+SOUND = LoadFacts(
+    generator="oha",
+    open_loop=True,
+    intended_rate=1000.0,
+    achieved_rate=998.0,
+    requests=9980,
+    generator_cpu=0.2,
+)
 FREE = LoadFacts(generator="wrk", achieved_rate=50_000.0, requests=500_000, generator_cpu=0.5)
 
 
@@ -44,12 +50,15 @@ def test_a_schedule_that_was_kept_passes() -> None:
     assert found.figures["least_share"] == 0.998
 
 
-@pytest.mark.parametrize(("requests", "words"), [
-    (9980, "The 99.9th percentile of 9,980 requests is one of the 10 slowest of them"),
-    (800, "The 99.9th percentile of 800 requests is the slowest of them"), (10_000, "")])
-def test_a_high_percentile_of_few_requests_is_called_what_it_is(
-    requests: int, words: str
-) -> None:
+@pytest.mark.parametrize(
+    ("requests", "words"),
+    [
+        (9980, "The 99.9th percentile of 9,980 requests is one of the 10 slowest of them"),
+        (800, "The 99.9th percentile of 800 requests is the slowest of them"),
+        (10_000, ""),
+    ],
+)
+def test_a_high_percentile_of_few_requests_is_called_what_it_is(requests: int, words: str) -> None:
     found = verdict_of(served(structs.replace(SOUND, requests=requests)), "V16")
     assert found.verdict == "pass"
     assert words in found.detail
@@ -57,9 +66,18 @@ def test_a_high_percentile_of_few_requests_is_called_what_it_is(
 
 
 def test_a_latency_without_a_schedule_fails() -> None:
-    found = verdict_of(served(LoadFacts(
-        generator="wrk", open_loop=False, intended_rate=1000.0, achieved_rate=1000.0,
-        requests=10_000)), "V16")
+    found = verdict_of(
+        served(
+            LoadFacts(
+                generator="wrk",
+                open_loop=False,
+                intended_rate=1000.0,
+                achieved_rate=1000.0,
+                requests=10_000,
+            )
+        ),
+        "V16",
+    )
     assert (found.verdict, "no schedule" in found.detail) == ("fail", True)
 
 

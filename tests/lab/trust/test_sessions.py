@@ -18,17 +18,35 @@ ROUNDS = 24
 
 def of_two_days(days_effect: float, seed: int = 1, next_day: int = 2) -> StoredRun:
     """jemalloc is as fast as glibc on the first day, and slower by the effect on the second."""
-    stored = compare_run(Script(rounds=ROUNDS, seed=seed, time=dict.fromkeys(Script().time, 1.0),
-                                bend=lambda name, number, value: value * (1 + days_effect * (
-                                    name == "jemalloc" and number >= ROUNDS // 2))))
-    return replace(stored, processes=[
-        replace(p, started_at=f"2026-11-0{1 if p.round < ROUNDS // 2 else next_day}"
-                f"T10:{p.round:02}:00+00:00") for p in stored.processes])
+    stored = compare_run(
+        Script(
+            rounds=ROUNDS,
+            seed=seed,
+            time=dict.fromkeys(Script().time, 1.0),
+            bend=lambda name, number, value: (
+                value * (1 + days_effect * (name == "jemalloc" and number >= ROUNDS // 2))
+            ),
+        )
+    )
+    return replace(
+        stored,
+        processes=[
+            replace(
+                p,
+                started_at=f"2026-11-0{1 if p.round < ROUNDS // 2 else next_day}"
+                f"T10:{p.round:02}:00+00:00",
+            )
+            for p in stored.processes
+        ],
+    )
 
 
 def word_of(stored: StoredRun, subject: str = "jemalloc") -> tuple[str, str]:
-    row = next(r for r in analyse(Evidence(stored)).rows
-               if (r.subject, r.quantity) == (subject, "wall_time"))
+    row = next(
+        r
+        for r in analyse(Evidence(stored)).rows
+        if (r.subject, r.quantity) == (subject, "wall_time")
+    )
     return row.verdict, row.note
 
 
@@ -51,8 +69,9 @@ def test_days_that_are_alike_keep_their_verdict() -> None:
     assert alike.count("no difference") >= 17
 
 
-@pytest.mark.parametrize(("second", "expected"), [
-    ([2.0, 2.1, 1.9, 2.05], True), ([1.0, 1.1, 0.9, 1.02], False)])
+@pytest.mark.parametrize(
+    ("second", "expected"), [([2.0, 2.1, 1.9, 2.05], True), ([1.0, 1.1, 0.9, 1.02], False)]
+)
 def test_means_differ(second: list[float], expected: bool) -> None:
     assert differ([1.0, 1.05, 0.95, 1.01], second, 0.05) is expected
 

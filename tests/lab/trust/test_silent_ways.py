@@ -18,8 +18,14 @@ from heapwise.trust import check_run
 
 def biased_labels() -> StoredRun:
     """The same thing under two labels differs by 5 % in a comparison of 8 rounds."""
-    return compare_run(Script(rounds=8, bend=lambda subject, round_, value: value * (
-        1.05 if subject == "glibc-control" else 1.0)))
+    return compare_run(
+        Script(
+            rounds=8,
+            bend=lambda subject, round_, value: (
+                value * (1.05 if subject == "glibc-control" else 1.0)
+            ),
+        )
+    )
 
 
 def noise() -> StoredRun:
@@ -29,6 +35,7 @@ def noise() -> StoredRun:
 
 def neighbour_on_the_core() -> StoredRun:
     """Before every second process, chains side by side took half as long again."""
+
     def look(process: Process) -> Process:
         took = 60_000 if process.number % 2 else 40_000
         return changed(process, processors=[Processor(cpu=0, breadth_before_ns=took)])
@@ -50,6 +57,7 @@ def rounds_that_depend_on_each_other() -> StoredRun:
 
 def lower_clock_under_one_allocator() -> StoredRun:
     """The spin is the same before and after each process, and a fifth longer under mimalloc."""
+
     def slow(process: Process) -> Process:
         if process.subject != "mimalloc":
             return process
@@ -58,13 +66,16 @@ def lower_clock_under_one_allocator() -> StoredRun:
     return compare_run(Script(edit=slow))
 
 
-@pytest.mark.parametrize(("plant", "check", "said"), [
-    (biased_labels, "V5", "does not come out the same"),
-    (noise, "V5", "noise floor"),
-    (neighbour_on_the_core, "V26", "somebody shared a core"),
-    (rounds_that_depend_on_each_other, "V23", "depend on the rounds before them"),
-    (lower_clock_under_one_allocator, "V12", "mimalloc"),
-])
+@pytest.mark.parametrize(
+    ("plant", "check", "said"),
+    [
+        (biased_labels, "V5", "does not come out the same"),
+        (noise, "V5", "noise floor"),
+        (neighbour_on_the_core, "V26", "somebody shared a core"),
+        (rounds_that_depend_on_each_other, "V23", "depend on the rounds before them"),
+        (lower_clock_under_one_allocator, "V12", "mimalloc"),
+    ],
+)
 def test_the_fault_is_reported_and_the_run_is_not_good(
     plant: Callable[[], StoredRun], check: str, said: str
 ) -> None:

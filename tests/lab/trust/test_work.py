@@ -37,10 +37,15 @@ def test_the_right_output_is_the_baselines_and_not_that_of_most() -> None:
     assert found.figures["different"] == ["jemalloc", "mimalloc", "scudo"]
 
 
-@pytest.mark.parametrize(("again", "other", "said"), [
-    (20_000_000, 20_190_000, ""), (20_000_000, 20_210_000, "jemalloc 20,210,000"),
-    (20_400_000, 20_790_000, ""), (20_400_000, 20_810_000, "jemalloc 20,810,000"),
-])
+@pytest.mark.parametrize(
+    ("again", "other", "said"),
+    [
+        (20_000_000, 20_190_000, ""),
+        (20_000_000, 20_210_000, "jemalloc 20,210,000"),
+        (20_400_000, 20_790_000, ""),
+        (20_400_000, 20_810_000, "jemalloc 20,810,000"),
+    ],
+)
 def test_counts_may_differ_as_much_as_those_of_the_same_thing_twice(
     again: int, other: int, said: str
 ) -> None:
@@ -62,8 +67,10 @@ def test_a_counting_process_that_crashed_counts_nothing() -> None:
 def test_the_dose_is_of_the_processes_that_were_measured() -> None:
     """The first process of a run is cold, and the counter slows its process down."""
     stored = compare()
-    first = replace(stored.processes[0], facts=structs.replace(
-        stored.processes[0].facts, counted_wall_s=400.0, plain_wall_s=400.0))
+    first = replace(
+        stored.processes[0],
+        facts=structs.replace(stored.processes[0].facts, counted_wall_s=400.0, plain_wall_s=400.0),
+    )
     found = verdict_of(replace(stored, processes=[first, *stored.processes[1:]]), "V3")
     assert found.verdict == "pass"
     assert found.figures["seconds"] < 3
@@ -91,8 +98,9 @@ def test_few_calls_explain_that_nothing_was_found() -> None:
 def test_a_few_large_blocks_are_not_few() -> None:
     """Twelve blocks of 48 MiB, each of their pages written once."""
     counted = with_calls(compare(), Calls(malloc=13, free=13), bytes_requested=12 * 48 * MIB)
-    stored = with_facts(counted, lambda p: {
-        "minor_faults": 147_528 if p.subject == "glibc" else 12_389})
+    stored = with_facts(
+        counted, lambda p: {"minor_faults": 147_528 if p.subject == "glibc" else 12_389}
+    )
     found = verdict_of(stored, "V3")
     assert found.verdict == "pass"
     assert found.figures["share_of_pages"] > 0.02
@@ -101,8 +109,10 @@ def test_a_few_large_blocks_are_not_few() -> None:
 @pytest.mark.parametrize("load", [1, 20])
 def test_a_busy_machine_does_not_make_the_share_of_malloc_smaller(load: int) -> None:
     """Waiting for a processor is in the wall time, and not in the processor time."""
-    slow = with_facts(with_calls(compare(), Calls(malloc=2_000_000, free=2_000_000)), lambda p: {
-        "wall_s": (p.facts.wall_s or 0) * load})
+    slow = with_facts(
+        with_calls(compare(), Calls(malloc=2_000_000, free=2_000_000)),
+        lambda p: {"wall_s": (p.facts.wall_s or 0) * load},
+    )
     found = verdict_of(slow, "V3")
     assert found.verdict == "pass"
     assert found.figures["share_of_time"] == pytest.approx(0.017, abs=0.002)
@@ -128,8 +138,10 @@ def test_blocks_that_the_counter_did_not_see_are_not_too_few() -> None:
 
 def ended_with(codes: dict[str, int]) -> StoredRun:
     """Each of them is allowed."""
-    return with_plan(with_facts(compare(), lambda p: {"exit_code": codes.get(p.subject, 0)}),
-                     options=PlanOptions(any_exit=True))
+    return with_plan(
+        with_facts(compare(), lambda p: {"exit_code": codes.get(p.subject, 0)}),
+        options=PlanOptions(any_exit=True),
+    )
 
 
 def test_a_program_that_fails_is_not_faster() -> None:
@@ -152,9 +164,12 @@ def test_programs_that_all_end_with_an_allowed_code_agree() -> None:
 
 
 def test_a_code_now_and_then_is_reported_and_compared() -> None:
-    stored = with_plan(with_facts(compare(), lambda p: {
-        "exit_code": int(p.subject == "mimalloc" and p.round == 3)}),
-        options=PlanOptions(ignored_exits=[1]))
+    stored = with_plan(
+        with_facts(
+            compare(), lambda p: {"exit_code": int(p.subject == "mimalloc" and p.round == 3)}
+        ),
+        options=PlanOptions(ignored_exits=[1]),
+    )
     found = verdict_of(stored, "V8")
     assert found.verdict == "warn"
     assert "mimalloc 0 (13 of 14) and 1 (1 of 14)" in found.detail
@@ -183,8 +198,9 @@ def test_equal_times_of_a_program_with_a_timer_are_not_equal_speeds() -> None:
 def test_equal_times_and_equal_counts_show_that_nothing_differs() -> None:
     stored = alike(20_100_000)
     assert verdict_of(stored, "V8").verdict == "pass"
-    rows = {row.subject: row for row in analyse(Evidence(stored)).rows
-            if row.quantity == "wall_time"}
+    rows = {
+        row.subject: row for row in analyse(Evidence(stored)).rows if row.quantity == "wall_time"
+    }
     assert rows["jemalloc"].verdict == "no difference"
 
 

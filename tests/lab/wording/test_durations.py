@@ -6,9 +6,19 @@ from heapwise.errors import Problem
 from heapwise.wording.durations import cost, parse_duration, show_duration, show_limit
 
 
-@pytest.mark.parametrize(("text", "seconds"), [
-    ("90", 90), ("90s", 90), ("1.5m", 90), ("1m30s", 90), ("2h", 7200), ("500ms", 0.5),
-    ("10 min", 600), ("1h30m", 5400)])
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90", 90),
+        ("90s", 90),
+        ("1.5m", 90),
+        ("1m30s", 90),
+        ("2h", 7200),
+        ("500ms", 0.5),
+        ("10 min", 600),
+        ("1h30m", 5400),
+    ],
+)
 def test_durations(text: str, seconds: float) -> None:
     assert parse_duration(text, "--time") == seconds
 
@@ -23,6 +33,15 @@ def test_no_durations(text: str) -> None:
 def test_shown_durations() -> None:
     assert [show_duration(s) for s in (0.4, 52, 725, 3600)] == ["0:00", "0:52", "12:05", "1:00:00"]
     assert [show_limit(s) for s in (0.001, 0.5, 10, 150, 180)] == [
-        "1 ms", "500 ms", "10 s", "2 min 30 s", "3 min"]
+        "1 ms",
+        "500 ms",
+        "10 s",
+        "2 min 30 s",
+        "3 min",
+    ]
     assert [cost(s) for s in (0.2, 60, 600, 7200)] == [
-        "about 1 s", "about 60 s", "about 10 min", "about 2.0 h"]
+        "about 1 s",
+        "about 60 s",
+        "about 10 min",
+        "about 2.0 h",
+    ]

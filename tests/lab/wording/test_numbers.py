@@ -15,11 +15,18 @@ from heapwise.wording.numbers import (
 )
 
 
-@pytest.mark.parametrize(("value", "unit", "text"), [
-    (2.408, "s", "2.41 s"), (0.0125, "s", "12.5 ms"), (3.2e-6, "s", "3.20 µs"),
-    (812 * 2**20, "bytes", "812 MiB"), (0, "bytes", "0 B"), (6.857, "ns/op", "6.86 ns/op"),
-    (1234.5, "count", "1,234"),
-])
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (2.408, "s", "2.41 s"),
+        (0.0125, "s", "12.5 ms"),
+        (3.2e-6, "s", "3.20 µs"),
+        (812 * 2**20, "bytes", "812 MiB"),
+        (0, "bytes", "0 B"),
+        (6.857, "ns/op", "6.86 ns/op"),
+        (1234.5, "count", "1,234"),
+    ],
+)
 def test_show(value: float, unit: str, text: str) -> None:
     assert show(value, unit) == text
 
@@ -31,7 +38,11 @@ def test_one_scale_for_a_column() -> None:
 
 def test_significant() -> None:
     assert [significant(x) for x in (0.01234, 1.0, 99.95, 12345.6)] == [
-        "0.0123", "1.00", "100", "12,346"]
+        "0.0123",
+        "1.00",
+        "100",
+        "12,346",
+    ]
 
 
 def test_change_in_words() -> None:
@@ -47,7 +58,14 @@ def test_change_in_words() -> None:
 
 def test_percent_is_never_nothing_for_something() -> None:
     assert [percent(x) for x in (0.0, 0.0123, 0.4872, 0.0004, 1e-9, 59.53, -0.02)] == [
-        "0.0 %", "1.2 %", "48.7 %", "0.04 %", "0.0000001 %", "5,953 %", "−2.0 %"]
+        "0.0 %",
+        "1.2 %",
+        "48.7 %",
+        "0.04 %",
+        "0.0000001 %",
+        "5,953 %",
+        "−2.0 %",
+    ]
 
 
 def test_signed() -> None:

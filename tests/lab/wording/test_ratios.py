@@ -8,25 +8,51 @@ from heapwise.model import Cell, Row, Settings
 from heapwise.wording.ratios import interval, ratio_ends, relation
 
 
-def row(ratio: float | None, low: float | None, high: float | None, verdict: str = "",
-        unit: str = "s", note: str = "") -> Row:
-    return Row("x", Cell("compare", Settings({}), "time"), unit, "lower", 12, 1.0, 1.0, 1.0, 1.0,
-               0.0, 1.0, 1.0, ratio, low, high, verdict=verdict, note=note)  # type: ignore[arg-type]
+def row(
+    ratio: float | None,
+    low: float | None,
+    high: float | None,
+    verdict: str = "",
+    unit: str = "s",
+    note: str = "",
+) -> Row:
+    return Row(
+        "x",
+        Cell("compare", Settings({}), "time"),
+        unit,
+        "lower",
+        12,
+        1.0,
+        1.0,
+        1.0,
+        1.0,
+        0.0,
+        1.0,
+        1.0,
+        ratio,
+        low,
+        high,
+        verdict=verdict,
+        note=note,
+    )  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("found", "words", "between"), [
-    (row(0.905, 0.898, 0.911, "better"), "1.10x faster", "1.10 to 1.11"),
-    (row(1.073, 1.06, 1.08, "worse", "bytes"), "1.07x as much", "1.06 to 1.08"),
-    (row(0.97, 0.96, 0.98, "better"), "3.0 % faster", "2.0 to 4.0 %"),
-    (row(0.5, 0.4, 0.6, "worse", "M/s"), "2.00x slower", "1.67 to 2.50"),
-    (row(2.408, 2.38, 2.44, "worse"), "2.41x slower", "2.38 to 2.44"),
-    (row(0.25, 0.2, 0.4, "better", "bytes"), "75.0 % less", "60.0 to 80.0 %"),
-    (row(0.01, 0.008, 0.0125, "better", "bytes"), "100x less", "80.0 to 125"),
-    (row(1.001, 0.997, 1.003, "no difference"), "no difference ±0.3 %", "−0.3 to +0.3 %"),
-    (row(1.0, 1.0, 1.0, "no difference"), "no difference", "+0.0 to +0.0 %"),
-    (row(0.98, 0.95, 1.02, "cannot tell"), "cannot tell yet", "−5.0 to +2.0 %"),
-    (row(None, None, None, note="crashed 3 of 3"), "crashed 3 of 3", ""),
-])
+@pytest.mark.parametrize(
+    ("found", "words", "between"),
+    [
+        (row(0.905, 0.898, 0.911, "better"), "1.10x faster", "1.10 to 1.11"),
+        (row(1.073, 1.06, 1.08, "worse", "bytes"), "1.07x as much", "1.06 to 1.08"),
+        (row(0.97, 0.96, 0.98, "better"), "3.0 % faster", "2.0 to 4.0 %"),
+        (row(0.5, 0.4, 0.6, "worse", "M/s"), "2.00x slower", "1.67 to 2.50"),
+        (row(2.408, 2.38, 2.44, "worse"), "2.41x slower", "2.38 to 2.44"),
+        (row(0.25, 0.2, 0.4, "better", "bytes"), "75.0 % less", "60.0 to 80.0 %"),
+        (row(0.01, 0.008, 0.0125, "better", "bytes"), "100x less", "80.0 to 125"),
+        (row(1.001, 0.997, 1.003, "no difference"), "no difference ±0.3 %", "−0.3 to +0.3 %"),
+        (row(1.0, 1.0, 1.0, "no difference"), "no difference", "+0.0 to +0.0 %"),
+        (row(0.98, 0.95, 1.02, "cannot tell"), "cannot tell yet", "−5.0 to +2.0 %"),
+        (row(None, None, None, note="crashed 3 of 3"), "crashed 3 of 3", ""),
+    ],
+)
 def test_a_row_against_its_baseline(found: Row, words: str, between: str) -> None:
     assert (relation(found), interval(found)) == (words, between)
 

@@ -61,7 +61,9 @@ ONE_NOUN_CPP = {
 
 TYPE_OF_HEADER = re.compile(
     r"^(?:class|struct|union|enum|enum class)(?: HEAPWISE_\w+| alignas\([^)]*\))* (\w+)(?: final)?"
-    r"(?: :[^;{]*)? \{", re.MULTILINE)
+    r"(?: :[^;{]*)? \{",
+    re.MULTILINE,
+)
 
 STILL_TWICE_CPP = {
     "block_map": "which blocks are in use: of a pool, of a span",
@@ -89,8 +91,11 @@ def test_a_file_name_of_two_packages_is_one_noun() -> None:
 
 
 def test_no_type_of_a_header_has_the_name_of_another() -> None:
-    names = Counter(name for header in _headers()
-                    for name in TYPE_OF_HEADER.findall(header.read_text(encoding="utf-8")))
+    names = Counter(
+        name
+        for header in _headers()
+        for name in TYPE_OF_HEADER.findall(header.read_text(encoding="utf-8"))
+    )
     assert {name for name, times in names.items() if times > 1} == STILL_TWICE_CPP.keys()
 
 
@@ -99,8 +104,11 @@ def test_a_header_name_of_two_folders_is_one_noun() -> None:
 
 
 def _headers() -> list[Path]:
-    return [header for folder in ("bench", "include", "src")
-            for header in (ROOT / folder).rglob("*.hpp")]
+    return [
+        header
+        for folder in ("bench", "include", "src")
+        for header in (ROOT / folder).rglob("*.hpp")
+    ]
 
 
 def _repeated(paths: Iterable[Path]) -> set[str]:

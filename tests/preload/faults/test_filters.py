@@ -110,8 +110,16 @@ def test_each_call_refused_later(host: Any, compiled: Any, library: Path, error:
     for name in sorted(calls_of_the_heap() & known.keys() - ENDS - {"write"}):
         for scene in ("small", "large"):
             words = [f"LD_PRELOAD={library}", *(f"{key}={value}" for key, value in FAST.items())]
-            done = host.run("/usr/bin/env", *words, program, scene, "later", str(error),
-                            str(known[name]), timeout_s=60)
+            done = host.run(
+                "/usr/bin/env",
+                *words,
+                program,
+                scene,
+                "later",
+                str(error),
+                str(known[name]),
+                timeout_s=60,
+            )
             assert done.status == 0, f"{name}, {scene}: {done.status} {done.err}"
             assert done.out.startswith(b"done"), f"{name}, {scene}: {done.out!r}"
 

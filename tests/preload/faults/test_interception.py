@@ -29,14 +29,20 @@ def library(request: Any, native: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def intercepting(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = once(tmp_path_factory, "interceptor",
-                  lambda place: interceptor.build(replaceable(HEAP), place))
+    folder = once(
+        tmp_path_factory, "interceptor", lambda place: interceptor.build(replaceable(HEAP), place)
+    )
     return folder / "libinterceptor.so"
 
 
 def with_both(host: Any, library: Path, other: Path, *program: Any, **more: str) -> Any:
-    return host.run(*program, timeout_s=60, LD_PRELOAD=f"{library}:{other}",
-                    HEAPWISE_MALLOC_PURGE_DELAY_MS="20", **more)
+    return host.run(
+        *program,
+        timeout_s=60,
+        LD_PRELOAD=f"{library}:{other}",
+        HEAPWISE_MALLOC_PURGE_DELAY_MS="20",
+        **more,
+    )
 
 
 def intercepted(done: Any) -> set[str]:
@@ -45,15 +51,29 @@ def intercepted(done: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("guard_every", ["0", "1"])
-@pytest.mark.parametrize("words", [("idle.c", "20"), ("survivor.c", "threads", "recovers"),
-                                   ("survivor.c", "large", "recovers")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [("idle.c", "20"), ("survivor.c", "threads", "recovers"), ("survivor.c", "large", "recovers")],
+    ids=" ".join,
+)
 def test_every_function_is_intercepted(
-    host: Any, compiled: Any, library: Path, intercepting: Path, words: tuple[str, ...],
-    guard_every: str
+    host: Any,
+    compiled: Any,
+    library: Path,
+    intercepting: Path,
+    words: tuple[str, ...],
+    guard_every: str,
 ) -> None:
-    done = with_both(host, library, intercepting, compiled(HERE / words[0]), *words[1:],
-                     INTERCEPTOR_SAYS="1", HEAPWISE_MALLOC_GUARD_EVERY=guard_every,
-                     HEAPWISE_MALLOC_STATS="1")
+    done = with_both(
+        host,
+        library,
+        intercepting,
+        compiled(HERE / words[0]),
+        *words[1:],
+        INTERCEPTOR_SAYS="1",
+        HEAPWISE_MALLOC_GUARD_EVERY=guard_every,
+        HEAPWISE_MALLOC_STATS="1",
+    )
     assert (done.status, done.out) in ((0, b"given back\n"), (0, b"done 0\n")), done.err
     seen = intercepted(done)
     assert {"getauxval", "pthread_key_create", "__cxa_atexit"} <= seen

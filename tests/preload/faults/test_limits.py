@@ -20,21 +20,25 @@ def run_limited(heap: Any, limit: str, size_bytes: int | str, *command: str | Pa
     preload = [f"LD_PRELOAD={heap.library}"] if heap.library else []
     return subprocess.run(
         ["prlimit", f"--{limit}={size_bytes}", "env", "-i", *preload, *command],
-        capture_output=True, text=True, timeout=150, check=False, stdin=subprocess.DEVNULL)
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def limited(heap: Any, compiled: Any, limit: str, mib: int, size: int) -> Any:
     """``limited.c`` under a limit."""
     most_mib = min(mib * 2, MOST_MIB)
-    return run_limited(heap, limit, mib * MIB, compiled(HERE / "limited.c"), str(size),
-                       str(most_mib))
+    return run_limited(
+        heap, limit, mib * MIB, compiled(HERE / "limited.c"), str(size), str(most_mib)
+    )
 
 
 @pytest.mark.parametrize("limit", ["as", "data"])
 @pytest.mark.parametrize("mib", [8, 16, 32, 64, 256, 1024, 8192])
-def test_memory_below_the_limit_can_be_used(
-    heap: Any, compiled: Any, limit: str, mib: int
-) -> None:
+def test_memory_below_the_limit_can_be_used(heap: Any, compiled: Any, limit: str, mib: int) -> None:
     """Below 64 MiB it may also stop at the start, with a few clear lines. The profile hardened
     takes a slice more for some large blocks, by chance, so one block in few may be missing."""
     for size in (100, 5000, 300000):
@@ -50,7 +54,8 @@ def test_memory_below_the_limit_can_be_used(
         assert first >= wanted, f"{first:.1f} MiB of {mib} in blocks of {size}"
         missing = size / MIB if "hardened" in heap.library.name else 0
         assert second >= first * 0.9 - missing, (
-            f"{first:.1f} MiB, {second:.1f} after it was given back")
+            f"{first:.1f} MiB, {second:.1f} after it was given back"
+        )
 
 
 def test_a_program_that_raises_its_limit(heap: Any, compiled: Any) -> None:

@@ -62,19 +62,27 @@ def test_two_copies(heap: Any, compiled: Any, tmp_path: Path, order: str) -> Non
 def test_linked(heap: Any, host: Any, compiled: Any, preloaded: bool) -> None:
     if heap.library is None:
         pytest.skip("nothing to link with")
-    program = compiled(HERE / "survivor.c", str(heap.library), "-Wl,--no-as-needed",
-                       f"-Wl,-rpath,{heap.library.parent}")
+    program = compiled(
+        HERE / "survivor.c",
+        str(heap.library),
+        "-Wl,--no-as-needed",
+        f"-Wl,-rpath,{heap.library.parent}",
+    )
     for scene in ("small", "large", "threads"):
         assert_well((heap if preloaded else host).run(program, scene, "recovers"))
 
 
 def test_no_proc(heap: Any, compiled: Any) -> None:
     hidden = "mount -t tmpfs none /proc && "
-    probe = subprocess.run(["unshare", "--mount", "/bin/sh", "-c", hidden + "true"],
-                           capture_output=True, check=False)
+    probe = subprocess.run(
+        ["unshare", "--mount", "/bin/sh", "-c", hidden + "true"], capture_output=True, check=False
+    )
     if probe.returncode != 0:
         pytest.skip("needs a mount namespace of its own: run as root")
     program = compiled(HERE / "survivor.c")
     for scene in ("small", "large", "threads"):
-        assert_well(heap.run("unshare", "--mount", "/bin/sh", "-c",
-                             f"{hidden} exec {program} {scene} recovers"))
+        assert_well(
+            heap.run(
+                "unshare", "--mount", "/bin/sh", "-c", f"{hidden} exec {program} {scene} recovers"
+            )
+        )

@@ -21,10 +21,19 @@ HERE = Path(__file__).parent
 MOST_CALLS = int(os.environ.get("HEAPWISE_MOST_FAULTS", "12"))
 MOST_LINES = 3  # of the library, on standard error
 SCENES = ("small", "large", "threads")
-FAULTS = (("mmap", "ENOMEM"), ("munmap", "ENOMEM"), ("munmap", "EINVAL"), ("mprotect", "ENOMEM"),
-          ("madvise", "EINVAL"), ("madvise", "ENOMEM"), ("mremap", "ENOMEM"))
-LOADER = re.compile(r"error while loading shared libraries|failed to map|cannot allocate memory"
-                    r"|cannot apply additional memory protection|cannot be preloaded")
+FAULTS = (
+    ("mmap", "ENOMEM"),
+    ("munmap", "ENOMEM"),
+    ("munmap", "EINVAL"),
+    ("mprotect", "ENOMEM"),
+    ("madvise", "EINVAL"),
+    ("madvise", "ENOMEM"),
+    ("mremap", "ENOMEM"),
+)
+LOADER = re.compile(
+    r"error while loading shared libraries|failed to map|cannot allocate memory"
+    r"|cannot apply additional memory protection|cannot be preloaded"
+)
 HANDLED = 0
 NOT_STARTED = 127
 
@@ -44,11 +53,21 @@ def traced(heap: Any, *options: str, program: Path, words: tuple[str, ...]) -> A
     return replace(heap, library=None).run(*options, *preload, program, *words, timeout_s=120)
 
 
-def calls_made(heap: Any, strace: str, call: str, program: Path, words: tuple[str, ...],
-               log: Path) -> tuple[int, int]:
+def calls_made(
+    heap: Any, strace: str, call: str, program: Path, words: tuple[str, ...], log: Path
+) -> tuple[int, int]:
     """How many calls of this kind the first thread makes in all, and until its code is loaded."""
-    done = traced(heap, strace, "-qq", "-o", str(log), "-e", f"trace={call},set_tid_address",
-                  program=program, words=words)
+    done = traced(
+        heap,
+        strace,
+        "-qq",
+        "-o",
+        str(log),
+        "-e",
+        f"trace={call},set_tid_address",
+        program=program,
+        words=words,
+    )
     assert done.status == HANDLED, done.err
     lines = log.read_text().splitlines()
     loaded = next(n for n, line in enumerate(lines) if line.startswith("set_tid_address"))
@@ -82,9 +101,21 @@ def test_every_call_that_fails_is_lived_with(
     total, loaded = calls_made(heap, strace, call, program, (scene, "recovers"), tmp_path / "log")
     for n in moments(total, loaded):
         for when, words in ((f"{n}", (scene, "recovers")), (f"{n}+", (scene,))):
-            done = traced(heap, strace, "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null",
-                          "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}",
-                          program=program, words=words)
+            done = traced(
+                heap,
+                strace,
+                "-f",
+                "-qq",
+                "--seccomp-bpf",
+                "-o",
+                "/dev/null",
+                "-e",
+                f"trace={call}",
+                "-e",
+                f"inject={call}:error={error}:when={when}",
+                program=program,
+                words=words,
+            )
             assert_lived(done, when)
 
 
@@ -93,16 +124,35 @@ def test_the_faults_are_noticed(heap: Any, compiled: Any, strace: str, tmp_path:
     program = compiled(HERE / "survivor.c")
     _, loaded = calls_made(heap, strace, "mmap", program, ("large",), tmp_path / "log")
     inject = f"inject=mmap,mprotect,mremap:error=ENOMEM:when={loaded + 1}+"
-    done = traced(heap, strace, "-f", "-qq", "-o", "/dev/null", "-e", inject, program=program,
-                  words=("large",))
+    done = traced(
+        heap,
+        strace,
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        inject,
+        program=program,
+        words=("large",),
+    )
     assert_lived(done, "always")
     refused = re.fullmatch(rb"done (\d+)\n", done.out)
     assert done.status == NOT_STARTED or (refused and int(refused[1]) > 0), done.out
 
 
 # By x86-64's numbers: mremap, madvise, sched_getaffinity, getrandom, membarrier, rseq, prlimit64.
-EXTRAS = {"mremap": 25, "madvise": 28, "sched_getaffinity": 204, "getrandom": 318,
-          "membarrier": 324, "rseq": 334, "prlimit64": 302, "clock_gettime": 228, "sysinfo": 99}
+EXTRAS = {
+    "mremap": 25,
+    "madvise": 28,
+    "sched_getaffinity": 204,
+    "getrandom": 318,
+    "membarrier": 324,
+    "rseq": 334,
+    "prlimit64": 302,
+    "clock_gettime": 228,
+    "sysinfo": 99,
+}
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="written for x86-64's system calls")
@@ -114,8 +164,17 @@ def test_calls_that_a_sandbox_denies_from_the_start(
     program, deny = compiled(HERE / "survivor.c"), compiled(HERE / "deny.c")
     preload = [f"LD_PRELOAD={heap.library}"] if heap.library else []
     for denied in [*([number] for number in EXTRAS.values()), EXTRAS.values()]:
-        done = host.run(deny, str(error), *map(str, denied), "--", "/usr/bin/env", *preload,
-                        program, scene, "recovers")
+        done = host.run(
+            deny,
+            str(error),
+            *map(str, denied),
+            "--",
+            "/usr/bin/env",
+            *preload,
+            program,
+            scene,
+            "recovers",
+        )
         assert (done.status, done.out) == (0, b"done 0\n"), f"{denied}: {done.status} {done.err}"
 
 
@@ -128,8 +187,12 @@ def test_a_sandbox_after_the_first_malloc(heap: Any, compiled: Any, words: tuple
     that forbids to ask for the number and the place of a thread needs a heap without samples in
     guarded pages.
     """
-    done = heap.run(compiled(HERE / "confined.c"), *words, HEAPWISE_MALLOC_PURGE_THREAD="0",
-                    HEAPWISE_MALLOC_GUARD_EVERY="0")
+    done = heap.run(
+        compiled(HERE / "confined.c"),
+        *words,
+        HEAPWISE_MALLOC_PURGE_THREAD="0",
+        HEAPWISE_MALLOC_GUARD_EVERY="0",
+    )
     if heap.library:
         assert (done.status, done.out) == (0, b"done\n"), done.err
 
@@ -145,8 +208,16 @@ def test_no_large_mappings(heap: Any, host: Any, compiled: Any, kind: str, most_
     program, deny = compiled(HERE / "survivor.c"), compiled(HERE / "deny.c")
     preload = [f"LD_PRELOAD={heap.library}"] if heap.library else []
     for scene in SCENES:
-        done = host.run(deny, str(errno.ENOMEM), f"{kind}+{most_mib << 20}", "--", "/usr/bin/env",
-                        *preload, program, scene)
+        done = host.run(
+            deny,
+            str(errno.ENOMEM),
+            f"{kind}+{most_mib << 20}",
+            "--",
+            "/usr/bin/env",
+            *preload,
+            program,
+            scene,
+        )
         assert done.status == 0, f"{scene}: {done.status} {done.err}"
         assert done.out == b"done 0\n" or (kind == "mmap" and scene == "large"), done.out
 

@@ -33,6 +33,7 @@ def profile(request: pytest.FixtureRequest, host: Any) -> Any:
 @pytest.fixture(scope="session")
 def linked(native: Path, compiled: Any) -> Linked:
     """Compiles a program and links it with the library."""
+
     def build(source: Path, *flags: str) -> Path:
         folder = f"-L{native}", f"-Wl,-rpath,{native}"
         program: Path = compiled(source, *flags, *folder, "-lheapwise-malloc")

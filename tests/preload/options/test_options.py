@@ -15,14 +15,26 @@ PREFIX, OLD_PREFIX = "HEAPWISE_MALLOC_", "HEAPWISE_"
 PAGE = "heapwise malloc, profile "
 OLD = "heapwise: old names, which the next version will not read: "
 
-NEWER_THAN_THE_PREFIX = {"SHARDS", "REPORT", "HUGE_PAGES", "GUARD_EVERY", "CALL_SITES",
-                         "DEEP_BINDING"}
+NEWER_THAN_THE_PREFIX = {
+    "SHARDS",
+    "REPORT",
+    "HUGE_PAGES",
+    "GUARD_EVERY",
+    "CALL_SITES",
+    "DEEP_BINDING",
+}
 
 LABORATORY = {
-    "HEAPWISE_PAD": "x" * 4000, "HEAPWISE_PROBE_OUT": "/dev/null",
-    "HEAPWISE_COUNT_OUT": "/dev/null", "HEAPWISE_STORE": "/s", "HEAPWISE_NATIVE": "/n",
-    "HEAPWISE_PEERS": "/p", "HEAPWISE_TREES": "/t", "HEAPWISE_RUNS": "3",
-    "HEAPWISE_GC_MARKERS": "many", "HEAPWISE_GC_NEW": "1",
+    "HEAPWISE_PAD": "x" * 4000,
+    "HEAPWISE_PROBE_OUT": "/dev/null",
+    "HEAPWISE_COUNT_OUT": "/dev/null",
+    "HEAPWISE_STORE": "/s",
+    "HEAPWISE_NATIVE": "/n",
+    "HEAPWISE_PEERS": "/p",
+    "HEAPWISE_TREES": "/t",
+    "HEAPWISE_RUNS": "3",
+    "HEAPWISE_GC_MARKERS": "many",
+    "HEAPWISE_GC_NEW": "1",
 }
 
 
@@ -36,7 +48,8 @@ def names_of(heap: Any, compiled: Any) -> list[str]:
     """The options that the library knows, as it lists them."""
     said = heap.run(compiled(ALLOCATES), **{f"{PREFIX}NEW": "1"}).err
     found = re.fullmatch(
-        f"heapwise: {PREFIX}NEW=1: no such option; it is ignored. Next: ([A-Z_, ]+)\n", said)
+        f"heapwise: {PREFIX}NEW=1: no such option; it is ignored. Next: ([A-Z_, ]+)\n", said
+    )
     assert found, said
     return found[1].split(", ")
 
@@ -48,9 +61,7 @@ def test_variables_of_the_laboratory_and_of_the_collector_are_passed_over(
     assert (done.status, done.err) == (0, "")
 
 
-def test_the_documented_options_are_those_of_the_library(
-    heap: Any, compiled: Any
-) -> None:
+def test_the_documented_options_are_those_of_the_library(heap: Any, compiled: Any) -> None:
     text = (ROOT / "docs/how-to/use-the-heap.md").read_text()
     documented = re.findall(rf"^\| `{PREFIX}([A-Z_]+)=", text, flags=re.MULTILINE)
     assert documented == names_of(heap, compiled)
@@ -109,8 +120,12 @@ WAYS_TO_GIVE_BACK = ["spans", "blocks", "cleared", "shorter"]
 
 def pages_asked_for(heap: Any, compiled: Any, way: str, option: str) -> set[str]:
     """What the heap asked for all of its memory after it gave some back in this way."""
-    done = heap.run(compiled(Path(__file__).parent / "huge_pages.c"), way,
-                    HEAPWISE_MALLOC_HUGE_PAGES=option, HEAPWISE_MALLOC_PURGE_THREAD="0")
+    done = heap.run(
+        compiled(Path(__file__).parent / "huge_pages.c"),
+        way,
+        HEAPWISE_MALLOC_HUGE_PAGES=option,
+        HEAPWISE_MALLOC_PURGE_THREAD="0",
+    )
     assert (done.status, done.err) == (0, "")
     said = [word for word in done.out.decode().split() if len(word) == 2]
     if "??" in said:
@@ -119,8 +134,9 @@ def pages_asked_for(heap: Any, compiled: Any, way: str, option: str) -> set[str]
     return set(said)
 
 
-@pytest.mark.parametrize(("option", "flag"), [
-    ("never", "nh"), ("0", "--"), ("1", "hg"), ("always", "hg")])
+@pytest.mark.parametrize(
+    ("option", "flag"), [("never", "nh"), ("0", "--"), ("1", "hg"), ("always", "hg")]
+)
 def test_huge_pages_are_asked_for_on_request_and_for_all_of_the_heap(
     heap: Any, compiled: Any, option: str, flag: str
 ) -> None:

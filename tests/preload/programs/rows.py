@@ -42,8 +42,15 @@ def read_row(script: Path) -> Row:
         if line.startswith("# ") and ": " in line:
             key, _, value = line[2:].partition(":")
             head.setdefault(key, value.strip())
-    return Row(script, head["what"], tuple(head["needs"].split()), head["get"],
-               tuple(head["proof"].split()), head["tier"], float(head.get("limit", "60")))
+    return Row(
+        script,
+        head["what"],
+        tuple(head["needs"].split()),
+        head["get"],
+        tuple(head["proof"].split()),
+        head["tier"],
+        float(head.get("limit", "60")),
+    )
 
 
 def all_rows() -> list[Row]:

@@ -26,8 +26,17 @@ def run_row(row: Row, preload: Any, folder: Path) -> Any:
     work = folder / "work"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    return preload.run_seen(folder, "/bin/bash", "-euo", "pipefail", row.script, cwd=work,
-                            timeout_s=row.limit_s, PROJECT_ROOT=str(ROOT), HOME=str(work))
+    return preload.run_seen(
+        folder,
+        "/bin/bash",
+        "-euo",
+        "pipefail",
+        row.script,
+        cwd=work,
+        timeout_s=row.limit_s,
+        PROJECT_ROOT=str(ROOT),
+        HOME=str(work),
+    )
 
 
 def digest(done: Any) -> str:
@@ -73,8 +82,19 @@ def test_rows_have_heads() -> None:
     assert {row.tier for row in all_rows()} <= {"test", "long"}
 
 
-BOUND = ("bash", "git", "cmake", "ninja", "python3", "sqlite3", "redis-cli", "node", "perl",
-         "lua5.4", "ruby")
+BOUND = (
+    "bash",
+    "git",
+    "cmake",
+    "ninja",
+    "python3",
+    "sqlite3",
+    "redis-cli",
+    "node",
+    "perl",
+    "lua5.4",
+    "ruby",
+)
 BINDING = re.compile(r"binding file (\S+) .*? to (\S+) .*?normal symbol `malloc'")
 
 
@@ -91,8 +111,10 @@ def test_the_loader_binds_malloc_to_us(program: str, heap: Any, tmp_path: Path) 
     text = "".join(file.read_text() for file in tmp_path.glob("log.*"))
     # A program that is not position independent and takes malloc's address gives it an address of
     # its own, from where it goes on to the one that it was bound to.
-    providers = {provider for _, provider in BINDING.findall(text)} - {str(Path(path).resolve()),
-                                                                       path}
+    providers = {provider for _, provider in BINDING.findall(text)} - {
+        str(Path(path).resolve()),
+        path,
+    }
     assert len(providers) == 1, providers
     if heap.library:
         assert providers == {str(heap.library)}

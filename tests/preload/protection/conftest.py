@@ -18,6 +18,7 @@ PROFILES = ["guarded", "hardened"]
 @pytest.fixture
 def profile_named(host: Any) -> Callable[[str], Any]:
     """The library of a profile, the default one included."""
+
     def named(name: str) -> Any:
         ending = "" if name == "default" else f"-{name}"
         return replace(host, library=host.native / f"libheapwise-malloc{ending}.so")
@@ -41,11 +42,20 @@ def hardened(profile_named: Callable[[str], Any]) -> Any:
 def hiding(request: pytest.FixtureRequest, host: Any, compiled: Any) -> Callable[..., Any]:
     """Runs a program with a profile where pages are hidden as the kernel can since Linux 6.13, and
     as those before it can."""
+
     def run(profile: Any, *command: str | Path, **more: str) -> Any:
         if request.param == "marks":
             return profile.run(*command, **more)
         variables = [f"{name}={value}" for name, value in more.items()]
-        return host.run(compiled(DENY), errno.EINVAL, "marks", "--", "/usr/bin/env",
-                        f"LD_PRELOAD={profile.library}", *variables, *command)
+        return host.run(
+            compiled(DENY),
+            errno.EINVAL,
+            "marks",
+            "--",
+            "/usr/bin/env",
+            f"LD_PRELOAD={profile.library}",
+            *variables,
+            *command,
+        )
 
     return run

@@ -18,14 +18,19 @@ OWNED = Path(__file__).parent / "owned.c"
 SITES = Path(__file__).parent / "sites.cpp"
 
 
-def sites_of_fault(profile: Any, program: Path, tmp_path: Path, *words: Any,
-                   guard_every: int = 0) -> tuple[dict[str, Any], set[str]]:
+def sites_of_fault(
+    profile: Any, program: Path, tmp_path: Path, *words: Any, guard_every: int = 0
+) -> tuple[dict[str, Any], set[str]]:
     """The report, and those of its members that are calls of the function that they should be of:
     every block of the program is allocated in one function and freed in another one."""
     report = tmp_path / "report"
-    done = profile.run(program, *words, HEAPWISE_MALLOC_REPORT=str(report),
-                       HEAPWISE_MALLOC_CALL_SITES="1",
-                       HEAPWISE_MALLOC_GUARD_EVERY=str(guard_every))
+    done = profile.run(
+        program,
+        *words,
+        HEAPWISE_MALLOC_REPORT=str(report),
+        HEAPWISE_MALLOC_CALL_SITES="1",
+        HEAPWISE_MALLOC_GUARD_EVERY=str(guard_every),
+    )
     assert done.status == -signal.SIGABRT, done
     found = json.loads(report.read_text())
     begin, end, free_begin, free_end = (int(word, 16) for word in done.out.split())
@@ -40,8 +45,16 @@ def sites_of_fault(profile: Any, program: Path, tmp_path: Path, *words: Any,
 
 
 BOTH = {"allocated_at", "freed_at"}
-ALLOCATIONS = ["malloc", "calloc", "aligned_alloc", "posix_memalign", "realloc", "new",
-               "new_aligned", "own"]
+ALLOCATIONS = [
+    "malloc",
+    "calloc",
+    "aligned_alloc",
+    "posix_memalign",
+    "realloc",
+    "new",
+    "new_aligned",
+    "own",
+]
 
 
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
@@ -49,56 +62,85 @@ ALLOCATIONS = ["malloc", "calloc", "aligned_alloc", "posix_memalign", "realloc",
 def test_a_report_names_the_calls_that_allocated_and_freed_a_block(
     profile: Any, compiled: Any, tmp_path: Path, allocation: str, size: int
 ) -> None:
-    found, right = sites_of_fault(profile, compiled(SITES), tmp_path, allocation, "free", "twice",
-                                  size)
+    found, right = sites_of_fault(
+        profile, compiled(SITES), tmp_path, allocation, "free", "twice", size
+    )
     assert found["kind"] == "double-free"
     assert right == BOTH, found
 
 
-@pytest.mark.parametrize(("release", "allocation"), [
-    ("realloc", "malloc"), ("delete", "new"), ("delete_sized", "new"),
-    ("delete_aligned", "new_aligned"), ("thread", "malloc")])
+@pytest.mark.parametrize(
+    ("release", "allocation"),
+    [
+        ("realloc", "malloc"),
+        ("delete", "new"),
+        ("delete_sized", "new"),
+        ("delete_aligned", "new_aligned"),
+        ("thread", "malloc"),
+    ],
+)
 def test_each_way_to_free_is_named(
     profile: Any, compiled: Any, tmp_path: Path, release: str, allocation: str
 ) -> None:
-    found, right = sites_of_fault(profile, compiled(SITES), tmp_path, allocation, release,
-                                  "resized", 1000)
+    found, right = sites_of_fault(
+        profile, compiled(SITES), tmp_path, allocation, release, "resized", 1000
+    )
     assert found["kind"] == "double-free"
     assert right == BOTH, found
 
 
-@pytest.mark.parametrize(("fault", "allocation", "release", "size", "named"), [
-    ("inside", "malloc", "none", 40, {"allocated_at"}),
-    ("inside", "malloc", "none", 200_000, {"allocated_at"}),
-    ("inside", "own", "none", 40, {"allocated_at"}),
-    ("wrong_size", "new", "none", 40, {"allocated_at"}),
-    ("wrong_size", "new", "none", 200_000, {"allocated_at"}),
-])
+@pytest.mark.parametrize(
+    ("fault", "allocation", "release", "size", "named"),
+    [
+        ("inside", "malloc", "none", 40, {"allocated_at"}),
+        ("inside", "malloc", "none", 200_000, {"allocated_at"}),
+        ("inside", "own", "none", 40, {"allocated_at"}),
+        ("wrong_size", "new", "none", 40, {"allocated_at"}),
+        ("wrong_size", "new", "none", 200_000, {"allocated_at"}),
+    ],
+)
 def test_each_fault_names_its_calls(
-    profile: Any, compiled: Any, tmp_path: Path, fault: str, allocation: str, release: str,
-    size: int, named: set[str]
+    profile: Any,
+    compiled: Any,
+    tmp_path: Path,
+    fault: str,
+    allocation: str,
+    release: str,
+    size: int,
+    named: set[str],
 ) -> None:
-    found, right = sites_of_fault(profile, compiled(SITES), tmp_path, allocation, release, fault,
-                                  size)
+    found, right = sites_of_fault(
+        profile, compiled(SITES), tmp_path, allocation, release, fault, size
+    )
     assert right == named == BOTH & found.keys(), found
 
 
-@pytest.mark.parametrize(("fault", "allocation", "release", "size", "named"), [
-    ("overrun", "malloc", "none", 40, {"allocated_at"}),
-    ("overrun", "own", "none", 1000, {"allocated_at"}),
-    ("behind", "malloc", "none", 200_000, {"allocated_at"}),
-    ("behind", "own", "none", 200_000, {"allocated_at"}),
-    ("written", "malloc", "free", 40, BOTH),
-    ("written", "realloc", "free", 1000, BOTH),
-    ("written", "malloc", "free", 200_000, BOTH),
-    ("touched", "malloc", "free", 5_000_000, BOTH),
-])
+@pytest.mark.parametrize(
+    ("fault", "allocation", "release", "size", "named"),
+    [
+        ("overrun", "malloc", "none", 40, {"allocated_at"}),
+        ("overrun", "own", "none", 1000, {"allocated_at"}),
+        ("behind", "malloc", "none", 200_000, {"allocated_at"}),
+        ("behind", "own", "none", 200_000, {"allocated_at"}),
+        ("written", "malloc", "free", 40, BOTH),
+        ("written", "realloc", "free", 1000, BOTH),
+        ("written", "malloc", "free", 200_000, BOTH),
+        ("touched", "malloc", "free", 5_000_000, BOTH),
+    ],
+)
 def test_each_fault_that_hardened_finds_names_its_calls(
-    hardened: Any, compiled: Any, tmp_path: Path, fault: str, allocation: str, release: str,
-    size: int, named: set[str]
+    hardened: Any,
+    compiled: Any,
+    tmp_path: Path,
+    fault: str,
+    allocation: str,
+    release: str,
+    size: int,
+    named: set[str],
 ) -> None:
-    found, right = sites_of_fault(hardened, compiled(SITES), tmp_path,
-                                  allocation, release, fault, size)
+    found, right = sites_of_fault(
+        hardened, compiled(SITES), tmp_path, allocation, release, fault, size
+    )
     assert right == named == BOTH & found.keys(), found
 
 
@@ -107,8 +149,9 @@ def test_each_fault_that_hardened_finds_names_its_calls(
 def test_sampled_blocks_have_call_sites_too(
     profile: Any, compiled: Any, tmp_path: Path, fault: str, allocation: str
 ) -> None:
-    found, right = sites_of_fault(profile, compiled(SITES), tmp_path, allocation, "free", fault,
-                                  2000, guard_every=1)
+    found, right = sites_of_fault(
+        profile, compiled(SITES), tmp_path, allocation, "free", fault, 2000, guard_every=1
+    )
     assert right == BOTH, found
     assert found["allocated"]["stack"]
 
@@ -117,22 +160,34 @@ def test_without_the_option_there_are_no_call_sites(
     profile: Any, compiled: Any, tmp_path: Path
 ) -> None:
     report = tmp_path / "report"
-    done = profile.run(compiled(SITES), "malloc", "free", "twice", "40",
-                       HEAPWISE_MALLOC_REPORT=str(report), HEAPWISE_MALLOC_GUARD_EVERY="0")
+    done = profile.run(
+        compiled(SITES),
+        "malloc",
+        "free",
+        "twice",
+        "40",
+        HEAPWISE_MALLOC_REPORT=str(report),
+        HEAPWISE_MALLOC_GUARD_EVERY="0",
+    )
     assert done.status == -signal.SIGABRT
     assert not BOTH & json.loads(report.read_text()).keys()
 
 
 def test_other_profiles_say_that_they_keep_no_call_sites(profile_named: Any, compiled: Any) -> None:
-    done = profile_named("default").run(compiled(SITES), "malloc", "free", "none", "40",
-                                        HEAPWISE_MALLOC_CALL_SITES="1")
+    done = profile_named("default").run(
+        compiled(SITES), "malloc", "free", "none", "40", HEAPWISE_MALLOC_CALL_SITES="1"
+    )
     assert done.status == 0
-    assert done.err == ("heapwise: HEAPWISE_MALLOC_CALL_SITES=1: no such value; it is ignored. "
-                        "Next: 0, or 1 in the profiles guarded and hardened\n")
+    assert done.err == (
+        "heapwise: HEAPWISE_MALLOC_CALL_SITES=1: no such value; it is ignored. "
+        "Next: 0, or 1 in the profiles guarded and hardened\n"
+    )
 
 
-@pytest.mark.parametrize(("program", "words"), [
-    (LEGAL, []), (HELD, ["forks"]), (OWNED, ["legal", "0"]), (LARGE, ["legal"])])
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [(LEGAL, []), (HELD, ["forks"]), (OWNED, ["legal", "0"]), (LARGE, ["legal"])],
+)
 def test_legal_programs_run_as_before_with_call_sites(
     profile: Any, compiled: Any, program: Path, words: list[str]
 ) -> None:
@@ -148,7 +203,14 @@ def test_memory_without_room_for_call_sites_is_used_all_the_same(
     program = compiled(FAULTS / "limited.c")
     mib = 256
     done = replace(profile, library=None).run(
-        "prlimit", f"--as={mib << 20}", "env", f"LD_PRELOAD={profile.library}",
-        "HEAPWISE_MALLOC_CALL_SITES=1", program, "100", str(mib))
+        "prlimit",
+        f"--as={mib << 20}",
+        "env",
+        f"LD_PRELOAD={profile.library}",
+        "HEAPWISE_MALLOC_CALL_SITES=1",
+        program,
+        "100",
+        str(mib),
+    )
     assert done.status == 0, done
     assert int(done.out.split()[0]) / 1024 > mib / 5, done

@@ -15,8 +15,9 @@ SPANS = Path(__file__).parent / "spans.c"
 SEALED = Path(__file__).parent / "sealed.c"
 
 
-@pytest.mark.parametrize(("name", "moves"), [
-    ("default", False), ("guarded", True), ("hardened", True)])
+@pytest.mark.parametrize(
+    ("name", "moves"), [("default", False), ("guarded", True), ("hardened", True)]
+)
 def test_the_tables_of_the_heap_lie_at_random_distances(
     profile_named: Any, compiled: Any, name: str, moves: bool
 ) -> None:
@@ -30,10 +31,12 @@ def test_the_tables_of_the_heap_lie_at_random_distances(
 
 def addresses_of(library: Path, names: tuple[str, ...]) -> list[str]:
     """Where the variables of these names are, in hexadecimal, from the begin of the library."""
-    symbols = subprocess.run(["nm", "--demangle", _with_symbols(library)], check=True,
-                             capture_output=True, text=True).stdout.splitlines()
-    found = {name: line.split()[0] for name in names for line in symbols
-             if line.endswith(f"::{name}")}
+    symbols = subprocess.run(
+        ["nm", "--demangle", _with_symbols(library)], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    found = {
+        name: line.split()[0] for name in names for line in symbols if line.endswith(f"::{name}")
+    }
     assert list(found) == list(names)
     return list(found.values())
 
@@ -45,8 +48,9 @@ def _with_symbols(library: Path) -> Path:
 
 
 def _build_id(library: Path) -> str:
-    notes = subprocess.run(["readelf", "--notes", library], check=True, capture_output=True,
-                           text=True).stdout
+    notes = subprocess.run(
+        ["readelf", "--notes", library], check=True, capture_output=True, text=True
+    ).stdout
     return notes.partition("Build ID: ")[2].split()[0]
 
 
@@ -55,12 +59,12 @@ def test_tables_that_never_change_are_read_only_once_the_heap_has_started(
     profile_named: Any, compiled: Any, name: str
 ) -> None:
     profile = profile_named(name)
-    sealed = addresses_of(profile.library, ("the_facts", "the_options", "the_space",
-                                            "the_guards"))
+    sealed = addresses_of(profile.library, ("the_facts", "the_options", "the_space", "the_guards"))
     constant = addresses_of(profile.library, ("no_cache", "no_later_cache", "no_blocks"))
     written = addresses_of(profile.library, ("the_large_stocks",))
-    done = profile.run(compiled(SEALED), *sealed, *constant, *written,
-                       HEAPWISE_MALLOC_GUARD_EVERY="0")
+    done = profile.run(
+        compiled(SEALED), *sealed, *constant, *written, HEAPWISE_MALLOC_GUARD_EVERY="0"
+    )
     fault = str(signal.SIGSEGV.value).encode()
     of_sealed = b"wrote" if name == "default" else fault
     assert done.out.split() == [of_sealed] * 4 + [fault] * 3 + [b"wrote"], done
@@ -75,10 +79,22 @@ def test_the_heap_does_not_start_if_its_facts_cannot_be_made_read_only(
     plain = replace(host, library=None)
 
     def starts(error: str) -> list[Any]:
-        return [plain.run("strace", "-f", "-qq", "-o", "/dev/null", "-E",
-                          f"LD_PRELOAD={profile.library}", "-e",
-                          f"inject=mprotect:error={error}:when={call}", program, *offsets)
-                for call in range(1, 31)]
+        return [
+            plain.run(
+                "strace",
+                "-f",
+                "-qq",
+                "-o",
+                "/dev/null",
+                "-E",
+                f"LD_PRELOAD={profile.library}",
+                "-e",
+                f"inject=mprotect:error={error}:when={call}",
+                program,
+                *offsets,
+            )
+            for call in range(1, 31)
+        ]
 
     refused = [done for done in starts("EPERM") if "facts read-only" in done.err]
     assert [done.status for done in refused] == [-signal.SIGABRT] * 4

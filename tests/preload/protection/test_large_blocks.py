@@ -14,15 +14,17 @@ LARGE = Path(__file__).parent / "large.c"
 HELD = Path(__file__).parent / "held.c"
 
 
-@pytest.mark.parametrize("how", [
-    "malloc", "calloc", "aligned", "again", "grown", "moved", "shrunk"])
+@pytest.mark.parametrize(
+    "how", ["malloc", "calloc", "aligned", "again", "grown", "moved", "shrunk"]
+)
 @pytest.mark.parametrize("size", [65536, 65537, 200_000, 1 << 20, 5_000_000])
 def test_hardened_finds_a_write_behind_a_large_block(
     hardened: Any, hiding: Any, compiled: Any, tmp_path: Path, size: int, how: str
 ) -> None:
     report = tmp_path / "report"
-    done = hiding(hardened, compiled(LARGE), "behind", str(size), how,
-                  HEAPWISE_MALLOC_REPORT=str(report))
+    done = hiding(
+        hardened, compiled(LARGE), "behind", str(size), how, HEAPWISE_MALLOC_REPORT=str(report)
+    )
     assert done.status == -signal.SIGABRT, done
     found = json.loads(report.read_text())
     assert found["kind"] == "out-of-bounds"
@@ -35,8 +37,9 @@ def test_hardened_finds_a_write_before_a_large_block(
     hardened: Any, hiding: Any, compiled: Any, tmp_path: Path, size: int
 ) -> None:
     report = tmp_path / "report"
-    done = hiding(hardened, compiled(LARGE), "before", str(size),
-                  HEAPWISE_MALLOC_REPORT=str(report))
+    done = hiding(
+        hardened, compiled(LARGE), "before", str(size), HEAPWISE_MALLOC_REPORT=str(report)
+    )
     assert done.status == -signal.SIGABRT, done
     found = json.loads(report.read_text())
     assert found["kind"] == "out-of-bounds"
@@ -72,8 +75,9 @@ def test_a_touch_of_a_long_block_that_was_freed_is_reported(
     hardened: Any, hiding: Any, compiled: Any, tmp_path: Path, size: int
 ) -> None:
     report = tmp_path / "report"
-    done = hiding(hardened, compiled(HELD), "touched", str(size),
-                  HEAPWISE_MALLOC_REPORT=str(report))
+    done = hiding(
+        hardened, compiled(HELD), "touched", str(size), HEAPWISE_MALLOC_REPORT=str(report)
+    )
     assert done.status == -signal.SIGABRT, done
     found = json.loads(report.read_text())
     assert found["kind"] == "use-after-free"
@@ -81,9 +85,19 @@ def test_a_touch_of_a_long_block_that_was_freed_is_reported(
     assert int(found["block"], 16) + size // 2 == int(found["address"], 16)
 
 
-@pytest.mark.parametrize("use", [
-    ("secret", "100000"), ("secret", "1000000"), ("secret", "1048576"), ("secret", "3000000"),
-    ("secret", "40000000"), ("shrunk", "1000000"), ("shrunk", "30000000"), ("locked",)])
+@pytest.mark.parametrize(
+    "use",
+    [
+        ("secret", "100000"),
+        ("secret", "1000000"),
+        ("secret", "1048576"),
+        ("secret", "3000000"),
+        ("secret", "40000000"),
+        ("shrunk", "1000000"),
+        ("shrunk", "30000000"),
+        ("locked",),
+    ],
+)
 def test_the_content_of_a_large_block_is_gone_when_it_is_free(
     hardened: Any, hiding: Any, compiled: Any, use: tuple[str, ...]
 ) -> None:
@@ -98,8 +112,6 @@ def test_a_free_does_not_make_pages_resident_that_the_block_never_touched(
     assert int(done.out) < 4096, done
 
 
-def test_threads_and_children_free_large_blocks(
-    profile: Any, hiding: Any, compiled: Any
-) -> None:
+def test_threads_and_children_free_large_blocks(profile: Any, hiding: Any, compiled: Any) -> None:
     done = hiding(profile, compiled(HELD), "forks")
     assert (done.status, done.out, done.err) == (0, b"done\n", ""), done

@@ -20,11 +20,17 @@ INLINED = Path(__file__).parent / "inlined.cpp"
 STORM = Path(__file__).parent / "storm.c"
 FORK_STORM = Path(__file__).parents[1] / "threads" / "fork_storm.c"
 KINDS = {
-    "interior": "inside-block", "double": "double-free", "foreign": "foreign",
-    "realloc": "double-free", "double-large": "double-free", "interior-large": "inside-block",
+    "interior": "inside-block",
+    "double": "double-free",
+    "foreign": "foreign",
+    "realloc": "double-free",
+    "double-large": "double-free",
+    "interior-large": "inside-block",
 }
 ONLY_HARDENED = {
-    "overrun": "overrun", "written": "written-after-free", "behind-large": "out-of-bounds",
+    "overrun": "overrun",
+    "written": "written-after-free",
+    "behind-large": "out-of-bounds",
     "touched-long": "use-after-free",
 }
 PLACES = ["main", "thread", "child", "handler", "closed"]
@@ -32,8 +38,9 @@ PLACES = ["main", "thread", "child", "handler", "closed"]
 
 def planted(profile: Any, program: Path, kind: str, place: str, report: Path) -> dict[str, Any]:
     """The report of the fault. What the program said of it is checked here."""
-    done = profile.run(program, kind, place, HEAPWISE_MALLOC_REPORT=str(report),
-                       HEAPWISE_MALLOC_GUARD_EVERY="0")
+    done = profile.run(
+        program, kind, place, HEAPWISE_MALLOC_REPORT=str(report), HEAPWISE_MALLOC_GUARD_EVERY="0"
+    )
     assert done.status == -signal.SIGABRT, (kind, place, done)
     address, thread = done.out.split()
     found: dict[str, Any] = json.loads(report.read_text())
@@ -62,8 +69,13 @@ def test_a_storm_of_wrong_frees_is_reported_fault_by_fault(
 ) -> None:
     """Four threads, whose handler of SIGABRT goes on; they use the heap between their faults."""
     report = tmp_path / "report"
-    done = profile.run(compiled(STORM), "4", "400", HEAPWISE_MALLOC_REPORT=str(report),
-                       HEAPWISE_MALLOC_GUARD_EVERY=guard_every)
+    done = profile.run(
+        compiled(STORM),
+        "4",
+        "400",
+        HEAPWISE_MALLOC_REPORT=str(report),
+        HEAPWISE_MALLOC_GUARD_EVERY=guard_every,
+    )
     assert (done.status, done.out) == (0, b"1600 0 0\n")
     found = Counter(json.loads(line)["kind"] for line in report.read_text().splitlines())
     assert found == {"double-free": 800, "inside-block": 400, "foreign": 400}
@@ -84,26 +96,37 @@ def test_a_delete_with_another_size_is_reported(
     profile: Any, compiled: Any, tmp_path: Path, kind: str
 ) -> None:
     report = tmp_path / "report"
-    done = profile.run(compiled(LEGAL, "-fsized-deallocation"), kind,
-                       HEAPWISE_MALLOC_REPORT=str(report), HEAPWISE_MALLOC_GUARD_EVERY="0")
+    done = profile.run(
+        compiled(LEGAL, "-fsized-deallocation"),
+        kind,
+        HEAPWISE_MALLOC_REPORT=str(report),
+        HEAPWISE_MALLOC_GUARD_EVERY="0",
+    )
     assert done.status == -signal.SIGABRT, done
     assert json.loads(report.read_text())["kind"] == "wrong-size"
 
 
-def with_inlined_paths(profile: Any, compiled: Any, use: str, report: Path,
-                       guard_every: str = "0") -> Any:
+def with_inlined_paths(
+    profile: Any, compiled: Any, use: str, report: Path, guard_every: str = "0"
+) -> Any:
     """Runs the program that was built for the default profile's library with this profile."""
     built_for = profile.native / "libheapwise-malloc.so"
-    program = compiled(INLINED, f"-I{ROOT}/include", str(built_for),
-                       f"-Wl,-rpath,{profile.native}")
-    return profile.run(program, use, HEAPWISE_MALLOC_REPORT=str(report),
-                       HEAPWISE_MALLOC_GUARD_EVERY=guard_every)
+    program = compiled(INLINED, f"-I{ROOT}/include", str(built_for), f"-Wl,-rpath,{profile.native}")
+    return profile.run(
+        program, use, HEAPWISE_MALLOC_REPORT=str(report), HEAPWISE_MALLOC_GUARD_EVERY=guard_every
+    )
 
 
-@pytest.mark.parametrize(("use", "kind", "needs"), [
-    ("twice", "double-free", "guarded"), ("sized", "double-free", "guarded"),
-    ("inside", "inside-block", "guarded"), ("overrun", "overrun", "hardened"),
-    ("written", "written-after-free", "hardened")])
+@pytest.mark.parametrize(
+    ("use", "kind", "needs"),
+    [
+        ("twice", "double-free", "guarded"),
+        ("sized", "double-free", "guarded"),
+        ("inside", "inside-block", "guarded"),
+        ("overrun", "overrun", "hardened"),
+        ("written", "written-after-free", "hardened"),
+    ],
+)
 def test_a_program_that_inlined_the_fast_paths_is_checked_without_being_compiled_again(
     profile: Any, compiled: Any, tmp_path: Path, use: str, kind: str, needs: str
 ) -> None:
@@ -132,8 +155,9 @@ def test_sampled_blocks_go_home_on_every_way(
     profile_named: Any, compiled: Any, tmp_path: Path, name: str, guard_every: str
 ) -> None:
     """Some ways home do not look at the address of a block."""
-    done = with_inlined_paths(profile_named(name), compiled, "lists", tmp_path / "report",
-                              guard_every)
+    done = with_inlined_paths(
+        profile_named(name), compiled, "lists", tmp_path / "report", guard_every
+    )
     assert (done.status, done.out, done.err) == (0, b"done\n", "")
 
 
@@ -143,8 +167,12 @@ def test_a_wrong_call_leaves_a_sampled_block_alone(
     profile_named: Any, compiled: Any, kind: str, action: str
 ) -> None:
     """In the profile that may go on. A fault is reported once."""
-    done = profile_named("default").run(compiled(SAMPLES), kind, HEAPWISE_MALLOC_GUARD_EVERY="1",
-                                        HEAPWISE_MALLOC_INVALID_FREE=action)
+    done = profile_named("default").run(
+        compiled(SAMPLES),
+        kind,
+        HEAPWISE_MALLOC_GUARD_EVERY="1",
+        HEAPWISE_MALLOC_INVALID_FREE=action,
+    )
     assert done.status == 0, done
     reason = "it was freed before" if kind == "twice" else "inside of a block"
     lines = done.err.splitlines()
@@ -158,13 +186,16 @@ def test_legal_calls_are_not_reported(profile: Any, compiled: Any) -> None:
 
 
 def test_forks_among_threads_raise_no_alarm(profile: Any, compiled: Any) -> None:
-    done = profile.run(compiled(FORK_STORM), "20", "30", timeout_s=120,
-                       HEAPWISE_MALLOC_GUARD_EVERY="8")
+    done = profile.run(
+        compiled(FORK_STORM), "20", "30", timeout_s=120, HEAPWISE_MALLOC_GUARD_EVERY="8"
+    )
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
-@pytest.mark.parametrize(("kind", "expected"), [
-    ("behind", "out-of-bounds"), ("freed", "use-after-free"), ("twice", "double-free")])
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("behind", "out-of-bounds"), ("freed", "use-after-free"), ("twice", "double-free")],
+)
 @pytest.mark.parametrize("name", ["default", "guarded", "hardened"])
 def test_a_sampled_block_is_reported_with_its_stacks(
     profile_named: Any, compiled: Any, tmp_path: Path, kind: str, expected: str, name: str
@@ -172,8 +203,9 @@ def test_a_sampled_block_is_reported_with_its_stacks(
     """The default profile samples if it is asked to."""
     report = tmp_path / "report"
     sampling = profile_named(name)
-    done = sampling.run(compiled(SAMPLES), kind, HEAPWISE_MALLOC_REPORT=str(report),
-                        HEAPWISE_MALLOC_GUARD_EVERY="1")
+    done = sampling.run(
+        compiled(SAMPLES), kind, HEAPWISE_MALLOC_REPORT=str(report), HEAPWISE_MALLOC_GUARD_EVERY="1"
+    )
     assert done.status == -signal.SIGABRT, done
     found = json.loads(report.read_text())
     assert found["kind"] == expected
@@ -188,10 +220,12 @@ def test_the_stacks_of_a_sampled_block_reach_the_program(
     """Its main calls malloc and free."""
     report = tmp_path / "report"
     program = compiled(SAMPLES, "-no-pie")
-    profile_named(name).run(program, "twice", HEAPWISE_MALLOC_REPORT=str(report),
-                            HEAPWISE_MALLOC_GUARD_EVERY="1")
-    symbols = subprocess.run(["nm", "--print-size", program], capture_output=True, text=True,
-                             check=True).stdout
+    profile_named(name).run(
+        program, "twice", HEAPWISE_MALLOC_REPORT=str(report), HEAPWISE_MALLOC_GUARD_EVERY="1"
+    )
+    symbols = subprocess.run(
+        ["nm", "--print-size", program], capture_output=True, text=True, check=True
+    ).stdout
     [(begin, size)] = re.findall(r"^(\w+) (\w+) T main$", symbols, re.MULTILINE)
     end = int(begin, 16) + int(size, 16)
     found = json.loads(report.read_text())

@@ -20,8 +20,14 @@ def test_hardened_finds_a_write_beyond_a_span_of_small_blocks(
     hardened: Any, hiding: Any, compiled: Any, tmp_path: Path, size: int, use: str
 ) -> None:
     report = tmp_path / "report"
-    done = hiding(hardened, compiled(SPANS), use, str(size),
-                  HEAPWISE_MALLOC_REPORT=str(report), HEAPWISE_MALLOC_GUARD_EVERY="0")
+    done = hiding(
+        hardened,
+        compiled(SPANS),
+        use,
+        str(size),
+        HEAPWISE_MALLOC_REPORT=str(report),
+        HEAPWISE_MALLOC_GUARD_EVERY="0",
+    )
     assert done.status == -signal.SIGABRT, done
     found = json.loads(report.read_text())
     assert found["kind"] == "out-of-bounds"
@@ -30,9 +36,7 @@ def test_hardened_finds_a_write_beyond_a_span_of_small_blocks(
     assert found["block"] == done.out.decode().split()[0]
 
 
-def test_the_memory_of_a_span_can_be_used_again(
-    profile: Any, hiding: Any, compiled: Any
-) -> None:
+def test_the_memory_of_a_span_can_be_used_again(profile: Any, hiding: Any, compiled: Any) -> None:
     done = hiding(profile, compiled(SPANS), "reused")
     assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
 
@@ -42,8 +46,13 @@ def test_spans_without_a_guard_page_are_counted(
     hardened: Any, hiding: Any, compiled: Any, request: pytest.FixtureRequest, limit: str
 ) -> None:
     """Under a limit of data a page is hidden by a mark, or not at all."""
-    done = hiding(hardened, "/bin/sh", "-c",
-                  f"ulimit -d {limit}; exec {compiled(SPANS)} reused", HEAPWISE_MALLOC_STATS="1")
+    done = hiding(
+        hardened,
+        "/bin/sh",
+        "-c",
+        f"ulimit -d {limit}; exec {compiled(SPANS)} reused",
+        HEAPWISE_MALLOC_STATS="1",
+    )
     assert (done.status, done.out) == (0, b"done\n"), done
     text = done.err.rsplit("profile hardened", 1)[1]
     having = int(re.search(r"spans with a guard page +(\d+)", text)[1])
@@ -56,7 +65,6 @@ def test_spans_without_a_guard_page_are_counted(
 def test_half_of_the_first_blocks_have_no_neighbour(
     hardened: Any, compiled: Any, size: int
 ) -> None:
-    done = hardened.run(compiled(SPANS), "gaps", str(size),
-                        HEAPWISE_MALLOC_GUARD_EVERY="0")
+    done = hardened.run(compiled(SPANS), "gaps", str(size), HEAPWISE_MALLOC_GUARD_EVERY="0")
     # Of 63. Means are 28 to 45 and deviations 3.5; under the default profile it is 0.
     assert 10 < int(done.out) < 62, done

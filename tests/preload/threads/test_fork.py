@@ -30,8 +30,9 @@ def test_storm_that_lasts(heap: Any, compiled: Any) -> None:
 
 
 def test_storm_among_shards(heap: Any, compiled: Any) -> None:
-    done = heap.run(compiled(HERE / "fork_storm.c"), "20", PATIENCE_S, timeout_s=120,
-                    HEAPWISE_MALLOC_SHARDS="2")
+    done = heap.run(
+        compiled(HERE / "fork_storm.c"), "20", PATIENCE_S, timeout_s=120, HEAPWISE_MALLOC_SHARDS="2"
+    )
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
@@ -41,11 +42,18 @@ def test_fork_in_a_signal_handler(heap: Any, compiled: Any, call: str) -> None:
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
-def test_fork_in_a_signal_handler_while_the_heap_gives_memory_back(heap: Any,
-                                                                   compiled: Any) -> None:
+def test_fork_in_a_signal_handler_while_the_heap_gives_memory_back(
+    heap: Any, compiled: Any
+) -> None:
     """The clock is the heap's own thread. The main thread may hold the lock that it waits for."""
-    done = heap.run(compiled(HERE / "fork_in_handler.c"), "fork", "400", "much", timeout_s=120,
-                    HEAPWISE_MALLOC_PURGE_DELAY_MS="20")
+    done = heap.run(
+        compiled(HERE / "fork_in_handler.c"),
+        "fork",
+        "400",
+        "much",
+        timeout_s=120,
+        HEAPWISE_MALLOC_PURGE_DELAY_MS="20",
+    )
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
@@ -67,8 +75,12 @@ def step(heap: Any, compiled: Any, patience_s: str) -> Any:
         pytest.skip("single-stepping by the trap flag is written for x86-64")
     # The thread that gives memory back stays for the whole test: to start one blocks all signals,
     # and a trap that is blocked is deadly.
-    done = heap.run(compiled(HERE / "fork_step.c"), patience_s, timeout_s=240,
-                    HEAPWISE_MALLOC_PURGE_DELAY_MS="2000000")
+    done = heap.run(
+        compiled(HERE / "fork_step.c"),
+        patience_s,
+        timeout_s=240,
+        HEAPWISE_MALLOC_PURGE_DELAY_MS="2000000",
+    )
     if done.status == NOT_PERMITTED:
         pytest.skip("needs a real-time priority: run as root, or with CAP_SYS_NICE")
     return done
@@ -85,8 +97,20 @@ def test_fork_after_every_atomic_instruction(heap: Any, compiled: Any) -> None:
 def forgetful(host: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A malloc that breaks what these tests guard."""
     library = tmp_path_factory.mktemp("control") / "forgets-fork.so"
-    subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-fno-builtin", "-pthread",
-                    HERE / "forgets_fork.c", "-o", library], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            "-O1",
+            "-fPIC",
+            "-shared",
+            "-fno-builtin",
+            "-pthread",
+            HERE / "forgets_fork.c",
+            "-o",
+            library,
+        ],
+        check=True,
+    )
     return replace(host, library=library)
 
 

@@ -30,18 +30,26 @@ def test_memory_stays_flat_while_threads_come_and_go(heap: Any, compiled: Any) -
 
 # Sixteen producers need a live set that is large beside what each keeps for itself and each class
 # for all, some 20 MiB whatever is live: with less, the bound would be one of these constants.
-@pytest.mark.parametrize(("producers", "consumers", "live_mib", "bound"), [
-    ("16", "1", "128", 1.3), ("1", "1", "64", 2.0), ("4", "4", "64", 2.0), ("1", "8", "64", 2.0),
-])
+@pytest.mark.parametrize(
+    ("producers", "consumers", "live_mib", "bound"),
+    [
+        ("16", "1", "128", 1.3),
+        ("1", "1", "64", 2.0),
+        ("4", "4", "64", 2.0),
+        ("1", "8", "64", 2.0),
+    ],
+)
 def test_memory_freed_by_other_threads_is_used_again(
     heap: Any, compiled: Any, producers: str, consumers: str, live_mib: str, bound: float
 ) -> None:
     program = compiled(HERE / "freed_elsewhere.c")
     live_kib, resident_kib = two_numbers(
-        heap.run(program, producers, consumers, live_mib, "12", timeout_s=240))
+        heap.run(program, producers, consumers, live_mib, "12", timeout_s=240)
+    )
     if heap.is_ours:
         assert resident_kib <= bound * live_kib + SLACK_KIB, (
-            f"{resident_kib} KiB resident for {live_kib} KiB live: {resident_kib / live_kib:.2f}")
+            f"{resident_kib} KiB resident for {live_kib} KiB live: {resident_kib / live_kib:.2f}"
+        )
 
 
 def test_a_program_that_takes_every_key_of_threads(heap: Any, compiled: Any) -> None:
@@ -60,7 +68,9 @@ def test_one_thread_uses_as_much_memory_on_a_machine_with_many_processors(
     if not heap.is_ours:
         pytest.skip("an option of this library")
     program = compiled(HERE / "one_thread.c")
-    few, many = (heap.run(program, HEAPWISE_MALLOC_SHARDS=count, HEAPWISE_MALLOC_PURGE_THREAD="0")
-                 for count in ("1", shards))
+    few, many = (
+        heap.run(program, HEAPWISE_MALLOC_SHARDS=count, HEAPWISE_MALLOC_PURGE_THREAD="0")
+        for count in ("1", shards)
+    )
     assert int(few.out) > 0
     assert few.out == many.out

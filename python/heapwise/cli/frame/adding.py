@@ -111,8 +111,11 @@ def _add_tree(programs: TreePrograms, out: Console, *, again: bool, install: boo
         here = [spec for spec in specs if spec.available]
         steps.step(f"trying {', '.join(spec.name for spec in here)}")
         wrong = "; ".join(f"{spec.name}: {words}" for spec in here if (words := row_trouble(spec)))
-    state = f"ready after {show_duration(time.monotonic() - began_s)}" if added.news \
+    state = (
+        f"ready after {show_duration(time.monotonic() - began_s)}"
+        if added.news
         else "here already" + " (--again builds it once more)" * programs.needs_adding
+    )
     out.result(f"{name} {added.version}  {f'FAILED its test: {wrong}' if wrong else state}")
     for spec in specs:
         if not spec.available:
@@ -128,8 +131,11 @@ def _add(peer: Declared, out: Console, *, again: bool) -> AddingResult:
         steps.step("loading it into a process and testing what malloc promises")
         found, _ = choose_peers([peer.name])
         answer = check_peer(found[0])
-    state = f"ready after {show_duration(time.monotonic() - began_s)}" if added.news \
+    state = (
+        f"ready after {show_duration(time.monotonic() - began_s)}"
+        if added.news
         else "here already (--again builds it once more)"
+    )
     words = f"FAILED its test: {answer.trouble}" if answer.trouble else state
     known = f"; known fault: {answer.known}" if answer.known else ""
     out.result(f"{peer.name} {added.record.version}  {words}{known}  {added.path}")

@@ -93,8 +93,10 @@ def missing_rows(experiments: list[Experiment]) -> dict[str, list[str]]:
 def machine_line(machine: Machine) -> str:
     load = machine.facts.quiet.load
     cores = counted(machine.cores, "core")
-    frequency = "no cpufreq" if "cpufreq" in machine.unavailable else str(
-        ", ".join(machine.facts.cpufreq_governors or ["cpufreq"])
+    frequency = (
+        "no cpufreq"
+        if "cpufreq" in machine.unavailable
+        else str(", ".join(machine.facts.cpufreq_governors or ["cpufreq"]))
     )
     counters = ", no hardware counters" if "hardware_counters" in machine.unavailable else ""
     return f"{machine.cpu}, {cores}, {frequency}, load {load[0] if load else '?'}{counters}"
@@ -108,12 +110,18 @@ def plan_line(prepared: Prepared, known: KnownCosts | None = None) -> str:
     processes = counted(each, "process", "processes")
     warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
     if plan.max_rounds:
-        return (f"{warm}{counted(plan.max_rounds, 'round')} of {processes} in random order, seed "
-                f"{plan.seed}")
-    until = (f"until every interval is under ±{percent(plan.precision)} "
-             f"or {show_limit(plan.time_s)} are over")
-    return (f"{warm}at least {counted(plan.min_rounds, 'round')} of {processes} in random order, "
-            f"{until}, seed {plan.seed}")
+        return (
+            f"{warm}{counted(plan.max_rounds, 'round')} of {processes} in random order, seed "
+            f"{plan.seed}"
+        )
+    until = (
+        f"until every interval is under ±{percent(plan.precision)} "
+        f"or {show_limit(plan.time_s)} are over"
+    )
+    return (
+        f"{warm}at least {counted(plan.min_rounds, 'round')} of {processes} in random order, "
+        f"{until}, seed {plan.seed}"
+    )
 
 
 def processes_of(prepared: Prepared) -> int:
@@ -178,8 +186,11 @@ def _run_plan(prepared: Prepared, known: KnownCosts) -> str:
     number = len(prepared.experiments)
     measured = sum(experiment.id in known for experiment in prepared.experiments)
     seconds = cost(estimate_s(prepared, known))
-    about = (f"{seconds}, by earlier runs" if measured == number
-             else f"very roughly {seconds.removeprefix('about ')}")
+    about = (
+        f"{seconds}, by earlier runs"
+        if measured == number
+        else f"very roughly {seconds.removeprefix('about ')}"
+    )
     return (
         f"{counted(number, 'experiment')}, "
         f"{counted(plan.max_rounds, 'round')}, "

@@ -28,8 +28,9 @@ from heapwise.errors import Exit, Problem
 
 def verb_names() -> list[str]:
     """Every module of this folder that is not a package is a verb, which has the same name."""
-    return sorted(module.name for module in pkgutil.iter_modules(heapwise.cli.__path__)
-                  if not module.ispkg)
+    return sorted(
+        module.name for module in pkgutil.iter_modules(heapwise.cli.__path__) if not module.ispkg
+    )
 
 
 COMPLETION = "_HEAPWISE_COMPLETE"
@@ -39,8 +40,11 @@ COMPLETION = "_HEAPWISE_COMPLETE"
 def build_app(verbs: Sequence[str] = ()) -> typer.Typer:
     """With these verbs, or with all."""
     app = typer.Typer(
-        name="heapwise", rich_markup_mode=None, pretty_exceptions_enable=False,
-        no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]},
+        name="heapwise",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
     for verb in verbs or verb_names():
@@ -122,8 +126,16 @@ def run(words: Sequence[str]) -> int:
         with suppress(console.ReaderGone, OSError, Problem):
             console.print_problem(problem)
             if "--json" in _own_words(words):
-                console.Console(as_json=True).json({"error": {
-                    "id": problem.id, "what": problem.what, "why": problem.why, "do": problem.do}})
+                console.Console(as_json=True).json(
+                    {
+                        "error": {
+                            "id": problem.id,
+                            "what": problem.what,
+                            "why": problem.why,
+                            "do": problem.do,
+                        }
+                    }
+                )
         return int(problem.exit)
 
 
@@ -162,9 +174,12 @@ def _demand_working_folder() -> None:
     try:
         Path.cwd()
     except OSError as error:
-        raise Problem("E056", f"the working folder cannot be used: {error.strerror}",
-                      why="Settings and runs are looked for there.",
-                      do="cd to a folder that exists") from error
+        raise Problem(
+            "E056",
+            f"the working folder cannot be used: {error.strerror}",
+            why="Settings and runs are looked for there.",
+            do="cd to a folder that exists",
+        ) from error
 
 
 NEEDED = {"integer": "a whole number", "number": "a number"}
@@ -187,14 +202,16 @@ def _value_words(error: TyperException, words: Sequence[str]) -> str:
 def _values(name: str, words: Sequence[str]) -> list[str]:
     """What an option was given, in either form."""
     return [word for before, word in pairwise(words) if before == name] + [
-        word.removeprefix(f"{name}=") for word in words if word.startswith(f"{name}=")]
+        word.removeprefix(f"{name}=") for word in words if word.startswith(f"{name}=")
+    ]
 
 
 def _usage(error: TyperException, words: Sequence[str]) -> Problem:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "heapwise"
-    what = (_value_words(error, words) or error.format_message().rstrip(".")
-            or "the command line cannot be understood")
-    return Problem(
-        "E003", what, why="Nothing was started.", do=f"{path} --help"
+    what = (
+        _value_words(error, words)
+        or error.format_message().rstrip(".")
+        or "the command line cannot be understood"
     )
+    return Problem("E003", what, why="Nothing was started.", do=f"{path} --help")

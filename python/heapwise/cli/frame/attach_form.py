@@ -20,8 +20,10 @@ def watch(pid: int, time: str | None, console: Console) -> int:
     from heapwise.wording.numbers import show
 
     seconds = parse_duration(time, "--time") if time else USUAL_S
-    console.say(f"Watching process {pid} for {show_duration(seconds)}; Ctrl-C ends it earlier and "
-                "keeps what was seen")
+    console.say(
+        f"Watching process {pid} for {show_duration(seconds)}; Ctrl-C ends it earlier and "
+        "keeps what was seen"
+    )
     with StopSwitch() as stop:
         facts = watch_memory(pid, seconds, stop)
     curve = facts.memory
@@ -29,16 +31,28 @@ def watch(pid: int, time: str | None, console: Console) -> int:
         raise Problem("E003", f"--attach {pid}: it ended before it was looked at")
     found = growth_of([curve])
     if console.as_json:
-        console.json({"pid": pid, "seconds": facts.wall_s, "memory": msgspec.to_builtins(curve),
-                      "growth": found})
+        console.json(
+            {
+                "pid": pid,
+                "seconds": facts.wall_s,
+                "memory": msgspec.to_builtins(curve),
+                "growth": found,
+            }
+        )
         return 0
-    words = "too short to tell" if found is None else growth_words(
-        found.trend, found.per_hour, found.low, found.high)
-    console.result(f"Memory   most {show(curve.peak_kib * KIB, 'bytes')}, mean "
-                   f"{show(curve.mean_kib * KIB, 'bytes')}, last "
-                   f"{show(curve.last_kib * KIB, 'bytes')}, of all its processes, in "
-                   f"{curve.looks:,} looks over {facts.wall_s or 0:.0f} s")
+    words = (
+        "too short to tell"
+        if found is None
+        else growth_words(found.trend, found.per_hour, found.low, found.high)
+    )
+    console.result(
+        f"Memory   most {show(curve.peak_kib * KIB, 'bytes')}, mean "
+        f"{show(curve.mean_kib * KIB, 'bytes')}, last "
+        f"{show(curve.last_kib * KIB, 'bytes')}, of all its processes, in "
+        f"{curve.looks:,} looks over {facts.wall_s or 0:.0f} s"
+    )
     console.result(f"Growth   {words} (second half, 95 % interval)")
-    console.result("Not seen speed, and which allocator it has: heapwise did not start it. "
-                   "Nothing is stored.")
+    console.result(
+        "Not seen speed, and which allocator it has: heapwise did not start it. Nothing is stored."
+    )
     return 0

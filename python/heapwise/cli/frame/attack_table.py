@@ -6,8 +6,10 @@ from heapwise.analysis.attacks import AttackTable, attack_tables
 from heapwise.cli.frame.table import align
 from heapwise.model import Fate, Result, short_name
 
-LEGEND = ("stop: ended in the deed; late: ended later; -: harmless; CORR: its effect was seen, "
-          "nothing stopped it; mixed: not all attempts ended alike")
+LEGEND = (
+    "stop: ended in the deed; late: ended later; -: harmless; CORR: its effect was seen, "
+    "nothing stopped it; mixed: not all attempts ended alike"
+)
 
 
 def attack_text(result: Result) -> str:
@@ -19,13 +21,23 @@ def _text(table: AttackTable, result: Result) -> str:
     numbers = {name: str(place) for place, name in enumerate(table.subjects, start=1)}
     scores = {name: table.score(name) for name in table.subjects}
     head = ["", table.experiment, "stopped", "harmless", "corrupting", "hung", "false alarms"]
-    lines = [[numbers[name], marked(name, result), str(score.stopped), str(score.harmless),
-              str(score.corrupting), str(score.hung), str(score.alarms)]
-             for name, score in scores.items()]
+    lines = [
+        [
+            numbers[name],
+            marked(name, result),
+            str(score.stopped),
+            str(score.harmless),
+            str(score.corrupting),
+            str(score.hung),
+            str(score.alarms),
+        ]
+        for name, score in scores.items()
+    ]
     each = [["attack", "bytes", *numbers.values()]]
-    each += [[attack.name, str(attack.size),
-              *(_code(attack.fates.get(name)) for name in table.subjects)]
-             for attack in table.attacks]
+    each += [
+        [attack.name, str(attack.size), *(_code(attack.fates.get(name)) for name in table.subjects)]
+        for attack in table.attacks
+    ]
     return "\n".join([align([head, *lines]), "", align(each), LEGEND])
 
 
@@ -43,8 +55,12 @@ def _code(fate: Fate | None) -> str:
         return "CORR"
     if fate.corrupted > 0:
         return f"CORR {100 * fate.corrupted:.0f}%"
-    for share, word in ((fate.at_once, "stop"), (fate.later, "late"), (fate.hung, "hung"),
-                        (fate.harmless, "-")):
+    for share, word in (
+        (fate.at_once, "stop"),
+        (fate.later, "late"),
+        (fate.hung, "hung"),
+        (fate.harmless, "-"),
+    ):
         if share == 1:
             return word
     return "mixed"

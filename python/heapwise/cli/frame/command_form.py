@@ -50,37 +50,57 @@ class CompareCommand(TyperCommand):
     """Takes away ``--`` and what follows, before any option is looked for."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        own, tail = (args[:place], args[place + 1:]) if (place := _dashes(args)) is not None \
+        own, tail = (
+            (args[:place], args[place + 1 :])
+            if (place := _dashes(args)) is not None
             else (args, None)
+        )
         ctx.meta[TAIL] = tail
         try:
             return super().parse_args(ctx, _joined(own))
         except TyperException as error:
             unknown = getattr(error, "option_name", "")
             if unknown.startswith("--export-"):  # as hyperfine has one for each format
-                raise Problem("E003", f"there is no option {unknown}",
-                              why="The end of the file's name says what is written.",
-                              do="--export FILE.json, .csv, .md or .html") from error
+                raise Problem(
+                    "E003",
+                    f"there is no option {unknown}",
+                    why="The end of the file's name says what is written.",
+                    do="--export FILE.json, .csv, .md or .html",
+                ) from error
             if unknown in HYPERFINE and tail is None:
-                raise Problem("E003", f"there is no option {unknown}",
-                              why="hyperfine has it. Without -- every option is one of heapwise.",
-                              do=f"{HYPERFINE[unknown]}; if {unknown} belongs to the program, put "
-                                 "-- before the program") from error
+                raise Problem(
+                    "E003",
+                    f"there is no option {unknown}",
+                    why="hyperfine has it. Without -- every option is one of heapwise.",
+                    do=f"{HYPERFINE[unknown]}; if {unknown} belongs to the program, put "
+                    "-- before the program",
+                ) from error
             command = self._first_command(own)
             if unknown in own and tail is None and command:
                 raise Problem(
-                    "E003", f"there is no option {unknown}",
+                    "E003",
+                    f"there is no option {unknown}",
                     why="Without -- every option is one of heapwise.",
-                    do=f"if it belongs to the program: heapwise compare -- {command} "
-                       f"{unknown} ...") from error
+                    do=f"if it belongs to the program: heapwise compare -- {command} {unknown} ...",
+                ) from error
             raise
 
     def _first_command(self, words: Sequence[str]) -> str:
         """The first word that is neither an option nor the value of one; "" without one."""
-        takes_value = {name for option in self.params for name in option.opts
-                       if not getattr(option, "is_flag", False)}
-        return next((word for before, word in pairwise(["", *words])
-                     if word[:1] != "-" and before not in takes_value), "")
+        takes_value = {
+            name
+            for option in self.params
+            for name in option.opts
+            if not getattr(option, "is_flag", False)
+        }
+        return next(
+            (
+                word
+                for before, word in pairwise(["", *words])
+                if word[:1] != "-" and before not in takes_value
+            ),
+            "",
+        )
 
 
 def _dashes(args: Sequence[str]) -> int | None:
@@ -117,32 +137,55 @@ class CommandWords:
 
         commands, typed, names = self._commands()
         if self.names and len(self.names) != len(commands):
-            raise Problem("E003", f"{len(self.names)} names for {len(commands)} commands",
-                          do="give -n once for each command")
-        names = list(self.names) or names or (
-            telling_names(typed) if len(commands) > 1 else [""])
-        columns = zip(names, commands, typed, for_each("prepare", self.prepare, len(commands)),
-                    for_each("setup", self.setup, len(commands)),
-                    for_each("cleanup", self.cleanup, len(commands)), strict=True)
+            raise Problem(
+                "E003",
+                f"{len(self.names)} names for {len(commands)} commands",
+                do="give -n once for each command",
+            )
+        names = list(self.names) or names or (telling_names(typed) if len(commands) > 1 else [""])
+        columns = zip(
+            names,
+            commands,
+            typed,
+            for_each("prepare", self.prepare, len(commands)),
+            for_each("setup", self.setup, len(commands)),
+            for_each("cleanup", self.cleanup, len(commands)),
+            strict=True,
+        )
         found = []
         for name, command, words, prepare, setup, cleanup in columns:
             environment, started = split_assignments(command)
-            found.append(Build(
-                name, started, words, prepare=prepare, setup=setup, cleanup=cleanup,
-                environment=environment, splits_values=bool(self.words and not self.shell)))
+            found.append(
+                Build(
+                    name,
+                    started,
+                    words,
+                    prepare=prepare,
+                    setup=setup,
+                    cleanup=cleanup,
+                    environment=environment,
+                    splits_values=bool(self.words and not self.shell),
+                )
+            )
         return found
 
     def _commands(self) -> tuple[list[list[str]], list[list[str]], list[str]]:
         """Commands as started, as typed, and the names that --build gave them."""
         if self.words and self.builds:
-            raise Problem("E003", f"'{self.words[0]}' cannot be given with --build",
-                          why="With --build, the words after -- are arguments of each build.",
-                          do=f"heapwise compare --build old=./a --build new=./b -- {self.words[0]}")
+            raise Problem(
+                "E003",
+                f"'{self.words[0]}' cannot be given with --build",
+                why="With --build, the words after -- are arguments of each build.",
+                do=f"heapwise compare --build old=./a --build new=./b -- {self.words[0]}",
+            )
         if self.words and self.tail is not None:
-            raise Problem("E003", f"'{self.words[0]}' is before --, and other words are after it",
-                          why="The words after -- are one program with its arguments. Without -- "
-                          "each word is a command line.",
-                          do="leave out --, and quote each command line")
+            raise Problem(
+                "E003",
+                f"'{self.words[0]}' is before --, and other words are after it",
+                why="The words after -- are one program with its arguments. Without -- "
+                "each word is a command line.",
+                do="leave out --, and quote each command line",
+            )
         if self.builds:
             return self._of_builds()
         if self.words:
@@ -150,8 +193,12 @@ class CommandWords:
             started = [[SHELL, "-c", word] for word in self.words] if self.shell else typed
             return started, typed, []
         if not self.tail:
-            raise Problem("E003", "no program was given", do="heapwise compare -- PROGRAM [ARGS]..."
-                          "  or  heapwise compare 'COMMAND 1' 'COMMAND 2'")
+            raise Problem(
+                "E003",
+                "no program was given",
+                do="heapwise compare -- PROGRAM [ARGS]..."
+                "  or  heapwise compare 'COMMAND 1' 'COMMAND 2'",
+            )
         tail = list(self.tail)
         return [[SHELL, "-c", shlex.join(tail)] if self.shell else tail], [tail], []
 
@@ -160,13 +207,19 @@ class CommandWords:
         for text in self.builds:
             name, equals, command = text.partition("=")
             if not equals or not name or not command.strip():
-                raise Problem("E003", f"--build {text} is not of the form name=COMMAND",
-                              do="heapwise compare --build old=./a --build new=./b -- ARGS")
+                raise Problem(
+                    "E003",
+                    f"--build {text} is not of the form name=COMMAND",
+                    do="heapwise compare --build old=./a --build new=./b -- ARGS",
+                )
             tail = list(self.tail or [])
             names.append(name)
             typed.append([*self._split(command), *tail])
-            commands.append([SHELL, "-c", " ".join([command, shlex.join(tail)]).rstrip()]
-                            if self.shell else typed[-1])
+            commands.append(
+                [SHELL, "-c", " ".join([command, shlex.join(tail)]).rstrip()]
+                if self.shell
+                else typed[-1]
+            )
         return commands, typed, names
 
     def _split(self, text: str) -> list[str]:
@@ -179,8 +232,11 @@ def for_each(option: str, values: Sequence[str] | None, number: int) -> list[str
     each. Problem E003 for another number."""
     words = list(values or [])
     if len(words) not in (0, 1, number):
-        raise Problem("E003", f"{len(words)} times --{option} for {number} commands",
-                      do=f"give --{option} once for all commands, or once for each")
+        raise Problem(
+            "E003",
+            f"{len(words)} times --{option} for {number} commands",
+            do=f"give --{option} once for all commands, or once for each",
+        )
     return (words or [""]) * number if len(words) < 2 else words
 
 
@@ -190,8 +246,11 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, list[Setting]]:
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not name.isidentifier() or not values:
-            raise Problem("E003", f"--parameter {text} is not of the form NAME=VALUE,VALUE",
-                          do="heapwise compare -L threads 1,2,4 './program {threads}'")
+            raise Problem(
+                "E003",
+                f"--parameter {text} is not of the form NAME=VALUE,VALUE",
+                do="heapwise compare -L threads 1,2,4 './program {threads}'",
+            )
         if name in found:
             raise Problem("E003", f"--parameter {name} is given twice", do=f"-L {name} 1,2,4")
         found[name] = [_setting(word) for word in values.split(",")]
@@ -207,6 +266,9 @@ def parse_exits(text: str | None) -> list[int]:
     """``1,2``. Problem E003 if a number is not an exit code."""
     words = (text or "").split(",") if text else []
     if any(not word.isdigit() or int(word) > 255 for word in words):
-        raise Problem("E003", f"--ignore-exit {text}: exit codes are numbers from 1 to 255",
-                      do="--ignore-exit 1,2")
+        raise Problem(
+            "E003",
+            f"--ignore-exit {text}: exit codes are numbers from 1 to 255",
+            do="--ignore-exit 1,2",
+        )
     return [int(word) for word in words]

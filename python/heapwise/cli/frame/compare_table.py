@@ -54,8 +54,13 @@ class _CellTable:
 
     def _rows(self, quantity: str) -> dict[str, Row]:
         hidden = {s.name for s in self.result.run.plan.subjects if s.control}
-        return {row.subject: row for row in self.result.rows if row.quantity == quantity
-                and row.parameters == self.cell and row.subject not in hidden}
+        return {
+            row.subject: row
+            for row in self.result.rows
+            if row.quantity == quantity
+            and row.parameters == self.cell
+            and row.subject not in hidden
+        }
 
     @property
     def _subjects(self) -> list[str]:
@@ -110,8 +115,11 @@ def cells_of(row: Row | None, scale: Scale) -> Line:
         return [missing(row), "", ""]
     if row.baseline:
         return [scale.text(row.median), "-", ""]
-    return [scale.text(row.median), "cannot tell" if row.ratio is None else relation(row),
-            interval(row)]
+    return [
+        scale.text(row.median),
+        "cannot tell" if row.ratio is None else relation(row),
+        interval(row),
+    ]
 
 
 def _range(row: Row | None, scale: Scale) -> str:
@@ -151,12 +159,17 @@ def rendered(lines: Sequence[Line], width: int = 1000) -> str:
     for line in lines[1:]:
         table.add_row(*map(Text, line))
     text = io.StringIO()
-    Console(file=text, width=width, color_system=None, highlight=False, markup=False,
-            emoji=False).print(table)
+    Console(
+        file=text, width=width, color_system=None, highlight=False, markup=False, emoji=False
+    ).print(table)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def _sentences(lines: Sequence[Line]) -> bool:
     """Whether a row says why it has no figure."""
-    return any(" " in word.strip() and len(word) > len("1,000 MiB")
-               for line in lines[1:] for word in line[1:3] if " to " not in word)
+    return any(
+        " " in word.strip() and len(word) > len("1,000 MiB")
+        for line in lines[1:]
+        for word in line[1:3]
+        if " to " not in word
+    )

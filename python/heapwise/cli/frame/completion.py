@@ -58,8 +58,10 @@ def _runs() -> Iterable[tuple[str, str]]:
     yield "last", "the newest run"
     for listing in reversed(list_runs(find_store(os.environ.get("HEAPWISE_STORE")))):
         if not listing.problem:
-            yield listing.id, " ".join([listing.created[:10], *(listing.command or
-                                                                listing.experiments)][:3])
+            yield (
+                listing.id,
+                " ".join([listing.created[:10], *(listing.command or listing.experiments)][:3]),
+            )
 
 
 def _experiments() -> Iterable[tuple[str, str]]:
@@ -81,8 +83,10 @@ def _reports() -> Iterable[tuple[str, str]]:
 def _peers() -> Iterable[tuple[str, str]]:
     from heapwise.catalog import find_peers
 
-    return [(peer.name, "installed" if peer.path is not None else "not installed")
-            for peer in find_peers()]
+    return [
+        (peer.name, "installed" if peer.path is not None else "not installed")
+        for peer in find_peers()
+    ]
 
 
 def _buildable() -> Iterable[tuple[str, str]]:

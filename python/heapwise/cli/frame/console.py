@@ -56,8 +56,11 @@ def labelled(label: str, text: str) -> str:
         return label + text
     columns = shutil.get_terminal_size().columns
     return textwrap.fill(
-        label + text, max(LEAST_WIDTH, min(WIDTH, columns - 1)),
-        subsequent_indent=" " * len(label), break_long_words=False, break_on_hyphens=False,
+        label + text,
+        max(LEAST_WIDTH, min(WIDTH, columns - 1)),
+        subsequent_indent=" " * len(label),
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
@@ -68,8 +71,11 @@ def print_problem(problem: Problem) -> None:
         error_line(f"    {line}")
     head = f"error {problem.id}: {visible(what)}"
     body = textwrap.fill(
-        f"{_sentence(head)} {problem.why}", WIDTH, subsequent_indent=" " * 6,
-        break_long_words=False, break_on_hyphens=False,
+        f"{_sentence(head)} {problem.why}",
+        WIDTH,
+        subsequent_indent=" " * 6,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     _write(sys.stderr, style(body[:5], "red") + body[5:])
     error_line(f"  do: {problem.do}    more: heapwise explain {problem.id}")

@@ -12,8 +12,7 @@ from heapwise.errors import Problem
 if TYPE_CHECKING:
     from heapwise.evidence import Evidence
 
-KINDS = {".bmf.json": "bencher", ".json": "json", ".csv": "csv", ".md": "markdown",
-         ".html": "html"}
+KINDS = {".bmf.json": "bencher", ".json": "json", ".csv": "csv", ".md": "markdown", ".html": "html"}
 """The end of a name -> a format; the longest end is the first."""
 
 OF_A_GATE = (".xml", ".sarif")
@@ -21,17 +20,22 @@ OF_A_GATE = (".xml", ".sarif")
 
 
 def demand_exports(paths: Sequence[Path]) -> None:
-    """Before anything is measured. Problems: E003 for another kind, E050 if it cannot be written.
-    """
+    """Before anything is measured. Problems: E003 for another kind, E050 if it cannot be
+    written."""
     for path in paths:
         if path.suffix in OF_A_GATE:
-            raise Problem("E003", f"--export {path}: a comparison has no limits, so nothing in it "
-                          "passes or fails", why="JUnit and SARIF list what failed.",
-                          do=f"heapwise gate --base ./old --new ./new --limit time=3% "
-                          f"--export {path}")
+            raise Problem(
+                "E003",
+                f"--export {path}: a comparison has no limits, so nothing in it passes or fails",
+                why="JUnit and SARIF list what failed.",
+                do=f"heapwise gate --base ./old --new ./new --limit time=3% --export {path}",
+            )
         if not kind_of(path):
-            raise Problem("E003", f"--export {path}: a name ends with {', '.join(KINDS)}",
-                          do="--export result.md")
+            raise Problem(
+                "E003",
+                f"--export {path}: a name ends with {', '.join(KINDS)}",
+                do="--export result.md",
+            )
         existed = path.exists()
         try:
             path.open("a").close()

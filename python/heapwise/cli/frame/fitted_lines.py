@@ -25,8 +25,13 @@ def width() -> int:
 def boxed(label: str, text: str) -> Iterator[str]:
     """The text beside its label, folded. A path or a command is not torn apart."""
     yield from textwrap.fill(
-        text, width(), initial_indent=label.ljust(LABEL), subsequent_indent=" " * LABEL,
-        break_long_words=False, break_on_hyphens=False).splitlines()
+        text,
+        width(),
+        initial_indent=label.ljust(LABEL),
+        subsequent_indent=" " * LABEL,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ).splitlines()
 
 
 def shortened(name: str, most: int) -> str:
@@ -47,4 +52,4 @@ def _cut(name: str, most: int) -> str:
     if len(name) <= most:
         return name
     end = most // 2
-    return f"{name[:most - end - 3]}...{name[len(name) - end:]}"
+    return f"{name[: most - end - 3]}...{name[len(name) - end :]}"

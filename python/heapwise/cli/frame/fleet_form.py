@@ -33,8 +33,12 @@ class FleetLines:
         self.last = ""
         self.at_s = -EVERY_S
 
-    def machines(self, states: Mapping[str, MachineState],
-                 progress: Mapping[str, PlanProgress], elapsed_s: float) -> None:
+    def machines(
+        self,
+        states: Mapping[str, MachineState],
+        progress: Mapping[str, PlanProgress],
+        elapsed_s: float,
+    ) -> None:
         done = sum(state.state == "complete" for state in states.values())
         failed = [name for name, state in states.items() if state.state == "failed"]
         retried = sum(max(0, state.attempts - 1) for state in states.values())
@@ -44,15 +48,17 @@ class FleetLines:
         if words == self.last and elapsed_s - self.at_s < EVERY_S:
             return
         self.last, self.at_s = words, elapsed_s
-        self.console.say(f"Fleet        {words}, {show_duration(elapsed_s)} so far"
-                         f"{_left(states, progress)}")
+        self.console.say(
+            f"Fleet        {words}, {show_duration(elapsed_s)} so far{_left(states, progress)}"
+        )
 
 
 def _left(states: Mapping[str, MachineState], progress: Mapping[str, PlanProgress]) -> str:
     """Of machines that measure; those that wait or have not said anything are counted."""
     waiting = [name for name, state in states.items() if state.state == "waiting"]
-    left = {name: s for name in waiting
-            if name in progress and (s := progress[name].left_s) is not None}
+    left = {
+        name: s for name in waiting if name in progress and (s := progress[name].left_s) is not None
+    }
     if not left:
         return ""
     slowest = max(left, key=lambda name: left[name])
@@ -61,8 +67,15 @@ def _left(states: Mapping[str, MachineState], progress: Mapping[str, PlanProgres
     return f", eta {show_duration(left[slowest])} ({slowest}{but})"
 
 
-def measure_on_fleet(target: str, store: str | None, console: Console, *, machines: int = 1,
-                     stall: str = "30m", dry_run: bool = False) -> int:
+def measure_on_fleet(
+    target: str,
+    store: str | None,
+    console: Console,
+    *,
+    machines: int = 1,
+    stall: str = "30m",
+    dry_run: bool = False,
+) -> int:
     """Starts a fleet run with the words of this command."""
     from heapwise.fleet.engines import demand_engine
     from heapwise.fleet.fleet_file import FleetFile
@@ -70,8 +83,9 @@ def measure_on_fleet(target: str, store: str | None, console: Console, *, machin
     from heapwise.store import check_writable, find_store
     from heapwise.wording.durations import parse_duration
 
-    fleet = new_fleet(target, sys.argv[1:], os.environ, machines,
-                      parse_duration(stall, "--fleet-stall"))
+    fleet = new_fleet(
+        target, sys.argv[1:], os.environ, machines, parse_duration(stall, "--fleet-stall")
+    )
     console.say(f"Fleet        {fleet.id}: heapwise {shlex.join(fleet.words)}")
     if dry_run:
         if console.as_json:
@@ -91,8 +105,12 @@ def collect_fleet(file: FleetFile, store: Path, console: Console) -> int:
 
     fleet = file.read()
     campaign = FleetCampaign(
-        file, store, jobs_of(fleet, os.environ),
-        lambda: open_engine(fleet.target, fleet.count), FleetLines(console))
+        file,
+        store,
+        jobs_of(fleet, os.environ),
+        lambda: open_engine(fleet.target, fleet.count),
+        FleetLines(console),
+    )
     begun = time.monotonic()
     fleet = campaign.go()
     console.say(f"Fleet        ended after {show_duration(time.monotonic() - begun)}")
@@ -105,14 +123,20 @@ def show_fleet(fleet: FleetRun, file: FleetFile, store: Path, console: Console) 
     from heapwise.store.writer import write_atomically
 
     tables = tables_of(fleet, store)
-    failed = [(name, state.message or state.state) for name, state in fleet.machines.items()
-              if state.state != "complete"]
+    failed = [
+        (name, state.message or state.state)
+        for name, state in fleet.machines.items()
+        if state.state != "complete"
+    ]
     page = file.path.with_name("by-machine.html")
-    write_atomically(page, fleet_page(fleet.id, f"heapwise {shlex.join(fleet.words)}", tables,
-                                      failed).encode())
+    write_atomically(
+        page, fleet_page(fleet.id, f"heapwise {shlex.join(fleet.words)}", tables, failed).encode()
+    )
     if tables:
-        console.result("Ratio        subject over baseline, with its 95 % interval; below 1 is "
-                       "less time or memory")
+        console.result(
+            "Ratio        subject over baseline, with its 95 % interval; below 1 is "
+            "less time or memory"
+        )
     for table in tables:
         for line in table_lines(table):
             console.result(line)
@@ -132,8 +156,9 @@ def tables_of(fleet: FleetRun, store: Path) -> list[ByMachine]:
     from heapwise.store import read_run
 
     runs = [store / "runs" / f"{fleet.id}-{name}" for name in fleet.machines]
-    return by_machine([analyse(Evidence(read_run(store, str(run)))) for run in runs
-                       if run.is_dir()])
+    return by_machine(
+        [analyse(Evidence(read_run(store, str(run)))) for run in runs if run.is_dir()]
+    )
 
 
 def table_lines(table: ByMachine) -> list[str]:
@@ -143,10 +168,15 @@ def table_lines(table: ByMachine) -> list[str]:
     for row in table.rows:
         found = "not measured" if row.ratio is None else f"{row.ratio:.3f}"
         between = f" ({row.low:.3f} to {row.high:.3f})" if row.low and row.high else ""
-        lines.append(f"{'':12} {row.machine:<{width}}  {found}{between}  {row.verdict}, "
-                     f"trust {row.trust}, kind {row.kind}")
-    lines += [f"{'':12} mean of {mean.machines} machines of kind {mean.kind}: {mean.ratio:.3f} "
-              f"(95 % CI {mean.low:.3f} to {mean.high:.3f})" for mean in table.means]
+        lines.append(
+            f"{'':12} {row.machine:<{width}}  {found}{between}  {row.verdict}, "
+            f"trust {row.trust}, kind {row.kind}"
+        )
+    lines += [
+        f"{'':12} mean of {mean.machines} machines of kind {mean.kind}: {mean.ratio:.3f} "
+        f"(95 % CI {mean.low:.3f} to {mean.high:.3f})"
+        for mean in table.means
+    ]
     if table.split:
         lines.append(f"{'':12} better and worse machines differ in: {', '.join(table.split)}")
     return lines
@@ -159,13 +189,18 @@ def check_lines(found: Mapping[str, dict[str, Any]]) -> list[str]:
         if "error" in facts:
             lines.append(f"{name}: {facts['error']}")
             continue
-        lines.append(f"{name}: heapwise {facts['heapwise']}, Dask {facts['distributed']}, "
-                     f"{facts['cpu']}, {facts['cores']} cores, {facts['kernel']}, "
-                     f"{facts['libc']}, kind {facts['kind']}; doctor: {facts['doctor']}")
+        lines.append(
+            f"{name}: heapwise {facts['heapwise']}, Dask {facts['distributed']}, "
+            f"{facts['cpu']}, {facts['cores']} cores, {facts['kernel']}, "
+            f"{facts['libc']}, kind {facts['kind']}; doctor: {facts['doctor']}"
+        )
     peers: dict[str, dict[str, list[str]]] = {}
     for name, facts in found.items():
         for peer, build in dict(facts.get("peers", {})).items():
             peers.setdefault(peer, {}).setdefault(json.dumps(build), []).append(name)
-    return lines + [f"{peer} differs: " + "; ".join(
-        f"{', '.join(names)} {build}" for build, names in builds.items())
-        for peer, builds in sorted(peers.items()) if len(builds) > 1]
+    return lines + [
+        f"{peer} differs: "
+        + "; ".join(f"{', '.join(names)} {build}" for build, names in builds.items())
+        for peer, builds in sorted(peers.items())
+        if len(builds) > 1
+    ]

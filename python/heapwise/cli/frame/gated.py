@@ -41,8 +41,10 @@ def gate_plan_line(plan: Plan) -> str:
     if plan.max_rounds:
         return "each build is counted twice; nothing is timed"
     warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
-    return (f"{warm}rounds of {len(plan.subjects)} runs in random order, until every limit is "
-            f"decided or {show_limit(plan.time_s)} are over, seed {plan.seed}")
+    return (
+        f"{warm}rounds of {len(plan.subjects)} runs in random order, until every limit is "
+        f"decided or {show_limit(plan.time_s)} are over, seed {plan.seed}"
+    )
 
 
 def show_gate(gate: GateResult, console: Console) -> None:
@@ -62,8 +64,11 @@ def demand_exports(files: Sequence[Path]) -> None:
     for file in files:
         if not suffix_of(file.name):
             known = ", ".join(FORMS)
-            raise Problem("E003", f"--export {file}: the name has to end in one of {known}",
-                          do="heapwise gate --export gate.xml --export gate.md ...")
+            raise Problem(
+                "E003",
+                f"--export {file}: the name has to end in one of {known}",
+                do="heapwise gate --export gate.xml --export gate.md ...",
+            )
 
 
 def export_gate(gate: GateResult, files: Sequence[Path]) -> None:

@@ -16,8 +16,9 @@ ORDER = ("inuse_space", "space", "peak_space", "alloc_space")
 
 def heap_profile_lines(profile: HeapProfile, wrappers: Wrappers, top: int) -> Iterator[str]:
     """Totals, what the file does not carry, and the call sites with most bytes."""
-    yield from boxed("Profile", f"{profile.path}: heap profile of {profile.tool}, "
-                     f"{len(profile.stacks):,} stacks")
+    yield from boxed(
+        "Profile", f"{profile.path}: heap profile of {profile.tool}, {len(profile.stacks):,} stacks"
+    )
     totals = profile.totals()
     for (name, unit), total in zip(profile.kinds, totals, strict=True):
         yield from boxed("Total", f"{size(total) if unit == 'bytes' else f'{total:,}'} {name}")
@@ -27,20 +28,29 @@ def heap_profile_lines(profile: HeapProfile, wrappers: Wrappers, top: int) -> It
     if partner == by:
         partner = None
     lines = [[profile.kinds[by][0], "share", "blocks", "mean size", "call site"]]
-    sites = sorted((site for site in heap_sites(profile, wrappers) if site[1][by]),
-                   key=lambda site: -site[1][by])
+    sites = sorted(
+        (site for site in heap_sites(profile, wrappers) if site[1][by]),
+        key=lambda site: -site[1][by],
+    )
     for _, values in sites[:top]:
         blocks = values[partner] if partner is not None else 0
-        lines.append([size(values[by]), percent(values[by] / totals[by]) if totals[by] else "-",
-                      f"{blocks:,}" if blocks else "-",
-                      size(values[by] / blocks) if blocks else "-", ""])
+        lines.append(
+            [
+                size(values[by]),
+                percent(values[by] / totals[by]) if totals[by] else "-",
+                f"{blocks:,}" if blocks else "-",
+                size(values[by] / blocks) if blocks else "-",
+                "",
+            ]
+        )
     yield ""
     head, *rows = rendered(lines).splitlines()
     left = head.index("call site")
     yield head
     for row, (place, _) in zip(rows, sites, strict=False):
-        yield row.ljust(left) + shortened(str(place) if place else "unknown",
-                                          max(24, width() - left))
+        yield row.ljust(left) + shortened(
+            str(place) if place else "unknown", max(24, width() - left)
+        )
     if len(sites) > top:
         yield f"and {len(sites) - top} more: heapwise trace {profile.path} --top 1000"
 

@@ -14,8 +14,11 @@ from heapwise.store.location import RUNS
 def complete(text: str, folder: Path) -> str:
     """``heapwise resume 7f3a`` in ``text`` with the place of the run, if it would not be found."""
     reference = _reference(folder)
-    return re.sub(rf"\b(heapwise (?:resume|report|export)) {re.escape(folder.name)}\b",
-                  lambda found: f"{found[1]} {reference}", text)
+    return re.sub(
+        rf"\b(heapwise (?:resume|report|export)) {re.escape(folder.name)}\b",
+        lambda found: f"{found[1]} {reference}",
+        text,
+    )
 
 
 def _reference(folder: Path) -> str:

@@ -20,18 +20,23 @@ def notes(prepared: Prepared) -> Iterator[str]:
     yield from prepared.notes
     for one in prepared.examined:
         is_compared = prepared.plan.kind == "compare"  # a server's {port} is another thing
-        for placeholder in (unknown_placeholders(one.build, prepared.plan.parameters)
-                            if is_compared else ()):
+        for placeholder in (
+            unknown_placeholders(one.build, prepared.plan.parameters) if is_compared else ()
+        ):
             hint = did_you_mean(placeholder, prepared.plan.parameters)
             yield f"{{{placeholder}}} stays as it is: there is no parameter of this name{hint}"
         if _is_python(one) and _uses_own_heap(prepared, one.build):
             words = shlex.join([f"{BY_MALLOC}=malloc", *one.build.as_typed])
-            yield ("Python serves blocks of up to 512 bytes from a heap of its own (pymalloc), so "
-                   "only larger ones reach the allocators. To measure all blocks: heapwise "
-                   f"compare -- {words}")
+            yield (
+                "Python serves blocks of up to 512 bytes from a heap of its own (pymalloc), so "
+                "only larger ones reach the allocators. To measure all blocks: heapwise "
+                f"compare -- {words}"
+            )
     if twins := _same_builds([one.build for one in prepared.examined]):
-        yield (f"{' and '.join(twins)} are files with the same contents, and their commands are "
-               "equal. Did the build change anything?")
+        yield (
+            f"{' and '.join(twins)} are files with the same contents, and their commands are "
+            "equal. Did the build change anything?"
+        )
 
 
 def _is_python(one: Examined) -> bool:
@@ -43,17 +48,23 @@ def _uses_own_heap(prepared: Prepared, build: Build) -> bool:
     """Whether allocators are compared, and Python does not get all of its blocks from them."""
     chosen = {**prepared.environment, **build.environment}.get(BY_MALLOC, "")
     return any(subject.peer for subject in prepared.plan.subjects) and not chosen.startswith(
-        "malloc")
+        "malloc"
+    )
 
 
 def _same_builds(builds: list[Build]) -> list[str]:
     """Names of builds that are other files with the contents and the words of an earlier one. One
     file that is named twice is a comparison with itself, which its user sees."""
     for at, first in enumerate(builds):
-        twins = [other for other in builds[at + 1:]
-                 if first.sha256 and other.sha256 == first.sha256
-                 and other.program != first.program and other.command[1:] == first.command[1:]
-                 and other.environment == first.environment]
+        twins = [
+            other
+            for other in builds[at + 1 :]
+            if first.sha256
+            and other.sha256 == first.sha256
+            and other.program != first.program
+            and other.command[1:] == first.command[1:]
+            and other.environment == first.environment
+        ]
         if twins:
             return [first.name, *(other.name for other in twins)]
     return []

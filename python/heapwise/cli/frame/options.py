@@ -32,25 +32,38 @@ def _name_machine(name: str | None) -> str | None:
 
 MachineOption = Annotated[
     str | None,
-    typer.Option("--machine", metavar="NAME", callback=_name_machine,
-                 help="The name of this machine in history and diff. [HEAPWISE_MACHINE]"),
+    typer.Option(
+        "--machine",
+        metavar="NAME",
+        callback=_name_machine,
+        help="The name of this machine in history and diff. [HEAPWISE_MACHINE]",
+    ),
 ]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Exit with 4 if the result is not trustworthy.")
 ]
 FleetOption = Annotated[
     str | None,
-    typer.Option("--fleet", metavar="WHERE",
-                 help="Measure on the machines of hosts.toml, slurm:PARTITION, k8s:NAMESPACE or "
-                 "dask:tcp://HOST:PORT."),
+    typer.Option(
+        "--fleet",
+        metavar="WHERE",
+        help="Measure on the machines of hosts.toml, slurm:PARTITION, k8s:NAMESPACE or "
+        "dask:tcp://HOST:PORT.",
+    ),
 ]
 FleetMachinesOption = Annotated[
-    int, typer.Option("--fleet-machines", min=1, metavar="N",
-                      help="How many machines to ask slurm: or k8s: for.")
+    int,
+    typer.Option(
+        "--fleet-machines", min=1, metavar="N", help="How many machines to ask slurm: or k8s: for."
+    ),
 ]
 FleetStallOption = Annotated[
-    str, typer.Option("--fleet-stall", metavar="DURATION",
-                      help="Kill a machine's process that has stored no sample for this long.")
+    str,
+    typer.Option(
+        "--fleet-stall",
+        metavar="DURATION",
+        help="Kill a machine's process that has stored no sample for this long.",
+    ),
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the plan and its cost; measure nothing.")
@@ -69,12 +82,13 @@ CpusOption = Annotated[
 ]
 RoundsOption = Annotated[
     int | None,
-    typer.Option("--rounds", "-r", "--runs", min=1, metavar="N",
-                 help="Measure exactly this many rounds."),
+    typer.Option(
+        "--rounds", "-r", "--runs", min=1, metavar="N", help="Measure exactly this many rounds."
+    ),
 ]
 WarmUpOption = Annotated[
-    int, typer.Option("--warmup", "-w", min=0, metavar="N",
-                      help="Rounds before the first that counts.")
+    int,
+    typer.Option("--warmup", "-w", min=0, metavar="N", help="Rounds before the first that counts."),
 ]
 InputOption = Annotated[
     str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
@@ -110,20 +124,26 @@ ShowOutputOption = Annotated[
 ]
 PrepareOption = Annotated[
     list[str] | None,
-    typer.Option("--prepare", "-p", metavar="COMMAND",
-                 help="Run this before each process, outside of its time. Once for all "
-                 "programs, or once for each."),
+    typer.Option(
+        "--prepare",
+        "-p",
+        metavar="COMMAND",
+        help="Run this before each process, outside of its time. Once for all "
+        "programs, or once for each.",
+    ),
 ]
 SetupOption = Annotated[
     list[str] | None,
-    typer.Option("--setup", "-s", metavar="COMMAND",
-                 help="Run this once for each command, and for each value in it, "
-                 "before the first round."),
+    typer.Option(
+        "--setup",
+        "-s",
+        metavar="COMMAND",
+        help="Run this once for each command, and for each value in it, before the first round.",
+    ),
 ]
 CleanupOption = Annotated[
     list[str] | None,
-    typer.Option("--cleanup", "-c", metavar="COMMAND",
-                 help="Run this once after the last round."),
+    typer.Option("--cleanup", "-c", metavar="COMMAND", help="Run this once after the last round."),
 ]
 BUILD_HELP = "Builds the program. A shell runs it in a checkout of the commit, in the same folder."
 BuildCommandOption = Annotated[
@@ -151,5 +171,6 @@ def parse_cpus(text: str | None) -> list[int]:
     try:
         return cpu_list(text)
     except ValueError as error:
-        raise Problem("E003", f"--cpus {text} is not a list of processors", do="write 0-3,6") \
-            from error
+        raise Problem(
+            "E003", f"--cpus {text} is not a list of processors", do="write 0-3,6"
+        ) from error

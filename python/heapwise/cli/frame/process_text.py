@@ -25,8 +25,10 @@ def process_lines(trace: Trace) -> Iterator[str]:
     if process is None or len(found) < 2:
         return
     began = "a fork of" if process.forked else "started by"
-    yield from boxed("Process", f"{process.pid}, {began} process {process.parent}; one of "
-                     f"{len(found)} of this recording")
+    yield from boxed(
+        "Process",
+        f"{process.pid}, {began} process {process.parent}; one of {len(found)} of this recording",
+    )
     others = [each for each in found if each.path.name != trace.path.name]
     yield from sibling_lines(others, "Others")
 
@@ -42,13 +44,19 @@ def sibling_lines(found: Sequence[Sibling], title: str) -> Iterator[str]:
     """A line for each process, those with most bytes first."""
     most = sorted(found, key=lambda each: (-each.bytes, -each.events))
     for number, each in enumerate(most[:MOST_SHOWN]):
-        yield from boxed("" if number else title, f"{each.path} ({size(each.bytes)}, "
-                         f"{counted(each.events, 'call')}): "
-                         f"{command_text(each.command)}")
+        yield from boxed(
+            "" if number else title,
+            f"{each.path} ({size(each.bytes)}, "
+            f"{counted(each.events, 'call')}): "
+            f"{command_text(each.command)}",
+        )
     if len(most) > MOST_SHOWN:
         rest = most[MOST_SHOWN:]
-        yield from boxed("", f"and {counted(len(rest), 'process', 'processes')} with at most "
-                         f"{size(rest[0].bytes)} each")
+        yield from boxed(
+            "",
+            f"and {counted(len(rest), 'process', 'processes')} with at most "
+            f"{size(rest[0].bytes)} each",
+        )
 
 
 def command_text(command: Sequence[str]) -> str:
@@ -56,4 +64,4 @@ def command_text(command: Sequence[str]) -> str:
     if not command:
         return "its command is not known"
     text = " ".join([Path(command[0]).name, *command[1:]])
-    return text if len(text) <= MOST_COMMAND else f"{text[:MOST_COMMAND - 3]}..."
+    return text if len(text) <= MOST_COMMAND else f"{text[: MOST_COMMAND - 3]}..."

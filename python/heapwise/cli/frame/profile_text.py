@@ -18,8 +18,9 @@ from heapwise.wording.lists import counted
 from heapwise.wording.numbers import ShowNumber, percent, show, significant, size
 
 
-def profile_lines(trace: Trace, stacks: SampledStacks, symbols: Symbols, wrappers: Wrappers,
-                  top: int) -> Iterator[str]:
+def profile_lines(
+    trace: Trace, stacks: SampledStacks, symbols: Symbols, wrappers: Wrappers, top: int
+) -> Iterator[str]:
     """Paragraphs in the order of the questions that users ask first."""
     found = stacks.samples
     command = " ".join(trace.command) or trace.path.name
@@ -29,34 +30,42 @@ def profile_lines(trace: Trace, stacks: SampledStacks, symbols: Symbols, wrapper
     yield from build_lines(trace)
     yield from other_program_lines(trace)
     yield from boxed(
-        "Samples", f"{len(found):,} blocks, one for each {size(trace.sample_every)} asked for on "
-        f"average. Figures are estimates, with {CONFIDENCE * 100:g} % intervals"
+        "Samples",
+        f"{len(found):,} blocks, one for each {size(trace.sample_every)} asked for on "
+        f"average. Figures are estimates, with {CONFIDENCE * 100:g} % intervals",
     )
     summary = trace.summary
     windows = summary is not None and summary.kept_events < summary.events
     if summary and windows:
         yield from boxed(
-            "Windows", f"{summary.windows} windows hold "
+            "Windows",
+            f"{summary.windows} windows hold "
             f"{percent(summary.kept_events / summary.events)} of the samples; figures are of "
-            "the windows"
+            "the windows",
         )
     if summary and summary.events_missed:
-        yield from boxed("Missed", f"{summary.events_missed:,} samples; figures are too low by "
-                         "their share")
+        yield from boxed(
+            "Missed", f"{summary.events_missed:,} samples; figures are too low by their share"
+        )
     if summary and summary.pauses:
-        yield from boxed("Paused", f"{counted(summary.pauses, 'time')}, "
-                         f"{significant(summary.paused_s)} s in all; blocks that were made "
-                         "in a pause are not in the figures")
+        yield from boxed(
+            "Paused",
+            f"{counted(summary.pauses, 'time')}, "
+            f"{significant(summary.paused_s)} s in all; blocks that were made "
+            "in a pause are not in the figures",
+        )
     if not len(found):
         return
-    yield from boxed("Blocks", f"{_said(found.blocks(), _count)}; "
-                     f"{_said(found.bytes(), size)} asked for")
+    yield from boxed(
+        "Blocks", f"{_said(found.blocks(), _count)}; {_said(found.bytes(), size)} asked for"
+    )
     if not windows:
         yield from boxed("Live", f"{_said(found.live_bytes(), size)} were not freed")
     if found.ended.any():
         yield from boxed(
-            "Threads", f"{_said(found.share_handed_over(), percent)} of the freed blocks are "
-            "freed by another thread than made them"
+            "Threads",
+            f"{_said(found.share_handed_over(), percent)} of the freed blocks are "
+            "freed by another thread than made them",
         )
         yield ""
         yield from _lifetimes(trace, found)
@@ -95,8 +104,14 @@ def _sites(trace: Trace, sites: list[tuple[str, Samples]], top: int) -> Iterator
     lines = [["Bytes", "blocks", "lifetime", "own"]]
     for _, site in sites[:top]:
         [median] = site.lifetime_quantiles([0.5])
-        lines.append([_said(site.bytes(), size), _said(site.blocks(), _count),
-                      _median(median, trace.ns_a_unit), _own(site)])
+        lines.append(
+            [
+                _said(site.bytes(), size),
+                _said(site.blocks(), _count),
+                _median(median, trace.ns_a_unit),
+                _own(site),
+            ]
+        )
     head, *rows = rendered(lines).splitlines()
     yield head
     for row, (name, site) in zip(rows, sites, strict=False):

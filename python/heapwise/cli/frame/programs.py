@@ -8,8 +8,14 @@ from heapwise.model import Experiment, Result
 from heapwise.wording.numbers import Scale, times
 from heapwise.wording.ratios import ratio_ends
 
-SHOWN = {"wall": "wall", "user": "user", "system": "system", "peak_resident": "peak",
-         "collections": "collections", "longest_pause": "longest pause"}
+SHOWN = {
+    "wall": "wall",
+    "user": "user",
+    "system": "system",
+    "peak_resident": "peak",
+    "collections": "collections",
+    "longest_pause": "longest pause",
+}
 
 
 def program_tables(experiment: Experiment, result: Result) -> str:
@@ -32,8 +38,9 @@ def _line(line: TreeLine, quantities: list[str], scales: dict[str, Scale]) -> li
     name = f"  {line.subject}"
     if trouble := line.trouble:
         return [name, trouble]
-    words = ["-" if (value := line.median(q)) is None else scales[q].number(value)
-             for q in quantities]
+    words = [
+        "-" if (value := line.median(q)) is None else scales[q].number(value) for q in quantities
+    ]
     return [name, *words, _ratio(line)]
 
 

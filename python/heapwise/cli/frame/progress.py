@@ -60,8 +60,9 @@ class CurrentProcess:
     began_s: float = field(default_factory=time.monotonic)
 
     def line(self) -> str:
-        return visible(describe(
-            self.step, self.progress, time.monotonic() - self.began_s, self.limit_s))
+        return visible(
+            describe(self.step, self.progress, time.monotonic() - self.began_s, self.limit_s)
+        )
 
 
 class Lines(NoProgress):
@@ -104,7 +105,9 @@ class Live(NoProgress):
         self._known = ""
         self._limit_s = 0.0
         self._live: Any = RichLive(
-            console=Console(stderr=True, highlight=False), refresh_per_second=1, transient=True,
+            console=Console(stderr=True, highlight=False),
+            refresh_per_second=1,
+            transient=True,
             get_renderable=self._line,
         )
 
@@ -155,10 +158,19 @@ def verdict_words(evidence: Evidence) -> str:
     from heapwise.wording.ratios import interval, relation
 
     hidden = evidence.control_names
-    rows = [row for row in make_rows(evidence) if row.quantity == "wall_time"
-            and row.ratio_low is not None and not row.baseline and row.subject not in hidden]
-    told = [f"{f'{row.parameters}: ' if row.parameters else ''}{row.subject} {relation(row)} "
-            f"({interval(row)})" for row in rows[:TOLD]]
+    rows = [
+        row
+        for row in make_rows(evidence)
+        if row.quantity == "wall_time"
+        and row.ratio_low is not None
+        and not row.baseline
+        and row.subject not in hidden
+    ]
+    told = [
+        f"{f'{row.parameters}: ' if row.parameters else ''}{row.subject} {relation(row)} "
+        f"({interval(row)})"
+        for row in rows[:TOLD]
+    ]
     more = f" and {len(rows) - TOLD} more" if len(rows) > TOLD else ""
     return f"{max(row.n for row in rows)} rounds: {', '.join(told)}{more}" if told else ""
 
@@ -170,8 +182,8 @@ def choose(quiet: bool) -> NoProgress:
 
 
 def first_limit_s(run: Run) -> float:
-    """After how long the first process of a comparison is ended if no --timeout was given; else 0.
-    """
+    """After how long the first process of a comparison is ended if no --timeout was given; else
+    0."""
     return LONGEST_S if run.plan.kind == "compare" and not run.plan.timeout_s else 0.0
 
 

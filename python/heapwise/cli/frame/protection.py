@@ -17,8 +17,10 @@ PLAIN = ("glibc", "heapwise")
 def protected_names(peers: Sequence[Peer]) -> list[str]:
     """Those that are here and built to resist, behind the plain ones."""
     here = {peer.name: peer for peer in peers if peer.path is not None}
-    return [*(name for name in PLAIN if name in here),
-            *(name for name, peer in here.items() if peer.protection != "plain")]
+    return [
+        *(name for name in PLAIN if name in here),
+        *(name for name, peer in here.items() if peer.protection != "plain"),
+    ]
 
 
 def protection_text(result: Result, store: Path) -> str:
@@ -28,15 +30,29 @@ def protection_text(result: Result, store: Path) -> str:
     peers = {s.name: s.peer for s in result.run.plan.subjects if s.peer and not s.control}
     times, memory = (_rows(result, quantity) for quantity in ("wall_time", "peak_memory"))
     scales = scale_of(times, "s"), scale_of(memory, "bytes")
-    lines = [["", "resists", "time", "peak memory",
-              *(("stopped", "harmless", "corrupting") if tables else ())]]
+    lines = [
+        [
+            "",
+            "resists",
+            "time",
+            "peak memory",
+            *(("stopped", "harmless", "corrupting") if tables else ()),
+        ]
+    ]
     for name, peer in peers.items():
-        prices = [_price(cells_of(rows.get(name), scale))
-                  for rows, scale in zip((times, memory), scales, strict=True)]
+        prices = [
+            _price(cells_of(rows.get(name), scale))
+            for rows, scale in zip((times, memory), scales, strict=True)
+        ]
         lines.append([name, peer.protection, *prices, *_stops(tables, name)])
-    source = (f"Stopped, harmless and corrupting: of the attacks of run {run}. As a figure: "
-              f"heapwise report {result.run.id} {run}") if tables else \
-        "What each stops: heapwise run attacks, once in this store."
+    source = (
+        (
+            f"Stopped, harmless and corrupting: of the attacks of run {run}. As a figure: "
+            f"heapwise report {result.run.id} {run}"
+        )
+        if tables
+        else "What each stops: heapwise run attacks, once in this store."
+    )
     return f"{align(lines)}\n{source}"
 
 

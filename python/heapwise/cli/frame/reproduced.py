@@ -26,8 +26,10 @@ FOLDER = "reproduction"
 VERDICTS = "verdicts.json"
 ABSENT = "-"
 
-STRICT_WORDS = ("Conclusions: each statement with our figure and the interval that decides, for a "
-                "ratio that of 99 %")
+STRICT_WORDS = (
+    "Conclusions: each statement with our figure and the interval that decides, for a "
+    "ratio that of 99 %"
+)
 SMOKE_WORDS = "Conclusions: a smoke run is too short to tell"
 
 FEW = 2
@@ -38,9 +40,13 @@ def report_facts(report: PublishedReport) -> dict[str, Any]:
     """What is known of it before anything is measured."""
     figures = [figure for figure in report.figures if figure.value is not None]
     return {
-        "name": report.name, "title": report.title, "origin": report.origin, "link": report.link,
+        "name": report.name,
+        "title": report.title,
+        "origin": report.origin,
+        "link": report.link,
         "machines": [machine.title for machine in report.machines.values()],
-        "tables": len(report.tables), "figures": len(figures),
+        "tables": len(report.tables),
+        "figures": len(figures),
         "measured": sum(figure.ours is not None for figure in figures),
         "conclusions": len(report.conclusions),
         "experiments": list(dict.fromkeys(place.experiment for place in report.places)),
@@ -53,20 +59,32 @@ def newest_verdicts(store: Path) -> dict[str, dict[str, Any]]:
     from heapwise.store import run_ids
 
     found: dict[str, dict[str, Any]] = {}
-    for path in (path for run in run_ids(store)
-                 for path in sorted((store / "runs" / run).glob(f"{FOLDER}/*/{VERDICTS}"))):
+    for path in (
+        path
+        for run in run_ids(store)
+        for path in sorted((store / "runs" / run).glob(f"{FOLDER}/*/{VERDICTS}"))
+    ):
         try:
             verdicts = json.loads(path.read_text(encoding="utf-8"))
-            found[str(verdicts["report"])] = {"run": str(verdicts["run"]),
-                                              "counts": dict(verdicts["counts"])}
+            found[str(verdicts["report"])] = {
+                "run": str(verdicts["run"]),
+                "counts": dict(verdicts["counts"]),
+            }
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return found
 
 
-def show_reproduced(evidence: Evidence, report: PublishedReport, console: Console, output: str,
-                    *, pdf: bool = False, strict: bool = False,
-                    changes: Mapping[str, Mapping[str, Setting]] | None = None) -> int:
+def show_reproduced(
+    evidence: Evidence,
+    report: PublishedReport,
+    console: Console,
+    output: str,
+    *,
+    pdf: bool = False,
+    strict: bool = False,
+    changes: Mapping[str, Mapping[str, Setting]] | None = None,
+) -> int:
     """Prints tables, verdicts and counts, and writes the files. The exit code is that of a run: a
     refuted conclusion is a result. changes: as of ``reproduce``."""
     from heapwise.analysis import analyse
@@ -102,23 +120,31 @@ def show_reproduced(evidence: Evidence, report: PublishedReport, console: Consol
 
 
 def table_text(found: ReproducedTable) -> str:
-    """Two columns for each of the report's: its figure, and ours. One, if it has none of its own.
-    """
+    """Two columns for each of the report's: its figure, and ours. One, if it has none of its
+    own."""
     table = found.table
     units = {figure.unit for figure in table.figures}
     is_ours_alone = all(figure.value is None for figure in table.figures)
     sides = ("here",) if is_ours_alone else ("published", "here")
     with_ends = is_ours_alone or len(table.columns) <= FEW
     head = [table.rows_are, *_heads(table.columns, sides)]
-    lines = [[_titled(row.title, row.figures[0].unit if len(units) > 1 else ""),
-              *(word for figure, ours in zip(row.figures, own, strict=True)
-                for word in (figure.text, _number(ours, with_ends=with_ends))[-len(sides):])]
-             for row, own in zip(table.rows, found.ours, strict=True)]
+    lines = [
+        [
+            _titled(row.title, row.figures[0].unit if len(units) > 1 else ""),
+            *(
+                word
+                for figure, ours in zip(row.figures, own, strict=True)
+                for word in (figure.text, _number(ours, with_ends=with_ends))[-len(sides) :]
+            ),
+        ]
+        for row, own in zip(table.rows, found.ours, strict=True)
+    ]
     widths = [max(len(line[at]) for line in [head, *lines]) for at in range(len(head))]
     shown = [_line(line, widths) for line in [head, *lines]]
     unit = f", {units.pop()}" if len(units) == 1 else ""
-    notes = dict.fromkeys(ours.note for own in found.ours for ours in own
-                          if ours.value is None and ours.note)
+    notes = dict.fromkeys(
+        ours.note for own in found.ours for ours in own if ours.value is None and ours.note
+    )
     return "\n".join([f"{table.title}{unit}", *shown, *(f"  {ABSENT} {note}" for note in notes)])
 
 
@@ -127,8 +153,11 @@ def programs_text(rows: Sequence[Provenance]) -> str:
     lines = ["Commands: of the report, and here"]
     for row in rows:
         here = f"missing: {row.trouble}" if row.trouble else row.command
-        lines += [f"  {row.title}", *([f"    report  {row.published}"] if row.published else []),
-                  f"    here    {here}"]
+        lines += [
+            f"  {row.title}",
+            *([f"    report  {row.published}"] if row.published else []),
+            f"    here    {here}",
+        ]
         build = "; built with: ".join(word for word in (row.version, row.build) if word)
         lines += [f"            {build}"] if build else []
     return "\n".join(lines)
@@ -175,8 +204,9 @@ def conclusion_text(judged: JudgedConclusion, *, brief: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _write(evidence: Evidence, found: Reproduced, folder: Path, pdf: bool,
-           console: Console) -> list[str]:
+def _write(
+    evidence: Evidence, found: Reproduced, folder: Path, pdf: bool, console: Console
+) -> list[str]:
     """The names of the files: CSV, pictures, the page of the run, and the verdicts."""
     from heapwise.figures.svg import plain_colours
     from heapwise.report import View, build_page
@@ -185,21 +215,28 @@ def _write(evidence: Evidence, found: Reproduced, folder: Path, pdf: bool,
     contents: dict[str, bytes] = {
         "figures.csv": figures_csv(found).encode(),
         "report.html": build_page([View(evidence)]).encode(),
-        VERDICTS: json.dumps({"report": found.report.name, "run": evidence.stored.run.id,
-                              "counts": found.counts}, indent=2).encode(),
+        VERDICTS: json.dumps(
+            {"report": found.report.name, "run": evidence.stored.run.id, "counts": found.counts},
+            indent=2,
+        ).encode(),
     }
     for chart in charts(found):
         contents[f"{chart.name}.svg"] = plain_colours(svg(chart)).encode()
         for form in (("png", "pdf") if pdf else ("png",)) if can_raster() else ():
             contents[f"{chart.name}.{form}"] = raster(chart, form)
     if not can_raster():
-        console.say("Pictures are SVG only: PNG and PDF need matplotlib. "
-                    "Install it with pip install 'heapwise[figures]'.")
+        console.say(
+            "Pictures are SVG only: PNG and PDF need matplotlib. "
+            "Install it with pip install 'heapwise[figures]'."
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             (folder / name).write_bytes(content)
     except OSError as error:
-        raise Problem("E050", f"{folder} cannot be written: {error.strerror}",
-                      do="--output FOLDER that you may write to") from error
+        raise Problem(
+            "E050",
+            f"{folder} cannot be written: {error.strerror}",
+            do="--output FOLDER that you may write to",
+        ) from error
     return sorted(contents)

@@ -21,8 +21,14 @@ VERB = "reproduce"
 
 
 def write_results(
-    store: Path, folder: Path, console: Console, *, name: str | None, run: str | None, smoke: bool,
-    settings: list[str]
+    store: Path,
+    folder: Path,
+    console: Console,
+    *,
+    name: str | None,
+    run: str | None,
+    smoke: bool,
+    settings: list[str],
 ) -> int:
     """name: this report alone, and of an index that is there its line. run: of this run. Else the
     newest run of each report, smoke runs if ``smoke``. settings: of a run that was not made by this
@@ -38,15 +44,23 @@ def write_results(
         changes = changes_of(report, stored.run.experiments, settings) if settings else None
         found.append((view, reproduce(view.evidence, report, view.result.trust, changes)))
     if not found:
-        raise Problem("E003", f"the store has no run of {name or 'a published report'} yet",
-                      do=f"heapwise reproduce {name or 'pool-vs-malloc'}")
+        raise Problem(
+            "E003",
+            f"the store has no run of {name or 'a published report'} yet",
+            do=f"heapwise reproduce {name or 'pool-vs-malloc'}",
+        )
     files = results(found, with_index=name is None)
     if name is not None:
         files |= _changed_indexes(folder, found)
     write_files(files, folder)
     if console.as_json:
-        console.json({"folder": str(folder), "files": sorted(files),
-                      "runs": {each.report.name: view.run.id for view, each in found}})
+        console.json(
+            {
+                "folder": str(folder),
+                "files": sorted(files),
+                "runs": {each.report.name: view.run.id for view, each in found},
+            }
+        )
     for view, each in found:
         console.say(f"{each.report.name}: run {view.run.id}")
     console.result(f"Saved    {len(files)} files in {folder}")

@@ -37,23 +37,34 @@ def read_times(load: str, idle: str, ready: str, window: str | None = None) -> T
     which generators do not take, or if the load has less than four windows."""
     seconds, each = _whole(load, "--load-time"), _whole(window, "--window") if window else 0.0
     if each and seconds < FEWEST_WINDOWS * each:
-        raise Problem("E003", f"--window {window}: --load-time {load} has fewer than "
-                      f"{FEWEST_WINDOWS} of them", why="Up to half of the windows are warm-up.",
-                      do=f"--load-time {2 * FEWEST_WINDOWS * each:g}s --window {window}")
-    return Times(seconds, parse_duration(idle, "--idle"),
-                 parse_duration(ready, "--ready-time"), each)
+        raise Problem(
+            "E003",
+            f"--window {window}: --load-time {load} has fewer than {FEWEST_WINDOWS} of them",
+            why="Up to half of the windows are warm-up.",
+            do=f"--load-time {2 * FEWEST_WINDOWS * each:g}s --window {window}",
+        )
+    return Times(
+        seconds, parse_duration(idle, "--idle"), parse_duration(ready, "--ready-time"), each
+    )
 
 
 def _whole(text: str, option: str) -> float:
     seconds = parse_duration(text, option)
     if seconds != int(seconds):
-        raise Problem("E003", f"{option} {text}: load generators take whole seconds",
-                      do=f"{option} 10s")
+        raise Problem(
+            "E003", f"{option} {text}: load generators take whole seconds", do=f"{option} 10s"
+        )
     return seconds
 
 
-def server_request(compare: CompareRequest, ready: str | None, load: str | None, rates: str | None,
-                   times: Times, recipe: str | None) -> ServerRequest:
+def server_request(
+    compare: CompareRequest,
+    ready: str | None,
+    load: str | None,
+    rates: str | None,
+    times: Times,
+    recipe: str | None,
+) -> ServerRequest:
     """Problem E003 for what is missing or is not a share, and those of ``find_recipe``."""
     from heapwise.catalog.recipes import find_recipe
     from heapwise.runner import ServerRequest
@@ -61,16 +72,32 @@ def server_request(compare: CompareRequest, ready: str | None, load: str | None,
     if recipe:
         return _of_recipe(compare, find_recipe(recipe), ready, load, rates, times)
     if not ready or not load:
-        raise Problem("E003", f"--serve needs {'--load' if ready else '--ready'}",
-                      do="heapwise compare --serve --ready tcp:8080 --load 'oha -c 20 -z {time}s "
-                      "http://localhost:8080/' -- SERVER ARGS")
+        raise Problem(
+            "E003",
+            f"--serve needs {'--load' if ready else '--ready'}",
+            do="heapwise compare --serve --ready tcp:8080 --load 'oha -c 20 -z {time}s "
+            "http://localhost:8080/' -- SERVER ARGS",
+        )
     return ServerRequest(
-        compare, ready, load, parse_shares(rates) if rates else (),
-        times.load, times.window, times.idle, times.ready)
+        compare,
+        ready,
+        load,
+        parse_shares(rates) if rates else (),
+        times.load,
+        times.window,
+        times.idle,
+        times.ready,
+    )
 
 
-def _of_recipe(compare: CompareRequest, recipe: Recipe, ready: str | None, load: str | None,
-               rates: str | None, times: Times) -> ServerRequest:
+def _of_recipe(
+    compare: CompareRequest,
+    recipe: Recipe,
+    ready: str | None,
+    load: str | None,
+    rates: str | None,
+    times: Times,
+) -> ServerRequest:
     """What the user gave goes before what the recipe says. Its arguments follow the server's."""
     from heapwise.model import Build
     from heapwise.runner import ServerRequest
@@ -80,9 +107,16 @@ def _of_recipe(compare: CompareRequest, recipe: Recipe, ready: str | None, load:
     asked = parse_shares(rates) if rates else [] if load else recipe.rates
     return ServerRequest(
         replace(compare, builds=[server], force=compare.force or recipe.brings_malloc),
-        ready or recipe.ready, load or recipe.load, asked, times.load, times.window,
-        times.idle, times.ready, prepare=recipe.prepare,
-        recipe=recipe.name)
+        ready or recipe.ready,
+        load or recipe.load,
+        asked,
+        times.load,
+        times.window,
+        times.idle,
+        times.ready,
+        prepare=recipe.prepare,
+        recipe=recipe.name,
+    )
 
 
 def parse_shares(text: str) -> list[float]:
@@ -94,14 +128,24 @@ def parse_shares(text: str) -> list[float]:
         except ValueError:
             share = 0.0
         if not 0 < share <= 1:
-            raise Problem("E003", f"--rates {word}: it is a share above 0 %, up to 100 %",
-                          do="--rates 50%,70%,90%")
+            raise Problem(
+                "E003",
+                f"--rates {word}: it is a share above 0 %, up to 100 %",
+                do="--rates 50%,70%,90%",
+            )
         found.append(share)
     return found
 
 
-def measure_server(request: ServerRequest, store: str | None, console: Console, *, dry_run: bool,
-                   strict: bool, exports: Sequence[Path] = ()) -> int:
+def measure_server(
+    request: ServerRequest,
+    store: str | None,
+    console: Console,
+    *,
+    dry_run: bool,
+    strict: bool,
+    exports: Sequence[Path] = (),
+) -> int:
     """exports: files for the result. Problems: those of ``prepare_server``, and of
     ``demand_exports`` before anything is measured."""
     from heapwise.cli.compare import measure

@@ -1,5 +1,5 @@
-"""The result of a comparison of servers as text: a table of speed and one of memory for each load.
-"""
+"""The result of a comparison of servers as text: a table of speed and one of memory for each
+load."""
 
 from __future__ import annotations
 
@@ -30,21 +30,34 @@ def window_table(evidence: Evidence) -> str:
     lines = [["load", "windows of one process", "kept", "mean", "(95 % CI, one process)"]]
     for one in found:
         scale = scale_for([one.mean], one.unit)
-        ends = "" if one.low is None or one.high is None else \
-            f"{scale.number(one.low)} to {scale.number(one.high)}"
-        lines.append([one.load, one.subject, f"{one.kept} of {one.windows}", scale.text(one.mean),
-                      ends])
+        ends = (
+            ""
+            if one.low is None or one.high is None
+            else f"{scale.number(one.low)} to {scale.number(one.high)}"
+        )
+        lines.append(
+            [one.load, one.subject, f"{one.kept} of {one.windows}", scale.text(one.mean), ends]
+        )
     return f"{rendered(lines)}\n\n{NOT_INDEPENDENT}"
 
 
 def growth_table(evidence: Evidence) -> str:
-    """Whether memory grows under each allocator; empty if no process was watched for long enough.
-    """
+    """Whether memory grows under each allocator; empty if no process was watched for long
+    enough."""
     from heapwise.analysis.memory_over_time import memory_over_time
 
-    lines = [[cell_words(cell.parameters), band.subject, growth_words(
-                 band.growth.trend, band.growth.per_hour, band.growth.low, band.growth.high)]
-             for cell in memory_over_time(evidence) for band in cell.bands if band.growth]
+    lines = [
+        [
+            cell_words(cell.parameters),
+            band.subject,
+            growth_words(
+                band.growth.trend, band.growth.per_hour, band.growth.low, band.growth.high
+            ),
+        ]
+        for cell in memory_over_time(evidence)
+        for band in cell.bands
+        if band.growth
+    ]
     return rendered([["", "memory over time", "second half (95 % CI)"], *lines]) if lines else ""
 
 
@@ -64,8 +77,13 @@ class _Tables:
 
     def _rows(self, quantity: str) -> dict[str, Row]:
         hidden = {s.name for s in self.result.run.plan.subjects if s.control}
-        return {row.subject: row for row in self.result.rows if row.quantity == quantity
-                and row.parameters == self.load and row.subject not in hidden}
+        return {
+            row.subject: row
+            for row in self.result.rows
+            if row.quantity == quantity
+            and row.parameters == self.load
+            and row.subject not in hidden
+        }
 
     def _speed(self) -> list[Line]:
         """Of a load with a rate its latencies, else how many requests were answered."""
@@ -73,26 +91,44 @@ class _Tables:
         if late:
             more = {"p50": "latency_p50", "p99.9": "latency_p99_9", "most": "latency_max"}
             return self._table("p99", late, more, "s")
-        return self._table("throughput", self._rows("throughput"),
-                           {"CPU a request": "cpu_per_request"}, "requests/s")
+        return self._table(
+            "throughput",
+            self._rows("throughput"),
+            {"CPU a request": "cpu_per_request"},
+            "requests/s",
+        )
 
     def _memory(self) -> list[Line]:
-        return self._table("after idle", self._rows("after_idle"),
-                           {"after load": "after_load", "most": "tree_peak",
-                            "cgroup peak": "group_peak"}, "bytes")
+        return self._table(
+            "after idle",
+            self._rows("after_idle"),
+            {"after load": "after_load", "most": "tree_peak", "cgroup peak": "group_peak"},
+            "bytes",
+        )
 
-    def _table(self, name: str, main: dict[str, Row], more: dict[str, str],
-               unit: str) -> list[Line]:
+    def _table(
+        self, name: str, main: dict[str, Row], more: dict[str, str], unit: str
+    ) -> list[Line]:
         scale = scale_of(main, unit)
         every = {label: self._rows(quantity) for label, quantity in more.items()}
-        others = {label: rows for label, rows in every.items()
-                  if any(row.median is not None for row in rows.values())}
+        others = {
+            label: rows
+            for label, rows in every.items()
+            if any(row.median is not None for row in rows.values())
+        }
         base = next((row.subject for row in main.values() if row.baseline), "baseline")
         lines = [["", name, f"vs {base}", CI, *others]]
         for subject in sorted(main, key=lambda each: not main[each].baseline):
-            lines.append([subject, *cells_of(main[subject], scale),
-                          *(value_of(rows.get(subject), scale_of(rows, _unit(rows)))
-                            for rows in others.values())])
+            lines.append(
+                [
+                    subject,
+                    *cells_of(main[subject], scale),
+                    *(
+                        value_of(rows.get(subject), scale_of(rows, _unit(rows)))
+                        for rows in others.values()
+                    ),
+                ]
+            )
         return lines
 
 

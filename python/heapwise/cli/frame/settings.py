@@ -19,9 +19,19 @@ from heapwise.wording.suggest import did_you_mean
 FILE_NAME = "heapwise.toml"
 NOT_SETTINGS = {"help", "debug", "version"}
 OTHER_VARIABLES = {
-    "HEAPWISE_STORE", "HEAPWISE_NATIVE", "HEAPWISE_PEERS", "HEAPWISE_TREES", "HEAPWISE_PAD",
-    "HEAPWISE_PROGRAMS", "HEAPWISE_RECIPES", "HEAPWISE_PUBLISHED", "HEAPWISE_FLEET_ORIGIN",
-    "HEAPWISE_FLEET_FOLDER", "HEAPWISE_FLEET_LOCK", "HEAPWISE_MACHINE"}
+    "HEAPWISE_STORE",
+    "HEAPWISE_NATIVE",
+    "HEAPWISE_PEERS",
+    "HEAPWISE_TREES",
+    "HEAPWISE_PAD",
+    "HEAPWISE_PROGRAMS",
+    "HEAPWISE_RECIPES",
+    "HEAPWISE_PUBLISHED",
+    "HEAPWISE_FLEET_ORIGIN",
+    "HEAPWISE_FLEET_FOLDER",
+    "HEAPWISE_FLEET_LOCK",
+    "HEAPWISE_MACHINE",
+}
 OF_LIBRARIES = ("HEAPWISE_MALLOC_", "HEAPWISE_GC_")
 """Variables that begin like this are options of a library. The verbs do not read them."""
 
@@ -49,15 +59,16 @@ def defaults(command: Any, verb: str = "") -> Defaults:
             where = os.path.relpath(path)
             console.error_line(f"Settings     from {where}: {', '.join(options)}")
     _apply_environment(result, known)
-    return {verb: {options[key].name: result[verb][key] for key in result[verb]}
-            for verb, options in known.items()}
+    return {
+        verb: {options[key].name: result[verb][key] for key in result[verb]}
+        for verb, options in known.items()
+    }
 
 
 def _options(verb: Any) -> dict[str, Any]:
     """By key. Arguments are not settings: those of ``report`` are called like an option of
     ``compare``."""
-    found = {_key(option): option for option in verb.params
-             if option.param_type_name == "option"}
+    found = {_key(option): option for option in verb.params if option.param_type_name == "option"}
     return {key: option for key, option in found.items() if key not in NOT_SETTINGS}
 
 
@@ -72,14 +83,22 @@ def find_file(start: Path | None = None) -> Path | None:
     for folder in (here, *here.parents):
         path = folder / FILE_NAME
         if os.path.isdir(path):  # noqa: PTH112  False where we may not look
-            raise Problem("E003", f"{path} is a folder", why="Settings are read from that name.",
-                          do="rename it, or go to another folder")
+            raise Problem(
+                "E003",
+                f"{path} is a folder",
+                why="Settings are read from that name.",
+                do="rename it, or go to another folder",
+            )
         if os.path.isfile(path):  # noqa: PTH113
             from heapwise.store.ownership import demand_own
 
-            demand_own(path, "go to another folder" if folder == here else
-                       f"put a {FILE_NAME} of your own, which may be empty, into {here}: the "
-                       "search ends there")
+            demand_own(
+                path,
+                "go to another folder"
+                if folder == here
+                else f"put a {FILE_NAME} of your own, which may be empty, into {here}: the "
+                "search ends there",
+            )
             return path
     return None
 
@@ -119,11 +138,15 @@ def _typed(option: Any, value: Any, path: Path) -> Any:
     elif isinstance(value, list) and option.metavar in LISTS:
         if all(type(part) in (str, int) for part in value):
             return ",".join(map(str, value))
-    elif type(value) is (wanted if wanted in NEEDS else str) \
-            or (wanted is float and type(value) is int):
+    elif type(value) is (wanted if wanted in NEEDS else str) or (
+        wanted is float and type(value) is int
+    ):
         return value
-    raise Problem("E003", f"{_key(option)} = {value!r} in {path}: it needs {needs}",
-                  do=f"write {needs} in {path.name}, or take the line out")
+    raise Problem(
+        "E003",
+        f"{_key(option)} = {value!r} in {path}: it needs {needs}",
+        do=f"write {needs} in {path.name}, or take the line out",
+    )
 
 
 def _apply_environment(result: Defaults, known: Options) -> None:
@@ -142,8 +165,11 @@ def _apply_environment(result: Defaults, known: Options) -> None:
 def _demand_printable(value: str, where: str) -> None:
     """Problem E003 for a value that could change what the terminal shows: --help prints it."""
     if any(unicodedata.category(letter) == "Cc" for letter in value):
-        raise Problem("E003", f"{where} has a control character in its value",
-                      do=f"set {where} again, or leave it out")
+        raise Problem(
+            "E003",
+            f"{where} has a control character in its value",
+            do=f"set {where} again, or leave it out",
+        )
 
 
 def _everywhere(

@@ -23,12 +23,19 @@ def split_words(text: str, *, by_shell: bool) -> list[str]:
     except ValueError as error:
         raise Problem("E003", f"{text}: {error}", do="quote it as for a shell") from error
     if not words:
-        raise Problem("E003", "a command is empty", why="Nothing was started.",
-                      do="heapwise compare 'CMD 1' 'CMD 2'")
+        raise Problem(
+            "E003",
+            "a command is empty",
+            why="Nothing was started.",
+            do="heapwise compare 'CMD 1' 'CMD 2'",
+        )
     if not by_shell and (found := _only_a_shell(text)):
-        raise Problem("E003", f"'{text}' contains {found}, which only a shell understands",
-                      why="Commands are started without a shell, so that its own start is not "
-                      "measured.", do="heapwise compare --shell ..., or quote the character")
+        raise Problem(
+            "E003",
+            f"'{text}' contains {found}, which only a shell understands",
+            why="Commands are started without a shell, so that its own start is not measured.",
+            do="heapwise compare --shell ..., or quote the character",
+        )
     return words
 
 
@@ -51,8 +58,7 @@ def _only_a_shell(text: str) -> str:
             return found.group()
     if home := HOME.search(bare):
         return home.group(1)
-    return next((word for word in bare.split() if PATTERN.search(word)
-                 and glob.glob(word)), "")  # noqa: PTH207  Path.glob takes no absolute pattern
+    return next((word for word in bare.split() if PATTERN.search(word) and glob.glob(word)), "")  # noqa: PTH207  Path.glob takes no absolute pattern
 
 
 def _without_quotes(text: str) -> tuple[str, str]:

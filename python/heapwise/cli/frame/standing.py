@@ -43,8 +43,12 @@ def _ids(family: list[Standing]) -> str:
 
 def _table(evidence: Evidence, title: str, rows: list[Standing]) -> str:
     names = [name for name in evidence.subjects if any(name in s.places for s in rows)]
-    return align([[title, *map(short_name, names)],
-                  *([label(evidence, s.cell), *(_cell(s, name) for name in names)] for s in rows)])
+    return align(
+        [
+            [title, *map(short_name, names)],
+            *([label(evidence, s.cell), *(_cell(s, name) for name in names)] for s in rows),
+        ]
+    )
 
 
 def _cell(standing: Standing, name: str) -> str:

@@ -23,10 +23,18 @@ def _experiment_table(rows: Sequence[Row]) -> str:
     settings = "  ".join(f"{name}={value}" for name, value in first.parameters.items())
     title = f"{first.experiment}  {first.quantity}  {settings}".rstrip()
     scale = scale_for([row.median for row in rows], first.unit)
-    lines: list[Line] = [[
-        "", f"median {scale.label}".rstrip(), "min", "mean", "max", "stddev", "vs baseline",
-        "(95 % CI)",
-    ]]
+    lines: list[Line] = [
+        [
+            "",
+            f"median {scale.label}".rstrip(),
+            "min",
+            "mean",
+            "max",
+            "stddev",
+            "vs baseline",
+            "(95 % CI)",
+        ]
+    ]
     for row in rows:
         figures = [row.median, row.min, row.mean, row.max, row.stddev]
         words = [scale.number(value) if value is not None else "-" for value in figures]
@@ -58,8 +66,10 @@ def align(lines: Sequence[Line]) -> str:
     """Columns as wide as their widest cell, left-aligned, two spaces between."""
     columns = max(len(line) for line in lines)
     widths = [
-        max((len(line[column]) for line in lines if column < len(line) and _counts(line, column)),
-            default=0)
+        max(
+            (len(line[column]) for line in lines if column < len(line) and _counts(line, column)),
+            default=0,
+        )
         for column in range(columns)
     ]
     return "\n".join(
@@ -70,4 +80,4 @@ def align(lines: Sequence[Line]) -> str:
 
 def _counts(line: Line, column: int) -> bool:
     """A sentence in the last filled cell may run on without widening its column."""
-    return any(line[column + 1:]) or len(line[column]) < 30
+    return any(line[column + 1 :]) or len(line[column]) < 30

@@ -20,8 +20,9 @@ from heapwise.wording.numbers import ShowNumber, percent, show, significant, siz
 HEADS = ("", *(f"p{order * 100:g}" for order in ORDERS), "most")
 
 
-def trace_lines(trace: Trace, found: Contents, named: Sequence[NamedSite],
-                top: int) -> Iterator[str]:
+def trace_lines(
+    trace: Trace, found: Contents, named: Sequence[NamedSite], top: int
+) -> Iterator[str]:
     """Paragraphs in the order of the questions that users ask first."""
     command = " ".join(trace.command) or trace.path.name
     yield from boxed("Trace", f"{trace.path}: {command}")
@@ -35,41 +36,65 @@ def trace_lines(trace: Trace, found: Contents, named: Sequence[NamedSite],
     yield from _made(trace, named, top)
     if found.peak.bytes:
         yield ""
-        yield from _living(named, top, found.peak.bytes, "Live at the peak",
-                           lambda site: (site.peak_blocks, site.peak_bytes))
+        yield from _living(
+            named,
+            top,
+            found.peak.bytes,
+            "Live at the peak",
+            lambda site: (site.peak_blocks, site.peak_bytes),
+        )
     if left := sum(site.end_bytes for site in named):
         yield ""
-        yield from _living(named, top, left, "Live at the end",
-                           lambda site: (site.end_blocks, site.end_bytes))
+        yield from _living(
+            named, top, left, "Live at the end", lambda site: (site.end_blocks, site.end_bytes)
+        )
     yield from _notes(trace, named, top)
 
 
 def _totals(trace: Trace, found: Contents) -> Iterator[str]:
     summary = trace.summary
     yield from other_program_lines(trace)
-    yield from boxed("Calls", f"{found.events:,} of {counted(len(found.by_thread), 'thread')}; "
-                     f"{found.blocks:,} blocks, {size(found.bytes)} asked for")
+    yield from boxed(
+        "Calls",
+        f"{found.events:,} of {counted(len(found.by_thread), 'thread')}; "
+        f"{found.blocks:,} blocks, {size(found.bytes)} asked for",
+    )
     if summary and summary.kept_events < summary.events:
-        yield from boxed("Windows", f"{summary.windows} windows hold "
-                         f"{percent(found.events / summary.events)} of {summary.events:,} calls; "
-                         "holes between blocks that were made before a window are not known")
+        yield from boxed(
+            "Windows",
+            f"{summary.windows} windows hold "
+            f"{percent(found.events / summary.events)} of {summary.events:,} calls; "
+            "holes between blocks that were made before a window are not known",
+        )
     if summary and summary.pauses:
         yield from boxed("Paused", paused(summary))
     if summary:
-        yield from boxed("Peak", f"{size(summary.peak_live_bytes)} live at once"
-                         f"{_when(trace, found)}, in at most {summary.peak_live_blocks:,} blocks; "
-                         f"{summary.end_live_blocks:,} blocks ({size(summary.end_live_bytes)}) "
-                         "live at the end")
+        yield from boxed(
+            "Peak",
+            f"{size(summary.peak_live_bytes)} live at once"
+            f"{_when(trace, found)}, in at most {summary.peak_live_blocks:,} blocks; "
+            f"{summary.end_live_blocks:,} blocks ({size(summary.end_live_bytes)}) "
+            "live at the end",
+        )
     if found.ended:
-        yield from boxed("Threads", f"{percent(found.handed_over / found.ended)} of the freed "
-                         f"blocks ({found.handed_over:,}) are freed by another thread than made "
-                         "them")
+        yield from boxed(
+            "Threads",
+            f"{percent(found.handed_over / found.ended)} of the freed "
+            f"blocks ({found.handed_over:,}) are freed by another thread than made "
+            "them",
+        )
     if found.resizes:
-        yield from boxed("Growth", f"{found.resizes:,} calls of realloc on a block: from "
-                         f"{size(found.resized_from)} to {size(found.resized_to)} in all")
+        yield from boxed(
+            "Growth",
+            f"{found.resizes:,} calls of realloc on a block: from "
+            f"{size(found.resized_from)} to {size(found.resized_to)} in all",
+        )
     if found.usable_size_calls:
-        yield from boxed("Reacts", f"{found.usable_size_calls:,} calls of malloc_usable_size: the "
-                         "program asks the allocator, so it may act otherwise under another")
+        yield from boxed(
+            "Reacts",
+            f"{found.usable_size_calls:,} calls of malloc_usable_size: the "
+            "program asks the allocator, so it may act otherwise under another",
+        )
 
 
 def build_lines(trace: Trace) -> Iterator[str]:
@@ -81,8 +106,11 @@ def build_lines(trace: Trace) -> Iterator[str]:
 def other_program_lines(trace: Trace) -> Iterator[str]:
     """Says that the process became a program that was not recorded."""
     if trace.summary and (other := trace.summary.other_program):
-        yield from boxed("Missed", f"{other.program}, which the process became: it was not "
-                         "recorded, and what follows is of the programs before it")
+        yield from boxed(
+            "Missed",
+            f"{other.program}, which the process became: it was not "
+            "recorded, and what follows is of the programs before it",
+        )
 
 
 def _when(trace: Trace, found: Contents) -> str:
@@ -95,9 +123,11 @@ def _when(trace: Trace, found: Contents) -> str:
 
 def paused(summary: Summary) -> str:
     """What is not known after a pause of the recording."""
-    return (f"{counted(summary.pauses, 'time')}, {significant(summary.paused_s)} s in "
-            f"all; {summary.unknown_ends:,} frees of blocks from before are left out, and blocks "
-            "that lived when a pause began have no end")
+    return (
+        f"{counted(summary.pauses, 'time')}, {significant(summary.paused_s)} s in "
+        f"all; {summary.unknown_ends:,} frees of blocks from before are left out, and blocks "
+        "that lived when a pause began have no end"
+    )
 
 
 def shown_time(unit: float) -> ShowNumber:
@@ -107,8 +137,10 @@ def shown_time(unit: float) -> ShowNumber:
 
 def _spreads(found: Contents, shown: ShowNumber) -> Iterator[str]:
     lines = [list(HEADS)]
-    for title, spread, say in (("Size", found.size_spread, size),
-                               ("Lifetime", found.lifetime_spread, shown)):
+    for title, spread, say in (
+        ("Size", found.size_spread, size),
+        ("Lifetime", found.lifetime_spread, shown),
+    ):
         if spread.counts.any():
             lines.append(_quantiles(f"{title}, by blocks", spread, say, by_bytes=False))
             lines.append(_quantiles(f"{title}, by bytes", spread, say, by_bytes=True))
@@ -128,13 +160,26 @@ def _made(trace: Trace, named: Sequence[NamedSite], top: int) -> Iterator[str]:
     lines = [["Bytes", "blocks", "size", "lifetime", "own", "call site"]]
     for site in named[:top]:
         mark = "~" if site.estimated else ""
-        lines.append([f"{mark}{size(site.bytes)}", f"{mark}{site.blocks:,}", _sizes(site),
-                      _lifetime(site, shown), _own(site), ""])
+        lines.append(
+            [
+                f"{mark}{size(site.bytes)}",
+                f"{mark}{site.blocks:,}",
+                _sizes(site),
+                _lifetime(site, shown),
+                _own(site),
+                "",
+            ]
+        )
     yield from _with_names(lines, named[:top])
 
 
-def _living(named: Sequence[NamedSite], top: int, total: int, title: str,
-            chosen: Callable[[NamedSite], tuple[int, int]]) -> Iterator[str]:
+def _living(
+    named: Sequence[NamedSite],
+    top: int,
+    total: int,
+    title: str,
+    chosen: Callable[[NamedSite], tuple[int, int]],
+) -> Iterator[str]:
     sites = sorted((site for site in named if chosen(site)[1]), key=lambda site: -chosen(site)[1])
     lines = [[title, "share", "blocks", "call site"]]
     for site in sites[:top]:
@@ -165,18 +210,28 @@ def _notes(trace: Trace, named: Sequence[NamedSite], top: int) -> Iterator[str]:
         yield ""
     if skipped:
         names = [shortened(bare_name(name), 40) for name in skipped]
-        yield from boxed("Skipped", f"wrappers that only allocate for their caller: "
-                         f"{', '.join(dict.fromkeys(names))}")
+        yield from boxed(
+            "Skipped",
+            f"wrappers that only allocate for their caller: {', '.join(dict.fromkeys(names))}",
+        )
     if shown:
-        yield from boxed("Columns", "size: smallest..largest; lifetime: the median; own: freed by "
-                         "the thread that made them")
+        yield from boxed(
+            "Columns",
+            "size: smallest..largest; lifetime: the median; own: freed by "
+            "the thread that made them",
+        )
     if any(site.estimated for site in shown):
-        yield from boxed("Estimates", "~ marks a wrapper with several callers: its blocks are "
-                         "shared out by the stacks that were sampled; record --stacks all keeps "
-                         "every stack. Size, lifetime and thread are of the whole wrapper")
+        yield from boxed(
+            "Estimates",
+            "~ marks a wrapper with several callers: its blocks are "
+            "shared out by the stacks that were sampled; record --stacks all keeps "
+            "every stack. Size, lifetime and thread are of the whole wrapper",
+        )
     if len(named) > top:
-        yield from boxed("More", f"{counted(len(named) - top, 'call site')}: heapwise trace "
-                         f"{trace.path} --top 1000")
+        yield from boxed(
+            "More",
+            f"{counted(len(named) - top, 'call site')}: heapwise trace {trace.path} --top 1000",
+        )
 
 
 def _sizes(site: NamedSite) -> str:

@@ -33,8 +33,14 @@ MANY_FINDINGS = 24
 """More sentences neither: then each experiment has one, and the report has all."""
 
 
-def conduct(campaign: Campaign, watcher: progress.NoProgress, console: Console, *,
-            strict: bool = False, exports: Sequence[Path] = ()) -> int:
+def conduct(
+    campaign: Campaign,
+    watcher: progress.NoProgress,
+    console: Console,
+    *,
+    strict: bool = False,
+    exports: Sequence[Path] = (),
+) -> int:
     """Measures, prints the result or how to go on; the exit code of docs/exit-codes.md.
 
     strict: a result that is not trustworthy ends with another code than 0. exports: files that the
@@ -57,13 +63,21 @@ def conduct(campaign: Campaign, watcher: progress.NoProgress, console: Console, 
     if run.state == "interrupted":
         return _stopped(campaign, console, exports)
     if run.plan.max_rounds and campaign.rounds_done < run.plan.max_rounds:
-        console.say(f"Ended    after {campaign.rounds_done} of {run.plan.max_rounds} rounds: "
-                    f"{campaign.reason}")
+        console.say(
+            f"Ended    after {campaign.rounds_done} of {run.plan.max_rounds} rounds: "
+            f"{campaign.reason}"
+        )
     return show(campaign.writer.folder, console, strict=strict, exports=exports)
 
 
-def show(folder: Path, console: Console, *, saved: bool = True, strict: bool = False,
-         exports: Sequence[Path] = ()) -> int:
+def show(
+    folder: Path,
+    console: Console,
+    *,
+    saved: bool = True,
+    strict: bool = False,
+    exports: Sequence[Path] = (),
+) -> int:
     """Analyses the stored run and prints it; the worst thing in it makes the exit code. A run of a
     published report is printed as that report."""
     from heapwise.analysis import analyse, to_json
@@ -76,8 +90,14 @@ def show(folder: Path, console: Console, *, saved: bool = True, strict: bool = F
         console.warn("W002", damaged_words(stored.damaged_lines))
     evidence = Evidence(stored)
     if (chosen := stored.run.plan.options.reproduction) is not None:
-        return show_reproduced(evidence, choose_published(chosen.report), console, chosen.output,
-                               pdf=chosen.pdf, strict=strict)
+        return show_reproduced(
+            evidence,
+            choose_published(chosen.report),
+            console,
+            chosen.output,
+            pdf=chosen.pdf,
+            strict=strict,
+        )
     try:
         result = analyse(evidence)
     except Exception:
@@ -146,8 +166,12 @@ def _print_experiments(result: Result, console: Console) -> None:
     """What each experiment found and expected, and the least that it could have found."""
     from heapwise.analysis import detectable_line, expected_line
 
-    lines = [finding.sentence if len(result.run.experiments) == 1
-             else f"{finding.experiment}: {finding.sentence}" for finding in told(result)]
+    lines = [
+        finding.sentence
+        if len(result.run.experiments) == 1
+        else f"{finding.experiment}: {finding.sentence}"
+        for finding in told(result)
+    ]
     for place, line in enumerate(lines):
         console.result(f"{'Verdict' if place == 0 else '':9}{line}")
     for place, expected in enumerate([] if result.run.plan.smoke else result.expectations):
@@ -165,12 +189,17 @@ def told(result: Result) -> list[Finding]:
     if result.run.plan.options.server is not None:
         return [finding for finding in result.findings if finding.cell.quantity in HEADLINES]
     ranked = [e for e in result.run.experiments if e.family != ATTACKS]
-    findings = [f for f in result.findings if f.experiment in {e.id for e in ranked}] \
-        if len(ranked) < len(result.run.experiments) else result.findings
+    findings = (
+        [f for f in result.findings if f.experiment in {e.id for e in ranked}]
+        if len(ranked) < len(result.run.experiments)
+        else result.findings
+    )
     if len(findings) <= MANY_FINDINGS:
         return findings
-    found = [headline([f for f in findings if f.experiment == e.id], e.quantities[0].name)
-             for e in ranked]
+    found = [
+        headline([f for f in findings if f.experiment == e.id], e.quantities[0].name)
+        for e in ranked
+    ]
     return [finding for finding in found if finding is not None]
 
 
@@ -191,15 +220,19 @@ def _tables(result: Result, evidence: Evidence) -> str:
     programs = [e for e in result.run.experiments if e.is_of_programs]
     parts = [program_tables(experiment, result) for experiment in programs]
     parts += [text] if (text := attack_text(result)) else []
-    ids = {experiment.id for experiment in result.run.experiments
-           if experiment in programs or experiment.family == ATTACKS}
+    ids = {
+        experiment.id
+        for experiment in result.run.experiments
+        if experiment in programs or experiment.family == ATTACKS
+    }
     others = [row for row in result.rows if row.experiment not in ids]
     if others and (result.run.plan.smoke or len(others) <= MANY_ROWS):
         parts.append(experiment_tables(replace(result, rows=others)))
     elif others:
         parts.append(
             f"{standing_tables(evidence)}\n\n{len(result.rows):,} rows with all their figures: "
-            f"heapwise report {result.run.id}, or heapwise export {result.run.id}")
+            f"heapwise report {result.run.id}, or heapwise export {result.run.id}"
+        )
     return "\n\n".join(parts)
 
 
@@ -243,9 +276,9 @@ def best_peer(result: Result) -> str:
     """The subject that is proven fastest, if it can be preloaded."""
     peers = {s.name: s.peer for s in result.run.plan.subjects}
     better = [
-        row for row in result.rows
-        if row.quantity == "wall_time" and row.verdict == "better"
-        and row.ratio is not None
+        row
+        for row in result.rows
+        if row.quantity == "wall_time" and row.verdict == "better" and row.ratio is not None
     ]
     several = len(result.run.plan.builds) > 1
     if result.run.plan.kind != "compare" or not better or several:
@@ -258,8 +291,9 @@ def best_peer(result: Result) -> str:
 def exit_code(result: Result, processes: list[Process], *, strict: bool = False) -> int:
     """0 when it was measured, however it came out; 4 only for a user who asked for it."""
     if any(process.status in PROGRAM_FAILED for process in processes):
-        for subject, process in {p.subject: p for p in processes
-                                 if p.status in PROGRAM_FAILED}.items():
+        for subject, process in {
+            p.subject: p for p in processes if p.status in PROGRAM_FAILED
+        }.items():
             times = sum(p.subject == subject and p.status == process.status for p in processes)
             tried = sum(p.subject == subject for p in processes)
             error_line(f"{subject}: {process.reason} {times} of {tried}")
@@ -289,9 +323,11 @@ def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ())
     measured = {p.round for p in campaign.processes if not p.warm_up}
     kept = len(campaign.processes)
     done = max(measured) - warm + 1 if measured else 0
-    words = (f"stopped by you after {rounds_words(done, run.plan.max_rounds)}. "
-             f"{counted(kept, 'process', 'processes')} kept (run {run.id}).   go on: heapwise "
-             f"resume {run.id}")
+    words = (
+        f"stopped by you after {rounds_words(done, run.plan.max_rounds)}. "
+        f"{counted(kept, 'process', 'processes')} kept (run {run.id}).   go on: heapwise "
+        f"resume {run.id}"
+    )
     if done and run.plan.kind == "compare":
         show(campaign.writer.folder, console, saved=False, exports=exports)
     elif console.as_json:

@@ -13,15 +13,25 @@ def unwritable(path: Path, error: OSError, option: str = "--output") -> Problem:
     from heapwise.store.writer import DISK_FULL
 
     if path.is_dir():
-        return Problem("E050", f"{path} is a folder", why="The run itself is safe.",
-                       do=f"{option} {path / 'NAME'}")
+        return Problem(
+            "E050",
+            f"{path} is a folder",
+            why="The run itself is safe.",
+            do=f"{option} {path / 'NAME'}",
+        )
     if error.errno in DISK_FULL:
-        return Problem("E051", f"no room for {path}: {error.strerror}",
-                       why="The run itself is safe.",
-                       do=f"make room, or {option} PATH on another disk")
-    return Problem("E050", f"{path} cannot be written: {error.strerror}",
-                   why="The run itself is safe.",
-                   do=f"{option} PATH in a folder that exists and that you may write")
+        return Problem(
+            "E051",
+            f"no room for {path}: {error.strerror}",
+            why="The run itself is safe.",
+            do=f"make room, or {option} PATH on another disk",
+        )
+    return Problem(
+        "E050",
+        f"{path} cannot be written: {error.strerror}",
+        why="The run itself is safe.",
+        do=f"{option} PATH in a folder that exists and that you may write",
+    )
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> None:
@@ -30,9 +40,12 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
     for name, text in files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise Problem("E050", f"{path} leads out of {folder}",
-                          why="Pages are written into their own folder only.",
-                          do="--output FOLDER that is new or empty")
+            raise Problem(
+                "E050",
+                f"{path} leads out of {folder}",
+                why="Pages are written into their own folder only.",
+                do="--output FOLDER that is new or empty",
+            )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

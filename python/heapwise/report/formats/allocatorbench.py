@@ -30,9 +30,14 @@ ABOUT = "the raw timing data of AllocatorBench: a line for each repeat, of runs 
 
 PLACE = ("workload", "allocator", "threads", "parameters", "round", "repeat", "process")
 FIGURES = {
-    "throughput_ops_per_s": "throughput", "alloc_p50_ns": "alloc_p50", "alloc_p99_ns": "alloc_p99",
-    "free_p50_ns": "free_p50", "free_p99_ns": "free_p99", "overhead_ratio": "overhead_ratio",
-    "peak_live_bytes": "peak_live", "resident_over_live": "resident_over_live",
+    "throughput_ops_per_s": "throughput",
+    "alloc_p50_ns": "alloc_p50",
+    "alloc_p99_ns": "alloc_p99",
+    "free_p50_ns": "free_p50",
+    "free_p99_ns": "free_p99",
+    "overhead_ratio": "overhead_ratio",
+    "peak_live_bytes": "peak_live",
+    "resident_over_live": "resident_over_live",
     "peak_resident_bytes": "peak_resident",
 }
 FACTS = ("elapsed_ns", "operations")
@@ -56,22 +61,39 @@ def write(view: View) -> str:
             continue
         samples = by_process.get(process.number, [])
         for sample in samples:
-            writer.writerow([
-                *_place(process, sample.repeat), *_figures(sample, units), _others(sample),
-                _plain(sample.facts.elapsed_ns), _plain(sample.facts.operations),
-                int(sample.warm_up), int((sample.process, sample.repeat) in kept), process.status])
+            writer.writerow(
+                [
+                    *_place(process, sample.repeat),
+                    *_figures(sample, units),
+                    _others(sample),
+                    _plain(sample.facts.elapsed_ns),
+                    _plain(sample.facts.operations),
+                    int(sample.warm_up),
+                    int((sample.process, sample.repeat) in kept),
+                    process.status,
+                ]
+            )
         if not samples:
             nothing = [""] * (len(FIGURES) + 1 + len(FACTS))
-            writer.writerow([*_place(process, ""), *nothing, int(process.warm_up), 0,
-                             process.status])
+            writer.writerow(
+                [*_place(process, ""), *nothing, int(process.warm_up), 0, process.status]
+            )
     return text.getvalue()
 
 
 def _place(process: Process, repeat: object) -> list[object]:
-    others = " ".join(f"{name}={value}" for name, value in process.parameters.items()
-                      if name != "threads")
-    found = [process.experiment.rpartition("/")[2], short_name(process.subject),
-             process.parameters.get("threads", 1), others, process.round, repeat, process.number]
+    others = " ".join(
+        f"{name}={value}" for name, value in process.parameters.items() if name != "threads"
+    )
+    found = [
+        process.experiment.rpartition("/")[2],
+        short_name(process.subject),
+        process.parameters.get("threads", 1),
+        others,
+        process.round,
+        repeat,
+        process.number,
+    ]
     return [cell_text(value) for value in found]
 
 
@@ -88,8 +110,11 @@ def _figures(sample: Sample, units: Mapping[tuple[str, str], str]) -> list[objec
 
 
 def _others(sample: Sample) -> str:
-    return " ".join(f"{name}={_plain(value)}" for name, value in sample.values.items()
-                    if name not in FIGURES.values())
+    return " ".join(
+        f"{name}={_plain(value)}"
+        for name, value in sample.values.items()
+        if name not in FIGURES.values()
+    )
 
 
 def _plain(value: Any) -> object:

@@ -20,11 +20,17 @@ MIB = 2.0**20
 
 def write(view: View) -> str:
     run, result = view.run, view.result
-    blocks = [block for experiment in run.experiments if experiment.is_of_programs
-              for table in tree_tables(experiment, result.rows)
-              for title, lines in table.groups.items()
-              for block in (f"## {table.words()}: {title}\n",
-                            *(_block(table, line) for line in lines if not line.control))]
+    blocks = [
+        block
+        for experiment in run.experiments
+        if experiment.is_of_programs
+        for table in tree_tables(experiment, result.rows)
+        for title, lines in table.groups.items()
+        for block in (
+            f"## {table.words()}: {title}\n",
+            *(_block(table, line) for line in lines if not line.control),
+        )
+    ]
     return "\n".join([f"# heapwise {run.version} run {run.id}, {run.created}\n", *blocks]) + "\n"
 
 
@@ -37,7 +43,10 @@ def _block(table: TreeTable, line: TreeLine) -> str:
 
 
 def _figures(line: TreeLine) -> str:
-    words = [f"{value:.2f} {theirs}" for ours, theirs in TIMES.items()
-             if (value := line.median(ours)) is not None]
+    words = [
+        f"{value:.2f} {theirs}"
+        for ours, theirs in TIMES.items()
+        if (value := line.median(ours)) is not None
+    ]
     peak = line.median("peak_resident")
     return " ".join([*words, *([f"{peak / MIB:.1f} MiB"] if peak else [])])

@@ -16,8 +16,24 @@ from heapwise.report.view import View
 NAME, SUFFIX, MIME = "csv", "csv", "text/csv"
 ABOUT = "one line per subject, cell and quantity; samples in the last column"
 
-FIGURES = ("n", "min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio",
-           "ratio_low", "ratio_high", "baseline", "verdict", "status", "note", "published_value")
+FIGURES = (
+    "n",
+    "min",
+    "median",
+    "mean",
+    "max",
+    "stddev",
+    "ci_low",
+    "ci_high",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "baseline",
+    "verdict",
+    "status",
+    "note",
+    "published_value",
+)
 
 MOST_DIGITS, MOST_ZEROS = 21, 6
 """Before and after the point, until a number is written with an exponent."""
@@ -25,8 +41,19 @@ MOST_DIGITS, MOST_ZEROS = 21, 6
 
 def write(view: View) -> str:
     parameters = parameters_of(view)
-    lines = [["run", "experiment", "subject", *parameters, "quantity", "unit", "better", *FIGURES,
-              "values"]]
+    lines = [
+        [
+            "run",
+            "experiment",
+            "subject",
+            *parameters,
+            "quantity",
+            "unit",
+            "better",
+            *FIGURES,
+            "values",
+        ]
+    ]
     lines += [[view.run.id, *_cells(row, parameters)] for row in view.result.rows]
     return "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
 
@@ -54,9 +81,15 @@ def number_text(value: float) -> str:
 
 
 def _cells(row: Row, parameters: list[str]) -> list[str]:
-    found = [row.experiment, row.subject, *(row.parameters.get(name) for name in parameters),
-             row.quantity, row.unit, row.better,
-             *(getattr(row, name) for name in FIGURES)]
+    found = [
+        row.experiment,
+        row.subject,
+        *(row.parameters.get(name) for name in parameters),
+        row.quantity,
+        row.unit,
+        row.better,
+        *(getattr(row, name) for name in FIGURES),
+    ]
     return [*map(_text, found), " ".join(map(number_text, row.values))]
 
 

@@ -27,28 +27,42 @@ def write(view: View) -> str:
     processor = {(r.cell.setup, r.subject): r for r in rows if r.quantity in PROCESSOR}
     first = {e.id: e.quantities[0].name for e in view.run.experiments}
     found: list[dict[str, Any]] = []
-    for place, row in enumerate(r for r in rows if not view.is_compare
-                                or r.quantity == "wall_time"):
+    for place, row in enumerate(
+        r for r in rows if not view.is_compare or r.quantity == "wall_time"
+    ):
         is_first = row.quantity == first[row.experiment]
-        found += _entries(row, processor.get((row.cell.setup, row.subject)) if is_first else None,
-                          place)
+        found += _entries(
+            row, processor.get((row.cell.setup, row.subject)) if is_first else None, place
+        )
     return json.dumps({"context": _context(view.run), "benchmarks": found}, indent=2) + "\n"
 
 
 def _context(run: Run) -> dict[str, Any]:
     machine = run.machine
     return {
-        "date": run.created, "host_name": machine.host,
-        "executable": (run.plan.command or ["heapwise"])[0], "num_cpus": machine.cores,
+        "date": run.created,
+        "host_name": machine.host,
+        "executable": (run.plan.command or ["heapwise"])[0],
+        "num_cpus": machine.cores,
         "mhz_per_cpu": (machine.facts.cpufreq_max_khz or 0) // 1000,
         "cpu_scaling_enabled": any(
-            governor != "performance" for governor in machine.facts.cpufreq_governors or ()),
-        "caches": [{"type": "Unified" if "d" not in name and "i" not in name else
-                    ("Data" if "d" in name else "Instruction"),
-                    "level": _level(name), "size": size, "num_sharing": 1}
-                   for name, size in machine.caches.items()],
-        "load_avg": [], "library_version": f"heapwise {run.version}",
-        "library_build_type": "release", "json_schema_version": 1,
+            governor != "performance" for governor in machine.facts.cpufreq_governors or ()
+        ),
+        "caches": [
+            {
+                "type": "Unified"
+                if "d" not in name and "i" not in name
+                else ("Data" if "d" in name else "Instruction"),
+                "level": _level(name),
+                "size": size,
+                "num_sharing": 1,
+            }
+            for name, size in machine.caches.items()
+        ],
+        "load_avg": [],
+        "library_version": f"heapwise {run.version}",
+        "library_build_type": "release",
+        "json_schema_version": 1,
     }
 
 
@@ -60,21 +74,38 @@ def _entries(row: Row, processor: Row | None, family: int) -> Iterator[dict[str,
     """processor: the same processes' time of processors; None if it was not measured."""
     cell = "".join(f"/{k}:{v}" for k, v in {**row.parameters, "quantity": row.quantity}.items())
     name = f"{row.experiment}/{row.subject}{cell}"
-    shared = {"family_index": family, "per_family_instance_index": 0, "run_name": name,
-              "repetitions": row.n, "threads": row.parameters.get("threads", 1),
-              "time_unit": "ns"}
+    shared = {
+        "family_index": family,
+        "per_family_instance_index": 0,
+        "run_name": name,
+        "repetitions": row.n,
+        "threads": row.parameters.get("threads", 1),
+        "time_unit": "ns",
+    }
     known = processor if processor and len(processor.values) == len(row.values) else None
     for place, value in enumerate(row.values):
-        yield {"name": name, **shared, "run_type": "iteration", "repetition_index": place,
-               "iterations": 1, "real_time": _ns(row, value),
-               **_cpu_time(known, known.values[place] if known else None)}
+        yield {
+            "name": name,
+            **shared,
+            "run_type": "iteration",
+            "repetition_index": place,
+            "iterations": 1,
+            "real_time": _ns(row, value),
+            **_cpu_time(known, known.values[place] if known else None),
+        }
     for aggregate in AGGREGATES:
         figure = getattr(row, aggregate)
         if figure is not None:
-            yield {"name": f"{name}_{aggregate}", **shared, "run_type": "aggregate",
-                   "aggregate_name": aggregate, "aggregate_unit": "time", "iterations": row.n,
-                   "real_time": _ns(row, figure),
-                   **_cpu_time(known, getattr(known, aggregate) if known else None)}
+            yield {
+                "name": f"{name}_{aggregate}",
+                **shared,
+                "run_type": "aggregate",
+                "aggregate_name": aggregate,
+                "aggregate_unit": "time",
+                "iterations": row.n,
+                "real_time": _ns(row, figure),
+                **_cpu_time(known, getattr(known, aggregate) if known else None),
+            }
 
 
 def _ns(row: Row, value: float) -> float:

@@ -20,8 +20,9 @@ def write(view: View) -> str:
     groups = [g for g in view.groups if g.unit in SECONDS]
     if view.is_compare:
         groups = [g for g in groups if g.quantity == "wall_time"]
-    results = [_entry(view, group, row) for group in groups for row in group.rows
-               if row.median is not None]
+    results = [
+        _entry(view, group, row) for group in groups for row in group.rows if row.median is not None
+    ]
     return json.dumps({"results": results}, indent=2) + "\n"
 
 
@@ -30,15 +31,19 @@ def _entry(view: View, group: Group, row: Row) -> dict[str, Any]:
     processes = _processes(view, row)
     entry: dict[str, Any] = {
         "command": _command(view, row),
-        "mean": _scaled(row.mean, factor), "stddev": _scaled(row.stddev, factor),
+        "mean": _scaled(row.mean, factor),
+        "stddev": _scaled(row.stddev, factor),
         "median": _scaled(row.median, factor),
         "user": _mean(p.facts.user_s for p in processes),
         "system": _mean(p.facts.system_s for p in processes),
-        "min": _scaled(row.min, factor), "max": _scaled(row.max, factor),
+        "min": _scaled(row.min, factor),
+        "max": _scaled(row.max, factor),
         "times": [value * factor for value in row.values],
         "exit_codes": [p.facts.exit_code or 0 for p in processes],
-        "parameters": {k: str(v) for k, v in {
-            "subject": row.subject, **row.parameters, "quantity": row.quantity}.items()},
+        "parameters": {
+            k: str(v)
+            for k, v in {"subject": row.subject, **row.parameters, "quantity": row.quantity}.items()
+        },
     }
     peaks = [p.facts.peak_rss_bytes for p in processes]
     if view.is_compare and all(peaks):

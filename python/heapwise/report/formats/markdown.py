@@ -13,16 +13,22 @@ NAME, SUFFIX, MIME = "markdown", "md", "text/markdown"
 ABOUT = "tables for a ticket or a README"
 
 
-ESCAPES = str.maketrans({mark: f"\\{mark}" for mark in "\\|`*[]"} | {"<": "&lt;", "&": "&amp;",
-                                                                       "\r": " "})
+ESCAPES = str.maketrans(
+    {mark: f"\\{mark}" for mark in "\\|`*[]"} | {"<": "&lt;", "&": "&amp;", "\r": " "}
+)
 
 
 def write(view: View) -> str:
     result = view.result
     warned = [c for c in result.trust.checks if c.verdict in ("warn", "fail")]
-    lines = [f"# Heapwise run {view.run.id}", "", plain_text(result.advice), "",
-             f"Trust: **{result.trust.verdict}{'' if result.trust.verified else ', unverified'}** "
-             f"({counted(len(warned), 'objection')})."]
+    lines = [
+        f"# Heapwise run {view.run.id}",
+        "",
+        plain_text(result.advice),
+        "",
+        f"Trust: **{result.trust.verdict}{'' if result.trust.verified else ', unverified'}** "
+        f"({counted(len(warned), 'objection')}).",
+    ]
     lines += [f"- {c.id} {c.verdict}: {plain_text(c.detail)}" for c in warned]
     lines += ["", *(f"- {plain_text(line)}" for line in result.headlines)]
     for group in view.groups:
@@ -37,7 +43,8 @@ def _table(group: Group) -> list[str]:
     title = f"{group.experiment.id}: {quantity_name(group.quantity)}"
     unit = f" ({scale.label})" if scale.label else ""
     return [
-        f"## {plain_text(title)}{plain_text(f', {cell}' if cell else '')}", "",
+        f"## {plain_text(title)}{plain_text(f', {cell}' if cell else '')}",
+        "",
         f"| subject | n | min | median{unit} | mean | max | sd | 95 % of median | "
         f"vs {plain_text(group.experiment.baseline)} | 95 % |",
         "|---|--:|--:|--:|--:|--:|--:|---|---|---|",

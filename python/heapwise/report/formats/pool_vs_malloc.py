@@ -47,8 +47,9 @@ def _head(view: View) -> list[str]:
 
 
 def _values(view: View, name: str) -> str:
-    return _list(sorted({settings[name] for _, settings in view.evidence.tried if name in settings},
-                        key=str))
+    return _list(
+        sorted({settings[name] for _, settings in view.evidence.tried if name in settings}, key=str)
+    )
 
 
 def _list(values: Iterable[object]) -> str:

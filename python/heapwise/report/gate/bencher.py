@@ -6,8 +6,14 @@ import json
 
 from heapwise.model import GateResult, GateRow
 
-MEASURES = {"time": "latency", "allocations": "allocations", "allocated_bytes": "allocated-bytes",
-            "cpu_time": "cpu-time", "peak_memory": "peak-memory", "instructions": "instructions"}
+MEASURES = {
+    "time": "latency",
+    "allocations": "allocations",
+    "allocated_bytes": "allocated-bytes",
+    "cpu_time": "cpu-time",
+    "peak_memory": "peak-memory",
+    "instructions": "instructions",
+}
 """Bencher's own names where it has one; its latency is in nanoseconds."""
 
 NS = 1e9
@@ -26,5 +32,8 @@ def _metric(row: GateRow) -> dict[str, float]:
     value = (row.new or 0.0) * scale
     if row.change is None or row.low is None or row.high is None:
         return {"value": value}
-    return {"value": value, "lower_value": value * (1 + row.low) / (1 + row.change),
-            "upper_value": value * (1 + row.high) / (1 + row.change)}
+    return {
+        "value": value,
+        "lower_value": value * (1 + row.low) / (1 + row.change),
+        "upper_value": value * (1 + row.high) / (1 + row.change),
+    }

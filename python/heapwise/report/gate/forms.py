@@ -8,8 +8,11 @@ from heapwise.model import GateResult
 from heapwise.report.gate import bencher, junit, sarif, step_summary
 
 FORMS: dict[str, Callable[[GateResult], str]] = {
-    ".bmf.json": bencher.write, ".xml": junit.write, ".sarif": sarif.write,
-    ".md": step_summary.write}
+    ".bmf.json": bencher.write,
+    ".xml": junit.write,
+    ".sarif": sarif.write,
+    ".md": step_summary.write,
+}
 """Suffix -> what writes the text of such a file."""
 
 

@@ -12,10 +12,18 @@ ALLOWED = {0x9, 0xA, 0xD}
 
 
 def write(gate: GateResult) -> str:
-    count = {word: str(sum(row.verdict == word for row in gate.rows))
-             for word in ("regressed", "cannot tell")}
-    suite = Xml.Element("testsuite", name="heapwise gate", tests=str(len(gate.rows)),
-                        failures=count["regressed"], errors="0", skipped=count["cannot tell"])
+    count = {
+        word: str(sum(row.verdict == word for row in gate.rows))
+        for word in ("regressed", "cannot tell")
+    }
+    suite = Xml.Element(
+        "testsuite",
+        name="heapwise gate",
+        tests=str(len(gate.rows)),
+        failures=count["regressed"],
+        errors="0",
+        skipped=count["cannot tell"],
+    )
     for row in gate.rows:
         _case(suite, gate, row)
     suites = Xml.Element("testsuites")
@@ -25,8 +33,9 @@ def write(gate: GateResult) -> str:
 
 
 def _case(suite: Xml.Element, gate: GateResult, row: GateRow) -> None:
-    case = Xml.SubElement(suite, "testcase", name=row.metric,
-                          classname=_text(f"heapwise.gate.{gate.program}"))
+    case = Xml.SubElement(
+        suite, "testcase", name=row.metric, classname=_text(f"heapwise.gate.{gate.program}")
+    )
     if row.verdict == "regressed":
         failure = Xml.SubElement(case, "failure", type="regressed", message=_text(row.sentence))
         failure.text = _text(row.sentence)
@@ -38,5 +47,7 @@ def _case(suite: Xml.Element, gate: GateResult, row: GateRow) -> None:
 
 def _text(words: str) -> str:
     """Without what XML cannot hold: names of files may have it."""
-    return "".join(letter if ord(letter) >= 0x20 or ord(letter) in ALLOWED else "?"
-                   for letter in words.encode(errors="replace").decode())
+    return "".join(
+        letter if ord(letter) >= 0x20 or ord(letter) in ALLOWED else "?"
+        for letter in words.encode(errors="replace").decode()
+    )

@@ -35,9 +35,15 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
         lines += [f"![{experiment.id}: medians with 95 % intervals]({name}.svg)", ""]
     lines += ["## What it isolates", "", experiment.isolates, ""]
     if told.checks:
-        lines += ["## Expected beforehand", "", *table(
-            ["", "expectation", "here", "bound", "of", "note"],
-            [[c.verdict, c.says, c.figures, c.aim, c.measured, c.note] for c in told.checks]), ""]
+        lines += [
+            "## Expected beforehand",
+            "",
+            *table(
+                ["", "expectation", "here", "bound", "of", "note"],
+                [[c.verdict, c.says, c.figures, c.aim, c.measured, c.note] for c in told.checks],
+            ),
+            "",
+        ]
     lines += ["## Figures", ""]
     groups = view.of(experiment)
     for quantity in dict.fromkeys(group.quantity for group in groups):
@@ -60,8 +66,12 @@ def _programs(view: View, experiment: Experiment) -> list[Provenance]:
     """Of each subject once, at the settings of its first cell; controls are their baseline."""
     if not experiment.is_of_programs:
         return []
-    cells = {row.subject: row.cell for group in reversed(view.of(experiment)) for row in group.rows
-             if row.subject not in view.evidence.control_names}
+    cells = {
+        row.subject: row.cell
+        for group in reversed(view.of(experiment))
+        for row in group.rows
+        if row.subject not in view.evidence.control_names
+    }
     return [provenance(view.evidence, (cells[name], name), name) for name in cells]
 
 
@@ -69,15 +79,29 @@ def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
     """One cell and quantity; published figures stand in a column of their own."""
     scale = scale_for([row.median for row in group.rows], group.unit)
     words = cell_words(readable(experiment, group.parameters, view.varying(experiment)))
-    published = {row.subject: published_figures(experiment, row.subject, row.cell)
-                 for row in group.rows}
-    head = ["subject", f"median{f', {scale.label}' if scale.label else ''}", "95 % of median",
-            f"against {experiment.baseline}", "95 %"]
+    published = {
+        row.subject: published_figures(experiment, row.subject, row.cell) for row in group.rows
+    }
+    head = [
+        "subject",
+        f"median{f', {scale.label}' if scale.label else ''}",
+        "95 % of median",
+        f"against {experiment.baseline}",
+        "95 %",
+    ]
     rows = []
     for cell in cells(group, scale, with_strip=False).values():
         line = [cell.row.subject, cell.median or "–", cell.ends, cell.relation, cell.interval]
-        rows.append([*line, *([_cited(experiment, published[cell.row.subject])]
-                              if any(published.values()) else [])])
+        rows.append(
+            [
+                *line,
+                *(
+                    [_cited(experiment, published[cell.row.subject])]
+                    if any(published.values())
+                    else []
+                ),
+            ]
+        )
     title = ", ".join(word for word in (quantity_name(group.quantity), words) if word)
     head += [PUBLISHED] if any(published.values()) else []
     notes = _notes(view, [group], experiment)
@@ -94,8 +118,10 @@ def _notes(view: View, groups: list[Group], experiment: Experiment) -> list[str]
             is_told = row.median is None or row.ratio is not None
             if row.note and is_told and row.subject not in view.evidence.control_names:
                 found.setdefault((row.subject, row.note), []).append(words)
-    return [f"- {subject}{_where(cells, len(groups))}: {note}"
-            for (subject, note), cells in found.items()]
+    return [
+        f"- {subject}{_where(cells, len(groups))}: {note}"
+        for (subject, note), cells in found.items()
+    ]
 
 
 def _where(cells: list[str], groups: int) -> str:
@@ -113,17 +139,25 @@ def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str
     for group in groups:
         found = cells(group, scale, with_strip=False)
         words = [_short(found[name]) if name in found else "" for name in subjects]
-        cited = [f"{row.subject} {_cited(experiment, own)}" for row in group.rows
-                 if (own := published_figures(experiment, row.subject, row.cell))]
+        cited = [
+            f"{row.subject} {_cited(experiment, own)}"
+            for row in group.rows
+            if (own := published_figures(experiment, row.subject, row.cell))
+        ]
         is_cited = is_cited or bool(cited)
-        lines.append([cell_words(readable(experiment, group.parameters, varying)), *words,
-                      "; ".join(cited)])
+        lines.append(
+            [cell_words(readable(experiment, group.parameters, varying)), *words, "; ".join(cited)]
+        )
     head = ["cell", *subjects, PUBLISHED]
     shown = lines if is_cited else [line[:-1] for line in lines]
     name = ", ".join(w for w in (quantity_name(groups[0].quantity), scale.label) if w)
     notes = _notes(view, groups, experiment)
-    return [f"### {name}: medians, with their 95 % intervals", "",
-            *table(head if is_cited else head[:-1], shown), *(["", *notes] if notes else [])]
+    return [
+        f"### {name}: medians, with their 95 % intervals",
+        "",
+        *table(head if is_cited else head[:-1], shown),
+        *(["", *notes] if notes else []),
+    ]
 
 
 def _short(cell: ColumnCell) -> str:
@@ -136,8 +170,9 @@ def _short(cell: ColumnCell) -> str:
 def _cited(experiment: Experiment, found: list[CitedFigure]) -> str:
     """With the report where figures of several stand on the page."""
     reports = {figure.report for figure in experiment.published}
-    return "; ".join(f"{_amount(experiment, f)}{f' ({f.report})' if len(reports) > 1 else ''}"
-                     for f in found)
+    return "; ".join(
+        f"{_amount(experiment, f)}{f' ({f.report})' if len(reports) > 1 else ''}" for f in found
+    )
 
 
 def _amount(experiment: Experiment, figure: CitedFigure) -> str:
@@ -147,30 +182,50 @@ def _amount(experiment: Experiment, figure: CitedFigure) -> str:
 
 def _unmatched(view: View, experiment: Experiment) -> list[str]:
     """Where the published figures come from, and those whose cell or subject this run has not."""
-    shown = [f for group in view.of(experiment) for row in group.rows
-             for f in published_figures(experiment, row.subject, row.cell)]
+    shown = [
+        f
+        for group in view.of(experiment)
+        for row in group.rows
+        for f in published_figures(experiment, row.subject, row.cell)
+    ]
     rest = [f for f in experiment.published if f not in shown]
     sources = dict.fromkeys(f"{f.report}; {f.machine}" for f in experiment.published)
     lines = [f"Published: {'. '.join(sources)}.", ""] if sources else []
     if not rest:
         return lines
-    rows = [[f.subject, quantity_name(f.quantity), cell_words(readable(experiment, f.parameters)),
-             _amount(experiment, f), f.machine] for f in rest]
-    return [*lines, "### Published figures for cells that this run does not have", "",
-            *table(["subject", "quantity", "cell", "figure", "machine"], rows), ""]
+    rows = [
+        [
+            f.subject,
+            quantity_name(f.quantity),
+            cell_words(readable(experiment, f.parameters)),
+            _amount(experiment, f),
+            f.machine,
+        ]
+        for f in rest
+    ]
+    return [
+        *lines,
+        "### Published figures for cells that this run does not have",
+        "",
+        *table(["subject", "quantity", "cell", "figure", "machine"], rows),
+        "",
+    ]
 
 
 def _how(view: View, experiment: Experiment, detects: str) -> list[str]:
     run = view.run
     fixed = {p.name: p.default for p in experiment.parameters}
-    settings = "; ".join(f"{spaced(name)} {', '.join(map(setting_value, values))}"
-                         for name, values in fixed.items())
+    settings = "; ".join(
+        f"{spaced(name)} {', '.join(map(setting_value, values))}" for name, values in fixed.items()
+    )
     rounds = rounds_of(view.evidence, experiment.id)
     kept = experiment.repeats - experiment.dropped_repeats
-    lines = [f"Run {run.id} of {run.created[:10]}: {run.machine.cpu}, {run.machine.cores} cores, "
-             f"{run.machine.kernel}, {run.machine.distribution}, {run.machine.libc}. "
-             f"{counted(rounds, 'round')} of processes in random order, "
-             f"{counted(kept, 'repeat')} kept of each. Trust: {view.result.trust.verdict}."]
+    lines = [
+        f"Run {run.id} of {run.created[:10]}: {run.machine.cpu}, {run.machine.cores} cores, "
+        f"{run.machine.kernel}, {run.machine.distribution}, {run.machine.libc}. "
+        f"{counted(rounds, 'round')} of processes in random order, "
+        f"{counted(kept, 'repeat')} kept of each. Trust: {view.result.trust.verdict}."
+    ]
     compiled = builds(view.evidence, experiment.id)
     lines += [f"Compiled with {'; '.join(map(str, compiled))}."] if compiled else []
     lines += [detects] if detects else []

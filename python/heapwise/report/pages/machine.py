@@ -9,8 +9,7 @@ from heapwise.report.pages.markdown import table
 from heapwise.report.view import View
 from heapwise.wording.numbers import size
 
-ABOUT_BRANDS = re.compile(
-    r"\([^)]*\)|\b(GNU/Linux|Processor|CPU|\d+-Core)\b|@.*$", re.IGNORECASE)
+ABOUT_BRANDS = re.compile(r"\([^)]*\)|\b(GNU/Linux|Processor|CPU|\d+-Core)\b|@.*$", re.IGNORECASE)
 """What a name of a processor or of a system has beside the name."""
 
 
@@ -30,16 +29,24 @@ def machine_table(view: View) -> list[str]:
     facts = machine.facts
     caches = ", ".join(f"{name} {size(held)}" for name, held in machine.caches.items())
     rows = [
-        ("Processor", f"{machine.cpu}, {machine.cores} processors"
-                      f"{', a virtual machine' if facts.virtual else ''}"),
+        (
+            "Processor",
+            f"{machine.cpu}, {machine.cores} processors"
+            f"{', a virtual machine' if facts.virtual else ''}",
+        ),
         ("Caches", caches),
         ("Memory", f"{size(machine.memory_bytes)}, pages of {size(machine.page_bytes)}"),
-        ("Frequency", ", ".join(dict.fromkeys(facts.cpufreq_governors or []))
-                      or "not controlled: the system has no cpufreq"),
-        ("System", machine.distribution), ("Kernel", machine.kernel),
+        (
+            "Frequency",
+            ", ".join(dict.fromkeys(facts.cpufreq_governors or []))
+            or "not controlled: the system has no cpufreq",
+        ),
+        ("System", machine.distribution),
+        ("Kernel", machine.kernel),
         ("C library", machine.libc),
         ("Compiler and flags", "; ".join(map(str, view.builds))),
-        ("Allocators", ", ".join(_peers(view))), ("Programs", ", ".join(_programs(view))),
+        ("Allocators", ", ".join(_peers(view))),
+        ("Programs", ", ".join(_programs(view))),
     ]
     return table(["", "of this machine"], [[name, value] for name, value in rows if value])
 
@@ -56,6 +63,12 @@ def _peers(view: View) -> list[str]:
 
 def _programs(view: View) -> list[str]:
     """Compilers and runtimes of subjects that are programs."""
-    return list(dict.fromkeys(
-        spec.version for experiment in view.run.experiments if experiment.is_of_programs
-        for spec in experiment.subjects if spec.available and spec.version))
+    return list(
+        dict.fromkeys(
+            spec.version
+            for experiment in view.run.experiments
+            if experiment.is_of_programs
+            for spec in experiment.subjects
+            if spec.available and spec.version
+        )
+    )

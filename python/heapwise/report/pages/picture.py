@@ -37,8 +37,9 @@ def picture(view: View, experiment: Experiment) -> str:
     rows = _rows(view, line)
     if axis is not None and rows and len(line) >= FEWEST_KNOTS and all(row.median for row in rows):
         name = ", ".join([title, *(setting(n, value) for n, value in others)])
-        drawn = scaling.draw(rows, axis, name, partial(show, unit=rows[0].unit),
-                             partial(spelt, experiment, axis))
+        drawn = scaling.draw(
+            rows, axis, name, partial(show, unit=rows[0].unit), partial(spelt, experiment, axis)
+        )
     else:
         drawn = _ladder(view, groups, varying, title)
     return standing_alone(drawn)
@@ -55,8 +56,9 @@ def _rows(view: View, groups: list[Group]) -> list[Row]:
     return [_bare(row) for g in groups for row in g.rows if _shown(view, row)]
 
 
-def _first_line(groups: list[Group], varying: list[str],
-                axis: str | None) -> tuple[LineSetting, list[Group]]:
+def _first_line(
+    groups: list[Group], varying: list[str], axis: str | None
+) -> tuple[LineSetting, list[Group]]:
     """The groups of the first setting of what varies beside the axis."""
     lines = by_setting(groups, varying, axis) if axis is not None else {}
     return next(iter(lines.items()), ((), []))
@@ -91,5 +93,9 @@ def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> 
 def standing_alone(drawn: str) -> str:
     """Without the page's variables, on a ground of its own: a picture is read anywhere."""
     plain = plain_colours(drawn).replace("<svg ", f'<svg font-family="{FONT}" ', 1)
-    return plain.replace(">", '><rect x="-9999" y="-9999" width="29999" height="29999" '
-                         'fill="#ffffff"/>', 1) + "\n"
+    return (
+        plain.replace(
+            ">", '><rect x="-9999" y="-9999" width="29999" height="29999" fill="#ffffff"/>', 1
+        )
+        + "\n"
+    )

@@ -1,5 +1,5 @@
-"""The files of a machine's results: an index, a page of each published report, and what they show.
-"""
+"""The files of a machine's results: an index, a page of each published report, and what they
+show."""
 
 from __future__ import annotations
 
@@ -49,13 +49,29 @@ def with_new_row(index: str, view: View, found: Reproduced) -> str:
 
 
 def _row(view: View, found: Reproduced) -> list[str]:
-    return [f"[{found.report.title}]({found.report.name}.md)", view.run.created[:10],
-            view.result.trust.verdict, *map(str, found.counts.values())]
+    return [
+        f"[{found.report.title}]({found.report.name}.md)",
+        view.run.created[:10],
+        view.result.trust.verdict,
+        *map(str, found.counts.values()),
+    ]
 
 
 def _index(members: list[tuple[View, Reproduced]]) -> str:
     rows = [_row(view, found) for view, found in members]
     head = ["report", "measured", "trust", *members[0][1].counts]
     view = members[0][0]
-    return "\n".join([MADE, "", f"# {title_of(view.run.machine)}", "", *table(head, rows), "",
-                      *machine_table(view)]) + "\n"
+    return (
+        "\n".join(
+            [
+                MADE,
+                "",
+                f"# {title_of(view.run.machine)}",
+                "",
+                *table(head, rows),
+                "",
+                *machine_table(view),
+            ]
+        )
+        + "\n"
+    )

@@ -28,17 +28,34 @@ def pages(view: View) -> dict[str, str]:
 
 def _index(view: View, experiments: list[Experiment]) -> str:
     machine = view.run.machine
-    lines = [MADE, "", "# Experiments", "",
-             f"Run {view.run.id} of {view.run.created[:10]} on {machine.cpu}, "
-             f"{machine.cores} cores. Trust: {view.result.trust.verdict}.", ""]
+    lines = [
+        MADE,
+        "",
+        "# Experiments",
+        "",
+        f"Run {view.run.id} of {view.run.created[:10]} on {machine.cpu}, "
+        f"{machine.cores} cores. Trust: {view.result.trust.verdict}.",
+        "",
+    ]
     by_family = sorted(experiments, key=lambda e: e.family)  # a run mixes families
     for family, members in groupby(by_family, key=lambda e: e.family):
         rows = []
         for experiment in members:
             told = story(view, experiment)
-            rows.append([f"[{experiment.id}]({experiment.id}.md)", experiment.question,
-                         told.headline, told.counts])
-        lines += [f"## {family}", "", *table(
-            ["experiment", "question", "what the run shows first of all", "expectations"], rows),
-            ""]
+            rows.append(
+                [
+                    f"[{experiment.id}]({experiment.id}.md)",
+                    experiment.question,
+                    told.headline,
+                    told.counts,
+                ]
+            )
+        lines += [
+            f"## {family}",
+            "",
+            *table(
+                ["experiment", "question", "what the run shows first of all", "expectations"], rows
+            ),
+            "",
+        ]
     return "\n".join(lines)

@@ -48,12 +48,25 @@ def svg(chart: Chart) -> str:
     """With the variables of a page for colours; "" if nothing can be drawn."""
     if not chart.lines:
         return published.draw(chart.marks, chart.title, chart.show)
-    drawn = [curves.Curve(f"{line.name}, {'here' if line.is_ours else 'published'}", [
-        curves.Knot(slot, value, *(ends or (None, None)))
-        for slot, (value, ends) in enumerate(zip(line.values, line.ends, strict=True))
-        if value]) for line in chart.lines]
-    return curves.draw([curve for curve in drawn if curve.knots], chart.slots, chart.title,
-                       chart.rows_are, chart.show, "published")
+    drawn = [
+        curves.Curve(
+            f"{line.name}, {'here' if line.is_ours else 'published'}",
+            [
+                curves.Knot(slot, value, *(ends or (None, None)))
+                for slot, (value, ends) in enumerate(zip(line.values, line.ends, strict=True))
+                if value
+            ],
+        )
+        for line in chart.lines
+    ]
+    return curves.draw(
+        [curve for curve in drawn if curve.knots],
+        chart.slots,
+        chart.title,
+        chart.rows_are,
+        chart.show,
+        "published",
+    )
 
 
 def _chart(picture: Picture, found: ReproducedTable) -> Chart:
@@ -62,39 +75,64 @@ def _chart(picture: Picture, found: ReproducedTable) -> Chart:
     table = found.table
     first = next(table.figures)
     base, scale = first.unit, first.scale
-    kept = [at for at in range(len(table.columns))
-            if _kind(table.rows[0].figures[at]) == _kind(first)]
+    kept = [
+        at for at in range(len(table.columns)) if _kind(table.rows[0].figures[at]) == _kind(first)
+    ]
     if picture.kind == "lines":
-        lines = [_line(table.columns[at], found, at, is_ours) for at in kept
-                 for is_ours in (False, True)]
-        return Chart(picture.name, picture.title, base, [], [row.title for row in table.rows],
-                     table.rows_are, [line for line in lines if any(line.values)])
-    marks = [_mark(row.title if len(kept) == 1 else f"{row.title}, {table.columns[at]}",
-                   row.figures[at], ours[at], row.figures[at].scale / scale)
-             for row, ours in zip(table.rows, found.ours, strict=True) for at in kept
-             if _kind(row.figures[at]) == _kind(first) or row.figures[at].value is not None]
+        lines = [
+            _line(table.columns[at], found, at, is_ours) for at in kept for is_ours in (False, True)
+        ]
+        return Chart(
+            picture.name,
+            picture.title,
+            base,
+            [],
+            [row.title for row in table.rows],
+            table.rows_are,
+            [line for line in lines if any(line.values)],
+        )
+    marks = [
+        _mark(
+            row.title if len(kept) == 1 else f"{row.title}, {table.columns[at]}",
+            row.figures[at],
+            ours[at],
+            row.figures[at].scale / scale,
+        )
+        for row, ours in zip(table.rows, found.ours, strict=True)
+        for at in kept
+        if _kind(row.figures[at]) == _kind(first) or row.figures[at].value is not None
+    ]
     return Chart(picture.name, picture.title, base, marks)
 
 
 def _kind(figure: PublishedFigure) -> tuple[bool, float, str]:
     """What may share an axis: values with values, and no shares with times."""
-    return (figure.ours is not None and figure.ours.value_of is None, figure.offset,
-            figure.unit.partition(" ")[2] or figure.unit)
+    return (
+        figure.ours is not None and figure.ours.value_of is None,
+        figure.offset,
+        figure.unit.partition(" ")[2] or figure.unit,
+    )
 
 
 def _mark(name: str, figure: PublishedFigure, ours: Ours, factor: float) -> published.PublishedMark:
     scaled = partial(_times, factor)
-    return published.PublishedMark(name, scaled(figure.value), scaled(ours.value), scaled(ours.low),
-                                   scaled(ours.high))
+    return published.PublishedMark(
+        name, scaled(figure.value), scaled(ours.value), scaled(ours.low), scaled(ours.high)
+    )
 
 
 def _line(name: str, found: ReproducedTable, at: int, is_ours: bool) -> ChartLine:
     ours = [line[at] for line in found.ours]
     if not is_ours:
-        return ChartLine(name, False, [row.figures[at].value for row in found.table.rows],
-                    [None] * len(ours))
-    return ChartLine(name, True, [each.value for each in ours],
-                [(each.low, each.high) if each.low and each.high else None for each in ours])
+        return ChartLine(
+            name, False, [row.figures[at].value for row in found.table.rows], [None] * len(ours)
+        )
+    return ChartLine(
+        name,
+        True,
+        [each.value for each in ours],
+        [(each.low, each.high) if each.low and each.high else None for each in ours],
+    )
 
 
 def _times(factor: float, value: float | None) -> float | None:

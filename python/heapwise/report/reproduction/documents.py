@@ -23,11 +23,15 @@ def figures_csv(found: Reproduced) -> str:
         for row, ours in zip(each.table.rows, each.ours, strict=True):
             for name, figure, own in zip(each.table.columns, row.figures, ours, strict=True):
                 measured = words(figure.ours) if figure.ours else ""
-                values = ["" if value is None else f"{value:.6g}"
-                          for value in (figure.value, own.value, own.low, own.high)]
-                writer.writerow([cell_text(word) for word in (each.table.name, row.title, name,
-                                                          figure.unit)]
-                                + values + [cell_text(measured), cell_text(own.note)])
+                values = [
+                    "" if value is None else f"{value:.6g}"
+                    for value in (figure.value, own.value, own.low, own.high)
+                ]
+                writer.writerow(
+                    [cell_text(word) for word in (each.table.name, row.title, name, figure.unit)]
+                    + values
+                    + [cell_text(measured), cell_text(own.note)]
+                )
     return file.getvalue()
 
 
@@ -35,28 +39,64 @@ def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[
     """What ``heapwise reproduce NAME --json`` prints."""
     report = found.report
     return {
-        "report": report.name, "title": report.title, "origin": report.origin, "run": run,
-        "tables": [{
-            "name": each.table.name, "title": each.table.title, "machine": each.table.machine,
-            "rows": [{
-                "title": row.title,
-                "figures": [{
-                    "column": name, "unit": figure.unit, "published": figure.value,
-                    "printed": figure.text, "ours": own.value, "low": own.low, "high": own.high,
-                    "note": own.note,
-                } for name, figure, own in zip(each.table.columns, row.figures, ours, strict=True)],
-            } for row, ours in zip(each.table.rows, each.ours, strict=True)],
-        } for each in found.tables],
-        "conclusions": [{
-            "topic": judged.conclusion.topic, "says": judged.conclusion.says,
-            "verdict": judged.verdict, "reason": judged.reason,
-            "statements": [{"words": part.words, "value": part.value, "low": part.low,
-                            "high": part.high, "verdict": part.verdict, "note": part.note}
-                           for part in judged.parts],
-        } for judged in found.conclusions],
+        "report": report.name,
+        "title": report.title,
+        "origin": report.origin,
+        "run": run,
+        "tables": [
+            {
+                "name": each.table.name,
+                "title": each.table.title,
+                "machine": each.table.machine,
+                "rows": [
+                    {
+                        "title": row.title,
+                        "figures": [
+                            {
+                                "column": name,
+                                "unit": figure.unit,
+                                "published": figure.value,
+                                "printed": figure.text,
+                                "ours": own.value,
+                                "low": own.low,
+                                "high": own.high,
+                                "note": own.note,
+                            }
+                            for name, figure, own in zip(
+                                each.table.columns, row.figures, ours, strict=True
+                            )
+                        ],
+                    }
+                    for row, ours in zip(each.table.rows, each.ours, strict=True)
+                ],
+            }
+            for each in found.tables
+        ],
+        "conclusions": [
+            {
+                "topic": judged.conclusion.topic,
+                "says": judged.conclusion.says,
+                "verdict": judged.verdict,
+                "reason": judged.reason,
+                "statements": [
+                    {
+                        "words": part.words,
+                        "value": part.value,
+                        "low": part.low,
+                        "high": part.high,
+                        "verdict": part.verdict,
+                        "note": part.note,
+                    }
+                    for part in judged.parts
+                ],
+            }
+            for judged in found.conclusions
+        ],
         "changes": found.changes,
         "programs": [asdict(row) for row in found.programs],
-        "counts": found.counts, "folder": folder, "files": files,
+        "counts": found.counts,
+        "folder": folder,
+        "files": files,
     }
 
 

@@ -29,8 +29,12 @@ def raster(chart: Chart, form: str) -> bytes:
     (_draw_lines if chart.lines else _draw_marks)(axes, chart)
     file = io.BytesIO()
     # Without the moment at which it was made, the same run gives the same file.
-    figure.savefig(file, format=form, dpi=DOTS_PER_INCH,
-                   metadata={"CreationDate": None} if form == "pdf" else {"Software": None})
+    figure.savefig(
+        file,
+        format=form,
+        dpi=DOTS_PER_INCH,
+        metadata={"CreationDate": None} if form == "pdf" else {"Software": None},
+    )
     return file.getvalue()
 
 
@@ -42,8 +46,14 @@ def _draw_marks(axes: Any, chart: Chart) -> None:
         if mark.ours:
             axes.plot([mark.ours], [place], "o", color=COLOURS["accent"], markersize=5)
         if mark.published:
-            axes.plot([mark.published], [place], "o", markerfacecolor="none", markersize=6,
-                      markeredgecolor=COLOURS["worse"])
+            axes.plot(
+                [mark.published],
+                [place],
+                "o",
+                markerfacecolor="none",
+                markersize=6,
+                markeredgecolor=COLOURS["worse"],
+            )
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.invert_yaxis()
     if any(value and value > 0 for mark in chart.marks for value in (mark.published, mark.ours)):
@@ -53,13 +63,20 @@ def _draw_marks(axes: Any, chart: Chart) -> None:
 
 
 def _draw_lines(axes: Any, chart: Chart) -> None:
-    colours = {name: PALETTE[at % len(PALETTE)] for at, name in enumerate(
-        dict.fromkeys(line.name for line in chart.lines))}
+    colours = {
+        name: PALETTE[at % len(PALETTE)]
+        for at, name in enumerate(dict.fromkeys(line.name for line in chart.lines))
+    }
     for line in chart.lines:
         known = [(at, value) for at, value in enumerate(line.values) if value]
         style = {"color": colours[line.name], "linestyle": "-" if line.is_ours else "--"}
-        axes.plot(*zip(*known, strict=True), marker="o" if line.is_ours else "", markersize=4,
-                  label=f"{line.name}, {'here' if line.is_ours else 'published'}", **style)
+        axes.plot(
+            *zip(*known, strict=True),
+            marker="o" if line.is_ours else "",
+            markersize=4,
+            label=f"{line.name}, {'here' if line.is_ours else 'published'}",
+            **style,
+        )
         for at, ends in enumerate(line.ends):
             if ends:
                 axes.plot([at, at], ends, color=colours[line.name], linewidth=2)

@@ -16,8 +16,10 @@ from heapwise.wording.names import quantity_name
 
 TITLE, ORDER = "", 10
 
-COMMAND = re.compile(r"(?<![\w@])heapwise (?:compare|doctor|explain|peers|report|resume|run)"
-                     r" \w+(?: --\w+ \w+)*")
+COMMAND = re.compile(
+    r"(?<![\w@])heapwise (?:compare|doctor|explain|peers|report|resume|run)"
+    r" \w+(?: --\w+ \w+)*"
+)
 """Verbs only: one of the allocators has the same name."""
 
 WORDS = {"pass": "yes", "warn": "not quite", "fail": "no", "unavailable": "unavailable"}
@@ -28,12 +30,14 @@ def build(view: View) -> dict[str, Any] | None:
     checks = view.result.trust.checks
     objections = [c for v in ("fail", "warn") for c in checks if c.verdict == v]
     return {
-        "advice": _advice(view.result.advice), "words": WORDS,
-        "reasons": objections or
-                   [c for c in checks if c.id in ("V1", "V5", "V8", "V9")],
-        "counts": {v: sum(c.verdict == v for c in checks)
-                   for v in ("pass", "warn", "fail", "unavailable")},
-        "picture": Markup(picture), "caption": caption,
+        "advice": _advice(view.result.advice),
+        "words": WORDS,
+        "reasons": objections or [c for c in checks if c.id in ("V1", "V5", "V8", "V9")],
+        "counts": {
+            v: sum(c.verdict == v for c in checks) for v in ("pass", "warn", "fail", "unavailable")
+        },
+        "picture": Markup(picture),
+        "caption": caption,
     }
 
 
@@ -53,12 +57,14 @@ def _picture(view: View) -> tuple[str, str]:
     if quick and small:
         points = tradeoff.points_of(quick.rows, small.rows, view.evidence.control_names)
         if len(points) > 1:
-            return (tradeoff.draw(points, view.floor(quick), view.floor(small)),
-                    f"{_cell_words(view)}Each cross is "
-                    f"{'a row of the table' if view.evidence.compares_builds else 'an allocator'} "
-                    "with its 95 % intervals; the ring is the baseline. "
-                    "Down and left is better. Inside the shade nothing can be told from noise; the "
-                    "grey cross is the baseline measured a second time.")
+            return (
+                tradeoff.draw(points, view.floor(quick), view.floor(small)),
+                f"{_cell_words(view)}Each cross is "
+                f"{'a row of the table' if view.evidence.compares_builds else 'an allocator'} "
+                "with its 95 % intervals; the ring is the baseline. "
+                "Down and left is better. Inside the shade nothing can be told from noise; the "
+                "grey cross is the baseline measured a second time.",
+            )
     over_all = None if view.is_compare else speed_memory(view.evidence, heaps.FAMILY)
     if over_all and len(over_all.spots) > 1 and not view.run.plan.smoke:
         return heaps.picture(over_all), heaps.caption(over_all)
@@ -67,7 +73,9 @@ def _picture(view: View) -> tuple[str, str]:
     for group in [] if are_many_questions(view.evidence) else view.groups:
         if any(row.ratio for row in group.rows):
             name = f"{group.experiment.id} {quantity_name(group.quantity)}"
-            return (forest.draw(group.rows, name, view.floor(group)),
-                    f"{name}, relative to {group.experiment.baseline}: ratio with 95 % interval. "
-                    f"{'Left' if group.rows[0].better == 'lower' else 'Right'} is better.")
+            return (
+                forest.draw(group.rows, name, view.floor(group)),
+                f"{name}, relative to {group.experiment.baseline}: ratio with 95 % interval. "
+                f"{'Left' if group.rows[0].better == 'lower' else 'Right'} is better.",
+            )
     return "", ""

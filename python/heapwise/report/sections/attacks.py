@@ -52,12 +52,32 @@ def _block(table: AttackTable, view: View) -> AttackBlock:
     for name in table.subjects:
         peer = next((s.peer for s in view.run.plan.subjects if s.name == name), None)
         score = table.score(name)
-        scores.append(ScoreLine(short_name(name), peer.protection if peer else "plain",
-                                score.stopped, score.harmless, score.corrupting, score.hung,
-                                score.alarms))
-    attacks = [AttackWords(spaced(attack.name), attack.size,
-                           [fate_words(attack.fates[name]) if name in attack.fates else "-"
-                            for name in table.subjects])
-               for attack in table.attacks]
-    return AttackBlock(table.experiment, questions[table.experiment],
-                 [short_name(name) for name in table.subjects], scores, attacks)
+        scores.append(
+            ScoreLine(
+                short_name(name),
+                peer.protection if peer else "plain",
+                score.stopped,
+                score.harmless,
+                score.corrupting,
+                score.hung,
+                score.alarms,
+            )
+        )
+    attacks = [
+        AttackWords(
+            spaced(attack.name),
+            attack.size,
+            [
+                fate_words(attack.fates[name]) if name in attack.fates else "-"
+                for name in table.subjects
+            ],
+        )
+        for attack in table.attacks
+    ]
+    return AttackBlock(
+        table.experiment,
+        questions[table.experiment],
+        [short_name(name) for name in table.subjects],
+        scores,
+        attacks,
+    )

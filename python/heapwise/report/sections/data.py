@@ -22,11 +22,20 @@ def build(view: View) -> dict[str, Any] | None:
     return {
         "packed": {form.NAME: pack(form.write(view)) for form in (json_result, markdown)},
         "columns": json.dumps(columns),
-        "files": [{"name": f"heapwise-{run}.{form.SUFFIX}", "label": label, "type": form.MIME,
-                   "source": source, "made": form is csv_rows}
-                  for form, label, source in ((csv_rows, "CSV", json_result.NAME),
-                                              (json_result, "JSON", json_result.NAME),
-                                              (markdown, "Markdown", markdown.NAME))],
+        "files": [
+            {
+                "name": f"heapwise-{run}.{form.SUFFIX}",
+                "label": label,
+                "type": form.MIME,
+                "source": source,
+                "made": form is csv_rows,
+            }
+            for form, label, source in (
+                (csv_rows, "CSV", json_result.NAME),
+                (json_result, "JSON", json_result.NAME),
+                (markdown, "Markdown", markdown.NAME),
+            )
+        ],
     }
 
 

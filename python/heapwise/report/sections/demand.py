@@ -26,7 +26,8 @@ def build(view: View) -> dict[str, Any] | None:
         "facts": _facts(found.demand),
         "calls": [(function, f"{number:,}") for function, number in found.calls.items()],
         "figure": Markup(sizes.draw(found.sizes, f"Sizes that {name} asks for"))
-        if any(found.sizes) else "",
+        if any(found.sizes)
+        else "",
         "over_live": _over_live(view, found.demand.peak_live),
     }
 

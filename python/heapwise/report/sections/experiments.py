@@ -38,12 +38,16 @@ def _part(view: View, experiment: Experiment) -> dict[str, Any]:
     groups, varying = view.of(experiment), view.varying(experiment)
     fixed = {k: v for k, v in groups[0].parameters.items() if k not in varying}
     first = [g for g in groups if g.quantity == experiment.quantities[0].name]
-    first, rest = (first, [g for g in groups if g not in first]) if len(groups) > MANY else (
-        groups, [])
+    first, rest = (
+        (first, [g for g in groups if g not in first]) if len(groups) > MANY else (groups, [])
+    )
     return {
-        "experiment": experiment, "story": story(view, experiment),
-        "fixed": cell_words(fixed), "varying": varying,
-        "figures": _scaling(view, first, varying), "more_figures": _scaling(view, rest, varying),
+        "experiment": experiment,
+        "story": story(view, experiment),
+        "fixed": cell_words(fixed),
+        "varying": varying,
+        "figures": _scaling(view, first, varying),
+        "more_figures": _scaling(view, rest, varying),
         "tables": [_table(view, group, varying) for group in first],
         "more": [_table(view, group, varying, drawn=False) for group in rest],
     }
@@ -60,17 +64,25 @@ def _table(view: View, group: Group, varying: list[str], *, drawn: bool = True) 
     name, picture = _name(group, varying), ""
     if drawn and any(row.ratio for row in group.rows) and split_quantile(group.quantity) is None:
         picture = forest.draw(group.rows, name, view.floor(group))
-    return {"name": name, "unit": scale.label, "forest": Markup(picture),
-            "better": group.rows[0].better, "drawn": drawn,
-            "cells": list(cells(group, scale, with_strip=drawn).values()),
-            "published": {row.subject: found for row in group.rows
-                          if (found := _published(group, row, scale))}}
+    return {
+        "name": name,
+        "unit": scale.label,
+        "forest": Markup(picture),
+        "better": group.rows[0].better,
+        "drawn": drawn,
+        "cells": list(cells(group, scale, with_strip=drawn).values()),
+        "published": {
+            row.subject: found for row in group.rows if (found := _published(group, row, scale))
+        },
+    }
 
 
 def _published(group: Group, row: Row, scale: Scale) -> list[tuple[str, str, str]]:
     """Figure, title of its report, machine; in the unit of the table."""
-    return [(scale.number(f.value), f.report, f.machine)
-            for f in published_figures(group.experiment, row.subject, row.cell)]
+    return [
+        (scale.number(f.value), f.report, f.machine)
+        for f in published_figures(group.experiment, row.subject, row.cell)
+    ]
 
 
 def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:
@@ -82,15 +94,32 @@ def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[
     for quantity in dict.fromkeys(g.quantity for g in groups):
         same = [g for g in groups if g.quantity == quantity]
         for others, cells_of_line in by_setting(same, varying, axis).items():
-            rows = [row for g in cells_of_line for row in g.rows
-                    if row.median and row.subject not in view.evidence.control_names]
+            rows = [
+                row
+                for g in cells_of_line
+                for row in g.rows
+                if row.median and row.subject not in view.evidence.control_names
+            ]
             if not rows or split_quantile(quantity) is not None:
                 continue
-            name = ", ".join([f"{quantity_name(quantity)} over {axis}",
-                              *(setting(n, value) for n, value in others)])
-            drawn = scaling.draw(rows, axis, name, partial(show, unit=rows[0].unit),
-                                 partial(spelt, groups[0].experiment, axis))
+            name = ", ".join(
+                [
+                    f"{quantity_name(quantity)} over {axis}",
+                    *(setting(n, value) for n, value in others),
+                ]
+            )
+            drawn = scaling.draw(
+                rows,
+                axis,
+                name,
+                partial(show, unit=rows[0].unit),
+                partial(spelt, groups[0].experiment, axis),
+            )
             if drawn:
-                found.append((f"{name}: medians with 95 % intervals, every sample as a faint dot.",
-                              Markup(drawn)))
+                found.append(
+                    (
+                        f"{name}: medians with 95 % intervals, every sample as a faint dot.",
+                        Markup(drawn),
+                    )
+                )
     return found

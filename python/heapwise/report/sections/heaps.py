@@ -29,8 +29,9 @@ def build(view: View) -> dict[str, Any] | None:
     if view.run.plan.smoke:
         return None
     groups = [g for g in view.groups if g.experiment.family == FAMILY]
-    figures = [figure for figure in (*_by_workload(view, groups), *_scaling(view, groups))
-               if figure[1]]
+    figures = [
+        figure for figure in (*_by_workload(view, groups), *_scaling(view, groups)) if figure[1]
+    ]
     maps = _maps(view)
     return {"figures": figures, "maps": maps} if figures or maps else None
 
@@ -38,8 +39,11 @@ def build(view: View) -> dict[str, Any] | None:
 def _by_workload(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
     """Throughput with the fewest and the most threads, mean times, and the overhead."""
     speeds = [g for g in groups if g.quantity == THROUGHPUT]
-    found = [_panels(view, few, "Throughput by workload", FASTER)
-             for few in (_one_each(speeds, most=False),) if few]
+    found = [
+        _panels(view, few, "Throughput by workload", FASTER)
+        for few in (_one_each(speeds, most=False),)
+        if few
+    ]
     contended = [g for g in _one_each(speeds, most=True) if g.parameters.get("threads", 1) != 1]
     for threads in dict.fromkeys(g.parameters["threads"] for g in contended):
         picked = [g for g in contended if g.parameters["threads"] == threads]
@@ -67,16 +71,22 @@ def _one_each(groups: list[Group], *, most: bool) -> list[Group]:
     return list(found.values())
 
 
-def _panels(view: View, groups: list[Group], title: str,
-            ends: tuple[str, str]) -> tuple[str, Markup]:
+def _panels(
+    view: View, groups: list[Group], title: str, ends: tuple[str, str]
+) -> tuple[str, Markup]:
     several = len({g.quantity for g in groups}) > 1
-    drawn = [Panel(_title(g, several), _rows(view, g.rows),
-                   scale_for([r.min for r in g.rows], g.unit)) for g in groups]
+    drawn = [
+        Panel(_title(g, several), _rows(view, g.rows), scale_for([r.min for r in g.rows], g.unit))
+        for g in groups
+    ]
     present = {row.subject for panel in drawn for row in panel.rows}
     subjects = [name for name in map(short_name, view.evidence.subjects) if name in present]
     figure = panels.draw(drawn, subjects, title, left=ends[0], right=ends[1])
-    return (f"{title}{_threads(groups)}: medians with 95 % intervals, every sample as a faint "
-            "dot. Each panel has an axis of its own.", Markup(figure))
+    return (
+        f"{title}{_threads(groups)}: medians with 95 % intervals, every sample as a faint "
+        "dot. Each panel has an axis of its own.",
+        Markup(figure),
+    )
 
 
 def _title(group: Group, with_quantity: bool) -> str:
@@ -86,8 +96,11 @@ def _title(group: Group, with_quantity: bool) -> str:
 
 def _rows(view: View, rows: list[Row]) -> list[Row]:
     """Without controls, under their short names."""
-    return [replace(row, subject=short_name(row.subject)) for row in rows
-            if row.subject not in view.evidence.control_names]
+    return [
+        replace(row, subject=short_name(row.subject))
+        for row in rows
+        if row.subject not in view.evidence.control_names
+    ]
 
 
 def _threads(groups: list[Group]) -> str:
@@ -96,14 +109,22 @@ def _threads(groups: list[Group]) -> str:
 
 
 def _scaling(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
-    rows = [row for g in groups if (g.experiment.id, g.quantity) == (SCALED, THROUGHPUT)
-            for row in _rows(view, g.rows) if "threads" in row.parameters]
+    rows = [
+        row
+        for g in groups
+        if (g.experiment.id, g.quantity) == (SCALED, THROUGHPUT)
+        for row in _rows(view, g.rows)
+        if "threads" in row.parameters
+    ]
     if len({row.parameters["threads"] for row in rows}) < 2:
         return []
     title = f"Scaling: throughput of {SCALED} over threads"
     drawn = scaling.draw(rows, "threads", title, partial(show, unit=rows[0].unit))
-    return [(f"{title}: medians with 95 % intervals, every sample as a faint dot.",
-             Markup(drawn))] if drawn else []
+    return (
+        [(f"{title}: medians with 95 % intervals, every sample as a faint dot.", Markup(drawn))]
+        if drawn
+        else []
+    )
 
 
 def _maps(view: View) -> list[tuple[str, Markup]]:
@@ -113,8 +134,11 @@ def _maps(view: View) -> list[tuple[str, Markup]]:
         experiment = next(e for e in view.run.experiments if e.id == cell.experiment)
         one = row_map(view.evidence, cell, experiment.baseline)
         if len(one.spots) > 1:
-            words = [setting(k, cell.parameters[k]) for k in view.varying(experiment)
-                     if k in cell.parameters]
+            words = [
+                setting(k, cell.parameters[k])
+                for k in view.varying(experiment)
+                if k in cell.parameters
+            ]
             name = f"{cell.experiment}: {quantity_name(cell.quantity)}"
             found.append((", ".join([name, *words]), picture(one)))
     return found
@@ -124,19 +148,25 @@ def picture(found: SpeedMemory) -> Markup:
     """Speed to the right, memory upwards: the best are at the right below."""
     points = [
         tradeoff.TradeoffPoint(short_name(s.subject), s.speed, s.memory, s.baseline, s.control)
-        for s in found.spots]
+        for s in found.spots
+    ]
     return Markup(tradeoff.draw(points, words=tradeoff.SPEED))
 
 
 def caption(found: SpeedMemory) -> str:
     """What the points of a map over many rows are, and which subjects have none."""
     experiments = len({cell.experiment for cell in found.rows})
-    words = (f"Speed against peak memory, relative to {found.baseline}: geometric means over "
-             f"{len(found.rows)} rows of {experiments} experiments (throughputs and mean times; "
-             "peak resident memory; rows of less than 1 MiB left out), with 95 % intervals. Down "
-             "and right is better; the ring is the baseline, the grey cross the baseline "
-             "measured a second time.")
+    words = (
+        f"Speed against peak memory, relative to {found.baseline}: geometric means over "
+        f"{len(found.rows)} rows of {experiments} experiments (throughputs and mean times; "
+        "peak resident memory; rows of less than 1 MiB left out), with 95 % intervals. Down "
+        "and right is better; the ring is the baseline, the grey cross the baseline "
+        "measured a second time."
+    )
     if found.left_out:
-        words += " Without a point: " + "; ".join(
-            f"{name} ({why})" for name, why in found.left_out.items()) + "."
+        words += (
+            " Without a point: "
+            + "; ".join(f"{name} ({why})" for name, why in found.left_out.items())
+            + "."
+        )
     return words

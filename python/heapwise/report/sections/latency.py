@@ -24,8 +24,9 @@ def build(view: View) -> dict[str, Any] | None:
             if split := split_quantile(group.quantity):
                 families.setdefault((split[0], group.parameters), []).extend(group.rows)
         for (quantity, parameters), rows in families.items():
-            measured = [row for row in rows
-                        if row.median and row.subject not in view.evidence.control_names]
+            measured = [
+                row for row in rows if row.median and row.subject not in view.evidence.control_names
+            ]
             if len({row.quantity for row in measured}) > 1:
                 title = _title(experiment.id, quantity, parameters)
                 unit = measured[0].unit

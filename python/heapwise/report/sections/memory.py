@@ -53,20 +53,30 @@ def build(view: View) -> dict[str, Any] | None:
     blocks = [_block(one) for one in memory_over_time(view.evidence)]
     groups = [_group_table(one) for one in group_memory(view.evidence)]
     over = _over_live_of_server(view)
-    return {"blocks": blocks, "groups": groups, "over_live": over} \
-        if blocks or over or _has_figures(groups) else None
+    return (
+        {"blocks": blocks, "groups": groups, "over_live": over}
+        if blocks or over or _has_figures(groups)
+        else None
+    )
 
 
 def _over_live_of_server(view: View) -> list[OverLive]:
-    """Of the load without a rate, under which the live bytes were counted; empty if they were not.
-    """
+    """Of the load without a rate, under which the live bytes were counted; empty if they were
+    not."""
     if view.run.plan.options.server is None:
         return []
-    live = [process.facts.peak_live_bytes for process in view.evidence.stored.processes
-            if process.facts.counting and process.status == "ok"]
-    rows = [row for group in view.groups if group.quantity == "peak_memory"
-            and group.cell.parameters.get("load") == CAPACITY for row in group.rows
-            if row.subject not in view.evidence.control_names]
+    live = [
+        process.facts.peak_live_bytes
+        for process in view.evidence.stored.processes
+        if process.facts.counting and process.status == "ok"
+    ]
+    rows = [
+        row
+        for group in view.groups
+        if group.quantity == "peak_memory" and group.cell.parameters.get("load") == CAPACITY
+        for row in group.rows
+        if row.subject not in view.evidence.control_names
+    ]
     return over_live(rows, next(iter(live), None))
 
 
@@ -91,8 +101,10 @@ def _bytes(value: float | None) -> str:
 def _block(one: MemoryOverTime) -> CellOverTime:
     scale = scale_for([max(band.middle) for band in one.bands], "bytes")
     title = cell_words(one.parameters)
-    lines = [memory.DrawnCurve(band.subject, band.seconds, band.low, band.middle, band.high)
-             for band in one.bands]
+    lines = [
+        memory.DrawnCurve(band.subject, band.seconds, band.low, band.middle, band.high)
+        for band in one.bands
+    ]
     drawn = memory.draw(lines, f"Memory over time {title}".strip(), scale.text, scale.factor)
     rows = [_row(band, scale) for band in one.bands]
     return CellOverTime(title, Markup(drawn), rows, one.left_out, one.unread)
@@ -101,8 +113,11 @@ def _block(one: MemoryOverTime) -> CellOverTime:
 def _row(band: Band, scale: Scale) -> tuple[str, str, str, str, str]:
     show = partial(scale.text)
     found = band.growth
-    words = "too short" if found is None else growth_words(
-        found.trend, found.per_hour, found.low, found.high)
+    words = (
+        "too short"
+        if found is None
+        else growth_words(found.trend, found.per_hour, found.low, found.high)
+    )
     mean = sum(band.middle) / len(band.middle)
     last = show(band.middle[-1])
     if band.lazy_free >= LEAST_SHARE * band.middle[-1] > 0:

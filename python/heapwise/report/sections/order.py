@@ -20,9 +20,13 @@ def build(view: View) -> dict[str, Any] | None:
     figures = []
     for experiment in view.run.experiments:
         first = experiment.quantities[0].name
-        moments = [moment for cell in view.evidence.cells[experiment.id] if cell.quantity == first
-                   for series in view.evidence.table[cell].values()
-                   for moment in _moments(series)]
+        moments = [
+            moment
+            for cell in view.evidence.cells[experiment.id]
+            if cell.quantity == first
+            for series in view.evidence.table[cell].values()
+            for moment in _moments(series)
+        ]
         if len(moments) > 3:
             title = f"{experiment.id}: {quantity_name(first)}, relative to its own median"
             figures.append((title, Markup(order.draw(moments, title))))
@@ -37,5 +41,7 @@ def _moments(series: Series) -> list[OrderPoint]:
     centre = series.median
     if centre <= 0:
         return []
-    return [OrderPoint(number, series.subject, float(np.median(values)) / centre)
-            for number, values in by_process.items()]
+    return [
+        OrderPoint(number, series.subject, float(np.median(values)) / centre)
+        for number, values in by_process.items()
+    ]

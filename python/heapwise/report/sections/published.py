@@ -32,20 +32,35 @@ def build(view: View) -> dict[str, Any] | None:
     for chart in charts(found):
         drawn.setdefault(pictures[chart.name], []).append(Markup(svg(chart)))
     return {
-        "report": report, "machines": list(report.machines.values()),
+        "report": report,
+        "machines": list(report.machines.values()),
         "programs": found.programs,
-        "changes": [] if view.run.plan.smoke else [
-            f"{spaced(name)} {setting_value(value)}" for name, value in found.changes.items()],
+        "changes": []
+        if view.run.plan.smoke
+        else [f"{spaced(name)} {setting_value(value)}" for name, value in found.changes.items()],
         "counts": [(word, number) for word, number in found.counts.items()],
-        "conclusions": [(judged, [statement_text(part) for part in judged.parts])
-                        for judged in found.conclusions],
-        "tables": [{
-            "table": each.table, "machine": report.machines[each.table.machine].title,
-            "rows": [(row, [(figure, *_shown(own))
-                            for figure, own in zip(row.figures, ours, strict=True)])
-                     for row, ours in zip(each.table.rows, each.ours, strict=True)],
-            "drawn": drawn.get(each.table.name, []),
-        } for each in found.tables],
+        "conclusions": [
+            (judged, [statement_text(part) for part in judged.parts])
+            for judged in found.conclusions
+        ],
+        "tables": [
+            {
+                "table": each.table,
+                "machine": report.machines[each.table.machine].title,
+                "rows": [
+                    (
+                        row,
+                        [
+                            (figure, *_shown(own))
+                            for figure, own in zip(row.figures, ours, strict=True)
+                        ],
+                    )
+                    for row, ours in zip(each.table.rows, each.ours, strict=True)
+                ],
+                "drawn": drawn.get(each.table.name, []),
+            }
+            for each in found.tables
+        ],
     }
 
 

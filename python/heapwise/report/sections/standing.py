@@ -17,8 +17,12 @@ from heapwise.wording.numbers import ends, scale_for, significant
 
 TITLE, ORDER = "At a glance", 21
 
-TABLES = (("speed", "Speed"), ("memory", "Memory"), ("latency", "Latency"),
-          ("more", "Other measures of memory, and all else"))
+TABLES = (
+    ("speed", "Speed"),
+    ("memory", "Memory"),
+    ("latency", "Latency"),
+    ("more", "Other measures of memory, and all else"),
+)
 OPEN = ("speed", "memory")
 """The others can be opened: rows that answer the first questions stand first."""
 
@@ -35,15 +39,18 @@ def build(view: View) -> dict[str, Any] | None:
     if len(found) < LEAST_ROWS or are_many_questions(view.evidence):
         return None
     names = _order(view, found)
-    tables = [_table(view, [s for s in found if _part(view, s) == part], names, title, part in OPEN)
-              for part, title in TABLES]
+    tables = [
+        _table(view, [s for s in found if _part(view, s) == part], names, title, part in OPEN)
+        for part, title in TABLES
+    ]
     return {"tables": [table for table in tables if table["rows"]], "short": short_name}
 
 
 def _part(view: View, standing: Standing) -> str:
     """Of memory the peak, and what an experiment on memory asks for first."""
-    first = next(e.quantities[0].name for e in view.run.experiments
-                 if e.id == standing.cell.experiment)
+    first = next(
+        e.quantities[0].name for e in view.run.experiments if e.id == standing.cell.experiment
+    )
     if standing.aspect in ("speed", "latency"):
         return standing.aspect
     leads = standing.quantity.name in (PEAK, first)
@@ -55,8 +62,9 @@ def _order(view: View, found: list[Standing]) -> list[str]:
     speed = [s for s in found if s.aspect == "speed"] or found
     behind = {name: _mean(s.places.get(name) for s in speed) for name in view.evidence.subjects}
     present = {name for s in found for name in s.places}
-    return sorted((name for name in behind if name in present),
-                  key=lambda name: behind[name] or float("inf"))
+    return sorted(
+        (name for name in behind if name in present), key=lambda name: behind[name] or float("inf")
+    )
 
 
 def _mean(places: Iterable[Rank | None]) -> float | None:
@@ -65,13 +73,19 @@ def _mean(places: Iterable[Rank | None]) -> float | None:
     return float(np.exp(np.mean(logs))) if logs else None
 
 
-def _table(view: View, found: list[Standing], names: list[str], title: str,
-           is_open: bool) -> dict[str, Any]:
+def _table(
+    view: View, found: list[Standing], names: list[str], title: str, is_open: bool
+) -> dict[str, Any]:
     present = [name for name in names if any(name in s.places for s in found)]
-    means = {name: _mean(s.places.get(name) for s in found) for name in present
-             if all(name in s.places and s.places[name].behind for s in found)}
+    means = {
+        name: _mean(s.places.get(name) for s in found)
+        for name in present
+        if all(name in s.places and s.places[name].behind for s in found)
+    }
     return {
-        "title": title, "open": is_open, "subjects": present,
+        "title": title,
+        "open": is_open,
+        "subjects": present,
         "rows": [_row(view, s, present) for s in found],
         "means": [_shade(means.get(name)) for name in present] if len(found) > 1 else [],
     }
@@ -81,10 +95,17 @@ def _row(view: View, standing: Standing, names: list[str]) -> dict[str, Any]:
     scale = scale_for([p.median for p in standing.places.values()], standing.quantity.unit)
     best = standing.places[standing.best]
     family, _, name = standing.cell.experiment.rpartition("/")
-    return {"experiment": name if _one_family(view) else f"{family}/{name}",
-            "cell": _cell_words(view, standing), "best": scale.text(best.median),
-            "cells": [_cell(standing.places[name], scale.text) if name in standing.places
-                      else _nothing(view, standing, name) for name in names]}
+    return {
+        "experiment": name if _one_family(view) else f"{family}/{name}",
+        "cell": _cell_words(view, standing),
+        "best": scale.text(best.median),
+        "cells": [
+            _cell(standing.places[name], scale.text)
+            if name in standing.places
+            else _nothing(view, standing, name)
+            for name in names
+        ],
+    }
 
 
 def _nothing(view: View, standing: Standing, name: str) -> dict[str, str]:
@@ -93,8 +114,7 @@ def _nothing(view: View, standing: Standing, name: str) -> dict[str, str]:
     status, reason = outcome(tried) if tried else ("ok", "")
     if status == "ok":
         return {"words": "", "class": "absent", "hint": "", "value": ""}
-    return {"words": spaced(status), "class": "lost", "hint": f"{name}: {reason}",
-            "value": ""}
+    return {"words": spaced(status), "class": "lost", "hint": f"{name}: {reason}", "value": ""}
 
 
 def _one_family(view: View) -> bool:
@@ -102,8 +122,7 @@ def _one_family(view: View) -> bool:
 
 
 def _cell_words(view: View, standing: Standing) -> str:
-    experiment = next(e for e in view.run.experiments
-                      if e.id == standing.cell.experiment)
+    experiment = next(e for e in view.run.experiments if e.id == standing.cell.experiment)
     settings, varying = standing.cell.parameters, view.varying(experiment)
     words = [quantity_name(standing.cell.quantity)]
     words += [setting(name, settings[name]) for name in varying if name in settings]
@@ -113,8 +132,11 @@ def _cell_words(view: View, standing: Standing) -> str:
 def _cell(place: Rank, show: Callable[[float], str]) -> dict[str, str]:
     if place.behind is None:
         return {"words": "–", "class": "absent", "hint": show(place.median), "value": ""}
-    between = "" if place.low is None or place.high is None else (
-        f", {ends(place.low if place.aside else max(1.0, place.low), place.high)} times")
+    between = (
+        ""
+        if place.low is None or place.high is None
+        else (f", {ends(place.low if place.aside else max(1.0, place.low), place.high)} times")
+    )
     shade = _shade(place.behind)
     if place.low is None:
         shade = {**shade, "words": f"{shade['words']}?"}

@@ -29,8 +29,11 @@ NOTHING = ("", "")
 
 
 def build(view: View) -> dict[str, Any] | None:
-    parts = [_part(view, experiment) for experiment in view.run.experiments
-             if experiment.is_of_programs and view.of(experiment)]
+    parts = [
+        _part(view, experiment)
+        for experiment in view.run.experiments
+        if experiment.is_of_programs and view.of(experiment)
+    ]
     return {"parts": parts} if parts else None
 
 
@@ -46,34 +49,60 @@ def picture(view: View) -> tuple[Markup, str] | None:
 
 def _part(view: View, experiment: Experiment) -> dict[str, Any]:
     tables = tree_tables(experiment, view.result.rows)
-    return {"experiment": experiment, "tables": [_table(view, table) for table in tables],
-            "figures": [figure for table in tables if (figure := _figure(view, table))],
-            "is_open": not has_curves(experiment)}
+    return {
+        "experiment": experiment,
+        "tables": [_table(view, table) for table in tables],
+        "figures": [figure for table in tables if (figure := _figure(view, table))],
+        "is_open": not has_curves(experiment),
+    }
 
 
 def _table(view: View, table: TreeTable) -> dict[str, Any]:
     scales = table.scales(QUANTITIES)
     published = {line.subject: _published(table, line) for line in table.lines}
-    machines = {f.machine: f.report for f in table.experiment.published
-                if any(f.machine in found for found in published.values())}
+    machines = {
+        f.machine: f.report
+        for f in table.experiment.published
+        if any(f.machine in found for found in published.values())
+    }
     return {
-        "provenance": {line.subject: provenance(view.evidence, (table.cell(WALL), line.subject))
-                       for line in table.lines},
-        "name": table.words(), "machines": list(machines.items()),
-        "columns": [(quantity_name(q), scale.label)
-                    for q, scale in scales.items()],
-        "groups": [(title, [_line(line, scales, [published[line.subject].get(machine, NOTHING)
-                                                 for machine in machines]) for line in lines])
-                   for title, lines in table.groups.items()],
+        "provenance": {
+            line.subject: provenance(view.evidence, (table.cell(WALL), line.subject))
+            for line in table.lines
+        },
+        "name": table.words(),
+        "machines": list(machines.items()),
+        "columns": [(quantity_name(q), scale.label) for q, scale in scales.items()],
+        "groups": [
+            (
+                title,
+                [
+                    _line(
+                        line,
+                        scales,
+                        [published[line.subject].get(machine, NOTHING) for machine in machines],
+                    )
+                    for line in lines
+                ],
+            )
+            for title, lines in table.groups.items()
+        ],
     }
 
 
-def _line(line: TreeLine, scales: dict[str, Scale], published: list[tuple[str, str]],
-          ) -> dict[str, Any]:
+def _line(
+    line: TreeLine,
+    scales: dict[str, Scale],
+    published: list[tuple[str, str]],
+) -> dict[str, Any]:
     wall = line.rows.get(WALL)
     return {
-        "subject": line.subject, "spec": line.spec, "trouble": line.trouble,
-        "missing": not line.spec.available, "control": line.control, "row": wall,
+        "subject": line.subject,
+        "spec": line.spec,
+        "trouble": line.trouble,
+        "missing": not line.spec.available,
+        "control": line.control,
+        "row": wall,
         "cells": [_cell(line, quantity, scale) for quantity, scale in scales.items()],
         "relation": relation(wall) if wall and not line.trouble else "",
         "interval": interval(wall) if wall and not line.trouble else "",
@@ -86,8 +115,11 @@ def _cell(line: TreeLine, quantity: str, scale: Scale) -> tuple[str, str, float 
     value, row = line.median(quantity), line.rows.get(quantity)
     if value is None or row is None:
         return "", "", None
-    ends = "" if row.ci_low is None or row.ci_high is None else (
-        f"{scale.number(row.ci_low)}–{scale.number(row.ci_high)}")
+    ends = (
+        ""
+        if row.ci_low is None or row.ci_high is None
+        else (f"{scale.number(row.ci_low)}–{scale.number(row.ci_high)}")
+    )
     return scale.number(value), ends, value
 
 
@@ -97,9 +129,13 @@ def _published(table: TreeTable, line: TreeLine) -> dict[str, tuple[str, str]]:
     for quantity in ("wall", "user", "system"):
         for figure in published_figures(table.experiment, line.subject, table.cell(quantity)):
             found.setdefault(figure.machine, {})[quantity] = f"{figure.value:.2f}"
-    return {machine: (times.get(WALL, ""),
-                      " ".join(f"{times[q]} {q}" for q in ("user", "system") if q in times))
-            for machine, times in found.items()}
+    return {
+        machine: (
+            times.get(WALL, ""),
+            " ".join(f"{times[q]} {q}" for q in ("user", "system") if q in times),
+        )
+        for machine, times in found.items()
+    }
 
 
 def _figure(view: View, table: TreeTable) -> tuple[Markup, str] | None:
@@ -110,16 +146,27 @@ def _figure(view: View, table: TreeTable) -> tuple[Markup, str] | None:
     curves = has_curves(table.experiment)
     kinds = [] if curves else list(GROUPS.values())
     if curves:
-        trails = [*(replace(trail, kind=0) for trail in trails if len(trail.marks) == 1),
-                  *(replace(trail, kind=number) for number, trail in enumerate(
-                      (trail for trail in trails if len(trail.marks) > 1), 1))]
+        trails = [
+            *(replace(trail, kind=0) for trail in trails if len(trail.marks) == 1),
+            *(
+                replace(trail, kind=number)
+                for number, trail in enumerate(
+                    (trail for trail in trails if len(trail.marks) > 1), 1
+                )
+            ),
+        ]
     title = f"Time against peak memory, {table.words()}"
     drawn = plane.draw(trails, kinds, title, (partial(show, unit="s"), _mebibytes))
-    caption = ("Medians of whole processes with 95 % intervals, both axes logarithmic. Down and "
-               "left is better. ")
-    caption += ("One curve for each runtime, its settings joined from lean (the ring) to generous; "
-                "a runtime without such a setting is a point." if curves else
-                "Kinds are told apart by colour and are not ranked against each other.")
+    caption = (
+        "Medians of whole processes with 95 % intervals, both axes logarithmic. Down and "
+        "left is better. "
+    )
+    caption += (
+        "One curve for each runtime, its settings joined from lean (the ring) to generous; "
+        "a runtime without such a setting is a point."
+        if curves
+        else "Kinds are told apart by colour and are not ranked against each other."
+    )
     left_out = [line.subject for line in table.lines if line.trouble]
     if left_out:
         caption += f" Without a point: {', '.join(left_out)}."
@@ -130,14 +177,20 @@ def _trails(view: View, table: TreeTable) -> list[plane.Trail]:
     """Points of one runtime in the order in which the experiment declares them."""
     order = {spec.name: place for place, spec in enumerate(table.experiment.subjects)}
     found: dict[str, plane.Trail] = {}
-    lines = [line for line in table.lines if not line.control and line.median(WALL) is not None
-             and line.median(PEAK)]
+    lines = [
+        line
+        for line in table.lines
+        if not line.control and line.median(WALL) is not None and line.median(PEAK)
+    ]
     for line in sorted(lines, key=lambda line: order[line.spec.name]):
         name = SubjectName.parse(line.subject).curve
         kind = group_place(line.spec.group)
         trail = found.setdefault(name, plane.Trail(short_name(name), [], kind))
-        trail.marks.append(plane.Mark(
-            short_name(line.subject), _triple(line.rows[WALL]), _triple(line.rows[PEAK], MIB)))
+        trail.marks.append(
+            plane.Mark(
+                short_name(line.subject), _triple(line.rows[WALL]), _triple(line.rows[PEAK], MIB)
+            )
+        )
     return list(found.values())
 
 
@@ -149,4 +202,3 @@ def _triple(row: Row, factor: float = 1.0) -> plane.Extent:
 
 def _mebibytes(number: float) -> str:
     return f"{significant(number)} MiB"
-

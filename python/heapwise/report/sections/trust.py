@@ -18,11 +18,14 @@ WORDS = {"pass": "passed", "warn": "warning", "fail": "failed", "unavailable": "
 def build(view: View) -> dict[str, Any] | None:
     sifted = view.evidence.sieve
     return {
-        "checks": [(check, WORDS[check.verdict], Markup(escape(_figures(check.figures),
-                                                               quote=False)))
-                   for check in view.result.trust.checks],
+        "checks": [
+            (check, WORDS[check.verdict], Markup(escape(_figures(check.figures), quote=False)))
+            for check in view.result.trust.checks
+        ],
         "preflight": [c for c in view.run.preflight if c.id != "V2"],
-        "kept": len(sifted.kept), "total": sifted.total, "removed": sum(sifted.removed.values()),
+        "kept": len(sifted.kept),
+        "total": sifted.total,
+        "removed": sum(sifted.removed.values()),
         "damaged": view.damaged_lines,
     }
 

@@ -20,13 +20,17 @@ def build(view: View) -> dict[str, Any] | None:
     run = view.run
     machine = run.machine
     return {
-        "run": run, "command": shlex.join(["heapwise", *(run.command_line[1:] or [run.plan.kind])]),
+        "run": run,
+        "command": shlex.join(["heapwise", *(run.command_line[1:] or [run.plan.kind])]),
         "program": _programs(run),
-        "facts": _facts(view), "memory": size(machine.memory_bytes),
+        "facts": _facts(view),
+        "memory": size(machine.memory_bytes),
         "peers": [s.peer for s in run.plan.subjects if s.peer and not s.control],
-        "machine_facts": [(k, v if isinstance(v, str) else json.dumps(v))
-                          for k, v in sorted(to_builtins(machine.facts).items())
-                          if v is not None],
+        "machine_facts": [
+            (k, v if isinstance(v, str) else json.dumps(v))
+            for k, v in sorted(to_builtins(machine.facts).items())
+            if v is not None
+        ],
         "when": _when(run.created, run.finished),
         "rounds": rounds(view.evidence),
     }
@@ -50,10 +54,11 @@ def _facts(view: View) -> list[tuple[str, str]]:
     machine = view.run.machine
     caches = ", ".join(f"{name} {size(bytes_)}" for name, bytes_ in machine.caches.items())
     found = [
-        ("Processor", f"{machine.cpu}, {machine.cores} cores"), ("Caches", caches),
-        ("Memory", f"{size(machine.memory_bytes)}, pages of "
-                   f"{size(machine.page_bytes)}"),
+        ("Processor", f"{machine.cpu}, {machine.cores} cores"),
+        ("Caches", caches),
+        ("Memory", f"{size(machine.memory_bytes)}, pages of {size(machine.page_bytes)}"),
         ("System", f"{machine.distribution}, {machine.kernel}, {machine.libc}"),
-        ("Host", f"{machine.user}@{machine.host}"), ("Compiler", "; ".join(map(str, view.builds))),
+        ("Host", f"{machine.user}@{machine.host}"),
+        ("Compiler", "; ".join(map(str, view.builds))),
     ]
     return [(name, value) for name, value in found if value]

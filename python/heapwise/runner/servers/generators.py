@@ -98,8 +98,12 @@ def _oha(printed: Printed) -> Measured:
     rows = list(csv.DictReader(io.StringIO(printed.stdout)))
     answered = [row for row in rows if row["status"][:1] in "123"]
     ends = [float(row["request-start"]) + float(row["request-duration"]) for row in rows]
-    return Measured(len(answered), len(rows) - len(answered), max(ends, default=0.0),
-                    [float(row["request-duration"]) for row in answered])
+    return Measured(
+        len(answered),
+        len(rows) - len(answered),
+        max(ends, default=0.0),
+        [float(row["request-duration"]) for row in answered],
+    )
 
 
 def _pgbench(printed: Printed) -> Measured:
@@ -140,8 +144,9 @@ def _answered_span(plans_s: Sequence[Sequence[float]]) -> float | None:
 def _redis_benchmark(printed: Printed) -> Measured:
     """With --csv: "test","rps","avg_latency_ms", ... ; the mean over the tests is harmonic, since
     each has as many requests."""
-    rates = [float(row["rps"]) for row in csv.DictReader(io.StringIO(printed.stdout))
-             if row.get("rps")]
+    rates = [
+        float(row["rps"]) for row in csv.DictReader(io.StringIO(printed.stdout)) if row.get("rps")
+    ]
     if not rates:
         raise ValueError("no rate in what redis-benchmark printed")
     rate = len(rates) / sum(1 / each for each in rates)
@@ -154,25 +159,29 @@ def _wrk(printed: Printed) -> Measured:
         raise ValueError("no number of requests in what wrk printed")
     seconds = float(found[2]) * {"ms": 0.001, "s": 1.0, "m": 60.0}[found[3]]
     refused = int(_number(r"Non-2xx or 3xx responses: (\d+)", printed.stdout) or 0)
-    lost = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)",
-                     printed.stdout)
+    lost = re.search(
+        r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", printed.stdout
+    )
     return Measured(int(found[1]), refused + sum(map(int, lost.groups() if lost else ())), seconds)
 
 
 def _memcslap(printed: Printed) -> Measured:
-    """"Time to set 20000 keys by 4 threads: 0.504 seconds."""
-    found = re.findall(r"^Time to (?:set|get)\s+(\d+) keys by .*:\s+([\d.]+) seconds",
-                       printed.stdout, re.MULTILINE)
+    """ "Time to set 20000 keys by 4 threads: 0.504 seconds."""
+    found = re.findall(
+        r"^Time to (?:set|get)\s+(\d+) keys by .*:\s+([\d.]+) seconds", printed.stdout, re.MULTILINE
+    )
     if not found:
         raise ValueError("no keys in what memcslap printed")
-    return Measured(sum(int(keys) for keys, _ in found), 0,
-                    sum(float(seconds) for _, seconds in found))
+    return Measured(
+        sum(int(keys) for keys, _ in found), 0, sum(float(seconds) for _, seconds in found)
+    )
 
 
 def _h2load(printed: Printed) -> Measured:
     """Its times count from the sending, with a rate too, so they are not read."""
-    found = re.search(r"requests: (\d+) total, \d+ started, (\d+) done, (\d+) succeeded",
-                      printed.stdout)
+    found = re.search(
+        r"requests: (\d+) total, \d+ started, (\d+) done, (\d+) succeeded", printed.stdout
+    )
     if not found:
         raise ValueError("no number of requests in what h2load printed")
     seconds = _number(r"finished in ([\d.]+)s", printed.stdout) or printed.seconds
@@ -224,13 +233,16 @@ def _sysbench(printed: Printed) -> Measured:
     seconds = _number(r"total time:\s+([\d.]+)s", text)
     if requests is None or seconds is None:
         raise ValueError("no number of events in what sysbench printed")
-    late = [float(ms) / 1000
-            for ms, number in re.findall(r"^\s*([\d.]+) \|[* ]*\s(\d+)$", text, re.MULTILINE)
-            for _ in range(int(number))]
+    late = [
+        float(ms) / 1000
+        for ms, number in re.findall(r"^\s*([\d.]+) \|[* ]*\s(\d+)$", text, re.MULTILINE)
+        for _ in range(int(number))
+    ]
     rate = _number(r"Target transaction rate: (\d+)/sec", text)
     share = None if rate is None else _share_of_queue(text, requests, rate * math.floor(seconds))
-    return Measured(round(requests), 0, seconds, late,
-                    None if share is None else share * math.floor(seconds))
+    return Measured(
+        round(requests), 0, seconds, late, None if share is None else share * math.floor(seconds)
+    )
 
 
 def _share_of_queue(text: str, answered: float, expected: float) -> float:
@@ -248,18 +260,29 @@ def _number(pattern: str, text: str) -> float | None:
     return float(found[1]) if found else None
 
 
-GENERATORS = {generator.name: generator for generator in (
-    Generator("oha", _oha, (("--no-tui",), ("--output-format", "csv"), ("--latency-correction",),
-                            ("-w",)), has_schedule=True),
-    Generator("pgbench", _pgbench, (("--log",),), has_schedule=True),
-    Generator("k6", _k6, (("--quiet",), (f"--out=json={K6_LINES}",)), has_schedule=True),
-    Generator("ghz", _ghz, (("-O", "json"),), has_schedule=True, with_rate=("--async",)),
-    Generator("sysbench", _sysbench, (("--histogram=on",), ("--report-interval=1",)),
-              has_schedule=True),
-    Generator("redis-benchmark", _redis_benchmark, (("--csv",),)),
-    Generator("wrk", _wrk),
-    Generator("h2load", _h2load),
-    Generator("memtier_benchmark", _memtier),
-    Generator("memcslap", _memcslap),
-)}
+GENERATORS = {
+    generator.name: generator
+    for generator in (
+        Generator(
+            "oha",
+            _oha,
+            (("--no-tui",), ("--output-format", "csv"), ("--latency-correction",), ("-w",)),
+            has_schedule=True,
+        ),
+        Generator("pgbench", _pgbench, (("--log",),), has_schedule=True),
+        Generator("k6", _k6, (("--quiet",), (f"--out=json={K6_LINES}",)), has_schedule=True),
+        Generator("ghz", _ghz, (("-O", "json"),), has_schedule=True, with_rate=("--async",)),
+        Generator(
+            "sysbench",
+            _sysbench,
+            (("--histogram=on",), ("--report-interval=1",)),
+            has_schedule=True,
+        ),
+        Generator("redis-benchmark", _redis_benchmark, (("--csv",),)),
+        Generator("wrk", _wrk),
+        Generator("h2load", _h2load),
+        Generator("memtier_benchmark", _memtier),
+        Generator("memcslap", _memcslap),
+    )
+}
 """By the name of the program."""

@@ -46,20 +46,30 @@ class Load:
         """rate: requests a second; None for as many as are answered. Problem E035 if the generator
         fails. Stopped by the user, the facts have no requests."""
         words = self.words if rate is not None else without_rate(self.words)
-        more: dict[str, Setting] = {"rate": f"{rate:.0f}" if rate else "",
-                                    "time": f"{self.seconds:g}"}
-        command = self.generator.complete([filled(word, {**values, **more}) for word in words],
-                                          has_rate=rate is not None)
+        more: dict[str, Setting] = {
+            "rate": f"{rate:.0f}" if rate else "",
+            "time": f"{self.seconds:g}",
+        }
+        command = self.generator.complete(
+            [filled(word, {**values, **more}) for word in words], has_rate=rate is not None
+        )
         place = self.folder / "load"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         output = place / "output"
         began = time.monotonic()
         # The launcher keeps the ends of an output alone, and here every line counts.
-        outcome = launch(Launch(
-            ["/bin/sh", "-c", 'exec "$@" >"$0"', str(output), *command], self.environment,
-            self.seconds + EXTRA_S, working_directory=str(place), cpus=self.cpus),
-            self.folder, stop)
+        outcome = launch(
+            Launch(
+                ["/bin/sh", "-c", 'exec "$@" >"$0"', str(output), *command],
+                self.environment,
+                self.seconds + EXTRA_S,
+                working_directory=str(place),
+                cpus=self.cpus,
+            ),
+            self.folder,
+            stop,
+        )
         if outcome.interrupted or stop.requested:
             return LoadFacts(generator=self.generator.name)
         facts = outcome.facts
@@ -71,11 +81,14 @@ class Load:
         wall = float(facts.wall_s or time.monotonic() - began)
         try:
             found = self.generator.parse(
-                Printed(output.read_text(errors="replace"), text, place, wall))
+                Printed(output.read_text(errors="replace"), text, place, wall)
+            )
         except (ValueError, KeyError, IndexError) as error:
-            raise Problem("E035", f"what {self.generator.name} printed cannot be read: {error}",
-                          do="see docs/how-to/measure-a-server.md for the versions that are known")\
-                from error
+            raise Problem(
+                "E035",
+                f"what {self.generator.name} printed cannot be read: {error}",
+                do="see docs/how-to/measure-a-server.md for the versions that are known",
+            ) from error
         return self._facts(found, rate, (facts.cpu_s or 0.0) / wall)
 
     def _facts(self, found: Measured, rate: float | None, busy: float) -> LoadFacts:
@@ -83,16 +96,21 @@ class Load:
         # Of a schedule the time is known; what came later is late, and no more of it.
         seconds = self.seconds if opened else found.seconds
         return LoadFacts(
-            generator=self.generator.name, open_loop=opened, intended_rate=rate,
+            generator=self.generator.name,
+            open_loop=opened,
+            intended_rate=rate,
             achieved_rate=found.requests / seconds if seconds else 0.0,
             schedule_share=_share(found, self.seconds) if opened else None,
             requests=found.requests,
-            errors=found.errors, generator_cpu=busy / max(1, len(self.cpus)),
-            histogram=_encoded(found.latencies_s) if opened and found.latencies_s else None)
+            errors=found.errors,
+            generator_cpu=busy / max(1, len(self.cpus)),
+            histogram=_encoded(found.latencies_s) if opened and found.latencies_s else None,
+        )
 
 
-def load_of(words: list[str], environment: dict[str, str], seconds: float, cpus: Sequence[int],
-            folder: Path) -> Load:
+def load_of(
+    words: list[str], environment: dict[str, str], seconds: float, cpus: Sequence[int], folder: Path
+) -> Load:
     """Problem E003 for a generator that is not known."""
     return Load(words, demand_generator(words), environment, seconds, cpus, folder)
 
@@ -104,8 +122,12 @@ def demand_generator(words: Sequence[str]) -> Generator:
     found = generator_of(words)
     if found is None:
         known = ", ".join(sorted(GENERATORS))
-        raise Problem("E003", f"--load {words[0] if words else ''}: no load generator of that name "
-                      "is known", why="Its output could not be read.", do=f"use one of {known}")
+        raise Problem(
+            "E003",
+            f"--load {words[0] if words else ''}: no load generator of that name is known",
+            why="Its output could not be read.",
+            do=f"use one of {known}",
+        )
     return found
 
 
@@ -126,5 +148,7 @@ def latency_values(load: LoadFacts) -> dict[str, float]:
     if load.histogram is None:
         return {}
     histogram = HdrHistogram.decode(load.histogram.encode())
-    return {f"latency_{name}": histogram.get_value_at_percentile(q) / 1e6
-            for name, q in QUANTILES.items()}
+    return {
+        f"latency_{name}": histogram.get_value_at_percentile(q) / 1e6
+        for name, q in QUANTILES.items()
+    }

@@ -40,14 +40,27 @@ QUANTITIES = [
     Quantity("latency_p99", "s", "lower", "the same"),
     Quantity("latency_p99_9", "s", "lower", "the same"),
     Quantity("latency_max", "s", "lower", "the same"),
-    Quantity("cpu_per_request", "ns", "lower", "processor time of the server for each request, its "
-             "start and end included"),
+    Quantity(
+        "cpu_per_request",
+        "ns",
+        "lower",
+        "processor time of the server for each request, its start and end included",
+    ),
     Quantity("peak_memory", "bytes", "lower", "high-water mark of its largest process"),
-    Quantity("tree_peak", "bytes", "lower", "most memory that all its processes had together, of "
-             "the moments looked at"),
+    Quantity(
+        "tree_peak",
+        "bytes",
+        "lower",
+        "most memory that all its processes had together, of the moments looked at",
+    ),
     Quantity("mean_memory", "bytes", "lower", "of all its processes together, over the time"),
-    Quantity("group_peak", "bytes", "lower", "most memory of its control group, by the kernel: its "
-             "processes, their page tables, the kernel's buffers, and files it was first to use"),
+    Quantity(
+        "group_peak",
+        "bytes",
+        "lower",
+        "most memory of its control group, by the kernel: its "
+        "processes, their page tables, the kernel's buffers, and files it was first to use",
+    ),
     Quantity("after_load", "bytes", "lower", "of all its processes, when the load ended"),
     Quantity("after_idle", "bytes", "lower", "the same at the end of the idle phase"),
     Quantity("ready_time", "s", "lower", "from its start until it answers"),
@@ -84,27 +97,39 @@ def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Pr
     options = _options(request, environment)
     prepared = prepare_compare(request.compare, environment)
     if len(prepared.plan.builds) > 1:
-        raise Problem("E003", "--serve measures one server under several allocators",
-                      do="give one command")
+        raise Problem(
+            "E003", "--serve measures one server under several allocators", do="give one command"
+        )
     rounds = request.compare.runs or ROUNDS
     loads = [CAPACITY, *(_share(share) for share in options.rates)]
     plan = replace(
-        prepared.plan, kind="run", experiments=[EXPERIMENT_ID], parameters={"load": loads},
-        min_rounds=rounds, max_rounds=rounds, precision=0.0, warm_up_rounds=0,
+        prepared.plan,
+        kind="run",
+        experiments=[EXPERIMENT_ID],
+        parameters={"load": loads},
+        min_rounds=rounds,
+        max_rounds=rounds,
+        precision=0.0,
+        warm_up_rounds=0,
         time_s=request.compare.time_s or 0.0,
-        options=structs.replace(prepared.plan.options, server=options, rounds_given=True))
-    return replace(prepared, plan=plan,
-                   experiments=[_experiment(plan, prepared.plan.subjects, loads)])
+        options=structs.replace(prepared.plan.options, server=options, rounds_given=True),
+    )
+    return replace(
+        prepared, plan=plan, experiments=[_experiment(plan, prepared.plan.subjects, loads)]
+    )
 
 
 def _demand_own_start(command: Sequence[str]) -> None:
     name = Path(command[0]).name
     if name not in ASKS_ANOTHER or (name == "systemd-run" and "--scope" in command):
         return
-    raise Problem("E003", f"{name} asks another process to start the server",
-                  why="So heapwise cannot give the server an allocator, nor see its memory.",
-                  do="give the command of the server itself, in its container if it has one: "
-                  "docs/how-to/measure-a-server.md#containers-and-services")
+    raise Problem(
+        "E003",
+        f"{name} asks another process to start the server",
+        why="So heapwise cannot give the server an allocator, nor see its memory.",
+        do="give the command of the server itself, in its container if it has one: "
+        "docs/how-to/measure-a-server.md#containers-and-services",
+    )
 
 
 def _share(share: float) -> str:
@@ -115,31 +140,50 @@ def _options(request: ServerRequest, environment: Mapping[str, str]) -> ServerOp
     try:
         words = shlex.split(request.load)
     except ValueError as error:
-        raise Problem("E003", f"--load cannot be taken apart: {error}",
-                      do="put the whole command in one kind of quotes, and its words in the other")\
-            from error
+        raise Problem(
+            "E003",
+            f"--load cannot be taken apart: {error}",
+            do="put the whole command in one kind of quotes, and its words in the other",
+        ) from error
     generator = demand_generator(words)
     found = shutil.which(words[0], path=environment.get("PATH", os.defpath))
     if found is None:
-        raise Problem("E010", f"the load generator {words[0]} is not installed",
-                      do="docs/how-to/measure-a-server.md says where to get it")
+        raise Problem(
+            "E010",
+            f"the load generator {words[0]} is not installed",
+            do="docs/how-to/measure-a-server.md says where to get it",
+        )
     has_rate = any(RATE in word for word in words)
     if request.rates and not has_rate:
-        raise Problem("E003", "--rates needs {rate} in --load", why="Else every allocator would "
-                      "get another load, and latencies could not be compared.",
-                      do=f"put {{rate}} where {generator.name} takes its rate")
+        raise Problem(
+            "E003",
+            "--rates needs {rate} in --load",
+            why="Else every allocator would get another load, and latencies could not be compared.",
+            do=f"put {{rate}} where {generator.name} takes its rate",
+        )
     if request.rates and not generator.has_schedule:
-        raise Problem("E003", f"{generator.name} sends no schedule, so --rates has no use",
-                      why="It waits for each answer, so it leaves out the requests that would have "
-                      "come while the server stood still, and with them the slow ones.",
-                      do="use oha or pgbench for latencies, or leave --rates and {rate} out for "
-                      "the throughput")
+        raise Problem(
+            "E003",
+            f"{generator.name} sends no schedule, so --rates has no use",
+            why="It waits for each answer, so it leaves out the requests that would have "
+            "come while the server stood still, and with them the slow ones.",
+            do="use oha or pgbench for latencies, or leave --rates and {rate} out for "
+            "the throughput",
+        )
     server, load = _processors(request.compare.cpus)
     return ServerOptions(
-        ready=request.ready, load=[str(Path(found).absolute()), *words[1:]],
-        rates=list(request.rates), load_s=request.load_s, window_s=request.window_s,
-        idle_s=request.idle_s, ready_s=request.ready_s, prepare=list(request.prepare),
-        server_cpus=server, load_cpus=load, recipe=request.recipe)
+        ready=request.ready,
+        load=[str(Path(found).absolute()), *words[1:]],
+        rates=list(request.rates),
+        load_s=request.load_s,
+        window_s=request.window_s,
+        idle_s=request.idle_s,
+        ready_s=request.ready_s,
+        prepare=list(request.prepare),
+        server_cpus=server,
+        load_cpus=load,
+        recipe=request.recipe,
+    )
 
 
 def _processors(asked: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -155,15 +199,30 @@ def _processors(asked: Sequence[int]) -> tuple[list[int], list[int]]:
 
 def _experiment(plan: Plan, subjects: list[Subject], loads: list[str]) -> Experiment:
     name = Path(plan.command[0]).name
-    specs = [SubjectSpec(subject.name, "inline", subject.title)
-             for subject in subjects if not subject.control]
+    specs = [
+        SubjectSpec(subject.name, "inline", subject.title)
+        for subject in subjects
+        if not subject.control
+    ]
     return Experiment(
-        schema=1, id=EXPERIMENT_ID, family=EXPERIMENT_ID,
+        schema=1,
+        id=EXPERIMENT_ID,
+        family=EXPERIMENT_ID,
         question=f"Which allocator suits the server {name}, and what does it buy?",
         isolates="the allocator: server, load, machine and the rate of requests stay the same",
         not_shown="other loads, networks (everything is on the loopback), and days of work",
-        parameters=[Parameter("load", "share of the capacity of the slowest allocator", list(loads),
-                              list(loads), changes_work=True)],
-        quantities=QUANTITIES, subjects=specs,
-        baseline=next(subject.name for subject in subjects if subject.baseline), repeats=1,
-        dropped_repeats=0)
+        parameters=[
+            Parameter(
+                "load",
+                "share of the capacity of the slowest allocator",
+                list(loads),
+                list(loads),
+                changes_work=True,
+            )
+        ],
+        quantities=QUANTITIES,
+        subjects=specs,
+        baseline=next(subject.name for subject in subjects if subject.baseline),
+        repeats=1,
+        dropped_repeats=0,
+    )

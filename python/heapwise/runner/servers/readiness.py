@@ -48,10 +48,14 @@ def parse_ready(text: str) -> Ready:
     fits = (
         (kind == "tcp" and re.fullmatch(r"(([^:\[\]]+|\[[0-9a-fA-F:.]+\]):)?\d+", plain.what))
         or (kind == "http" and re.match(r"https?://[^/]+", plain.what))
-        or (kind == "line" and what and _is_pattern(what)))
+        or (kind == "line" and what and _is_pattern(what))
+    )
     if not fits or not _has_port(plain):
-        raise Problem("E003", f"--ready {text} is not understood",
-                      do="write tcp:6379, tcp:[::1]:6379, http://127.0.0.1:8080/ or line:REGEX")
+        raise Problem(
+            "E003",
+            f"--ready {text} is not understood",
+            do="write tcp:6379, tcp:[::1]:6379, http://127.0.0.1:8080/ or line:REGEX",
+        )
     return Ready(kind, what)
 
 
@@ -92,7 +96,8 @@ def _answers_http(url: str) -> bool:
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
     opener = urllib.request.build_opener(
-        Here, urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting))
+        Here, urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting)
+    )
     try:
         with opener.open(url, timeout=TRY_S):
             return True

@@ -138,8 +138,13 @@ class ServerExecutor:
         self._c_library = system_peer()
         self._exempt: set[str] = set()
         self._is_counted = False
-        self._load: Load = load_of(options.load, self.environment, options.load_s,
-                                   options.load_cpus, self._place("generator"))
+        self._load: Load = load_of(
+            options.load,
+            self.environment,
+            options.load_s,
+            options.load_cpus,
+            self._place("generator"),
+        )
 
     def _place(self, name: str) -> Path:
         folder = self._folder.path / name
@@ -161,8 +166,10 @@ class ServerExecutor:
         baseline."""
         if self._options.rates:
             self._find_capacities(stop, record, next_number)
-        if not (self._is_counted or stop.requested or self._options.load_s > COUNTED_S) \
-                and (native_folder() / COUNTER).exists():
+        if (
+            not (self._is_counted or stop.requested or self._options.load_s > COUNTED_S)
+            and (native_folder() / COUNTER).exists()
+        ):
             record(self._count(stop, next_number()))
 
     def _count(self, stop: StopSwitch, number: int) -> Process:
@@ -170,22 +177,27 @@ class ServerExecutor:
         is in no figure but that of the most live bytes, and may fail."""
         self._is_counted = True
         baseline = next(subject for subject in self.plan.subjects if subject.baseline)
-        return self._measure(baseline, {"load": CAPACITY}, COUNTING_ROUND, number, stop, None,
-                             counts=True)
+        return self._measure(
+            baseline, {"load": CAPACITY}, COUNTING_ROUND, number, stop, None, counts=True
+        )
 
-    def _find_capacities(self, stop: StopSwitch, record: Sink,
-                         next_number: Callable[[], int]) -> None:
+    def _find_capacities(
+        self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]
+    ) -> None:
         for subject in self.plan.subjects:
             if subject.control or subject.name in self.rates or stop.requested:
                 continue
-            process = self._measure(subject, {"load": CAPACITY}, REFERENCE_ROUND, next_number(),
-                                    stop, None)
+            process = self._measure(
+                subject, {"load": CAPACITY}, REFERENCE_ROUND, next_number(), stop, None
+            )
             record(process)
             if process.status == "ok" and process.facts.load:
                 self.rates[subject.name] = float(process.facts.load.achieved_rate)
             elif subject.baseline and not stop.requested:
-                raise Problem("E030", f"the server failed under the baseline: {process.reason}"
-                              f"{_said(process)}")
+                raise Problem(
+                    "E030",
+                    f"the server failed under the baseline: {process.reason}{_said(process)}",
+                )
 
     def finish(self) -> list[str]:
         return []
@@ -193,14 +205,20 @@ class ServerExecutor:
     def after(self, process: Process) -> None:
         """Problem E030 if the baseline fails in the first round."""
         baseline = next(s.name for s in self.plan.subjects if s.baseline)
-        if process.subject == baseline and process.status not in ("ok", "discarded") \
-                and process.round <= 0 and process.status != "interrupted":
-            raise Problem("E030", f"the server failed under the baseline: {process.reason}"
-                          f"{_said(process)}")
+        if (
+            process.subject == baseline
+            and process.status not in ("ok", "discarded")
+            and process.round <= 0
+            and process.status != "interrupted"
+        ):
+            raise Problem(
+                "E030", f"the server failed under the baseline: {process.reason}{_said(process)}"
+            )
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
-        return self._measure(step.subject, step.parameters, step.round, number, stop, record,
-                             warm_up=step.warm_up)
+        return self._measure(
+            step.subject, step.parameters, step.round, number, stop, record, warm_up=step.warm_up
+        )
 
     def _rate(self, load: Setting) -> float | None:
         """Of a cell: a share of the capacity of the slowest. A whole number, as most generators
@@ -211,30 +229,59 @@ class ServerExecutor:
         rate = float(significant(share * min(self.rates.values())).replace(",", ""))
         return float(max(1, round(rate)))
 
-    def _measure(self, subject: Subject, cell: dict[str, Setting], round: int, number: int,
-                 stop: StopSwitch, record: Sink | None, *, warm_up: bool = True,
-                 counts: bool = False) -> Process:
+    def _measure(
+        self,
+        subject: Subject,
+        cell: dict[str, Setting],
+        round: int,
+        number: int,
+        stop: StopSwitch,
+        record: Sink | None,
+        *,
+        warm_up: bool = True,
+        counts: bool = False,
+    ) -> Process:
         """One server from its start to its end, with a sample if it and its load were sound.
         counts: with the counting probe in place of the one that looks for the allocator."""
         started_at = now()
-        values: dict[str, Setting] = {"port": free_port(), "folder": str(self._data_folder()),
-                                      "cache": str(self._place("cache"))}
+        values: dict[str, Setting] = {
+            "port": free_port(),
+            "folder": str(self._data_folder()),
+            "cache": str(self._place("cache")),
+        }
         ready = parse_ready(filled(self._ready, values))
         rate = self._rate(cell.get("load", CAPACITY))
         load = LoadFacts()
         if listens(ready):
             status: Status = "failed"
-            reason = f"port {ready.address[1] if ready.address else ''} is in use: another " \
+            reason = (
+                f"port {ready.address[1] if ready.address else ''} is in use: another "
                 "program answers there before the server was started"
-            return self._process(subject, cell, round, number, Outcome(), status, reason, load,
-                                 started_at, warm_up=warm_up)
+            )
+            return self._process(
+                subject,
+                cell,
+                round,
+                number,
+                Outcome(),
+                status,
+                reason,
+                load,
+                started_at,
+                warm_up=warm_up,
+            )
         self._prepare(values, stop)
         server = self._start(subject, number, values, ready, counts=counts)
         trouble = ""
         try:
-            load, trouble = self._use(server, ready, rate, values, stop,
-                                      must_work=not counts and (subject.baseline
-                                                                or subject.control))
+            load, trouble = self._use(
+                server,
+                ready,
+                rate,
+                values,
+                stop,
+                must_work=not counts and (subject.baseline or subject.control),
+            )
         finally:
             outcome = server.end()
         if stop.requested:
@@ -243,24 +290,50 @@ class ServerExecutor:
             return self._counted(subject, cell, number, outcome, load, trouble, started_at)
         self._learn(subject, outcome)
         status, reason = self._judge(subject, outcome, load, trouble)
-        process = self._process(subject, cell, round, number, outcome, status, reason, load,
-                                started_at, warm_up=warm_up)
+        process = self._process(
+            subject, cell, round, number, outcome, status, reason, load, started_at, warm_up=warm_up
+        )
         if status == "ok" and record is not None:
-            record(Sample(process=number, experiment=process.experiment, subject=subject.name,
-                          parameters=cell, round=round, repeat=0, warm_up=warm_up,
-                          values=_values(process, self._quantities)))
+            record(
+                Sample(
+                    process=number,
+                    experiment=process.experiment,
+                    subject=subject.name,
+                    parameters=cell,
+                    round=round,
+                    repeat=0,
+                    warm_up=warm_up,
+                    values=_values(process, self._quantities),
+                )
+            )
         return process
 
-    def _counted(self, subject: Subject, cell: dict[str, Setting], number: int, outcome: Outcome,
-                 load: LoadFacts, trouble: str, started_at: str) -> Process:
+    def _counted(
+        self,
+        subject: Subject,
+        cell: dict[str, Setting],
+        number: int,
+        outcome: Outcome,
+        load: LoadFacts,
+        trouble: str,
+        started_at: str,
+    ) -> Process:
         """Only live bytes are kept: the number of calls depends on how much the server worked."""
         totals = with_totals(outcome.facts, outcome.counts)
         facts = structs.replace(totals, calls=None, bytes_requested=None, sizes=None)
-        status: Status = "interrupted" if outcome.interrupted else \
-            "discarded" if trouble else "ok"
-        return self._process(subject, cell, COUNTING_ROUND, number,
-                             replace(outcome, facts=facts), status, trouble, load, started_at,
-                             warm_up=True)
+        status: Status = "interrupted" if outcome.interrupted else "discarded" if trouble else "ok"
+        return self._process(
+            subject,
+            cell,
+            COUNTING_ROUND,
+            number,
+            replace(outcome, facts=facts),
+            status,
+            trouble,
+            load,
+            started_at,
+            warm_up=True,
+        )
 
     def _data_folder(self) -> Path:
         folder = self._folder.path / "data"
@@ -272,23 +345,40 @@ class ServerExecutor:
         """Problem E034 if a command fails."""
         for text in self._options.prepare:
             command = filled(text, values)
-            outcome = launch(Launch(["/bin/sh", "-c", command], self.environment, 600.0,
-                                    keeps_output=True), self._place("commands"), stop)
+            outcome = launch(
+                Launch(["/bin/sh", "-c", command], self.environment, 600.0, keeps_output=True),
+                self._place("commands"),
+                stop,
+            )
             if not outcome.interrupted and outcome.facts.exit_code != 0:
                 raise Problem("E034", f"{command} {ending(outcome, 600.0)}")
 
-    def _start(self, subject: Subject, number: int, values: dict[str, Setting],
-               ready: Ready, *, counts: bool) -> Server:
+    def _start(
+        self,
+        subject: Subject,
+        number: int,
+        values: dict[str, Setting],
+        ready: Ready,
+        *,
+        counts: bool,
+    ) -> Server:
         peer = subject.peer
         library = (peer.path or "") if peer else ""
         # The counter forwards to the allocator behind it; the probe must not stand before one.
-        libraries = (str(native_part(COUNTER)), library) if counts else \
-            (library, str(native_part(PROBE)))
+        libraries = (
+            (str(native_part(COUNTER)), library) if counts else (library, str(native_part(PROBE)))
+        )
         environment = of_child(peer, self.environment, libraries, padding(self.plan.seed, number))
         build = self.plan.build_of(subject.name)
-        what = Launch([filled(word, values) for word in build.command], environment, LONGEST_S,
-                      self.plan.input_path, self.plan.working_directory,
-                      self._options.server_cpus, memory_moments=MOMENTS)
+        what = Launch(
+            [filled(word, values) for word in build.command],
+            environment,
+            LONGEST_S,
+            self.plan.input_path,
+            self.plan.working_directory,
+            self._options.server_cpus,
+            memory_moments=MOMENTS,
+        )
         call = Call(what, self._place("server"))
         reads = ready.kind == "line"
         server = Server(call.start(pass_stdout=reads), call, time.monotonic())
@@ -296,8 +386,16 @@ class ServerExecutor:
             server.listen()
         return server
 
-    def _use(self, server: Server, ready: Ready, rate: float | None, values: dict[str, Setting],
-             stop: StopSwitch, *, must_work: bool) -> tuple[LoadFacts, str]:
+    def _use(
+        self,
+        server: Server,
+        ready: Ready,
+        rate: float | None,
+        values: dict[str, Setting],
+        stop: StopSwitch,
+        *,
+        must_work: bool,
+    ) -> tuple[LoadFacts, str]:
         """What the load did, and what went wrong. Problem E035 if the load generator fails although
         the server runs and must work; under another allocator that may be the server's fault."""
 
@@ -327,11 +425,16 @@ class ServerExecutor:
             if not server.runs and not stop.requested:
                 trouble = "it ended after the load"
         return structs.replace(
-            load, ready_s=ready_s, began_s=began_s, ended_s=ended_s,
-            stopped_s=time.monotonic() - server.started), trouble
+            load,
+            ready_s=ready_s,
+            began_s=began_s,
+            ended_s=ended_s,
+            stopped_s=time.monotonic() - server.started,
+        ), trouble
 
-    def _put(self, server: Server, rate: float | None, values: dict[str, Setting],
-             stop: StopSwitch) -> LoadFacts:
+    def _put(
+        self, server: Server, rate: float | None, values: dict[str, Setting], stop: StopSwitch
+    ) -> LoadFacts:
         window_s = self._options.window_s
         if not window_s:
             return self._load.put(rate, values, stop)
@@ -342,8 +445,9 @@ class ServerExecutor:
         if subject.peer is None or not subject.peer.path:
             self._exempt |= own_allocators(outcome.identity, self._c_library)
 
-    def _judge(self, subject: Subject, outcome: Outcome, load: LoadFacts,
-               trouble: str) -> tuple[Status, str]:
+    def _judge(
+        self, subject: Subject, outcome: Outcome, load: LoadFacts, trouble: str
+    ) -> tuple[Status, str]:
         """The first thing that is wrong, the most certain first."""
         facts = outcome.facts
         if outcome.interrupted:
@@ -353,31 +457,61 @@ class ServerExecutor:
         if refusal := loader_refusal(outcome.stderr):
             return "wrong_allocator", refusal
         if trouble:
-            how = f" ({killed_words(facts) or facts.signal_name})" if facts.signal_name else \
-                f" (exit code {facts.exit_code})" if facts.exit_code else ""
+            how = (
+                f" ({killed_words(facts) or facts.signal_name})"
+                if facts.signal_name
+                else f" (exit code {facts.exit_code})"
+                if facts.exit_code
+                else ""
+            )
             crashed = facts.signal_name not in (None, *ENDED_BY, "SIGKILL")
             return "crashed" if crashed else "failed", trouble + how + _gone(facts)
         if subject.peer is not None and (
-                wrong := wrong_library(outcome.identity, subject.peer, self._exempt)):
+            wrong := wrong_library(outcome.identity, subject.peer, self._exempt)
+        ):
             return "wrong_allocator", wrong
-        if subject.peer is not None and subject.peer.path and facts.probe and \
-                facts.probe.lost_execs:
+        if (
+            subject.peer is not None
+            and subject.peer.path
+            and facts.probe
+            and facts.probe.lost_execs
+        ):
             lost = ", ".join(sorted({each.target for each in facts.probe.lost}))
             return "wrong_allocator", f"nothing was preloaded into {lost}, which it started"
         if facts.signal_name not in (None, *ENDED_BY, "SIGKILL"):
             return "crashed", f"crashed ({facts.signal_name}) when it was told to end"
         return load_trouble(load)
 
-    def _process(self, subject: Subject, cell: dict[str, Setting], round: int, number: int,
-                 outcome: Outcome, status: Status, reason: str, load: LoadFacts, started_at: str,
-                 *, warm_up: bool) -> Process:
+    def _process(
+        self,
+        subject: Subject,
+        cell: dict[str, Setting],
+        round: int,
+        number: int,
+        outcome: Outcome,
+        status: Status,
+        reason: str,
+        load: LoadFacts,
+        started_at: str,
+        *,
+        warm_up: bool,
+    ) -> Process:
         facts = structs.replace(outcome.facts, load=load)
         if status != "ok":
             facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
         return Process(
-            number=number, experiment=self.plan.experiments[0], subject=subject.name,
-            parameters=cell, round=round, status=status, reason=reason, warm_up=warm_up,
-            facts=facts, identity=outcome.identity, started_at=started_at)
+            number=number,
+            experiment=self.plan.experiments[0],
+            subject=subject.name,
+            parameters=cell,
+            round=round,
+            status=status,
+            reason=reason,
+            warm_up=warm_up,
+            facts=facts,
+            identity=outcome.identity,
+            started_at=started_at,
+        )
 
 
 def _is_ready(server: Server, ready: Ready) -> bool:
@@ -396,11 +530,17 @@ def load_trouble(load: LoadFacts) -> tuple[Status, str]:
     if (share := load.share()) is not None:
         busy = float(load.generator_cpu or 0.0)
         if busy > MOST_BUSY:
-            return "discarded", f"the load generator used {percent(busy)} of its processors, so " \
-                "its schedule was late by its own fault"
+            return (
+                "discarded",
+                f"the load generator used {percent(busy)} of its processors, so "
+                "its schedule was late by its own fault",
+            )
         if share < LEAST_SHARE:
-            return "discarded", f"{percent(share)} of the intended rate of " \
-                f"{load.intended_rate or 0:.0f} requests a second was reached"
+            return (
+                "discarded",
+                f"{percent(share)} of the intended rate of "
+                f"{load.intended_rate or 0:.0f} requests a second was reached",
+            )
     return "ok", ""
 
 
@@ -408,8 +548,10 @@ def _gone(facts: ProcessFacts) -> str:
     """Of a server that ended well by itself and left others: it has become a daemon."""
     if facts.exit_code != 0 or facts.stopped_by or not facts.lingering:
         return ""
-    return (": it went into the background, where it cannot be watched. Let it stay in the "
-            "foreground (nginx: daemon off; redis: --daemonize no)")
+    return (
+        ": it went into the background, where it cannot be watched. Let it stay in the "
+        "foreground (nginx: daemon off; redis: --daemonize no)"
+    )
 
 
 def _said(process: Process) -> str:
@@ -426,11 +568,16 @@ def _values(process: Process, quantities: set[str]) -> dict[str, float]:
         "ready_time": load.ready_s,
         "peak_memory": facts.peak_rss_bytes,
         "cpu_per_request": facts.cpu_s / _answered(load) * 1e9 if facts.cpu_s else None,
-        **latency_values(load), **memory_values(facts.memory, facts.peak_rss_bytes),
-        **group_values(facts.group), **_phases(facts.memory, load),
+        **latency_values(load),
+        **memory_values(facts.memory, facts.peak_rss_bytes),
+        **group_values(facts.group),
+        **_phases(facts.memory, load),
     }
-    return {name: float(value) for name, value in found.items()
-            if value is not None and name in quantities}
+    return {
+        name: float(value)
+        for name, value in found.items()
+        if value is not None and name in quantities
+    }
 
 
 def _answered(load: LoadFacts) -> int:
@@ -449,6 +596,8 @@ def _phases(curve: MemoryCurve | None, load: LoadFacts) -> dict[str, float]:
         inside = [kib for ms, kib in moments if ms <= seconds * 1000]
         return inside[-1] * KIB if inside else None
 
-    found = {"after_load": last_before(float(load.ended_s)),
-             "after_idle": last_before(float(load.stopped_s))}
+    found = {
+        "after_load": last_before(float(load.ended_s)),
+        "after_idle": last_before(float(load.stopped_s)),
+    }
     return {name: value for name, value in found.items() if value is not None}

@@ -14,8 +14,13 @@ from heapwise.trace.file import Trace
 Export = Callable[[Trace, list[CallStack]], bytes]
 
 EXPORTS: dict[str, Export] = {
-    ".pb.gz": pprof, ".speedscope.json": speedscope, ".dhat.json": dhat, ".folded": folded,
-    ".calls.folded": folded_calls, ".peak.folded": folded_peak, ".end.folded": folded_end,
+    ".pb.gz": pprof,
+    ".speedscope.json": speedscope,
+    ".dhat.json": dhat,
+    ".folded": folded,
+    ".calls.folded": folded_calls,
+    ".peak.folded": folded_peak,
+    ".end.folded": folded_end,
 }
 """By the end of the file's name; the longest that fits."""
 

@@ -34,18 +34,34 @@ def dhat(trace: Trace, stacks: list[CallStack]) -> bytes:
             point[name] = point.get(name, 0) + value
     summary = trace.summary
     moments = {"tg": 0, "tuth": 100} if lives else {}
-    return json.dumps({
-        "dhatFileVersion": 2, "mode": "heap", "verb": "Allocated", "bklt": lives, "bkacc": False,
-        "tu": "microseconds", "Mtu": "s", "cmd": " ".join(trace.command),
-        "pid": 0, "te": round(summary.wall_s * 1e6) if summary else 0, **moments,
-        "pps": list(points.values()), "ftbl": frames,
-    }).encode()
+    return json.dumps(
+        {
+            "dhatFileVersion": 2,
+            "mode": "heap",
+            "verb": "Allocated",
+            "bklt": lives,
+            "bkacc": False,
+            "tu": "microseconds",
+            "Mtu": "s",
+            "cmd": " ".join(trace.command),
+            "pid": 0,
+            "te": round(summary.wall_s * 1e6) if summary else 0,
+            **moments,
+            "pps": list(points.values()),
+            "ftbl": frames,
+        }
+    ).encode()
 
 
 def _has_lives(trace: Trace) -> bool:
     summary = trace.summary
-    return (summary is not None and summary.ns_a_unit > 0 and not trace.sample_every
-            and not summary.pauses and summary.kept_events == summary.events)
+    return (
+        summary is not None
+        and summary.ns_a_unit > 0
+        and not trace.sample_every
+        and not summary.pauses
+        and summary.kept_events == summary.events
+    )
 
 
 def _lives(stack: CallStack, us_a_unit: float) -> dict[str, int]:
@@ -54,6 +70,8 @@ def _lives(stack: CallStack, us_a_unit: float) -> dict[str, int]:
         "tl": round(stack.lifetime * us_a_unit),
         "mb": max(stack.most_bytes, stack.peak_bytes, stack.end_bytes),
         "mbk": max(stack.most_blocks, stack.peak_blocks, stack.end_blocks),
-        "gb": stack.peak_bytes, "gbk": stack.peak_blocks,
-        "eb": stack.end_bytes, "ebk": stack.end_blocks,
+        "gb": stack.peak_bytes,
+        "gbk": stack.peak_blocks,
+        "eb": stack.end_bytes,
+        "ebk": stack.end_blocks,
     }

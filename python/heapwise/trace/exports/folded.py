@@ -36,4 +36,5 @@ def _lines(stacks: list[CallStack], weight: Callable[[CallStack], int]) -> bytes
         names = [place.name.replace(";", ":") for place in stack.places] or ["unknown"]
         sums[";".join(names)] += weight(stack)
     return "".join(f"{names} {sum_}\n" for names, sum_ in sums.items() if sum_).encode(
-        errors="replace")
+        errors="replace"
+    )

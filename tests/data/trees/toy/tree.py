@@ -17,8 +17,10 @@ def nodes(d):
 
 n = max(depth, 6)
 lines = [f"stretch tree of depth {n + 1}\t check: {nodes(n + 1)}"]
-lines += [f"{1 << (n - d + 4)}\t trees of depth {d}\t check: {(1 << (n - d + 4)) * nodes(d)}"
-          for d in range(4, n + 1, 2)]
+lines += [
+    f"{1 << (n - d + 4)}\t trees of depth {d}\t check: {(1 << (n - d + 4)) * nodes(d)}"
+    for d in range(4, n + 1, 2)
+]
 lines.append(f"long lived tree of depth {n}\t check: {nodes(n)}")
 if manner == "hangs":
     time.sleep(600)
@@ -31,5 +33,8 @@ if manner == "crashes":
 if manner == "exits":
     sys.exit(7)
 if manner == "good":
-    print(f"heapwise-trees: collections={os.environ.get('TOY_COLLECTIONS', '3')} "
-          "longest_pause_s=0.004", file=sys.stderr)
+    print(
+        f"heapwise-trees: collections={os.environ.get('TOY_COLLECTIONS', '3')} "
+        "longest_pause_s=0.004",
+        file=sys.stderr,
+    )
