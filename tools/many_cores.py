@@ -176,7 +176,7 @@ def count(build: Path, work: str, threads: int, operations: int, shards: int) ->
 
 
 def shards_for(processors: int) -> int:
-    """As src/heap/shards.cpp chooses."""
+    """As src/heap/base/shards.cpp chooses."""
     return max(1, min(32, processors // 4))
 
 

@@ -1,8 +1,8 @@
 #include "override/allocating.hpp"
 
-#include "heap/general.hpp"
-#include "heap/operators.hpp"
-#include "heap/sealed_facts.hpp"
+#include "heap/base/sealed_facts.hpp"
+#include "heap/front/general.hpp"
+#include "heap/front/operators.hpp"
 #include "override/cpp_runtime.hpp"
 
 namespace heapwise::detail {

@@ -1,7 +1,7 @@
 // Calls of malloc from IFUNC resolvers, which run before the loader has given thread-local
 // variables their values: null would be taken for a cache. This library is relocated before the
 // programs that use it, so a resolver of its own comes first.
-#include "heap/caches.hpp"
+#include "heap/cache/caches.hpp"
 
 extern "C" {
 

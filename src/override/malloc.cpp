@@ -8,9 +8,9 @@
 
 #include <malloc.h>
 
-#include "heap/exported.hpp"
-#include "heap/general.hpp"
-#include "heap/purge_clock.hpp"
+#include "heap/front/exported.hpp"
+#include "heap/front/general.hpp"
+#include "heap/purge/purge_clock.hpp"
 
 using namespace heapwise::detail;
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <new>
 
-#include "heap/operators.hpp"
+#include "heap/front/operators.hpp"
 #include "override/allocating.hpp"
 #include "override/operator_paths.hpp"
 

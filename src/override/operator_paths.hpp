@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-#include "heap/general.hpp"
-#include "heap/sealed_facts.hpp"
+#include "heap/base/sealed_facts.hpp"
+#include "heap/front/general.hpp"
 
 namespace heapwise::detail {
 

@@ -5,7 +5,7 @@
 //
 // In the shared library only: a program that is linked statically has no other function of such a
 // name to be called then. There the thread does not start while there are rights to be lost
-// (heap/purge_clock.cpp).
+// (heap/purge/purge_clock.cpp).
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -21,8 +21,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "heap/purge_clock.hpp"
-#include "heap/start.hpp"
+#include "heap/front/start.hpp"
+#include "heap/purge/purge_clock.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

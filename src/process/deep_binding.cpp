@@ -8,7 +8,7 @@
 
 #include <dlfcn.h>
 
-#include "heap/options.hpp"
+#include "heap/base/options.hpp"
 
 namespace {
 

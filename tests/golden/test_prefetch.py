@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PREFETCH = re.compile(r"^\s+(prefetch\w*|prfm)\s", re.MULTILINE)
 
 
-@pytest.mark.parametrize("source", ["block_runs.cpp", "mixed.cpp"])
+@pytest.mark.parametrize("source", ["central/block_runs.cpp", "central/mixed.cpp"])
 def test_the_way_back_to_spans_prefetches(source: str) -> None:
     command = [
         "g++",

@@ -8,13 +8,13 @@
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 
-#include "heap/bins.hpp"
-#include "heap/caches.hpp"
-#include "heap/idle_caches.hpp"
-#include "heap/mixed.hpp"
-#include "heap/options.hpp"
-#include "heap/purge.hpp"
-#include "heap/start.hpp"
+#include "heap/base/options.hpp"
+#include "heap/cache/caches.hpp"
+#include "heap/cache/idle_caches.hpp"
+#include "heap/central/bins.hpp"
+#include "heap/central/mixed.hpp"
+#include "heap/front/start.hpp"
+#include "heap/purge/purge.hpp"
 #include "heap_blocks.hpp"
 #include "threads.hpp"
 

@@ -21,8 +21,8 @@
 
 #include "faulty/signed_blocks.hpp"
 #include "faulty/system.hpp"
-#include "heap/batches.hpp"
-#include "heap/relocation.hpp"
+#include "heap/central/batches.hpp"
+#include "heap/space/relocation.hpp"
 #include "os/os.hpp"
 #include "threads.hpp"
 

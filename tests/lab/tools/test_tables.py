@@ -170,7 +170,7 @@ def test_the_profiles_and_their_libraries_are_in_the_tables() -> None:
 
 
 def test_the_members_and_kinds_of_a_report_of_a_fault_are_in_the_table() -> None:
-    source = text_of("src/heap/fault_report.cpp")
+    source = text_of("src/heap/front/fault_report.cpp")
     written = set(re.findall(r'\\"(\w+)\\": ', source)) - {"thread", "stack"} | set(
         re.findall(r'(?:add_member|add_stack)\(\w+, "(\w+)"', source)
     )
@@ -178,13 +178,14 @@ def test_the_members_and_kinds_of_a_report_of_a_fault_are_in_the_table() -> None
     listed = [name for row in rows for name in re.findall(r"`(\w+)`", row[0])]
     assert sorted(listed) == sorted(written)
     [kinds] = [row[1] for row in rows if row[0] == "`kind`"]
-    known = names_of_struct("src/heap/fault_report.cpp", "names = {", "};", r'"([\w-]+)"')
+    known = names_of_struct("src/heap/front/fault_report.cpp", "names = {", "};", r'"([\w-]+)"')
     assert re.findall(r"`([\w-]+)`", kinds) == known
 
 
 def test_the_numbers_of_the_heap_are_in_the_table() -> None:
     rows = re.findall(
-        r'\{"([^"]+)", &heapwise_malloc_statistics::(\w+),', text_of("src/heap/statistics.cpp")
+        r'\{"([^"]+)", &heapwise_malloc_statistics::(\w+),',
+        text_of("src/heap/front/statistics.cpp"),
     )
     members = names_of_struct(
         "include/heapwise/malloc.h",
@@ -202,7 +203,7 @@ def test_the_numbers_of_the_heap_are_in_the_table() -> None:
 def test_the_defaults_of_the_heap_are_in_the_table() -> None:
     rows = table("docs/how-to/use-the-heap.md", "option |")
     listed = {re.sub(r"`HEAPWISE_MALLOC_(\w+)=.*", r"\1", row[0]).lower(): row[1] for row in rows}
-    source = text_of("src/heap/options.hpp")
+    source = text_of("src/heap/base/options.hpp")
     declared = r"^  (?:bool|std::uint32_t) (\w+) = (\w+);"
     for name, value in re.findall(declared, source, re.MULTILINE):
         words = {"false": "`0`", "true": "`1`"}
@@ -355,7 +356,7 @@ def test_the_order_of_locks_is_that_of_the_code() -> None:
         "space": "space",
         "batches": "batches",
     }
-    body = text_of("src/heap/start.cpp").split("void lock_all() {")[1].split("\n}")[0]
+    body = text_of("src/heap/front/start.cpp").split("void lock_all() {")[1].split("\n}")[0]
     taken = re.findall(
         r"lock_(\w+)\(\)|(starting)\.lock|the_(\w+quarantines|\w+stocks)\)"
         r"|the_(mixed_spans)\.|\.(purging)\(\)|the_(space)\.lock",

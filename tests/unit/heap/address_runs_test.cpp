@@ -1,4 +1,4 @@
-#include "heap/address_runs.hpp"
+#include "heap/base/address_runs.hpp"
 
 #include <array>
 #include <cstddef>

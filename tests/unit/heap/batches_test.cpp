@@ -1,4 +1,4 @@
-#include "heap/batches.hpp"
+#include "heap/central/batches.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "heap/bin.hpp"
+#include "heap/central/bin.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +14,8 @@
 #include <doctest/doctest.h>
 
 #include "contract/child.hpp"
-#include "heap/invalid.hpp"
-#include "heap/space.hpp"
+#include "heap/base/invalid.hpp"
+#include "heap/space/space.hpp"
 #include "os/os.hpp"
 #include "stress/contents.hpp"
 #include "stress/threads.hpp"

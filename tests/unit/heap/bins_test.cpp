@@ -1,4 +1,4 @@
-#include "heap/bins.hpp"
+#include "heap/central/bins.hpp"
 
 #include <csignal>
 #include <cstddef>
@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 
 #include "contract/child.hpp"
-#include "heap/caches.hpp"
-#include "heap/space.hpp"
+#include "heap/cache/caches.hpp"
+#include "heap/space/space.hpp"
 #include "surroundings.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "heap/block_runs.hpp"
+#include "heap/central/block_runs.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "heap/space.hpp"
+#include "heap/space/space.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"
 

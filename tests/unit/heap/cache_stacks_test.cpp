@@ -1,4 +1,4 @@
-#include "heap/cache_stacks.hpp"
+#include "heap/cache/cache_stacks.hpp"
 
 #include <array>
 #include <cstddef>

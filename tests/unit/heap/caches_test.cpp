@@ -1,5 +1,5 @@
-#include "heap/caches.hpp"
-#include "heap/idle_caches.hpp"
+#include "heap/cache/caches.hpp"
+#include "heap/cache/idle_caches.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 #include <heapwise/heap.hpp>
 
 #include "contract/child.hpp"
-#include "heap/space.hpp"
+#include "heap/space/space.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"
 

@@ -1,4 +1,4 @@
-#include "heap/invalid.hpp"
+#include "heap/base/invalid.hpp"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
-#include "heap/space.hpp"
+#include "heap/space/space.hpp"
 #include "surroundings.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "heap/large_quarantine.hpp"
+#include "heap/large/large_quarantine.hpp"
 
 #include <cstddef>
 #include <cstdint>

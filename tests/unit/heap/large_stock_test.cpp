@@ -1,4 +1,4 @@
-#include "heap/large_stock.hpp"
+#include "heap/large/large_stock.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,11 +10,11 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
-#include "heap/large_blocks.hpp"
-#include "heap/last_resort.hpp"
-#include "heap/shards.hpp"
-#include "heap/space.hpp"
-#include "heap/uncommon.hpp"
+#include "heap/base/shards.hpp"
+#include "heap/front/uncommon.hpp"
+#include "heap/large/large_blocks.hpp"
+#include "heap/purge/last_resort.hpp"
+#include "heap/space/space.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"
 

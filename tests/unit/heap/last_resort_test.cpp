@@ -1,4 +1,4 @@
-#include "heap/last_resort.hpp"
+#include "heap/purge/last_resort.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 
-#include "heap/options.hpp"
-#include "heap/space.hpp"
-#include "heap/uncommon.hpp"
+#include "heap/base/options.hpp"
+#include "heap/front/uncommon.hpp"
+#include "heap/space/space.hpp"
 #include "surroundings.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "heap/linked.hpp"
+#include "heap/base/linked.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "heap/mixed.hpp"
+#include "heap/central/mixed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
-#include "heap/space.hpp"
+#include "heap/space/space.hpp"
 #include "os/os.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"

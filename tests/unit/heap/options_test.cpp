@@ -1,4 +1,4 @@
-#include "heap/options.hpp"
+#include "heap/base/options.hpp"
 
 #include <cerrno>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "heap/owned.hpp"
+#include "heap/front/owned.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
-#include "heap/space.hpp"
+#include "heap/space/space.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"
 

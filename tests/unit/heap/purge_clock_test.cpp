@@ -1,4 +1,4 @@
-#include "heap/purge_clock.hpp"
+#include "heap/purge/purge_clock.hpp"
 
 #include <sched.h>
 #include <sys/syscall.h>
@@ -23,8 +23,8 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
-#include "heap/purge.hpp"
-#include "heap/space.hpp"
+#include "heap/purge/purge.hpp"
+#include "heap/space/space.hpp"
 #include "os/os.hpp"
 #include "surroundings.hpp"
 

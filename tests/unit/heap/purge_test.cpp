@@ -1,4 +1,4 @@
-#include "heap/purge.hpp"
+#include "heap/purge/purge.hpp"
 
 #include <cstddef>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
-#include "heap/space.hpp"
+#include "heap/space/space.hpp"
 #include "surroundings.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "heap/quarantine.hpp"
+#include "heap/cache/quarantine.hpp"
 
 #include <algorithm>
 #include <array>

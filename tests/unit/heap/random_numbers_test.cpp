@@ -1,4 +1,4 @@
-#include "heap/random_numbers.hpp"
+#include "heap/base/random_numbers.hpp"
 
 #include <algorithm>
 #include <array>

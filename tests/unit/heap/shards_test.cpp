@@ -1,4 +1,4 @@
-#include "heap/shards.hpp"
+#include "heap/base/shards.hpp"
 
 #include <barrier>
 #include <cstddef>
@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 
-#include "heap/caches.hpp"
-#include "heap/options.hpp"
+#include "heap/base/options.hpp"
+#include "heap/cache/caches.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"
 

@@ -1,5 +1,5 @@
 // The counting build's locks and lines, compiled here although the heap itself does not count.
-#include "heap/sharing.hpp"
+#include "heap/base/sharing.hpp"
 
 #include <mutex>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "heap/slice_map.hpp"
+#include "heap/space/slice_map.hpp"
 
 #include <algorithm>
 #include <cstddef>

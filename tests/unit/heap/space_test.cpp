@@ -1,4 +1,4 @@
-#include "heap/space.hpp"
+#include "heap/space/space.hpp"
 
 #include <algorithm>
 #include <cstddef>

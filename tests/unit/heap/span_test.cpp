@@ -1,4 +1,4 @@
-#include "heap/span.hpp"
+#include "heap/space/span.hpp"
 
 #include <algorithm>
 #include <cstddef>

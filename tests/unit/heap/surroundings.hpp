@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "heap/batches.hpp"
-#include "heap/bins.hpp"
-#include "heap/caches.hpp"
-#include "heap/idle_caches.hpp"
-#include "heap/mixed.hpp"
-#include "heap/options.hpp"
-#include "heap/start.hpp"
+#include "heap/base/options.hpp"
+#include "heap/cache/caches.hpp"
+#include "heap/cache/idle_caches.hpp"
+#include "heap/central/batches.hpp"
+#include "heap/central/bins.hpp"
+#include "heap/central/mixed.hpp"
+#include "heap/front/start.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "stress/contents.hpp"
 

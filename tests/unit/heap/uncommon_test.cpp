@@ -1,4 +1,4 @@
-#include "heap/uncommon.hpp"
+#include "heap/front/uncommon.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,10 +15,10 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
-#include "heap/large_blocks.hpp"
-#include "heap/large_stock.hpp"
-#include "heap/options.hpp"
-#include "heap/space.hpp"
+#include "heap/base/options.hpp"
+#include "heap/large/large_blocks.hpp"
+#include "heap/large/large_stock.hpp"
+#include "heap/space/space.hpp"
 #include "os/os.hpp"
 #include "stress/contents.hpp"
 #include "stress/threads.hpp"

@@ -1,4 +1,4 @@
-#include "heap/zeros.hpp"
+#include "heap/base/zeros.hpp"
 
 #include <algorithm>
 #include <array>

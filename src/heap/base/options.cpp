@@ -1,0 +1,109 @@
+#include "heap/base/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+
+#include "heap/base/shards.hpp"
+#include "options/environment.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+constinit options the_options;
+
+namespace {
+
+using std::string_view;
+
+bool read_invalid_free(string_view value, options& into) noexcept {
+  if (value == "abort")
+    into.invalid_free = when_invalid::abort;
+  else if (value == "warn")
+    into.invalid_free = when_invalid::warn;
+  else if (value == "ignore")
+    into.invalid_free = when_invalid::ignore;
+  else
+    return false;
+  return true;
+}
+
+bool read_out_of_memory(string_view value, options& into) noexcept {
+  if (value != "null" && value != "abort") return false;
+  into.abort_without_memory = value == "abort";
+  return true;
+}
+
+bool read_huge_pages(string_view value, options& into) noexcept {
+  constexpr std::array<string_view, 4> names{"never", "0", "1", "always"}; // by huge_pages
+  const auto* const name = std::ranges::find(names, value);
+  if (name == names.end()) return false;
+  into.huge_pages = static_cast<huge_pages>(name - names.begin());
+  return true;
+}
+
+/// The value is copied: the program may change its environment.
+bool read_report(string_view value, options& into) noexcept {
+  if (value.empty() || value.size() >= sizeof into.report) return false;
+  std::copy_n(value.data(), value.size(), into.report);
+  into.report[value.size()] = 0;
+  return true;
+}
+
+bool read_purge_thread(string_view value, options& into) noexcept {
+  if (value != "0" && value != "1") return false;
+  into.purge_thread = value == "1" ? purge_threads::any : purge_threads::none;
+  return true;
+}
+
+/// Only the profiles that check every call keep call sites.
+bool read_call_sites(string_view value, options& into) noexcept {
+  if constexpr (chosen_profile::keeps_states) return read_switch<&options::call_sites>(value, into);
+  return value == "0";
+}
+
+constexpr auto longest_delay = std::numeric_limits<std::uint32_t>::max();
+
+constexpr option<options> known[] = {
+    {"STATS", read_switch<&options::stats>, "0 or 1"},
+    {"INVALID_FREE", read_invalid_free, "abort, warn or ignore"},
+    {"PURGE_THREAD", read_purge_thread, "0 or 1"},
+    {"PURGE_DELAY_MS", read_number<&options::purge_delay_ms, 0U, longest_delay>, "milliseconds"},
+    {"OUT_OF_MEMORY", read_out_of_memory, "null or abort"},
+    {"LIMIT_MIB", read_mib<&options::limit_bytes>, "a number of MiB above 0"},
+    {.name = "SHARDS",
+     .read = read_number<&options::shards, 1U, std::uint32_t{most_shards}>,
+     .allowed = "1 to 32",
+     .has_old_name = false},
+    {.name = "REPORT", .read = read_report, .allowed = "a path of a file", .has_old_name = false},
+    {.name = "HUGE_PAGES",
+     .read = read_huge_pages,
+     .allowed = "never, 0, 1 or always",
+     .has_old_name = false},
+    {.name = "GUARD_EVERY",
+     .read = read_number<&options::guard_every, 0U, longest_delay>,
+     .allowed = "a number of refills, or 0",
+     .has_old_name = false},
+    {.name = "DEEP_BINDING",
+     .read = read_switch<&options::deep_binding>,
+     .allowed = "0 or 1",
+     .has_old_name = false},
+    {.name = "CALL_SITES",
+     .read = read_call_sites,
+     .allowed = "0, or 1 in the profiles guarded and hardened",
+     .has_old_name = false},
+};
+
+constexpr variables<options> of_the_heap{
+    .prefix = "HEAPWISE_MALLOC_", .options = known, .old_prefix = "HEAPWISE_"};
+
+} // namespace
+
+bool read_options() noexcept {
+  if (os::environment() == nullptr) return false;
+  read_environment(of_the_heap, the_options);
+  return true;
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,55 @@
+// What the environment asks of the heap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "heap/base/profile.hpp"
+#include "heap/base/sealed_facts.hpp"
+
+namespace heapwise::detail {
+
+enum class when_invalid : std::uint8_t { abort, warn, ignore };
+
+/// What is asked of the system; the values from `asked` on ask for huge pages.
+enum class huge_pages : std::uint8_t {
+  never,         // small pages from the start
+  by_the_system, // nothing, until memory goes back for the first time; then small pages
+  asked,         // huge pages until then
+  always,        // huge pages, even if the system fills up what went back
+};
+
+/// Which thread of the heap's own gives memory back.
+enum class purge_threads : std::uint8_t {
+  none,
+  without_rights, ///< one that cannot keep rights that its process gives up
+  any,
+};
+
+/// The defaults, until the environment says otherwise. docs/how-to/use-the-heap.md describes them.
+struct alignas(seal_alignment) options {
+  bool stats = false; // HEAPWISE_MALLOC_STATS, and so on
+  when_invalid invalid_free = when_invalid::abort;
+  purge_threads purge_thread = purge_threads::without_rights;
+  std::uint32_t purge_delay_ms = 500;
+  bool abort_without_memory = false; // HEAPWISE_MALLOC_OUT_OF_MEMORY
+  std::size_t limit_bytes = static_cast<std::size_t>(-1);
+  std::uint32_t shards = 0; // 0: as the processors need
+  char report[256] = {};    // the file for reports of faults; empty: none
+  detail::huge_pages huge_pages = detail::huge_pages::by_the_system;
+  // On average, one refill of this many takes its block from the guarded pages; 0: none does.
+  std::uint32_t guard_every = chosen_profile::keeps_states ? 64 : 0;
+  bool deep_binding = false; // RTLD_DEEPBIND has its effect
+  bool call_sites = false;   // keep the calls that allocate and free each block
+};
+
+/// Read once, when the heap starts, or as soon as there is an environment; the defaults until then.
+/// Then they are sealed.
+extern options the_options;
+
+/// Effects: reads HEAPWISE_MALLOC_*, and the old names HEAPWISE_* of the same options. An unknown
+/// option or value is reported in one line, and the default stays. Returns: whether there is an
+/// environment.
+bool read_options() noexcept;
+
+} // namespace heapwise::detail

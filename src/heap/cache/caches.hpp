@@ -1,0 +1,72 @@
+// Which thread has which cache: taken at a thread's first call, passed on when it ends.
+#pragma once
+
+#include <cstddef>
+
+#include "heap/base/profile.hpp"
+#include "heapwise/detail/config.hpp"
+#include "heapwise/detail/heap_cache.hpp"
+#include "heapwise/detail/size_classes.hpp"
+
+namespace heapwise::detail {
+
+/// Stands for "no cache yet": its stacks are empty and have no room.
+extern const heap_cache no_cache;
+
+/// Returns: a cache that stands for none, as the pointers of threads have it. Nobody writes to it:
+/// the loader has made its pages read-only.
+constexpr heap_cache* stand_in(const heap_cache& none) noexcept {
+  return const_cast<heap_cache*>(&none);
+}
+
+/// The cache of a thread in a profile that checks every call, which alone has this variable.
+/// `current_cache` stays at "no cache yet" there, so that paths which programs have inlined end at
+/// the library's functions.
+extern __thread heap_cache* hidden_cache;
+
+/// Returns: the calling thread's cache, or one that stands for none.
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE heap_cache*& cache_in_use() noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    return hidden_cache;
+  } else {
+    return current_cache;
+  }
+}
+
+/// Returns: the calling thread's cache, made or taken over if need be; nullptr in a thread that has
+/// ended as far as the heap is concerned, and without memory.
+[[nodiscard]] heap_cache* own_cache() noexcept;
+
+/// Returns: the calling thread's shard. Where there may be several, the thread gets a cache if it
+/// has none. Requires: no lock is held.
+[[nodiscard]] std::size_t own_shard() noexcept;
+
+/// Returns: as `refill`, or a block in a guarded page if it is the turn of this one. For callers
+/// whose blocks come back by a path that looks at the address: those that programs have inlined do
+/// not.
+[[nodiscard]] void* sample_or_refill(std::size_t class_index) noexcept;
+
+/// Returns: a block of the class straight from its bin, or nullptr.
+[[nodiscard]] void* allocate_uncached(size_class class_index) noexcept;
+
+/// Effects: gives a free block of the class straight to its span.
+void release_uncached(void* block, size_class class_index) noexcept;
+
+/// Effects: from now on the caches of threads that end are passed on, if the system has room for
+/// that. Later calls do nothing.
+void watch_thread_exits() noexcept;
+
+/// Effects: in a thread whose thread-local storage has no values yet: gives it the one that stands
+/// for "no cache".
+void use_no_cache() noexcept;
+
+/// Effects: from now on the heap serves the calling thread without a cache.
+void forgo_cache() noexcept;
+
+/// Effects: gives all blocks of the calling thread's cache to the bins.
+void empty_own_cache() noexcept;
+
+/// Returns: the bytes of the free blocks in the calling thread's cache.
+[[nodiscard]] std::size_t own_cached_bytes() noexcept;
+
+} // namespace heapwise::detail

@@ -1,0 +1,201 @@
+#include "heap/front/uncommon.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "heap/base/invalid.hpp"
+#include "heap/base/no_memory.hpp"
+#include "heap/checks/block_states.hpp"
+#include "heap/checks/guarded_pages.hpp"
+#include "heap/checks/tags.hpp"
+#include "heap/front/checked_paths.hpp"
+#include "heap/front/general.hpp"
+#include "heap/front/lookup.hpp"
+#include "heap/front/owned.hpp"
+#include "heap/large/large_blocks.hpp"
+#include "heap/large/large_guard.hpp"
+#include "heap/large/large_quarantine.hpp"
+#include "heap/purge/purge_clock.hpp"
+#include "heap/space/huge_pages.hpp"
+#include "heap/space/space.hpp"
+#include "heapwise/detail/config.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+namespace {
+
+// Below this, copying is as fast as asking the system to move pages.
+constexpr std::size_t worth_moving_bytes = std::size_t{1} << 20;
+
+/// A block that had to move gets this part of its size as room to grow.
+constexpr std::size_t room_part = 2;
+
+/// Returns: the same block, longer or shorter at its place, or nullptr.
+void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
+  const std::size_t slices = slices_of(size_bytes + large_guard_bytes());
+  const std::size_t bytes = round_up(size_bytes, os::page_bytes());
+  if (bytes == block.bytes) return the_space.begin_of(block); // the system need not be asked
+  if (slices > block.slices && !the_space.extend(block, slices)) return nullptr;
+  if (!lower_guard(block)) { // then it has the bytes that it has
+    return bytes <= block.bytes ? the_space.begin_of(block) : nullptr;
+  }
+  // The slices that it no longer needs go back, except for the room of a block that grows. This is
+  // done first, since pages are hidden up to the end of the slices that are left.
+  if (slices + slices / room_part < block.slices) {
+    if constexpr (chosen_profile::clears) discard_behind(block, slices * slice_bytes);
+    the_space.give(block, slices);
+    block.touched_bytes = std::min(block.touched_bytes, slices * slice_bytes);
+    notice_free_memory();
+  }
+  set_bytes(block, bytes);
+  block.touched_bytes = std::max(block.touched_bytes, bytes);
+  std::byte* const begin = the_space.begin_of(block);
+  // The room need not be resident.
+  const std::size_t unused_bytes = block.touched_bytes - bytes;
+  if (unused_bytes >= worth_purging_slices * slice_bytes &&
+      purge_slices(begin + bytes, unused_bytes)) {
+    block.touched_bytes = bytes;
+  }
+  return begin;
+}
+
+relocated copy_large(span& from, span& to) noexcept {
+  std::memcpy(the_space.begin_of(to), the_space.begin_of(from), from.bytes);
+  return relocated::copied;
+}
+
+/// Effects: tries to resize the block where it is. Requires: `make_large` has failed. Before it
+/// failed, it may have freed the slices behind the block.
+/// Returns: the block, or nullptr without memory.
+void* resize_at_last(span& block, std::size_t size_bytes) noexcept {
+  void* const same = resize_in_place(block, size_bytes);
+  if (same != nullptr) return same;
+  raise_guard(block); // it may have been lowered for a move
+  return no_memory();
+}
+
+void* move_large(span& block, std::size_t size_bytes) noexcept {
+  const std::size_t slices = slices_of(size_bytes);
+  span* new_span = make_large(size_bytes, slice_bytes, slices / room_part, false);
+  // Where there is no room to grow, the block itself may still fit.
+  if (new_span == nullptr) new_span = make_large(size_bytes, slice_bytes, 0, false);
+  if (new_span == nullptr) return resize_at_last(block, size_bytes);
+  // Pages move without a hidden one, as one mapping.
+  const bool worth_moving = block.slices * slice_bytes >= worth_moving_bytes && lower_guard(block);
+  relocated how =
+      worth_moving ? the_space.relocate(block, *new_span) : copy_large(block, *new_span);
+  if (how == relocated::target_lost) {
+    retire_large(*new_span);
+    new_span = make_large(size_bytes, slice_bytes, 0, false);
+    if (new_span == nullptr) return resize_at_last(block, size_bytes);
+    how = copy_large(block, *new_span);
+  }
+  if (how == relocated::source_lost) {
+    retire_large(block);
+  } else {
+    release_large(block, how == relocated::moved);
+  }
+  return the_space.begin_of(*new_span);
+}
+
+/// Returns: whether the bytes stay in a block. A smaller one is not worth a copy until this one
+/// wastes half of its bytes.
+bool is_worth_keeping(std::size_t block_bytes, std::size_t size_bytes) noexcept {
+  return size_bytes <= block_bytes && size_bytes > block_bytes / 2;
+}
+
+void* move_anywhere(void* block, const measured& known, std::size_t size_bytes) noexcept {
+  void* to = nullptr;
+  if (known.owner != nullptr) {
+    to = allocate_owned(*known.owner, size_bytes, granule_bytes);
+  } else {
+    span* const new_span = size_bytes > known.bytes ? make_growing(size_bytes) : nullptr;
+    if (new_span != nullptr) to = the_space.begin_of(*new_span);
+    if (to == nullptr) to = allocate(size_bytes);
+  }
+  if (to == nullptr) return nullptr;
+  std::memcpy(to, block, std::min(known.bytes, size_bytes));
+  deallocate(block);
+  return to;
+}
+
+/// Effects: as resize, for blocks that do not stay where they are because of their class.
+HEAPWISE_NOINLINE void* resize_otherwise(void* block, std::size_t size_bytes) noexcept {
+  const measured known = measure(without_tag(block));
+  if (known.bytes == 0) {
+    invalid_free(block, known.what.why);
+    return nullptr;
+  }
+  const found& what = known.what;
+  if (what.use == slice_use::large && size_bytes > std::min(known.bytes, max_small_bytes)) {
+    if (too_large(size_bytes)) return no_memory();
+    void* const same = resize_in_place(*what.record, size_bytes);
+    return same != nullptr ? same : move_large(*what.record, size_bytes);
+  }
+  if (what.use == slice_use::large && what.record->grows && size_bytes >= worth_growing_bytes) {
+    return block;
+  }
+  if (is_worth_keeping(known.bytes, size_bytes)) return block;
+  return move_anywhere(block, known, size_bytes);
+}
+
+} // namespace
+
+void* allocate_large(std::size_t size_bytes, std::size_t alignment, bool zeroed) noexcept {
+  span* const new_span = make_large(size_bytes, alignment, 0, zeroed);
+  return new_span == nullptr ? no_memory() : the_space.begin_of(*new_span);
+}
+
+void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noexcept {
+  if (!std::has_single_bit(alignment)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return allocate_large(size_bytes, alignment, false);
+}
+
+void release_uncommon(void* block) noexcept {
+  if constexpr (chosen_profile::samples_guards) {
+    if (the_guards.release(static_cast<std::byte*>(block))) return;
+  }
+  const found what = look_up(block);
+  if constexpr (chosen_profile::keeps_states) {
+    // A large block is gone for good when it is freed, so an address that was one is remembered.
+    if (what.use == slice_use::large) {
+      the_space.granule_class(block).store(block_states::freed, std::memory_order_relaxed);
+    } else if (what.why == invalid::no_block && the_space.record(the_space.slice_of(block)) &&
+               the_space.granule_class(block).load(std::memory_order_relaxed) ==
+                   block_states::freed) {
+      return invalid_free(block, invalid::freed_before);
+    }
+  }
+  if (what.use == slice_use::large) {
+    release_large(*what.record, false);
+  } else if (what.use == slice_use::owned) {
+    release_owned(block, *what.record);
+  } else {
+    invalid_free(block, what.why);
+  }
+}
+
+std::size_t usable_bytes(const void* block) noexcept {
+  if constexpr (chosen_profile::keeps_states) expect_block(block);
+  const measured known = measure(without_tag(block));
+  if (known.bytes == 0) invalid_free(block, known.what.why);
+  return known.bytes;
+}
+
+void* resize(void* block, std::size_t size_bytes) noexcept {
+  if constexpr (chosen_profile::keeps_states) expect_block(block);
+  const size_class class_index = small_class_of(without_tag(block));
+  if (class_index != no_class && (is_worth_keeping(usable_bytes_of(class_index), size_bytes) ||
+                                  (is_small(size_bytes) && class_for(size_bytes) == class_index))) {
+    return block;
+  }
+  return resize_otherwise(block, size_bytes);
+}
+
+} // namespace heapwise::detail
