@@ -19,6 +19,7 @@
 #include "launcher/options.hpp"
 #include "launcher/probe_lines.hpp"
 #include "launcher/processors.hpp"
+#include "launcher/starter.hpp"
 #include "launcher/supervisor.hpp"
 #include "launcher/throttling.hpp"
 
@@ -39,6 +40,7 @@ struct measured {
 
   started_child child;
   outcome end;
+  std::uint64_t start_ns = 0;
   double wall_s = 0;
   processors seen;
   control_group group;
@@ -52,39 +54,46 @@ struct measured {
   probe_lines lines;
 };
 
-void start_and_watch(const launch_options& options, supervisor& watcher, measured& result) {
+/// Returns: false if the program was not to be started.
+bool start_and_watch(const launch_options& options, supervisor& watcher, measured& result) {
   const handed_files files{options.environment};
+  const starter beside{options.starter};
+  if (!beside.wait()) return false;
   const std::uint64_t start_ns = now_ns();
   result.child = start_child(options, files, result.group);
-  if (result.child.pid <= 0) return;
+  if (result.child.pid <= 0) return true;
   if (result.group.is_own() && !result.child.in_own_group) {
     result.group.give_up("the program could not enter its control group");
   }
   result.charged.begin(result.child.entering_ns);
-  result.end = watcher.watch(result.child, options.timeout_s, out, err, result.memory);
+  result.start_ns = start_ns + result.child.entering_ns;
+  result.end = watcher.watch(result.child, options.timeout_s, beside, out, err, result.memory);
   result.charged.end();
   const std::uint64_t program_ns = result.end.end_ns - start_ns - result.child.entering_ns;
   result.wall_s = static_cast<double>(program_ns) * 1e-9;
+  return true;
 }
 
-void run(const launch_options& options, measured& result) {
+/// Returns: false if the program was not to be started.
+bool run(const launch_options& options, measured& result) {
   supervisor watcher;
   if (options.memory_moments != 0) result.group.prepare();
-  result.seen.look_before();
+  if (options.starter < 0) result.seen.look_before(); // beside another, every moment is shared
   const throttling before = throttling::now();
   const std::int64_t steal = read_steal_ticks();
   const std::int64_t psi = read_psi_cpu_us();
-  start_and_watch(options, watcher, result);
+  if (!start_and_watch(options, watcher, result)) return false;
   const std::int64_t steal_after = read_steal_ticks();
   const std::int64_t psi_after = read_psi_cpu_us();
   result.steal_ticks = steal < 0 ? -1 : steal_after - steal;
   result.psi_cpu_us = psi < 0 ? -1 : psi_after - psi;
   result.throttled = throttling::now().since(before);
   result.counted.stop();
-  result.seen.look_after();
+  if (options.starter < 0) result.seen.look_after();
   result.group.remove();
   result.own_peak_bytes = read_own_peak_bytes(); // before the lines of the probe fill memory
   result.lines = probe_lines::compact(find_setting(options.environment, probe_variables.path));
+  return true;
 }
 
 void write_number_or_null(json_line& line, const char* name, std::int64_t number) {
@@ -134,13 +143,16 @@ void write_output(json_line& line, bool passed_on) {
   line.field("error_bytes", err.bytes());
 }
 
-std::string_view describe(const measured& result, bool passed_on) {
+std::string_view describe(const measured& result, const launch_options& options) {
   static char buffer[512 * 1024]; // a memory curve at its longest
   json_line line{buffer, sizeof buffer};
   line.open('{').field("schema", 1).field("wall_s", result.wall_s);
+  if (options.starter >= 0) {
+    line.field("start_ns", result.start_ns).field("end_ns", result.end.end_ns);
+  }
   write_usage(line, result.end);
   write_ending(line, result);
-  write_output(line, passed_on);
+  write_output(line, options.pass_stdout);
   result.child.affinity.write(line.key("affinity"));
   line.field("spin_before_ns", result.seen.spin_before_ns());
   line.field("spin_after_ns", result.seen.spin_after_ns());
@@ -196,9 +208,9 @@ int launch(int argc, char** argv, char** environment) {
   if (!read_launch_options(argc, argv, environment, options)) return exit_bad_usage;
   if (options.attached != 0) return attach(options);
   static measured result{options};
-  run(options, result);
+  if (!run(options, result)) return 0;
   const bool saved = save(out, options.stdout_path) && save(err, options.stderr_path);
-  if (write_result(options.result_path, describe(result, options.pass_stdout)) && saved) return 0;
+  if (write_result(options.result_path, describe(result, options)) && saved) return 0;
   std::fprintf(stderr, "error E050: a result could not be written (%s)\n", std::strerror(errno));
   return exit_not_written;
 }

@@ -19,7 +19,8 @@ bool complain(const char* what, const char* about, const char* why) {
       stderr,
       "error E003: %s%s%s\n      %s\n  do: heapwise-launch [--timeout S] [--stdin FILE] "
       "[--stdout FILE | --pass-stdout] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] "
-      "[--result FILE] [--environment DESCRIPTOR]\n      [--memory-moments N] -- PROGRAM ARGS...\n"
+      "[--result FILE] [--environment DESCRIPTOR]\n      [--memory-moments N] [--starter SOCKET] "
+      "-- PROGRAM ARGS...\n"
       "  or heapwise-launch --attach PID --timeout S --memory-moments N [--result FILE]\n",
       what, about[0] == '\0' ? "" : " ", about, why);
   return false;
@@ -52,6 +53,14 @@ bool take_moments(const char* value, launch_options& options) {
   return true;
 }
 
+bool take_starter(const char* value, launch_options& options) {
+  char* end = nullptr;
+  const long file = std::strtol(value, &end, 10);
+  options.starter = static_cast<int>(file);
+  return (end != value && *end == '\0' && file > STDERR_FILENO && file <= INT_MAX) ||
+         complain("--starter cannot be", value, "It needs an open socket above descriptor 2.");
+}
+
 bool take_attached(const char* value, launch_options& options) {
   char* end = nullptr;
   const long number = std::strtol(value, &end, 10);
@@ -72,6 +81,7 @@ bool take_value(const char* name, char* value, launch_options& options) {
   }
   if (is("--environment")) return take_environment(value, options);
   if (is("--memory-moments")) return take_moments(value, options);
+  if (is("--starter")) return take_starter(value, options);
   if (is("--attach")) return take_attached(value, options);
   const char** path = is("--stdin")       ? &options.stdin_path
                       : is("--stdout")    ? &options.stdout_path

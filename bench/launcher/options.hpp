@@ -17,9 +17,10 @@ struct launch_options {
   bool pass_stdout = false;          ///< the program writes to the launcher's own stdout
   bool pinned = false;
   cpu_list cpus;
-  int memory_moments = 0;   ///< the most that the memory curve keeps; 0: it does not look
-  pid_t attached = 0;       ///< not 0: nothing is started, and the memory of this one is looked at
-  char** program = nullptr; ///< null-terminated, the program first
+  int memory_moments = 0; ///< the most that the memory curve keeps; 0: it does not look
+  int starter = -1;       ///< a socket that says when the program starts (starter.hpp); -1: at once
+  pid_t attached = 0;     ///< not 0: nothing is started, and the memory of this one is looked at
+  char** program = nullptr;     ///< null-terminated, the program first
   char** environment = nullptr; ///< null-terminated; what the program gets
 };
 

@@ -81,9 +81,11 @@ supervisor::supervisor() {
   parent_ = watch_parent();
 }
 
-outcome supervisor::watch(const started_child& child, double timeout_s, output_stream& out,
-                          output_stream& err, memory_curve& memory) {
+outcome supervisor::watch(const started_child& child, double timeout_s, const starter& beside,
+                          output_stream& out, output_stream& err, memory_curve& memory) {
   child_ = child;
+  beside_ = beside;
+  partner_ = beside.descriptor();
   memory.start(child.pid, now_ns());
   if (timeout_s > 0) {
     deadline_ns_ =
@@ -101,13 +103,14 @@ void supervisor::poll_once(output_stream& out, output_stream& err, memory_curve&
   pollfd watched[] = {{signals_, POLLIN, 0},
                       {child_.stdout_pipe, POLLIN, 0},
                       {child_.stderr_pipe, POLLIN, 0},
-                      {parent_, POLLIN, 0}};
+                      {parent_, POLLIN, 0},
+                      {partner_, POLLIN, 0}};
   const std::uint64_t now = now_ns();
   const std::uint64_t next_ns = std::min(deadline_ns_, memory.due_ns());
   const std::uint64_t left_ns = next_ns > now ? next_ns - now : 0;
   const timespec left{static_cast<time_t>(left_ns / second_ns),
                       static_cast<long>(left_ns % second_ns)};
-  ppoll(watched, 4, next_ns == UINT64_MAX ? nullptr : &left, nullptr);
+  ppoll(watched, 5, next_ns == UINT64_MAX ? nullptr : &left, nullptr);
   const bool ended_before = ended();
   if (watched[0].revents != 0) take_signals();
   const bool ends_now = ended() && !ended_before;
@@ -120,6 +123,10 @@ void supervisor::poll_once(output_stream& out, output_stream& err, memory_curve&
     parent_ = -1;
     outcome_.stopped_by = "parent";
     ask_to_end();
+  }
+  if (watched[4].revents != 0) {
+    partner_ = -1;
+    end_at_once();
   }
   if (ended()) memory.stop();
   if (now_ns() >= memory.due_ns()) memory.look();
@@ -167,6 +174,7 @@ void supervisor::reap() {
     if (pid != child_.pid) continue;
     outcome_.end_ns = now_ns();
     outcome_.status = status;
+    beside_.tell_end();
     // Processes that it left may still be writing: a moment for them, then they are killed.
     enter(phase::leftovers, leftover_ns);
   }
@@ -198,6 +206,12 @@ void supervisor::ask_to_end() {
   kill(-child_.pid, SIGTERM);
   kill(-child_.pid, SIGCONT);
   enter(phase::asked_to_end, patience_ns);
+}
+
+void supervisor::end_at_once() {
+  if (ended()) return;
+  kill(-child_.pid, SIGKILL);
+  enter(phase::killed, leftover_ns);
 }
 
 void supervisor::on_stop(int signal) {

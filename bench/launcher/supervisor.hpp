@@ -7,6 +7,7 @@
 
 #include "launcher/child.hpp"
 #include "launcher/memory_curve.hpp"
+#include "launcher/starter.hpp"
 #include "launcher/stream.hpp"
 
 namespace heapwise::bench {
@@ -35,10 +36,11 @@ class supervisor {
   /// Before the child starts: the signals that end a run are blocked and read from a descriptor.
   supervisor();
 
-  /// Drains, times out, reaps, and looks at the memory while the child runs. Returns when no
+  /// Drains, times out, reaps, and looks at the memory while the child runs. Tells `beside` when
+  /// the child has ended, and kills the child when the stream of `beside` ends. Returns when no
   /// process of the child's tree is left.
-  outcome watch(const started_child& child, double timeout_s, output_stream& out,
-                output_stream& err, memory_curve& memory);
+  outcome watch(const started_child& child, double timeout_s, const starter& beside,
+                output_stream& out, output_stream& err, memory_curve& memory);
 
  private:
   enum class phase { running, asked_to_end, killed, leftovers };
@@ -50,6 +52,7 @@ class supervisor {
   void add(const rusage& usage);
   void add_late(const rusage& usage);
   void ask_to_end();
+  void end_at_once();
   void enter(phase next, std::uint64_t deadline_ns);
   void on_stop(int signal);
   void on_deadline();
@@ -58,6 +61,7 @@ class supervisor {
   [[nodiscard]] bool ended() const { return outcome_.end_ns != 0; }
 
   started_child child_;
+  starter beside_{-1};
   outcome outcome_;
   phase phase_ = phase::running;
   std::uint64_t deadline_ns_ = UINT64_MAX;
@@ -65,6 +69,7 @@ class supervisor {
   bool tree_gone_ = false; ///< it and all its descendants
   int signals_ = -1;
   int parent_ = -1;
+  int partner_ = -1; ///< the socket of `beside_` while it is watched
 };
 
 } // namespace heapwise::bench

@@ -324,6 +324,10 @@ class LauncherFacts(Record, frozen=True):
     """That came after its end."""
 
     stopped_by: str | None = None
+    start_ns: Count | None = None
+    """By the monotonic clock. Only of a process that ran beside another."""
+
+    end_ns: Count | None = None
     memory: MemoryCurve | None = None
     """None: nobody looked, or the program ended before."""
 

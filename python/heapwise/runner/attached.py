@@ -39,7 +39,7 @@ def watch_memory(pid: int, seconds: float, stop: StopSwitch) -> LauncherFacts:
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0) as launcher:
             stop.guard(launcher)
             launcher.wait()
-            stop.guard(None)
+            stop.guard()
         try:
             return msgspec.json.decode(result.read_bytes(), type=LauncherFacts)
         except (OSError, ValueError) as error:

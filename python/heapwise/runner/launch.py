@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,13 +65,21 @@ class Call:
         for file in self._files.values():
             file.unlink(missing_ok=True)
 
-    def start(self, *, pass_stdout: bool = False) -> subprocess.Popen[bytes]:
-        """The launcher; with ``pass_stdout`` its stdout is a pipe that the program writes to."""
+    def start(
+        self, *, pass_stdout: bool = False, starter: socket.socket | None = None
+    ) -> subprocess.Popen[bytes]:
+        """The launcher; with ``pass_stdout`` its stdout is a pipe that the program writes to.
+
+        starter: it says when the program starts (bench/launcher/starter.hpp); None: at once.
+        """
         environment = self.what.environment | {
             "HEAPWISE_PROBE_OUT": str(self._files["probe"]),
             "HEAPWISE_COUNT_OUT": str(self._files["count"]),
         }
         flags = ["--pass-stdout"] if pass_stdout else []
+        sockets = [] if starter is None else [starter.fileno()]
+        for number in sockets:
+            flags += ["--starter", str(number)]
         with in_memory(environment) as file:
             return subprocess.Popen(
                 self._arguments([*flags, "--environment", str(file.fileno())]),
@@ -79,7 +88,7 @@ class Call:
                 stdout=subprocess.PIPE if pass_stdout else subprocess.DEVNULL,
                 process_group=0,
                 env={"PATH": "/usr/bin:/bin"},
-                pass_fds=[file.fileno()],
+                pass_fds=[file.fileno(), *sockets],
             )
 
     def outcome(self, code: int, complaint: bytes) -> Outcome:
@@ -141,7 +150,7 @@ def launch(what: Launch, folder: Path, stop: StopSwitch) -> Outcome:
             launcher.kill()
             _, complaint = launcher.communicate()
         finally:
-            stop.guard(None)
+            stop.guard()
     if stop.requested:
         return Outcome(interrupted=True)
     return call.outcome(launcher.returncode, complaint)

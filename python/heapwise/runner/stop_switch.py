@@ -21,7 +21,7 @@ class StopSwitch:
     def __init__(self) -> None:
         self.requested = False
         self._times = 0
-        self._child: subprocess.Popen[bytes] | None = None
+        self._children: tuple[subprocess.Popen[bytes], ...] = ()
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -34,21 +34,21 @@ class StopSwitch:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def guard(self, child: subprocess.Popen[bytes] | None) -> None:
-        """``child``, a launcher, is ended when the user stops us."""
-        self._child = child
+    def guard(self, *children: subprocess.Popen[bytes]) -> None:
+        """These launchers, and no others, are ended when the user stops us."""
+        self._children = children
         if self.requested:
-            self._end_child()
+            self._end_children()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.requested = True
         self._times += 1
-        self._end_child()
+        self._end_children()
 
-    def _end_child(self) -> None:
-        child = self._child
-        if child is None or child.returncode is not None:
-            return
-        # it ends what it started; only the impatient third Ctrl-C kills it
-        with suppress(ProcessLookupError):
-            os.kill(child.pid, signal.SIGTERM if self._times < 3 else signal.SIGKILL)
+    def _end_children(self) -> None:
+        # A launcher ends what it started; only the impatient third Ctrl-C kills it.
+        how = signal.SIGTERM if self._times < 3 else signal.SIGKILL
+        for child in self._children:
+            if child.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.kill(child.pid, how)

@@ -78,7 +78,7 @@ def stream(
             raise
         finally:
             complaint = _end(launcher)
-            stop.guard(None)
+            stop.guard()
     try:
         return call.outcome(launcher.returncode, complaint), noise
     except Problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -448,3 +449,69 @@ def test_passed_stdout_is_nobody_elses(native: Path, options: list[str]) -> None
     assert done.returncode == 2
     assert "--pass-stdout cannot be used here" in done.stderr
     assert done.stdout == ""
+
+
+def waiting(native: Path, result: Path, starter: socket.socket) -> list[str]:
+    """The launcher of a shell command that waits for its starter."""
+    options = ["--result", str(result), "--starter", str(starter.fileno())]
+    return [str(native / "heapwise-launch"), *options, "--", "/bin/sh", "-c"]
+
+
+def test_a_starter_says_when_the_program_starts(native: Path, toy: str, tmp_path: Path) -> None:
+    for word, what in ((b"s", "started"), (b"", "never")):
+        ours, theirs = socket.socketpair()
+        out, mark = tmp_path / f"result-{what}", tmp_path / f"mark-{what}"
+        launcher = subprocess.Popen(
+            [
+                native / "heapwise-launch",
+                "--result",
+                out,
+                "--starter",
+                str(theirs.fileno()),
+                "--",
+                "/bin/sh",
+                "-c",
+                f"touch {mark}; exec {toy} exit 3",
+            ],
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+        time.sleep(0.05)
+        assert not mark.exists()
+        if word:
+            ours.send(word)
+            assert ours.recv(1) == b"e"
+        ours.close()
+        assert launcher.wait(timeout=20) == 0
+        assert mark.exists() == bool(word)
+        assert out.exists() == bool(word)
+    result = json.loads((tmp_path / "result-started").read_text())
+    assert result["exit_code"] == 3
+    assert set(result) == KEYS | {"start_ns", "end_ns"}
+    taken_s = (result["end_ns"] - result["start_ns"]) * 1e-9
+    assert taken_s == pytest.approx(result["wall_s"])
+
+
+def test_a_program_ends_at_once_with_its_starter(native: Path, toy: str, tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    out = tmp_path / "result"
+    launcher = subprocess.Popen(
+        [
+            native / "heapwise-launch",
+            "--result",
+            out,
+            "--starter",
+            str(theirs.fileno()),
+            "--",
+            "/bin/sh",
+            "-c",
+            "trap '' TERM; sleep 60 & sleep 60",
+        ],
+        pass_fds=[theirs.fileno()],
+    )
+    theirs.close()
+    ours.send(b"s")
+    time.sleep(0.1)
+    ours.close()
+    assert launcher.wait(timeout=20) == 0
+    assert json.loads(out.read_text())["signal_name"] == "SIGKILL"
