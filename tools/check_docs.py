@@ -1,5 +1,5 @@
 """Checks what the documents promise: links to and from them, code, commands, places that nobody
-should name, and the language of the whole tree.
+should name, the pages of the design, and the language of the whole tree.
 
 Usage: check_docs.py [ROOT]      exit 0: every promise holds; 1: the broken ones are printed.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from docs import code, language, links, places, reach
+from docs import code, design, language, links, places, reach
 from docs.tree import text_files
 
 WITH_CODE = ("README.md", "CONTRIBUTING.md")
@@ -22,6 +22,7 @@ def offences(root: Path) -> Iterator[str]:
     for file in text_files(root.resolve()):
         yield from links.offences(file)
         yield from places.offences(file)
+        yield from design.offences(file)
         yield from language.offences(file)
         if file.name in WITH_CODE or file.name.startswith("docs/how-to/"):
             yield from code.offences(file)

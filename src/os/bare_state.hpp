@@ -1,5 +1,5 @@
 // What a bare thread is doing, so that a fork can wait until it does nothing that a child would
-// find half done (docs/decisions/0132-forks-in-signal-handlers.md).
+// find half done (docs/design/heap.md#fork).
 #pragma once
 
 #include <array>

@@ -3,7 +3,7 @@
 A function of the C library may be taken by a library that allocates in there, waits for a lock, or
 uses thread-local variables of its own. The heap and the collector must not call such a function
 while they hold a lock that an allocation takes, in a thread without a C library, or while threads
-stand still (docs/decisions/0229-system-calls-by-instructions.md). A new name needs a reason here.
+stand still (docs/design/heap.md#system-calls). A new name needs a reason here.
 """
 
 from __future__ import annotations

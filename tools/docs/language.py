@@ -42,7 +42,7 @@ class Rule:
         return self.only is None or bool(self.only.match(name))
 
 
-PAGES = re.compile(r"README\.md|CONTRIBUTING\.md|SECURITY\.md|docs/(?:how-to/)?[\w-]+\.md$")
+PAGES = re.compile(r"README\.md|CONTRIBUTING\.md|SECURITY\.md|docs/(?:how-to/|design/)?[\w-]+\.md$")
 """Which readers take for the whole of the project, and read once."""
 
 RULES = (

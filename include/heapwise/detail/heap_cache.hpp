@@ -83,7 +83,7 @@ struct alignas(cache_line_bytes) heap_cache {
 inline namespace layout_3 {
 
 // A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats
-// the processor's short cut from a store to the load that follows (docs/decisions/0021).
+// the processor's short cut from a store to the load that follows (docs/design/heap.md#caches-of-threads).
 #if defined(__GNUC__) || defined(__clang__)
 extern __thread heap_cache* current_cache HEAPWISE_OWN_EXPORT
     __attribute__((tls_model("initial-exec")));
@@ -161,7 +161,7 @@ HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
 /// The same two for callers that know the class when they are compiled: the block freed last is
 /// kept beside the stack, so that for a block which comes and goes in turns no load has to wait for
 /// the store of a stack's top. (For callers that mix classes, its branches would cost more than
-/// they save: docs/decisions/0021.)
+/// they save: docs/design/heap.md#caches-of-threads.)
 HEAPWISE_ALWAYS_INLINE void* take_hot(std::size_t class_index) noexcept {
   std::byte*& hot = current_cache->hot[class_index];
   if (std::byte* const block = hot; block != nullptr) {

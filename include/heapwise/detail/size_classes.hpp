@@ -28,7 +28,7 @@ inline constexpr size_class no_class = 0;
 /// The first class has room for its power of two with a header of 16 bytes: such blocks are
 /// frequent. From 4 to 16 KiB, 15, 14, ... 10, 9 and 8 blocks fill a span of one slice (up to 8
 /// KiB) or of two, except where that would spoil an alignment: sizes are multiples of 64 bytes, and
-/// 6, 7 and 8 KiB are classes (docs/decisions/0066).
+/// 6, 7 and 8 KiB are classes (docs/design/heap.md#size-classes).
 inline constexpr std::array<std::uint16_t, 56> class_sizes{
     16,   32,   48,   64,   80,   96,    112,   128,   160,   192,   224,   256,   320,   384,
     448,  512,  640,  768,  896,  1024,  1040,  1152,  1280,  1408,  1536,  1664,  1792,  2048,

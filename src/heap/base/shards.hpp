@@ -1,7 +1,7 @@
 // Parts of the heap that serve a few threads each, so that a lock or a line is shared by few
 // threads at a time. Memory that waits for the threads of one part is of no use to others. So a
 // thread keeps the part that it begins with, and there are no more parts than threads
-// (docs/decisions/0236).
+// (docs/design/heap.md#shards).
 #pragma once
 
 #include <atomic>

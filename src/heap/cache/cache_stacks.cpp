@@ -23,7 +23,7 @@ std::size_t shard_of(heap_cache& cache) noexcept { return all_of(cache).shard; }
 /// This many fresh blocks that lie side by side are handed out in a random order, before the next
 /// ones are. A program whose data lie far from what it made before and after waits for memory: a
 /// loop over 50,000 strings took 2.3 times as long with whole stacks shuffled, 1.2 times with
-/// groups of 8. Only the profile for programs that are attacked pays that (decision 109).
+/// groups of 8. Only the profile for programs that are attacked pays that.
 constexpr std::size_t shuffled_group = chosen_profile::clears ? SIZE_MAX : 8;
 
 /// Requires: there is one.

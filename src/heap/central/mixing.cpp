@@ -13,7 +13,7 @@ namespace {
 
 // Holes are worth the trouble when they are many: this many bytes, and this part of what is used.
 // With this part, memory is at most about 1.8 times what is live; less costs more time
-// (docs/decisions/0022 and 0067).
+// (docs/design/heap.md#mixed-spans).
 constexpr std::size_t many_free_bytes = std::size_t{16} << 20;
 constexpr std::size_t few_dirty_bytes = std::size_t{4} << 20;
 constexpr std::size_t many_free_percent = 36;

@@ -1,5 +1,5 @@
 // Which pages the system takes for the heap's slices, huge or small ones, and how the heap gives
-// them back (docs/decisions/0140 and 0235).
+// them back (docs/design/heap.md#huge-pages).
 //
 // Where the system has huge pages, a thread of its own (khugepaged) makes a huge page whole again
 // if a single one of its small pages is in use. So what the heap gives back of a huge page would
