@@ -20,7 +20,7 @@ from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
-from heapwise.model import ATTACKS, Cell, Row, Trust
+from heapwise.model import ATTACKS, SIDE_BY_SIDE, Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
 from heapwise.trust.v13_neighbour import PRESSURE_SHARE
 from heapwise.wording.lists import counted, listed
@@ -56,6 +56,8 @@ def busy_words(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
     machine = evidence.stored.run.machine
     load = machine.facts.quiet.load
     at = f"load {load[0]:.1f} on {counted(machine.cores, 'processor')}" if load else ""
+    if any(row.quantity == SIDE_BY_SIDE and row.ratio is not None for row in rows):
+        return f"The machine was busy{f' ({at})' if at else ''}. "
     told = [
         f"{row.subject} {relation(row)}{_with_interval(row)}"
         for row in rows
@@ -100,7 +102,7 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
         return failed
     apart = _that_ended_otherwise(evidence, usable, base)
     alike = [row for row in usable if row.subject not in apart]
-    quick, small = _of(alike, "wall_time"), _of(alike, "peak_memory")
+    quick, small = _time_rows(alike), _of(alike, "peak_memory")
     if len({r.subject for r in alike}) < 2:
         return _not_compared(apart)
     fastest, smallest = winner_of(evidence, quick), winner_of(evidence, small)
@@ -121,6 +123,27 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
         parts.append(f"It may run for a fixed time (V8): {why}.")
     return " ".join(part for part in parts if part)
+
+
+def _time_rows(rows: list[Row]) -> list[Row]:
+    """The times of separate processes; if those leave a question that pairs side by side answer,
+    the processor time of the pairs."""
+    apart, beside = _of(rows, "wall_time"), _of(rows, SIDE_BY_SIDE)
+    answered = {row.subject for row in beside if row.verdict != "cannot tell"}
+    open_ = {row.subject for row in apart if row.verdict == "cannot tell"}
+    return beside if open_ & answered else apart
+
+
+def _time_name(rows: list[Row]) -> str:
+    return "CPU time, side by side," if _is_beside(rows) else "time"
+
+
+def _faster(rows: list[Row]) -> str:
+    return "needs less CPU time, side by side, than" if _is_beside(rows) else FASTER
+
+
+def _is_beside(rows: list[Row]) -> bool:
+    return any(row.quantity == SIDE_BY_SIDE for row in rows)
 
 
 def _failed(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
@@ -159,7 +182,10 @@ def _against(name: str, base: str, quick: list[Row], small: list[Row]) -> str:
     """``new against old: 5.3 % faster (4.1 to 6.2 %), memory: no difference ±1.0 %.``"""
     words = [
         f"{what}{relation(row)}{_with_interval(row)}"
-        for what, rows in (("", quick), ("memory: ", small))
+        for what, rows in (
+            ("CPU time, side by side: " if _is_beside(quick) else "", quick),
+            ("memory: ", small),
+        )
         for row in rows
         if row.subject == name and row.ratio is not None
     ]
@@ -184,8 +210,9 @@ def _best(
         _fastest(evidence, quick, small, fastest, base),
         _smallest(evidence, quick, small, smallest, fastest, base),
     ]
-    if parts[1].startswith(UNSURE) and parts[0].replace(FASTER, SMALLER) == parts[1]:
-        parts = [parts[0].replace(FASTER, f"is faster or {SMALLER}")]
+    faster = _faster(quick)
+    if parts[1].startswith(UNSURE) and parts[0].replace(faster, SMALLER) == parts[1]:
+        parts = [parts[0].replace(faster, f"is faster or {SMALLER}")]
     return parts
 
 
@@ -195,9 +222,9 @@ def _fastest(
     if winner is None:
         if _explained_by_few_calls(evidence, quick):
             return "Cannot tell which is fastest: the program hardly allocates."
-        return _no_winner(evidence, quick, base, FASTER)
+        return _no_winner(evidence, quick, base, _faster(quick))
     gain = change(winner.ratio, "more", "less")
-    words = f"Fastest: {winner.subject}, {gain} time than {base}"
+    words = f"Fastest: {winner.subject}, {gain} {_time_name(quick)} than {base}"
     level = _level_with(evidence, quick, winner.row)
     if level:
         words += f" (level with {' and '.join(level)})"
@@ -236,7 +263,7 @@ def _smallest(
     cost = next((r for r in quick if r.subject == winner.subject), None)
     return (
         f"Smallest: {winner.subject}, {change(winner.ratio, 'more', 'less')} memory"
-        f"{_price(cost, 'time')}."
+        f"{_price(cost, _time_name(quick).rstrip(','))}."
     )
 
 

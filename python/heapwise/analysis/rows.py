@@ -214,7 +214,7 @@ def _comparison(
         word = "cannot tell" if word == "no difference" else word
     if (
         word == "no difference"
-        and quantity.unit in TIME_UNITS
+        and (quantity.unit in TIME_UNITS or quantity.relative)
         and (why := fixed_time(evidence, cell.setup))
     ):
         word = "cannot tell"

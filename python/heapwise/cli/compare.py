@@ -46,6 +46,7 @@ from heapwise.cli.frame.options import (
     SeedOption,
     SetupOption,
     ShowOutputOption,
+    SideBySideOption,
     StoreOption,
     StrictOption,
     TimeOption,
@@ -111,6 +112,7 @@ def compare(
         ),
     ] = None,
     rounds: RoundsOption = None,
+    side_by_side: SideBySideOption = None,
     min_rounds: Annotated[
         int | None,
         typer.Option(
@@ -187,7 +189,7 @@ def compare(
         typer.Option(
             metavar="PERCENT", help="Measure until each 95 % interval is within this many percent."
         ),
-    ] = 1.0,
+    ] = 0.5,
     seed: SeedOption = None,
     cpus: CpusOption = None,
     force: Annotated[
@@ -351,6 +353,7 @@ def compare(
         least_rounds=min_rounds,
         most_rounds=max_rounds or 0,
         any_exit=ignore_failure,
+        side_by_side=side_by_side,
         ignored_exits=parse_exits(ignore_exit),
         fresh_folder=fresh_dir,
         show_output=show_output,

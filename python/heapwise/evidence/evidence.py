@@ -13,13 +13,22 @@ import numpy as np
 
 from heapwise.evidence.claims import Claim, claims
 from heapwise.evidence.demand import Counts, Demand, counts_of, demands_of
-from heapwise.evidence.kept import Candidate, Sieve, candidates, planted, sieve, timed
+from heapwise.evidence.kept import (
+    Candidate,
+    Sieve,
+    candidates,
+    planted,
+    sieve,
+    timed,
+    together,
+)
 from heapwise.evidence.series import (
     Pairs,
     Side,
     Table,
     baseline_of,
     control_of,
+    ones,
     pair,
     tabulate,
 )
@@ -66,11 +75,19 @@ class Evidence:
     @cached_property
     def table(self) -> Table:
         """Cell -> subject -> series of the kept samples, of quantities that are declared."""
-        return {
+        found = {
             cell: row
-            for cell, row in tabulate(self.sieve.kept).items()
+            for cell, row in tabulate([*self.sieve.kept, *together(self.stored)]).items()
             if (cell.experiment, cell.quantity) in self.quantities
         }
+        for cell, row in found.items():
+            if self._is_relative(cell):
+                baseline = self.baselines[cell.experiment]
+                row[baseline] = ones(baseline, row.values())
+        return found
+
+    def _is_relative(self, cell: Cell) -> bool:
+        return self.quantities[cell.experiment, cell.quantity].relative
 
     @cached_property
     def cells(self) -> dict[str, list[Cell]]:
@@ -143,7 +160,7 @@ class Evidence:
         """above / below with its interval, and a note; None where there is no ratio."""
         if (above, below) not in self._ratios:
             found, note = self.pairs(above, below).ratio()
-            tied, own = self.dependence[above[0].experiment], self.own_dependence(above, below)
+            tied, own = self.dependence_of(above[0]), self.own_dependence(above, below)
             step = (self.step(*above) + self.step(*below)) / 2
             self._ratios[above, below] = (
                 found
@@ -173,7 +190,7 @@ class Evidence:
         low, high = ratio.strict
         if not low <= 1 <= high:
             return None
-        tied = self.dependence[above[0].experiment]
+        tied = self.dependence_of(above[0])
         usual, _ = self.pairs(above, below).ratio()
         strict = usual and usual.widened(tied.factor, tied.strict_factor).strict
         return own.lag_one if strict and not strict[0] <= 1 <= strict[1] else None
@@ -200,6 +217,7 @@ class Evidence:
             subject != self.baselines.get(cell.experiment)
             or other == (cell, control)
             or (control not in row)
+            or self._is_relative(cell)
         ):
             return row[subject].rounds
         return _means(row[subject].rounds, row[control].rounds)
@@ -208,28 +226,45 @@ class Evidence:
     def dependence(self) -> dict[str, Dependence]:
         """Experiment -> how its rounds depend on each other, by its first quantity."""
         series: dict[str, list[Pairs]] = {id: [] for id in self.experiments}
-        for cell, row in self.table.items():
+        for cell in self.table:
             experiment = self.experiments.get(cell.experiment)
-            if experiment is None or cell.quantity != experiment.quantities[0].name:
-                continue
-            baseline = self.baselines[cell.experiment]
-            found = (
-                self.pairs((cell, name), (cell, baseline))
-                for name in row
-                if name != baseline and baseline in row
-            )
-            series[cell.experiment] += [pairs for pairs in found if pairs.has_ratio]
+            if experiment is not None and cell.quantity == experiment.quantities[0].name:
+                series[cell.experiment] += self._series(cell)
         return {id: _dependence(found) for id, found in series.items()}
+
+    def dependence_of(self, cell: Cell) -> Dependence:
+        """How the rounds of a cell depend on each other. Rounds in which subjects ran beside the
+        baseline are other rounds, and have their own."""
+        if not self._is_relative(cell):
+            return self.dependence[cell.experiment]
+        return self._dependence_together[cell.experiment]
+
+    @cached_property
+    def _dependence_together(self) -> dict[str, Dependence]:
+        series: dict[str, list[Pairs]] = {id: [] for id in self.experiments}
+        for cell in self.table:
+            if self._is_relative(cell):
+                series[cell.experiment] += self._series(cell)
+        return {id: _dependence(found) for id, found in series.items()}
+
+    def _series(self, cell: Cell) -> list[Pairs]:
+        """Each subject of a cell with its baseline."""
+        row, baseline = self.table[cell], self.baselines[cell.experiment]
+        found = (
+            self.pairs((cell, name), (cell, baseline))
+            for name in row
+            if name != baseline and baseline in row
+        )
+        return [pairs for pairs in found if pairs.has_ratio]
 
     @cached_property
     def noise(self) -> dict[Cell, NoiseFloor]:
         """How far each cell's baseline strays from itself."""
-        tied = self.dependence
         found = {
             cell: noise_floor(
                 one.above,
                 one.below,
-                tied[cell.experiment].factor,
+                self.dependence_of(cell).factor,
                 self.step(cell, self.baselines[cell.experiment]),
             )
             for cell, one in self.control_pairs.items()

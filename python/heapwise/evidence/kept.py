@@ -152,7 +152,15 @@ def measured(stored: StoredRun) -> list[Process]:
 
 
 def timed(process: Process) -> bool:
-    return not process.warm_up and not process.facts.counting
+    """Whether it ran for its times, by itself."""
+    return not process.warm_up and not process.facts.counting and process.facts.beside is None
+
+
+def together(stored: StoredRun) -> list[Sample]:
+    """Samples of subjects that ran beside the baseline. The rules do not apply to them: whatever
+    disturbed one of the two disturbed the other."""
+    ended = {p.number for p in stored.processes if p.status == "ok" and p.facts.beside is not None}
+    return [s for s in stored.samples if s.process in ended and not s.warm_up]
 
 
 def candidates(stored: StoredRun) -> list[Candidate]:

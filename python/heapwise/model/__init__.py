@@ -10,6 +10,7 @@ from heapwise.model.declared import (
     EXPERIMENT_ID,
     PROCESSOR_TIME,
     PROGRAM,
+    SIDE_BY_SIDE,
     Answer,
     Better,
     CitedFigure,
@@ -31,6 +32,7 @@ from heapwise.model.derived import (
 )
 from heapwise.model.difference import Difference, DifferenceRow
 from heapwise.model.facts import (
+    Beside,
     Calls,
     Clock,
     Counter,
@@ -114,7 +116,9 @@ __all__ = [
     "ROUND",
     "RUN_ID",
     "SCHEMA_VERSION",
+    "SIDE_BY_SIDE",
     "Answer",
+    "Beside",
     "Better",
     "Build",
     "BuildPlace",

@@ -14,6 +14,9 @@ EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]
 """``compare``, or a family and a name: files are named like it, so it never leads elsewhere."""
 
 PROCESSOR_TIME = "processor_time"
+SIDE_BY_SIDE = "side_by_side"
+"""Processor time as a ratio to that of the baseline, which ran at the same time."""
+
 """The quantity: that of all threads of the process, also of those that an allocator starts."""
 
 PROGRAM = "program"
@@ -32,6 +35,9 @@ class Quantity:
     meaning: str = ""
     restates: str = ""
     """The quantity of which it is another form, as its inverse: sentences are about that one."""
+
+    relative: bool = False
+    """A value is already the ratio to the baseline, which ran at the same time."""
 
 
 @dataclass(frozen=True)

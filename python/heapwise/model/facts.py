@@ -405,6 +405,23 @@ class LoadFacts(Record, frozen=True):
         return float(self.achieved_rate) / float(self.intended_rate)
 
 
+class Beside(Record, frozen=True):
+    """The process of the baseline that ran at the same time, on the same processors."""
+
+    wall_s: Number | None = None
+    cpu_s: Number | None = None
+    exit_code: Count | None = None
+    output_hash: str | None = None
+    overlap: Number = 0.0
+    """The share of the longer one's time in which something ran beside it."""
+
+    fillers: Count = 0
+    """How often the shorter one was started again, uncounted, until the longer one had ended."""
+
+    started_first: bool = False
+    """Whether the baseline was started before the other."""
+
+
 class ProcessFacts(LauncherFacts, frozen=True):
     """The launcher's result, and what the runner adds to it."""
 
@@ -443,6 +460,9 @@ class ProcessFacts(LauncherFacts, frozen=True):
 
     startup_s: Number | None = None
     """The least that an empty program took under the same allocator: what a start costs."""
+
+    beside: Beside | None = None
+    """Of a process that was measured side by side with one of the baseline."""
 
     plain_wall_s: Number | None = None
     """Of a process with the same work that was timed."""

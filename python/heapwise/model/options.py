@@ -152,6 +152,13 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Experiment -> repeats of its processes after the first rounds; None: nothing was chosen yet.
     """
 
+    side_by_side: bool | None = None
+    """Whether subjects run beside the baseline after the first rounds; None: if that can tell more
+    than separate processes."""
+
+    together_from: Count | None = None
+    """The first round in which each subject ran beside the baseline; None: there is none yet."""
+
     rounds_given: bool = False
     """The user asked for this number of rounds."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import next_look_of
@@ -23,8 +25,10 @@ from heapwise.runner.steps import (
     key_of,
     reference_steps,
     steps_of_round,
+    steps_together,
 )
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.together import may_choose, pays
 from heapwise.runner.watcher import Progress, ShowsVerdicts, Watcher
 from heapwise.store import RunWriter, StoredRun
 
@@ -168,6 +172,9 @@ class Campaign:
     def _steps(self, round: int) -> list[Step]:
         """Of a round beyond the planned ones: what lost a sample, with the baseline beside it."""
         plan = self.run.plan
+        together_from = plan.options.together_from
+        if together_from is not None and round >= together_from:
+            return steps_together(plan, self.run.experiments, round)
         steps = steps_of_round(plan, self.run.experiments, round)
         if not plan.max_rounds or round < plan.max_rounds + plan.warm_up_rounds:
             return steps
@@ -237,12 +244,25 @@ class Campaign:
         if plan.precision > 0 and done >= max(plan.min_rounds, self._look_at):
             width = self._half_width()
             self._look_at = done * LOOK_AGAIN
+        if plan.options.together_from is None and may_choose(plan, done, self.elapsed_s):
+            self._choose_together(width)
         self.reason = reason_to_stop(plan, done, self.elapsed_s, width, lost=self._lost(width))
         return bool(self.reason)
+
+    def _choose_together(self, width: float | None) -> None:
+        """Once, and stored with the plan, so that a resumed run goes on with it: whether subjects
+        run beside the baseline from now on."""
+        plan = self.run.plan
+        if pays(plan, self._evidence(), self.elapsed_s, width):
+            options = structs.replace(plan.options, together_from=self._rounds_begun)
+            self.run = replace(self.run, plan=replace(plan, options=options))
+            self.writer.update(self.run)
 
     def _lost(self, width: float | None) -> bool:
         """Whether rounds have to be made up. Asked only when the run could end otherwise."""
         plan, done = self.run.plan, self.rounds_done
+        if plan.options.together_from is not None:
+            return False
         could_end = done >= plan.max_rounds if plan.max_rounds else width is not None
         return could_end and bool(self._lost_rows())
 

@@ -27,11 +27,12 @@ from heapwise.runner.preflight import Preflight
 from heapwise.runner.program import EXPERIMENT_ID, experiment_of
 from heapwise.runner.setups import set_up_early
 from heapwise.runner.steps import control_of
+from heapwise.runner.together import demand_possible
 from heapwise.runner.whole_program import LONGEST_S
 from heapwise.stats.holm import rounds_needed
 
 DEFAULT_TIME_S = 180.0
-PRECISION = 0.01
+PRECISION = 0.005
 OWN = "own"
 """The name of the row of a program that, by --force, is measured with its own allocator."""
 
@@ -73,6 +74,7 @@ class CompareRequest:
     """Not fewer; None: as many as the comparisons need."""
 
     most_rounds: int = 0
+    side_by_side: bool | None = None
     any_exit: bool = False
     ignored_exits: Sequence[int] = ()
     fresh_folder: bool = False
@@ -146,6 +148,7 @@ def _prepare(
     tuning = peer_prefixes()
     left, removed = cleaned(environment, tuning, keep=request.keep_environment)
     plan = _plan(request, found, subjects, to_store(left, tuning), removed)
+    demand_possible(plan)
     return Prepared(
         plan,
         [experiment_of(plan.command, subjects, request.parameters)],
@@ -326,6 +329,7 @@ def _plan(
             output_files=_output_files(request.output_files, fresh=request.fresh_folder),
             check=request.check,
             any_exit=request.any_exit,
+            side_by_side=request.side_by_side,
             show_output=request.show_output,
             ignored_exits=sorted(set(request.ignored_exits)),
             most_rounds=request.most_rounds,

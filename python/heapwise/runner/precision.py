@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from heapwise.evidence import Evidence
-from heapwise.model import Cell, Plan
+from heapwise.model import SIDE_BY_SIDE, Cell, Plan
 from heapwise.wording.numbers import percent
 
 MOST_ROUNDS = 500
@@ -18,14 +20,16 @@ a machine that takes away every other sample will take away those, too."""
 
 
 def widest_half_width(evidence: Evidence) -> float | None:
-    """Of the 95 % intervals of a comparison's first quantity, the widest half, relative.
+    """Of the 95 % intervals of a comparison's time, the widest half, relative, of the subjects
+    that are not told apart from the baseline; by its own processes, or side by side, whatever is
+    narrower.
 
     It is computed from the samples that count, as the table is. None if an interval cannot be given
-    yet.
+    yet. 0 if all are told apart.
     """
     experiment = evidence.stored.run.experiments[0]
     widths = [
-        _widest(evidence, cell)
+        _widest(evidence, cell, replace(cell, quantity=SIDE_BY_SIDE))
         for cell in evidence.table
         if cell.quantity == experiment.quantities[0].name
     ]
@@ -33,19 +37,34 @@ def widest_half_width(evidence: Evidence) -> float | None:
     return max(known) if known and len(known) == len(widths) else None
 
 
-def _widest(evidence: Evidence, cell: Cell) -> float | None:
+def _widest(evidence: Evidence, cell: Cell, beside: Cell) -> float | None:
     row, baseline = evidence.table[cell], evidence.baselines[cell.experiment]
     if baseline not in row:
         return None
     widths = []
-    for subject, series in row.items():
+    for subject in row:
         if subject == baseline or _was_dropped(evidence, cell, subject):
             continue  # no interval of a dropped subject will ever narrow
-        ratio, _ = evidence.ratio((cell, subject), (cell, baseline))
-        if ratio is None or ratio.half_width is None or not series.rounds:
+        both = [_half_width(evidence, each, subject, baseline) for each in (cell, beside)]
+        known = [width for width in both if width is not None]
+        if not known:
             return None
-        widths.append(ratio.half_width)
+        widths.append(min(known))
     return max(widths, default=None)
+
+
+def _half_width(evidence: Evidence, cell: Cell, subject: str, baseline: str) -> float | None:
+    """0 if the subject is told apart."""
+    if subject not in evidence.table.get(cell, {}):
+        return None
+    ratio, _ = evidence.ratio((cell, subject), (cell, baseline))
+    if ratio is None:
+        return None
+    claim = evidence.claims.get((cell, subject))
+    told = claim is not None and claim.differs and claim.survives
+    if told and max(ratio.ratio, 1 / ratio.ratio) - 1 > evidence.floors.get(cell, 0.0):
+        return 0.0
+    return ratio.half_width
 
 
 def _was_dropped(evidence: Evidence, cell: Cell, subject: str) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from heapwise.errors import Problem
 from heapwise.model import (
     ROUND,
+    SIDE_BY_SIDE,
     Experiment,
     Plan,
     Process,
@@ -25,6 +26,7 @@ from heapwise.runner.commands import Commands
 from heapwise.runner.counting_runs import CountingRuns
 from heapwise.runner.executor import Sink
 from heapwise.runner.launch import Outcome
+from heapwise.runner.pairs import measure_together
 from heapwise.runner.process_status import Reference
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.setups import set_up
@@ -39,6 +41,14 @@ EXPERIMENT_ID = "compare"
 QUANTITIES = [
     Quantity("wall_time", "s", "lower", "from start to end of the process"),
     Quantity("cpu_time", "s", "lower", "user and system time of the process and its children"),
+    Quantity(
+        SIDE_BY_SIDE,
+        "ratio",
+        "lower",
+        "user and system time, as a ratio to that of the baseline that ran at the same time on "
+        "the same processor",
+        relative=True,
+    ),
     Quantity("user_time", "s", "lower", "time in the program and its children"),
     Quantity("system_time", "s", "lower", "time in the kernel, for the program and its children"),
     Quantity(
@@ -154,6 +164,9 @@ class ProgramExecutor:
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         program = self._program(step.subject, step.parameters)
+        if step.partner is not None:
+            beside = self._program(step.partner, step.parameters)
+            return measure_together(step, step.partner, program, beside, number, stop, record)
         commands = self._commands(step.subject.build, step.parameters)
         return program.measure(
             step,

@@ -35,7 +35,7 @@ class Together:
 
 
 @dataclass
-class Prepared:
+class WaitingLauncher:
     """A launcher that waits for the word to start its program."""
 
     what: Launch
@@ -84,21 +84,21 @@ class _Fillers:
     what: Launch
     folder: Path
     stack: ExitStack
-    ended: list[Prepared] = field(default_factory=list)
+    ended: list[WaitingLauncher] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._numbers: Iterator[int] = itertools.count()
         self.next = self._prepare()
 
-    def start(self) -> Prepared:
+    def start(self) -> WaitingLauncher:
         """The one that waited is started, and another one is prepared."""
         running, self.next = self.next, self._prepare()
         running.start()
         self.ended.append(running)
         return running
 
-    def _prepare(self) -> Prepared:
-        made = Prepared(self.what, self.folder / str(next(self._numbers)))
+    def _prepare(self) -> WaitingLauncher:
+        made = WaitingLauncher(self.what, self.folder / str(next(self._numbers)))
         self.stack.callback(made.close)
         return made
 
@@ -112,7 +112,8 @@ def run_together(
     """
     with ExitStack() as stack:
         sides = [
-            Prepared(what, folder / name) for what, name in ((first, "first"), (second, "second"))
+            WaitingLauncher(what, folder / name)
+            for what, name in ((first, "first"), (second, "second"))
         ]
         for side in sides:
             stack.callback(side.close)
@@ -139,7 +140,7 @@ def run_together(
     )
 
 
-def _wait(prepared: list[Prepared]) -> int:
+def _wait(prepared: list[WaitingLauncher]) -> int:
     """The index of the first whose program has ended."""
     with selectors.DefaultSelector() as selector:
         for index, each in enumerate(prepared):
@@ -148,7 +149,7 @@ def _wait(prepared: list[Prepared]) -> int:
     return ready
 
 
-def _fill(fillers: _Fillers, longer: Prepared) -> list[Prepared]:
+def _fill(fillers: _Fillers, longer: WaitingLauncher) -> list[WaitingLauncher]:
     """Fillers, one after the other, until ``longer`` has ended."""
     while True:
         filler = fillers.start()

@@ -37,6 +37,9 @@ class Step:
     repeats: int | None = None
     """Of the process; None for as many as the experiment declares."""
 
+    partner: Subject | None = None
+    """The baseline, if it runs at the same time."""
+
     @property
     def spec(self) -> SubjectSpec | None:
         """What the experiment declares of the subject; a control is its baseline."""
@@ -127,6 +130,22 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
                 )
             )
     return [step for block in blocks for step in block]
+
+
+def steps_together(plan: Plan, experiments: list[Experiment], round: int) -> list[Step]:
+    """Each subject but the baseline once, the control too, beside the baseline, in random order."""
+    chance = random.Random(f"{plan.seed}/round/{round}")
+    steps = [
+        Step(experiment, subject, cell, round, partner=baseline)
+        for experiment in experiments
+        for cell in cells(experiment, plan)
+        for baseline in subjects_of(experiment, plan)
+        if baseline.name == experiment.baseline
+        for subject in subjects_of(experiment, plan)
+        if subject is not baseline
+    ]
+    chance.shuffle(steps)
+    return steps
 
 
 def reference_steps(plan: Plan, experiments: list[Experiment]) -> list[Step]:

@@ -187,10 +187,27 @@ class WholeProgram:
     ) -> Outcome:
         """Under the allocator, with the watcher inside; "" for none. timeout_s: 0 for that of a
         timed process."""
+        what = self.launch_of(
+            peer, number, watcher, command, timeout_s=timeout_s, keeps_output=keeps_output
+        )
+        with standing(self.place):
+            return launch(what, self.folder, stop)
+
+    def launch_of(
+        self,
+        peer: Peer | None,
+        number: int,
+        watcher: str,
+        command: Sequence[str] = (),
+        *,
+        timeout_s: float = 0.0,
+        keeps_output: bool = False,
+    ) -> Launch:
+        """What ``launch`` starts."""
         environment = of_child(
             peer, self.environment, self._libraries(peer, watcher), padding(self.seed, number)
         )
-        what = Launch(
+        return Launch(
             words_at(self.place, command or self.command),
             environment,
             timeout_s or self._timeout_s,
@@ -200,8 +217,6 @@ class WholeProgram:
             keeps_output,
             MOMENTS if watcher == PROBE else 0,
         )
-        with standing(self.place):
-            return launch(what, self.folder, stop)
 
     def _libraries(self, peer: Peer | None, watcher: str) -> Iterable[str]:
         """The counter forwards to the allocator behind it; the probe must not stand before one."""

@@ -10,7 +10,7 @@ If it warns or fails: the machine is not quiet, or there are too few rounds. --t
 from __future__ import annotations
 
 from heapwise.evidence import Evidence
-from heapwise.model import Cell, Check, Verdict
+from heapwise.model import SIDE_BY_SIDE, Cell, Check, Verdict
 from heapwise.stats.holm import holm
 from heapwise.stats.noise import NoiseFloor
 from heapwise.wording.lists import counted, listed
@@ -68,7 +68,12 @@ def check(evidence: Evidence) -> Check:
         )
     if certain:
         return Check(ID, TITLE, "warn", f"{unequal}. The noise floor covers it.", figures)
-    return Check(ID, TITLE, *_verdict(main or floors), figures)
+    beside = {cell: floor for cell, floor in floors.items() if cell.quantity == SIDE_BY_SIDE}
+    verdict, words = _verdict(beside or main or floors)
+    if beside and main:
+        apart = max(floor.floor for floor in main.values())
+        words += f" Times of separate processes have a noise floor of ±{percent(apart)}."
+    return Check(ID, TITLE, verdict, words, figures)
 
 
 def _main(evidence: Evidence) -> dict[Cell, NoiseFloor]:

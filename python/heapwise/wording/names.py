@@ -8,6 +8,7 @@ from typing import Any
 QUANTITIES = {
     "wall_time": "time",
     "cpu_time": "CPU time",
+    "side_by_side": "CPU time, side by side",
     "peak_memory": "peak memory",
     "tree_peak": "peak memory of all processes",
     "mean_memory": "mean memory",

@@ -15,6 +15,7 @@ SCALES: dict[str, list[tuple[float, str]]] = {
     "ns/op": [(1.0, "ns/op"), (1e3, "µs/op"), (1e6, "ms/op")],
     "bytes": [(1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB")],
     "count": [(1.0, "")],
+    "ratio": [(1.0, "")],
 }
 TIME_UNITS = {"s", "ns", "ns/op", "us", "ms"}
 TWICE = 2.0

@@ -385,13 +385,15 @@ def test_the_stop_rule_waits_for_the_widest_interval() -> None:
     chance = random.Random(3)
     base = [1 + chance.random() / 1000 for _ in range(12)]
     close = [2 * value * (1 + chance.random() / 1000) for value in base]
-    loose = [value * (1 + chance.random() / 2) for value in base]
+    loose = [value * (0.75 + chance.random() / 2) for value in base]
+    told = [value * (1.5 + chance.random() / 2) for value in base]
     narrow = widest_half_width(measured(glibc=base, a=close))
     assert narrow is not None
     assert narrow < 0.002
     wide = widest_half_width(measured(glibc=base, a=close, b=loose))
     assert wide is not None
     assert wide > 0.02
+    assert widest_half_width(measured(glibc=base, a=told)) == 0
     few = widest_half_width(measured(glibc=base[:2], a=close[:2]))
     assert few is None
 

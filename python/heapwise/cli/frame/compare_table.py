@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heapwise.cli.frame.console import LEAST_WIDTH, WIDTH
-from heapwise.model import Result, Row, Settings
+from heapwise.model import SIDE_BY_SIDE, Result, Row, Settings
 from heapwise.wording.names import spaced
 from heapwise.wording.numbers import Scale, scale_for
 from heapwise.wording.ratios import interval, relation
@@ -48,9 +48,10 @@ class _CellTable:
     def text(self, width: int) -> str:
         time, memory = self._time(), self._memory()
         both = rendered([[*left, *right[1:]] for left, right in zip(time, memory, strict=True)])
-        if max(map(len, both.splitlines()), default=0) <= width:
-            return both
-        return f"{rendered(time, width)}\n\n{rendered(memory, width)}"
+        if max(map(len, both.splitlines()), default=0) > width:
+            both = f"{rendered(time, width)}\n\n{rendered(memory, width)}"
+        beside = self._side_by_side()
+        return f"{both}\n\n{rendered(beside, width)}" if beside else both
 
     def _rows(self, quantity: str) -> dict[str, Row]:
         hidden = {s.name for s in self.result.run.plan.subjects if s.control}
@@ -89,6 +90,14 @@ class _CellTable:
             lines.append(line)
         return lines
 
+    def _side_by_side(self) -> list[Line]:
+        """Empty if nothing was measured that way."""
+        rows = self._rows(SIDE_BY_SIDE)
+        if not rows:
+            return []
+        head = ["", "pairs", f"CPU time, side by side with {self._baseline}", CI]
+        return [head, *(_beside(name, rows.get(name)) for name in self._subjects)]
+
     def _memory(self) -> list[Line]:
         rows, faults = self._rows("peak_memory"), self._rows("minor_faults")
         scale = scale_of(rows, "bytes")
@@ -120,6 +129,15 @@ def cells_of(row: Row | None, scale: Scale) -> Line:
         "cannot tell" if row.ratio is None else relation(row),
         interval(row),
     ]
+
+
+def _beside(name: str, row: Row | None) -> Line:
+    """The name, how many pairs, and what they say."""
+    if row is None or row.median is None:
+        return [name, "", missing(row), ""]
+    if row.baseline:
+        return [name, "", "-", ""]
+    return [name, str(row.n), relation(row), interval(row)]
 
 
 def _range(row: Row | None, scale: Scale) -> str:

@@ -80,6 +80,14 @@ SeedOption = Annotated[int | None, typer.Option(min=0, metavar="N", help="Seed o
 CpusOption = Annotated[
     str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
 ]
+SideBySideOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--side-by-side/--one-by-one",
+        help="Run each subject beside the baseline, at once on one processor, after the first "
+        "rounds; or never. Otherwise if that tells more.",
+    ),
+]
 RoundsOption = Annotated[
     int | None,
     typer.Option(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame import console
 from heapwise.errors import Problem
-from heapwise.model import Process, Run
+from heapwise.model import SIDE_BY_SIDE, Process, Run
 from heapwise.runner import LONGEST_S, Outcome, Progress, Step
 from heapwise.wording.durations import show_duration, show_limit
 from heapwise.wording.visible import visible
@@ -158,10 +158,12 @@ def verdict_words(evidence: Evidence) -> str:
     from heapwise.wording.ratios import interval, relation
 
     hidden = evidence.control_names
+    every = make_rows(evidence)
+    beside = any(row.quantity == SIDE_BY_SIDE and row.ratio_low is not None for row in every)
     rows = [
         row
-        for row in make_rows(evidence)
-        if row.quantity == "wall_time"
+        for row in every
+        if row.quantity == (SIDE_BY_SIDE if beside else "wall_time")
         and row.ratio_low is not None
         and not row.baseline
         and row.subject not in hidden
@@ -172,7 +174,8 @@ def verdict_words(evidence: Evidence) -> str:
         for row in rows[:TOLD]
     ]
     more = f" and {len(rows) - TOLD} more" if len(rows) > TOLD else ""
-    return f"{max(row.n for row in rows)} rounds: {', '.join(told)}{more}" if told else ""
+    what = "pairs side by side, CPU time" if beside else "rounds"
+    return f"{max(row.n for row in rows)} {what}: {', '.join(told)}{more}" if told else ""
 
 
 def choose(quiet: bool) -> NoProgress:

@@ -13,7 +13,7 @@ from heapwise.cli.frame.console import Console, error_line, labelled
 from heapwise.cli.frame.gated import export_gate, show_gate
 from heapwise.cli.frame.hints import complete
 from heapwise.errors import Exit, Problem
-from heapwise.model import Finding, Process, Result
+from heapwise.model import SIDE_BY_SIDE, Finding, Process, Result
 from heapwise.runner import Campaign
 from heapwise.store import read_run
 from heapwise.wording.lists import counted
@@ -152,8 +152,11 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
     if not is_first:
         console.result(advice)
     if compare and result.noise_floor is not None:
-        floor = f"±{percent(result.noise_floor)}"
-        console.result(f"Noise    {floor} (A/A): smaller differences cannot be told")
+        beside = [f for cell, f in evidence.floors.items() if cell.quantity == SIDE_BY_SIDE]
+        floor = f"±{percent(result.noise_floor)} (A/A)"
+        if beside:
+            floor += f" in time, ±{percent(max(beside))} in CPU time side by side"
+        console.result(f"Noise    {floor}: smaller differences cannot be told")
     console.result(labelled("Trust    ", complete(trust_line(result), evidence.stored.path)))
 
 

@@ -1,0 +1,54 @@
+"""Two builds that run at once on one processor, and what the comparison says of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.analysis.rows import make_rows
+from heapwise.evidence import Evidence
+from heapwise.model import SIDE_BY_SIDE
+from heapwise.store import read_run, run_ids
+
+LOOPS = "for i in range({}): sum(range(100))"
+
+
+def build(name: str, loops: int) -> list[str]:
+    return ["--build", f"{name}={sys.executable} -S -c '{LOOPS.format(loops)}'"]
+
+
+@pytest.mark.alone
+def test_pairs_tell_a_tenth_more_work_whatever_else_runs(heapwise: Any, tmp_path: Path) -> None:
+    builds = build("old", 60_000) + build("new", 72_000)
+    options = ["--side-by-side", "--min-rounds", "3", "--time", "16s", "--warmup", "0"]
+    done = heapwise("compare", *builds, *options)
+    stored = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
+    pairs = [p for p in stored.processes if p.facts.beside is not None]
+    assert {p.subject for p in pairs} == {"new", "old-control"}
+    kept = [p for p in pairs if p.status == "ok"]
+    assert len(kept) >= 8, done.stdout
+    for process in kept:
+        beside = process.facts.beside
+        assert beside is not None
+        assert beside.overlap >= 0.8
+        assert beside.cpu_s
+        assert process.facts.affinity is not None
+        assert len(process.facts.affinity) == 1
+    assert {p.facts.beside.started_first for p in kept if p.facts.beside} == {True, False}
+    assert "CPU time, side by side with old" in done.stdout
+    rows = [
+        row
+        for row in make_rows(Evidence(stored))
+        if row.quantity == SIDE_BY_SIDE and row.subject == "new"
+    ]
+    assert rows[0].ratio is not None
+    assert 1.05 < rows[0].ratio < 1.35
+
+
+def test_what_stands_in_the_way_of_pairs_is_said(heapwise: Any, tmp_path: Path) -> None:
+    done = heapwise("compare", "--side-by-side", "--prepare", "true", "--", "/bin/true")
+    assert done.returncode == 2
+    assert "two processes of the program cannot run at once" in done.stderr
