@@ -68,7 +68,7 @@ def cleaned(
 
 
 def to_store(environment: Mapping[str, str], tuning: Iterable[str] = ()) -> dict[str, str]:
-    """Every name, and the values that are known to matter: docs/decisions/0038. tuning: starts of
+    """Every name, and the values that are known to matter: docs/design/store.md#what-a-run-keeps-of-the-environment. tuning: starts of
     the variables that tune what is measured."""
     prefixes = (*STORED_PREFIXES, *tuning)
     return {
