@@ -1,6 +1,6 @@
 """Growth of a level: what is planted is found, and what does not grow is never called growing.
 
-HEAPWISE_TIER=long simulates ten times as many servers (decision 98).
+HEAPWISE_TIER=long simulates ten times as many servers.
 """
 
 from __future__ import annotations
