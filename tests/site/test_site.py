@@ -74,6 +74,13 @@ def test_each_document_has_a_page(site: Path) -> None:
     assert [path for path in documents if not (site / path.with_suffix(".html")).is_file()] == []
 
 
+def test_the_first_page_leads_to_each_page_of_the_design(pages: dict[Path, Page]) -> None:
+    (first,) = (page for path, page in pages.items() if path.name == "index.html")
+    areas = {path.stem for path in (ROOT / "docs/design").glob("*.md")}
+    assert areas
+    assert areas - {Path(link).stem for link in first.links if "docs/design/" in link} == set()
+
+
 def test_no_page_asks_another_host(site: Path, pages: dict[Path, Page]) -> None:
     remote = re.compile(r"(?:[a-z]+:)?//")
     asked = [

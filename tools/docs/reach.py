@@ -11,12 +11,11 @@ from docs.tree import TextFile
 
 FIRST = "README.md"
 FOLDER = "docs/"
-BY_NUMBER = "docs/decisions"
 
 
 def offences(files: Iterable[TextFile]) -> Iterator[str]:
     """A sentence for each document of ``docs/`` that no link leads to. A link to a folder leads to
-    its README, and one to the decisions to all of them: they are found by their numbers."""
+    its README."""
     pages = {file.name: file for file in files if file.name.endswith(".md")}
     reached: set[str] = set()
     waiting = [FIRST]
@@ -38,5 +37,3 @@ def _targets(file: TextFile, pages: dict[str, TextFile]) -> Iterator[str]:
             yield target
         elif f"{target}/README.md" in pages:
             yield f"{target}/README.md"
-        elif target == BY_NUMBER:
-            yield from (name for name in pages if name.startswith(f"{BY_NUMBER}/"))

@@ -10,6 +10,19 @@ from pathlib import Path
 
 from staging import LISTED
 
+AREAS = (
+    "heap",
+    "collector",
+    "pools",
+    "statistics",
+    "recording",
+    "servers",
+    "fleet",
+    "store",
+    "suite",
+)
+"""The pages of the design."""
+
 FIRST = {
     "Start here": ("README", "docs/tutorial", "docs/how-to/contents"),
     "Reference": (
@@ -21,7 +34,8 @@ FIRST = {
         "docs/glossary",
     ),
     "What was measured": ("docs/results/README", "docs/methods", "docs/experiments/README"),
-    "How it works": ("docs/architecture", "docs/how-it-works", "docs/decisions/contents"),
+    "How it works": ("docs/architecture", "docs/how-it-works"),
+    "Why it is so": tuple(f"docs/design/{area}" for area in AREAS),
 }
 """What the navigation begins with, in this order: the words above a part, and its pages."""
 

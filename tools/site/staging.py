@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path, PurePosixPath
 
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "schema/README.md")
-LISTED = ("docs/how-to", "docs/decisions", "docs/results", "docs/experiments")
+LISTED = ("docs/how-to", "docs/results", "docs/experiments")
 """Folders whose documents are not in the navigation: a page lists them, or their README."""
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 FENCE = re.compile(r"^ *(`{3,}).*?^ *\1[ \t]*$", re.MULTILINE | re.DOTALL)

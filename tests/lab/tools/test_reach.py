@@ -36,13 +36,13 @@ def test_pages_that_only_know_each_other_are_not_reached() -> None:
     ]
 
 
-def test_a_folder_leads_to_its_readme_and_to_all_decisions() -> None:
+def test_a_folder_leads_to_its_readme_alone() -> None:
     assert unreached(
-        README="[r](docs/results) [d](docs/decisions/)",
+        README="[r](docs/results) [d](docs/other/)",
         docs__results__README="",
         docs__results__x="",
-        docs__decisions__1="",
-    ) == ["docs/results/x.md"]
+        docs__other__a="",
+    ) == ["docs/other/a.md", "docs/results/x.md"]
 
 
 def test_each_document_is_reached() -> None:
