@@ -35,8 +35,9 @@ set(
 )
 list(JOIN HEAPWISE_TESTS_COMPILED_APART "|" HEAPWISE_TESTS_COMPILED_APART)
 
-# Where this is off, tests are left out that show here what they show in the build `dev`, which has all
-# (docs/design/suite.md#what-only-the-long-suite-tests). It is off in the presets `aarch64`, `asan` and `tsan`; `make test-long` turns it on there.
+# Where this is off, tests are left out that show here what they show in the build `dev`, which has
+# all (docs/design/suite.md#what-only-the-long-suite-tests). It is off in the presets `aarch64`,
+# `asan` and `tsan`; `make test-long` turns it on there.
 option(HEAPWISE_ALL_TESTS "Also build the tests that show nothing here that they do not show elsewhere" ON)
 set(HEAPWISE_TESTS_LEFT_OUT "^$")
 if(NOT HEAPWISE_ALL_TESTS AND CMAKE_CROSSCOMPILING)

@@ -1,5 +1,6 @@
 // Threads made by clone() alone. pthread_create takes locks of the C library that may be held by
-// the very thread that calls free, and so it cannot be called from there (docs/design/heap.md#the-purging-thread).
+// the very thread that calls free, and so it cannot be called from there
+// (docs/design/heap.md#the-purging-thread).
 #include <array>
 #include <cerrno>
 #include <csignal>

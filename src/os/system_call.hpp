@@ -1,7 +1,7 @@
 // System calls that no other library can intercept. A profiler or a library that is preloaded may
 // replace `mmap`, `prctl` or `syscall` itself, and may allocate in there, wait for the loader, or
-// use thread-local variables that a bare thread does not have (docs/design/heap.md#system-calls). errno is not
-// touched.
+// use thread-local variables that a bare thread does not have (docs/design/heap.md#system-calls).
+// errno is not touched.
 #pragma once
 
 #include <cstddef>

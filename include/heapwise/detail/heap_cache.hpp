@@ -83,7 +83,8 @@ struct alignas(cache_line_bytes) heap_cache {
 inline namespace layout_3 {
 
 // A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats
-// the processor's short cut from a store to the load that follows (docs/design/heap.md#caches-of-threads).
+// the processor's short cut from a store to the load that follows
+// (docs/design/heap.md#caches-of-threads).
 #if defined(__GNUC__) || defined(__clang__)
 extern __thread heap_cache* current_cache HEAPWISE_OWN_EXPORT
     __attribute__((tls_model("initial-exec")));

@@ -68,8 +68,8 @@ def cleaned(
 
 
 def to_store(environment: Mapping[str, str], tuning: Iterable[str] = ()) -> dict[str, str]:
-    """Every name, and the values that are known to matter: docs/design/store.md#what-a-run-keeps-of-the-environment. tuning: starts of
-    the variables that tune what is measured."""
+    """Every name, and the values that are known to matter. tuning: starts of the variables that
+    tune what is measured. Why: docs/design/store.md#what-a-run-keeps-of-the-environment."""
     prefixes = (*STORED_PREFIXES, *tuning)
     return {
         name: value

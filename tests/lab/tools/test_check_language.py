@@ -75,7 +75,7 @@ def test_plain_english_is_left_alone(text: str) -> None:
 
 
 def test_comments_may_begin_with_what_and_pages_of_the_design_may_not() -> None:
-    text = "What is not measured is left out."
+    text = "What is not measured is left out.\n"
     assert found(text, "python/heapwise/a.py") == []
     assert len(found(text, "docs/design/heap.md")) == 1
 
