@@ -94,10 +94,10 @@ def files_of(paths: list[Path]) -> Iterator[Path]:
 
 
 def main() -> int:
-    given = [Path(word) for word in sys.argv[1:]]
+    paths = [Path(word) for word in sys.argv[1:]]
     sites = [
         site
-        for path in files_of(given or [ROOT / each for each in FOLDERS])
+        for path in files_of(paths or [ROOT / each for each in FOLDERS])
         for site in sites_of(path)
     ]
     bare = [site for site in sites if not site.is_explained]

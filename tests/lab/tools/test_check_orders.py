@@ -55,5 +55,5 @@ def test_an_order_with_a_reason_is_counted(tmp_path: Path, text: str) -> None:
         "// a.load() would be slower.\n",
     ],
 )
-def test_other_lines_are_no_sites(tmp_path: Path, text: str) -> None:
+def test_other_lines_are_not_sites(tmp_path: Path, text: str) -> None:
     assert check(tmp_path / "a.cpp", text) == (0, 0)
