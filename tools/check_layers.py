@@ -41,6 +41,21 @@ class Package:
 
 BELOW_POOL = ("interface", "detail", "checking", "thread")
 
+#: The folders of the heap. Each may use those before it: src/heap/README.md.
+HEAP = ("base", "space", "checks", "central", "cache", "large", "purge", "front")
+BELOW_HEAP = ("interface", "detail", "os", "options")
+
+
+def heap_packages() -> Iterator[Package]:
+    """One for each folder of the heap. Only the uppermost one knows the interface in C."""
+    below: tuple[str, ...] = BELOW_HEAP
+    for folder in HEAP:
+        name = f"heap_{folder}"
+        may_use = (*below, "c_api") if folder == HEAP[-1] else below
+        yield Package(name, f"src/heap/{folder}/", may_use)
+        below = (*below, name)
+
+
 PACKAGES = (
     # The types in which a pool is asked and answers. They need nothing, so all may use them.
     Package(
@@ -64,11 +79,24 @@ PACKAGES = (
     # What the heap and the collector share: how a library reads its options and reports on stderr.
     Package("options", r"src/options/", ("os",)),
     # The heap needs nothing of the pools: it may be under everything else in the process.
-    Package("heap", r"src/heap/", ("interface", "detail", "os", "options", "c_api")),
+    *heap_packages(),
     Package("gc", r"src/gc/", ("interface", "detail", "os", "options", "c_api")),
     # Names of the C library that make system calls, for the program and not for the heap.
-    Package("process", r"src/process/", ("os", "heap")),
-    Package("override", r"src/override/", ("interface", "detail", "os", "c_api", "heap")),
+    Package("process", r"src/process/", ("os", "heap_base", "heap_purge", "heap_front")),
+    Package(
+        "override",
+        r"src/override/",
+        (
+            "interface",
+            "detail",
+            "os",
+            "c_api",
+            "heap_base",
+            "heap_cache",
+            "heap_purge",
+            "heap_front",
+        ),
+    ),
     Package(
         "sources", r"src/(pool|arena)/", (*BELOW_POOL, "source", "os", "pool", "observe", "c_api")
     ),

@@ -9,11 +9,11 @@
 #include <heapwise/malloc.h>
 
 #include "heap/base/options.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/cache/idle_caches.hpp"
 #include "heap/central/bins.hpp"
 #include "heap/central/mixed.hpp"
-#include "heap/front/start.hpp"
 #include "heap/purge/purge.hpp"
 #include "heap_blocks.hpp"
 #include "threads.hpp"

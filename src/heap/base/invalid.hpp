@@ -1,5 +1,5 @@
-// What the heap does when it is handed something that is not a block of its own, or finds one that
-// was written to where it must not be.
+// What can be wrong with an address that the heap is handed, and with a block that was written to
+// where it must not be.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,5 @@ enum class invalid : std::uint8_t {
   touched_when_free, // in a guarded page
   touched_beyond,    // outside of the block in a guarded page
 };
-
-/// Effects: by the option HEAPWISE_MALLOC_INVALID_FREE: reports and aborts (abort), reports (warn),
-/// or nothing (ignore). Returns, if it does, with the address left alone. The profiles that check
-/// every call always abort. A report is some lines on standard error, and one of JSON at the end of
-/// the file that HEAPWISE_MALLOC_REPORT names. Nothing allocates meanwhile.
-/// Requires: no lock is held.
-void invalid_free(const void* address, invalid why) noexcept;
-
-/// Effects: the same in a profile that checks every call, where it always ends the process.
-/// Requires: such a profile, and that no lock is held.
-[[noreturn]] void end_by_fault(const void* address, invalid why) noexcept;
 
 } // namespace heapwise::detail

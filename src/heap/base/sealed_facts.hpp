@@ -63,11 +63,4 @@ struct alignas(seal_alignment) sealed_facts {
 
 extern sealed_facts the_facts;
 
-/// Effects: these facts, the options, and where the space and the guarded pages are: all of it is
-/// read-only from now on, in a profile that seals. Returns: false if the system refuses although it
-/// has room for more mappings: then the process must not go on. Without room they stay writable,
-/// since a process that has as many mappings as it may have must live. Requires: nobody writes to
-/// them any more.
-[[nodiscard]] bool seal_facts() noexcept;
-
 } // namespace heapwise::detail

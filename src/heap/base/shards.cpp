@@ -5,7 +5,6 @@
 #include <span>
 
 #include "heap/base/options.hpp"
-#include "heap/central/bins.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 #include "os/processor_quota.hpp"
@@ -39,13 +38,6 @@ void choose_shards() noexcept {
 }
 
 std::size_t possible_shards() noexcept { return possible.load(std::memory_order_relaxed); }
-
-void use_shards(std::size_t count) noexcept {
-  const std::size_t chosen = std::min(count, possible_shards());
-  if (chosen <= shard_count()) return;
-  prepare_bins(chosen);
-  the_shard_count.store(chosen, std::memory_order_relaxed);
-}
 
 std::uint8_t join_shard() noexcept {
   const auto threads = std::span{threads_of_shard}.first(possible_shards());

@@ -27,10 +27,6 @@ void choose_shards() noexcept;
   return the_shard_count.load(std::memory_order_relaxed);
 }
 
-/// Effects: at least this many shards are in use, if there may be as many. Requires: the lock of
-/// the idle caches, under which a fork takes the locks of all shards.
-void use_shards(std::size_t count) noexcept;
-
 /// Returns: a shard for a thread that begins: one that has no thread, or the one with the fewest.
 /// It may not be in use yet. Thread safety: all.
 [[nodiscard]] std::uint8_t join_shard() noexcept;

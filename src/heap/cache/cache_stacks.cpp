@@ -6,11 +6,11 @@
 
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/cache/quarantine.hpp"
 #include "heap/central/batches.hpp"
 #include "heap/central/bins.hpp"
 #include "heap/central/mixed.hpp"
-#include "heap/purge/purge_clock.hpp"
 
 namespace heapwise::detail {
 

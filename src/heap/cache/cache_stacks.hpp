@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/cache/thread_cache.hpp"
 #include "heapwise/detail/config.hpp"
@@ -75,6 +76,17 @@ HEAPWISE_ALWAYS_INLINE void push_below(heap_cache& cache, std::byte* block, size
   end[-1] = *place; // itself, if that place is chosen
   *place = block;
   *end = top;
+}
+
+/// Effects: a free block goes into the stack: where free blocks are cleared, below the top as
+/// `random` says. Requires: there is room.
+HEAPWISE_ALWAYS_INLINE void push(heap_cache& cache, std::byte* block, size_class class_index,
+                                 std::uint64_t random) noexcept {
+  if constexpr (chosen_profile::clears) {
+    push_below(cache, block, class_index, random);
+  } else {
+    *cache.tops[class_index]++ = block;
+  }
 }
 
 /// Effects: makes room in the stack. Requires: it is full.

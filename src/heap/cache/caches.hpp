@@ -13,6 +13,9 @@ namespace heapwise::detail {
 /// Stands for "no cache yet": its stacks are empty and have no room.
 extern const heap_cache no_cache;
 
+/// Stands for "no cache ever again".
+extern const heap_cache no_later_cache;
+
 /// Returns: a cache that stands for none, as the pointers of threads have it. Nobody writes to it:
 /// the loader has made its pages read-only.
 constexpr heap_cache* stand_in(const heap_cache& none) noexcept {
@@ -33,21 +36,24 @@ extern __thread heap_cache* hidden_cache;
   }
 }
 
+/// Returns: a cache for a thread that has none yet, or nullptr. Requires: the thread has none, and
+/// has not ended as far as the heap is concerned.
+[[nodiscard]] HEAPWISE_NOINLINE heap_cache* take_cache() noexcept;
+
 /// Returns: the calling thread's cache, made or taken over if need be; nullptr in a thread that has
 /// ended as far as the heap is concerned, and without memory.
-[[nodiscard]] heap_cache* own_cache() noexcept;
+[[nodiscard]] inline heap_cache* own_cache() noexcept {
+  heap_cache* const cache = cache_in_use();
+  if (cache == &no_later_cache) return nullptr;
+  return cache != &no_cache ? cache : take_cache();
+}
 
 /// Returns: the calling thread's shard. Where there may be several, the thread gets a cache if it
 /// has none. Requires: no lock is held.
 [[nodiscard]] std::size_t own_shard() noexcept;
 
-/// Returns: as `refill`, or a block in a guarded page if it is the turn of this one. For callers
-/// whose blocks come back by a path that looks at the address: those that programs have inlined do
-/// not.
-[[nodiscard]] void* sample_or_refill(std::size_t class_index) noexcept;
-
 /// Returns: a block of the class straight from its bin, or nullptr.
-[[nodiscard]] void* allocate_uncached(size_class class_index) noexcept;
+[[nodiscard]] HEAPWISE_NOINLINE void* allocate_uncached(size_class class_index) noexcept;
 
 /// Effects: gives a free block of the class straight to its span.
 void release_uncached(void* block, size_class class_index) noexcept;

@@ -14,6 +14,7 @@
 #include "heap/base/sharing.hpp"
 #include "heap/cache/cache_stacks.hpp"
 #include "heap/cache/quarantine.hpp"
+#include "heap/central/bins.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 

@@ -7,12 +7,12 @@
 #include "heap/base/address_runs.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/central/bin.hpp"
 #include "heap/central/bin_change.hpp"
 #include "heap/central/mixed.hpp"
 #include "heap/central/mixing.hpp"
 #include "heap/checks/span_guard.hpp"
-#include "heap/purge/purge.hpp"
 #include "heap/space/space.hpp"
 #include "os/os.hpp"
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heap/base/invalid.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/central/bin.hpp"
 #include "heap/central/bin_change.hpp"
 #include "heap/central/bins.hpp"

@@ -136,10 +136,14 @@ bin& bin_of(const span& home, size_class class_index) noexcept {
   return all_bins[home.shard.load(std::memory_order_relaxed)][class_index];
 }
 
-void prepare_bins(std::size_t shards) noexcept {
-  for (std::size_t shard = shard_count(); shard < shards; ++shard) {
+void use_shards(std::size_t count) noexcept {
+  const std::size_t chosen = std::min(count, possible_shards());
+  if (chosen <= shard_count()) return;
+  // The bins of shards from the second on know their shard before anyone uses them.
+  for (std::size_t shard = shard_count(); shard < chosen; ++shard) {
     for (bin& each : all_bins[shard]) each.belong_to(static_cast<std::uint8_t>(shard));
   }
+  the_shard_count.store(chosen, std::memory_order_relaxed);
 }
 
 void lock_bins() noexcept {

@@ -79,8 +79,9 @@ void drop_spares() noexcept;
 /// Returns: the bin that serves a class of a span.
 [[nodiscard]] bin& bin_of(const span& home, size_class class_index) noexcept;
 
-/// Effects: the bins of shards from the second on know their shard. Requires: nobody uses them yet.
-void prepare_bins(std::size_t shards) noexcept;
+/// Effects: at least this many shards are in use, if there may be as many. Requires: the lock of
+/// the idle caches, under which a fork takes the locks of all shards.
+void use_shards(std::size_t count) noexcept;
 
 /// Taken around a fork, in order.
 void lock_bins() noexcept;

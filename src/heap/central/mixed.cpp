@@ -6,6 +6,7 @@
 
 #include "heap/base/invalid.hpp"
 #include "heap/base/profile.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/space/free_pages.hpp"
 #include "heap/space/space.hpp"
 #include "os/os.hpp"

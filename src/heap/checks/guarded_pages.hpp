@@ -62,10 +62,6 @@ class guarded_pages {
                length_;
   }
 
-  /// Effects: faults that the program has no handler of are looked at from now on, and those of
-  /// guarded pages, or behind a large block, are reported.
-  static void watch() noexcept;
-
   /// Effects: frees a block of these pages; an address in them that is not a block is reported.
   /// Returns: whether the address was in the pages.
   [[nodiscard]] bool release(std::byte* block) noexcept;

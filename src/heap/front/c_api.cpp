@@ -5,13 +5,13 @@
 #include <cstring>
 
 #include "heap/base/no_memory.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/checks/block_states.hpp"
 #include "heap/front/exported.hpp"
 #include "heap/front/general.hpp"
 #include "heap/front/start.hpp"
 #include "heap/purge/purge.hpp"
-#include "heap/purge/purge_clock.hpp"
 #include "os/os.hpp"
 
 using namespace heapwise::detail;

@@ -9,6 +9,7 @@
 #include "heap/base/invalid.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/sealed_facts.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/base/zeros.hpp"
 #include "heap/cache/cache_stacks.hpp"
 #include "heap/cache/caches.hpp"
@@ -19,6 +20,7 @@
 #include "heap/checks/guarded_pages.hpp"
 #include "heap/checks/tags.hpp"
 #include "heap/front/lookup.hpp"
+#include "heap/front/small_blocks.hpp"
 #include "heap/front/uncommon.hpp"
 #include "heap/space/space.hpp"
 #include "heapwise/detail/config.hpp"
@@ -34,61 +36,6 @@ namespace {
 
 // The paths of the profiles that check every call. What is rare is in functions that they end in,
 // so that they need no stack of their own.
-
-/// Effects: what the next `take_of_class` of the class looks at comes into the processor's cache.
-/// Blocks come up in random order, so the processor itself does not foresee it. nullptr: nothing.
-[[maybe_unused]] HEAPWISE_ALWAYS_INLINE void prefetch_next(const std::byte* next) noexcept {
-  if (next == nullptr) return;
-  HEAPWISE_PREFETCH_TO_WRITE(&the_space.granule_class(next));
-  HEAPWISE_PREFETCH_TO_WRITE(next);
-}
-
-/// Effects: as take_of_class. Requires: the stack has a block.
-HEAPWISE_ALWAYS_INLINE void* take_top(heap_cache& cache, size_class class_index) noexcept {
-  std::byte** const top = --cache.tops[class_index];
-  if constexpr (chosen_profile::clears) prefetch_next(top[-1]);
-  return block_states::use(*top, class_index);
-}
-
-/// Effects: as take_of_class. Requires: the stack has no block, or there is none.
-HEAPWISE_NOINLINE void* take_after_refill(size_class class_index) noexcept {
-  if (void* const sampled = the_guards.sample(class_index)) return sampled;
-  heap_cache* const cache = own_cache();
-  const bool has_blocks = cache != nullptr && have_stack(*cache, class_index) &&
-                          (cache->tops[class_index][-1] != nullptr || fill(*cache, class_index));
-  if (!has_blocks) {
-    void* const alone = allocate_uncached(class_index);
-    return alone == nullptr ? nullptr
-                            : block_states::use(static_cast<std::byte*>(alone), class_index);
-  }
-  shuffle(*cache, class_index);
-  return take_top(*cache, class_index);
-}
-
-/// Effects: a free block goes into the stack. Requires: there is room.
-HEAPWISE_ALWAYS_INLINE void push(heap_cache& cache, std::byte* block, size_class class_index,
-                                 std::uint64_t random) noexcept {
-  if constexpr (chosen_profile::clears) {
-    push_below(cache, block, class_index, random);
-  } else {
-    *cache.tops[class_index]++ = block;
-  }
-}
-
-/// Effects: as `keep`, where a stack or a quarantine has to be made, or the stack is full.
-HEAPWISE_NOINLINE void keep_slowly(std::byte* block, size_class class_index) noexcept {
-  heap_cache* const cache = own_cache();
-  if constexpr (chosen_profile::quarantines) {
-    if (cache != nullptr) block = hold_back(*cache, block, class_index);
-    if (block == nullptr) return;
-  }
-  if (cache == nullptr || !have_stack(*cache, class_index)) {
-    release_uncached(block, class_index);
-    return;
-  }
-  if (cache->tops[class_index] == cache->ends[class_index]) make_room(*cache, class_index);
-  push(*cache, block, class_index, chosen_profile::clears ? random_bits() : 0);
-}
 
 /// Effects: a block that nobody uses any more is held back, or goes into the stack.
 HEAPWISE_ALWAYS_INLINE void keep(std::byte* block, size_class class_index) noexcept {
@@ -135,7 +82,7 @@ bool is_small_block(const void* block, size_class class_index) noexcept {
 void* take_of_class(size_class class_index) noexcept {
   heap_cache& cache = *cache_in_use();
   if (cache.tops[class_index][-1] == nullptr) [[unlikely]]
-    return take_after_refill(class_index);
+    return sample_or_refill(class_index);
   return take_top(cache, class_index);
 }
 

@@ -8,6 +8,7 @@
 #include "heap/cache/caches.hpp"
 #include "heap/checks/tags.hpp"
 #include "heap/front/checked_paths.hpp"
+#include "heap/front/small_blocks.hpp"
 #include "heap/front/uncommon.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"

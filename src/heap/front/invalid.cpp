@@ -6,8 +6,8 @@
 
 #include "heap/base/options.hpp"
 #include "heap/base/profile.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/front/fault_report.hpp"
-#include "heap/front/start.hpp"
 #include "options/text.hpp"
 
 namespace heapwise::detail {

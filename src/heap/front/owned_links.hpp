@@ -13,6 +13,7 @@
 #include "heap/base/invalid.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/base/zeros.hpp"
 #include "heap/checks/block_states.hpp"
 #include "heap/checks/call_sites.hpp"

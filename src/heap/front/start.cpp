@@ -10,6 +10,7 @@
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/base/shards.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/cache/idle_caches.hpp"
 #include "heap/central/batches.hpp"
@@ -20,8 +21,10 @@
 #include "heap/checks/tags.hpp"
 #include "heap/front/checked_paths.hpp"
 #include "heap/front/exported.hpp"
+#include "heap/front/fault_watch.hpp"
 #include "heap/front/operators.hpp"
 #include "heap/front/owned.hpp"
+#include "heap/front/sealing.hpp"
 #include "heap/large/large_quarantine.hpp"
 #include "heap/large/large_stock.hpp"
 #include "heap/purge/purge_clock.hpp"
@@ -163,7 +166,7 @@ void start_guards() noexcept {
     const bool samples = the_options.guard_every != 0;
     if (!samples && !chosen_profile::guards_large) return;
     os::prepare_hiding();
-    guarded_pages::watch();
+    watch_faults();
     if (!samples) return;
     seed_random_numbers();
     the_guards.start();

@@ -7,6 +7,7 @@
 
 #include "heap/base/invalid.hpp"
 #include "heap/base/no_memory.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/checks/block_states.hpp"
 #include "heap/checks/guarded_pages.hpp"
 #include "heap/checks/tags.hpp"
@@ -17,7 +18,6 @@
 #include "heap/large/large_blocks.hpp"
 #include "heap/large/large_guard.hpp"
 #include "heap/large/large_quarantine.hpp"
-#include "heap/purge/purge_clock.hpp"
 #include "heap/space/huge_pages.hpp"
 #include "heap/space/space.hpp"
 #include "heapwise/detail/config.hpp"

@@ -6,6 +6,7 @@
 
 #include "heap/base/invalid.hpp"
 #include "heap/base/random_numbers.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/base/zeros.hpp"
 #include "heap/large/large_blocks.hpp"
 #include "heap/large/large_guard.hpp"

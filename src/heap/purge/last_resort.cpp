@@ -1,6 +1,6 @@
-#include "heap/purge/last_resort.hpp"
 
 #include "heap/base/profile.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/cache/idle_caches.hpp"
 #include "heap/central/batches.hpp"

@@ -4,6 +4,7 @@
 
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/cache/idle_caches.hpp"
 #include "heap/central/batches.hpp"
@@ -11,7 +12,6 @@
 #include "heap/central/mixed.hpp"
 #include "heap/large/large_quarantine.hpp"
 #include "heap/large/large_stock.hpp"
-#include "heap/purge/last_resort.hpp"
 #include "heap/space/page_returns.hpp"
 #include "heap/space/space.hpp"
 #include "os/os.hpp"

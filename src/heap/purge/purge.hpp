@@ -17,10 +17,6 @@ std::size_t purge_spans(bool even_if_touched) noexcept;
 /// Effects: gives back all free pages at once. Returns: the bytes given back.
 std::size_t purge_everything() noexcept;
 
-/// Effects: if the heap has become larger than ever before, gives back what has been free for a
-/// while. Called without locks, after slices were taken and before they are touched.
-void purge_after_growth() noexcept;
-
 /// Returns: the bytes given back so far.
 [[nodiscard]] std::size_t purged_bytes() noexcept;
 

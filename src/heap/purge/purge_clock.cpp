@@ -5,11 +5,11 @@
 #include <cstdint>
 
 #include "heap/base/options.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/cache/idle_caches.hpp"
 #include "heap/central/batches.hpp"
 #include "heap/central/bins.hpp"
-#include "heap/front/start.hpp"
 #include "heap/large/large_quarantine.hpp"
 #include "heap/large/large_stock.hpp"
 #include "heap/purge/purge.hpp"

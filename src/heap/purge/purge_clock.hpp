@@ -5,10 +5,6 @@
 
 namespace heapwise::detail {
 
-/// Effects: lets the clock tick when there is memory that it could give back. Called without locks,
-/// where memory became free.
-void notice_free_memory() noexcept;
-
 /// Effects: with `keep`, the clock gives nothing back from now on; without, it does again.
 void keep_free_memory(bool keep) noexcept;
 

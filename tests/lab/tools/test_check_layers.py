@@ -19,6 +19,7 @@ HEADERS = {
     "src/os/linux.cpp": '#include "os/os.hpp"\n#include <sys/mman.h>\n',
     "src/options/text.hpp": '#include "os/os.hpp"\n',
     "src/heap/space/span.hpp": "",
+    "src/heap/front/start.hpp": '#include "heap/space/span.hpp"\n',
     "src/gc/leaks.cpp": '#include "options/text.hpp"\n',
     "bench/harness/emit.hpp": "",
     "experiments/pool/bulk.cpp": '#include "harness/emit.hpp"\n#include <heapwise/pool.hpp>\n',
@@ -60,8 +61,13 @@ def test_allowed_dependencies_are_fine(tmp_path: Path) -> None:
             "pool.hpp:1: pool may not use os",
         ),
         ("bench/harness/emit.hpp", '#include "os/os.hpp"\n', "bench may not use os"),
-        ("src/gc/mark.cpp", '#include "heap/space/span.hpp"\n', "gc may not use heap"),
-        ("src/options/a.hpp", '#include "heap/space/span.hpp"\n', "options may not use heap"),
+        ("src/gc/mark.cpp", '#include "heap/space/span.hpp"\n', "gc may not use heap_space"),
+        ("src/options/a.hpp", '#include "heap/space/span.hpp"\n', "options may not use heap_space"),
+        (
+            "src/heap/space/span.hpp",
+            '#include "heap/front/start.hpp"\n',
+            "heap_space may not use heap_front",
+        ),
         (
             "include/heapwise/pool.hpp",
             "#include <sys/mman.h>\n",

@@ -14,7 +14,6 @@
 #include <doctest/doctest.h>
 
 #include "contract/child.hpp"
-#include "heap/base/invalid.hpp"
 #include "heap/space/space.hpp"
 #include "os/os.hpp"
 #include "stress/contents.hpp"

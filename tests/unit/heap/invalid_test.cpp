@@ -1,4 +1,3 @@
-#include "heap/base/invalid.hpp"
 
 #include <unistd.h>
 

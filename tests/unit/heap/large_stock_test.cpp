@@ -11,9 +11,10 @@
 
 #include "contract/child.hpp"
 #include "heap/base/shards.hpp"
+#include "heap/base/upcalls.hpp"
+#include "heap/central/bins.hpp"
 #include "heap/front/uncommon.hpp"
 #include "heap/large/large_blocks.hpp"
-#include "heap/purge/last_resort.hpp"
 #include "heap/space/space.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"

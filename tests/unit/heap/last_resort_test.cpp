@@ -1,4 +1,3 @@
-#include "heap/purge/last_resort.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <heapwise/malloc.h>
 
 #include "heap/base/options.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/front/uncommon.hpp"
 #include "heap/space/space.hpp"
 #include "surroundings.hpp"

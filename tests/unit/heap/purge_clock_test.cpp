@@ -23,6 +23,7 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/purge/purge.hpp"
 #include "heap/space/space.hpp"
 #include "os/os.hpp"

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "heap/base/options.hpp"
+#include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/cache/idle_caches.hpp"
 #include "heap/central/batches.hpp"
 #include "heap/central/bins.hpp"
 #include "heap/central/mixed.hpp"
-#include "heap/front/start.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "stress/contents.hpp"
 
