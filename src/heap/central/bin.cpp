@@ -73,9 +73,10 @@ bool bin::let_go_sparsest(size_class class_index, std::size_t hole_bytes) noexce
   const auto length =
       static_cast<std::uint32_t>((hole_bytes - 1) / class_table[class_index].bytes + 1);
   if (!the_space.allow_mixing()) return false;
-  if (sparse->free_blocks < blocks / 2 || !has_run(sparse->free_map, length, blocks)) return false;
+  if (sparse->small.free_blocks < blocks / 2 || !has_run(sparse->free_map, length, blocks))
+    return false;
   lists_.remove(*sparse);
-  add_free(-static_cast<std::ptrdiff_t>(sparse->free_blocks));
+  add_free(-static_cast<std::ptrdiff_t>(sparse->small.free_blocks));
   --spans_;
   the_mixed_spans.adopt(*sparse, class_index);
   return true;
@@ -139,14 +140,15 @@ std::size_t bin::purge_pages(span& of_span, size_class class_index, bool even_if
     return 0;
   }
   const std::size_t page = os::page_bytes();
-  if (of_span.free_blocks * std::size_t{facts.bytes} < page) return 0;
+  if (of_span.small.free_blocks * std::size_t{facts.bytes} < page) return 0;
   const std::size_t pages = facts.slices * slice_bytes / page;
-  return purge_free_pages(of_span, the_space.begin_of(of_span), pages, [&](std::size_t number) {
-    const std::uint32_t first = block_at(class_index, number * page);
-    const std::uint32_t end =
-        std::min(blocks_of_span(class_index), block_at(class_index, (number + 1) * page - 1) + 1);
-    return first < end && of_span.free_map.find(false, first, end) == end;
-  });
+  return purge_free_pages(
+      of_span.small.purged_pages, the_space.begin_of(of_span), pages, [&](std::size_t number) {
+        const std::uint32_t first = block_at(class_index, number * page);
+        const std::uint32_t end = std::min(blocks_of_span(class_index),
+                                           block_at(class_index, (number + 1) * page - 1) + 1);
+        return first < end && of_span.free_map.find(false, first, end) == end;
+      });
 }
 
 bin_figures bin::figures(size_class class_index) noexcept {

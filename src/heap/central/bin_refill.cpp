@@ -45,7 +45,7 @@ void use_pages(span& home, std::uint32_t first, std::uint32_t count,
   const std::size_t bytes = class_table[class_index].bytes;
   const std::size_t begin = first * bytes >> page_shift;
   const std::size_t end = ((first + count) * bytes - 1) >> page_shift;
-  home.purged_pages &= ~page_bits(begin, end - begin + 1);
+  home.small.purged_pages &= ~page_bits(begin, end - begin + 1);
 }
 
 } // namespace
@@ -61,9 +61,9 @@ span* bin::make_span(size_class class_index) noexcept {
   }
   const std::size_t pages = facts.slices * slice_bytes / os::page_bytes();
   new_span->class_index = static_cast<std::uint8_t>(class_index);
-  new_span->fullness = span_lists::unlisted;
-  new_span->free_blocks = blocks_of_span(class_index);
-  new_span->purged_pages = clean ? page_bits(0, pages) : 0;
+  new_span->small.fullness = span_lists::unlisted;
+  new_span->small.free_blocks = blocks_of_span(class_index);
+  new_span->small.purged_pages = clean ? page_bits(0, pages) : 0;
   new_span->touched = 1;
   new_span->shard.store(shard_, std::memory_order_relaxed); // published with the use and the class
   new_span->free_map.fill(blocks_of_span(class_index));
@@ -86,17 +86,17 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
                                size_class class_index) noexcept {
   const class_facts& facts = class_table[class_index];
   std::byte* const begin = the_space.begin_of(from);
-  expects(from.class_index == class_index && from.free_blocks > 0,
+  expects(from.class_index == class_index && from.small.free_blocks > 0,
           "the span has free blocks of the class");
   if (&from == spare_) spare_ = nullptr;
   from.touched = 1;
   from.mark.written();
-  const std::uint32_t count = std::min(wanted, from.free_blocks);
+  const std::uint32_t count = std::min(wanted, from.small.free_blocks);
   std::byte** slot = top + count;
   const auto hand_out = [&](std::uint32_t first, std::uint32_t length) {
     write_run(slot, begin + std::size_t{first} * facts.bytes, length, facts.bytes);
     slot -= length;
-    if (from.purged_pages != 0) use_pages(from, first, length, class_index);
+    if (from.small.purged_pages != 0) use_pages(from, first, length, class_index);
   };
   if constexpr (chosen_profile::scatters_blocks) {
     from.free_map.take_scattered(count, blocks_of_span(class_index), random_word_of(class_index),
@@ -104,7 +104,7 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
   } else {
     from.free_map.take_lowest(count, hand_out);
   }
-  from.free_blocks -= count;
+  from.small.free_blocks -= count;
   add_free(-static_cast<std::ptrdiff_t>(count));
   lists_.place(from, blocks_of_span(class_index));
   return count;

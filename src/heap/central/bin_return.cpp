@@ -117,15 +117,16 @@ HEAPWISE_ALWAYS_INLINE bool bin::take_back(const block_run& run, change& ongoing
     return false;
   }
   const std::uint32_t blocks = blocks_of_span(class_index);
-  home->free_blocks += run.count;
+  home->small.free_blocks += run.count;
   home->touched = 1;
   home->mark.written();
-  expects(home->free_blocks <= blocks, "a span has no more free blocks than blocks");
+  expects(home->small.free_blocks <= blocks, "a span has no more free blocks than blocks");
   const bool is_too_empty = span_lists::is_too_empty(*home);
   if (is_too_empty) [[unlikely]]
     lists_.place(*home, blocks);
-  expects(home->fullness == span_lists::list_of(*home, blocks), "a span is in the list for it");
-  if (is_too_empty && home->free_blocks == blocks) take_whole(*home, ongoing, class_index);
+  expects(home->small.fullness == span_lists::list_of(*home, blocks),
+          "a span is in the list for it");
+  if (is_too_empty && home->small.free_blocks == blocks) take_whole(*home, ongoing, class_index);
   return true;
 }
 

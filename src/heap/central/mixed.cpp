@@ -37,7 +37,8 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept
 }
 
 void see_hole(span& searched, std::uint32_t length) noexcept {
-  searched.longest_seen = std::max(searched.longest_seen, static_cast<std::uint16_t>(length));
+  searched.mixed.longest_seen =
+      std::max(searched.mixed.longest_seen, static_cast<std::uint16_t>(length));
 }
 
 constexpr std::uint8_t list_of(std::uint32_t hole) noexcept {
@@ -47,23 +48,23 @@ constexpr std::uint8_t list_of(std::uint32_t hole) noexcept {
 } // namespace
 
 void mixed_spans::place(span& member, std::uint32_t longest_hole) noexcept {
-  member.bytes = longest_hole;
+  member.mixed.longest_hole = static_cast<std::uint16_t>(longest_hole);
   const std::uint8_t fitting = longest_hole == 0 ? unlisted : list_of(longest_hole);
-  if (member.fullness == fitting) return;
+  if (member.mixed.list == fitting) return;
   remove(member);
-  member.fullness = fitting;
+  member.mixed.list = fitting;
   if (fitting == unlisted) return;
   lists_[fitting].push(member);
 }
 
 void mixed_spans::remove(span& member) noexcept {
-  if (member.fullness == unlisted) return;
-  lists_[member.fullness].remove(member);
-  member.fullness = unlisted;
+  if (member.mixed.list == unlisted) return;
+  lists_[member.mixed.list].remove(member);
+  member.mixed.list = unlisted;
 }
 
 void mixed_spans::count_free(span& of_span, std::ptrdiff_t more) noexcept {
-  of_span.free_blocks += static_cast<std::uint32_t>(more);
+  of_span.mixed.free_granules += static_cast<std::uint32_t>(more);
   // Not one read-modify-write: all writers hold the lock.
   free_granules_.store(
       free_granules_.load(std::memory_order_relaxed) + static_cast<std::size_t>(more),
@@ -97,12 +98,14 @@ void mixed_spans::adopt(span& sparse, size_class class_index) noexcept {
   const std::uint32_t rest = granules - facts.blocks * size;
   sparse.free_map.set_run(facts.blocks * size, rest);
   longest = std::max(longest, hole + rest);
-  const std::uint32_t free = sparse.free_blocks * size + rest;
-  sparse.free_blocks = 0;
-  sparse.fullness = unlisted;
+  const std::uint32_t free = sparse.small.free_blocks * size + rest;
   sparse.touched = 1;
-  sparse.searched = 0;
-  sparse.longest_seen = 0;
+  sparse.mixed = {.purged_pages = sparse.small.purged_pages,
+                  .free_granules = 0,
+                  .longest_hole = 0,
+                  .searched = 0,
+                  .longest_seen = 0,
+                  .list = unlisted};
   count_free(sparse, free);
   count_.fetch_add(1, std::memory_order_relaxed);
   // Release: pairs with the acquires of bin::take_back and put_back_alone. A thread that still sees
@@ -120,11 +123,11 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
   std::byte* const begin = the_space.begin_of(from);
   std::uint32_t taken = 0;
   while (taken < wanted) {
-    const std::uint32_t hole = from.free_map.find(true, from.searched, granules);
+    const std::uint32_t hole = from.free_map.find(true, from.mixed.searched, granules);
     if (hole == granules) {
       // All of it was seen since the search began: what is known of the holes is exact again.
-      place(from, std::exchange(from.longest_seen, 0));
-      from.searched = 0;
+      place(from, std::exchange(from.mixed.longest_seen, 0));
+      from.mixed.searched = 0;
       break;
     }
     const std::uint32_t end = from.free_map.find(false, hole, granules);
@@ -136,7 +139,7 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
                                            std::memory_order_relaxed);
       *top++ = block;
     }
-    from.searched = static_cast<std::uint16_t>(next > first ? next : end);
+    from.mixed.searched = static_cast<std::uint16_t>(next > first ? next : end);
     if (next > first) cut_off(from, first, next);
     see_hole(from, next > first ? first - hole : end - hole);
   }
@@ -148,7 +151,7 @@ void mixed_spans::cut_off(span& from, std::uint32_t first, std::uint32_t end) no
   from.free_map.clear_run(first, end - first);
   count_free(from, -static_cast<std::ptrdiff_t>(end - first));
   const std::size_t page = os::page_bytes() / granule_bytes;
-  from.purged_pages &= ~page_bits(first / page, (end - 1) / page - first / page + 1);
+  from.mixed.purged_pages &= ~page_bits(first / page, (end - 1) / page - first / page + 1);
 }
 
 std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted,
@@ -164,7 +167,7 @@ std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted,
     span* from = lists_[list].first();
     if (list < sure) {
       // The longest may be too short: those that are go to the end of the search, not of the list.
-      while (from != nullptr && from->bytes < size && tries > 0) {
+      while (from != nullptr && from->mixed.longest_hole < size && tries > 0) {
         from = from->next;
         --tries;
       }
@@ -212,7 +215,7 @@ bool mixed_spans::put_back_locked(std::byte* block, linked_stack<span>& empty) n
   home.free_map.set_run(first, size);
   count_free(home, size);
   home.touched = 1;
-  if (home.free_blocks == granules) {
+  if (home.mixed.free_granules == granules) {
     remove(home);
     count_free(home, -static_cast<std::ptrdiff_t>(granules));
     count_.fetch_sub(1, std::memory_order_relaxed);
@@ -224,10 +227,10 @@ bool mixed_spans::put_back_locked(std::byte* block, linked_stack<span>& empty) n
   // Never too low, whatever the hole grew together with; the next search will know.
   const bool before = first > 0 && home.free_map.test(first - 1);
   const bool behind = first + size < granules && home.free_map.test(first + size);
-  const auto known = static_cast<std::uint32_t>(home.bytes);
+  const std::uint32_t known = home.mixed.longest_hole;
   const std::uint32_t hole =
-      std::min(home.free_blocks, size + (before ? known : 0) + (behind ? known : 0));
-  if (first < home.searched) see_hole(home, hole);
+      std::min(home.mixed.free_granules, size + (before ? known : 0) + (behind ? known : 0));
+  if (first < home.mixed.searched) see_hole(home, hole);
   if (hole > known) place(home, hole);
   return true;
 }
@@ -240,7 +243,7 @@ std::size_t mixed_spans::purge_pages(span& of_span, bool even_if_touched) noexce
     return 0;
   }
   const std::size_t page = os::page_bytes() / granule_bytes;
-  return purge_free_pages(of_span, the_space.begin_of(of_span), granules / page,
+  return purge_free_pages(of_span.mixed.purged_pages, the_space.begin_of(of_span), granules / page,
                           [&](std::size_t number) {
                             const auto first = static_cast<std::uint32_t>(number * page);
                             const auto end = static_cast<std::uint32_t>(first + page);

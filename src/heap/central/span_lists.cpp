@@ -4,21 +4,21 @@ namespace heapwise::detail {
 
 void span_lists::place(span& member, std::uint32_t blocks) noexcept {
   const std::uint8_t fitting = list_of(member, blocks);
-  if (member.fullness == fitting) return;
+  if (member.small.fullness == fitting) return;
   remove(member);
-  member.fullness = fitting;
-  member.most_free = most_free(fitting, blocks);
+  member.small.fullness = fitting;
+  member.small.most_free = most_free(fitting, blocks);
   if (fitting == unlisted) return;
   lists_[fitting].push(member);
   occupied_ |= 1U << fitting;
 }
 
 void span_lists::remove(span& member) noexcept {
-  if (member.fullness == unlisted) return;
-  lists_[member.fullness].remove(member);
-  if (lists_[member.fullness].first() == nullptr) occupied_ &= ~(1U << member.fullness);
-  member.fullness = unlisted;
-  member.most_free = 0;
+  if (member.small.fullness == unlisted) return;
+  lists_[member.small.fullness].remove(member);
+  if (lists_[member.small.fullness].first() == nullptr) occupied_ &= ~(1U << member.small.fullness);
+  member.small.fullness = unlisted;
+  member.small.most_free = 0;
 }
 
 } // namespace heapwise::detail

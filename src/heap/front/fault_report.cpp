@@ -28,7 +28,7 @@ void find_block(fault_report& fault) noexcept {
   if (!the_space.holds(fault.address)) return;
   if (const span* const large = large_block_around(fault.address)) {
     fault.block = the_space.begin_of(*large);
-    fault.bytes = large->bytes;
+    fault.bytes = large->large.usable_bytes;
     return;
   }
   const span* const home = the_space.find_span(fault.address);

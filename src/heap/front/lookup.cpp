@@ -49,7 +49,7 @@ measured measure(const void* block) noexcept {
   const bool is_small = is_owned && what.record->class_index != no_class;
   return {.bytes = is_small
                        ? class_table[what.record->class_index].bytes - chosen_profile::canary_bytes
-                       : what.record->bytes,
+                       : what.record->large.usable_bytes,
           .what = what,
           .owner = is_owned ? what.record->owner : nullptr};
 }

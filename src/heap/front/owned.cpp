@@ -67,7 +67,7 @@ span* take_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
   bool is_clean = false;
   span* const new_span =
       the_space.take(slices, std::max(alignment / slice_bytes, std::size_t{1}), is_clean);
-  if (new_span != nullptr) new_span->bytes = slices * slice_bytes;
+  if (new_span != nullptr) new_span->large.usable_bytes = slices * slice_bytes;
   return new_span;
 }
 
@@ -165,7 +165,7 @@ bool owned_blocks::start_run(size_class class_index) noexcept {
   if (new_span == nullptr) return false;
   adopt(*new_span);
   new_span->class_index = static_cast<std::uint8_t>(class_index);
-  new_span->bytes = facts.bytes;
+  new_span->owned.block_bytes = facts.bytes;
   owned_links::forget_states(*new_span);
   if constexpr (chosen_profile::guards_spans) hide_end(*new_span);
   // Release: as above.
@@ -220,7 +220,7 @@ void owned_blocks::release(void* block, span& home) noexcept {
 std::optional<invalid> owned_blocks::release_locked(std::byte* block, span& home) noexcept {
   const auto offset = static_cast<std::size_t>(block - the_space.begin_of(home));
   const size_class class_index = home.class_index;
-  const std::size_t from_begin = class_index == no_class ? offset : offset % home.bytes;
+  const std::size_t from_begin = class_index == no_class ? offset : offset % home.owned.block_bytes;
   if (from_begin != 0) return invalid::inside_block;
   if constexpr (chosen_profile::keeps_states) {
     if (const auto wrong = owned_links::free(block, class_index)) return wrong;

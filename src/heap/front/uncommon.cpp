@@ -37,33 +37,34 @@ constexpr std::size_t room_part = 2;
 void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes + large_guard_bytes());
   const std::size_t bytes = round_up(size_bytes, os::page_bytes());
-  if (bytes == block.bytes) return the_space.begin_of(block); // the system need not be asked
+  if (bytes == block.large.usable_bytes)
+    return the_space.begin_of(block); // the system need not be asked
   if (slices > block.slices && !the_space.extend(block, slices)) return nullptr;
   if (!lower_guard(block)) { // then it has the bytes that it has
-    return bytes <= block.bytes ? the_space.begin_of(block) : nullptr;
+    return bytes <= block.large.usable_bytes ? the_space.begin_of(block) : nullptr;
   }
   // The slices that it no longer needs go back, except for the room of a block that grows. This is
   // done first, since pages are hidden up to the end of the slices that are left.
   if (slices + slices / room_part < block.slices) {
     if constexpr (chosen_profile::clears) discard_behind(block, slices * slice_bytes);
     the_space.give(block, slices);
-    block.touched_bytes = std::min(block.touched_bytes, slices * slice_bytes);
+    block.large.touched_bytes = std::min(block.large.touched_bytes, slices * slice_bytes);
     notice_free_memory();
   }
   set_bytes(block, bytes);
-  block.touched_bytes = std::max(block.touched_bytes, bytes);
+  block.large.touched_bytes = std::max(block.large.touched_bytes, bytes);
   std::byte* const begin = the_space.begin_of(block);
   // The room need not be resident.
-  const std::size_t unused_bytes = block.touched_bytes - bytes;
+  const std::size_t unused_bytes = block.large.touched_bytes - bytes;
   if (unused_bytes >= worth_purging_slices * slice_bytes &&
       purge_slices(begin + bytes, unused_bytes)) {
-    block.touched_bytes = bytes;
+    block.large.touched_bytes = bytes;
   }
   return begin;
 }
 
 relocated copy_large(span& from, span& to) noexcept {
-  std::memcpy(the_space.begin_of(to), the_space.begin_of(from), from.bytes);
+  std::memcpy(the_space.begin_of(to), the_space.begin_of(from), from.large.usable_bytes);
   return relocated::copied;
 }
 
@@ -135,7 +136,8 @@ HEAPWISE_NOINLINE void* resize_otherwise(void* block, std::size_t size_bytes) no
     void* const same = resize_in_place(*what.record, size_bytes);
     return same != nullptr ? same : move_large(*what.record, size_bytes);
   }
-  if (what.use == slice_use::large && what.record->grows && size_bytes >= worth_growing_bytes) {
+  if (what.use == slice_use::large && what.record->large.grows &&
+      size_bytes >= worth_growing_bytes) {
     return block;
   }
   if (is_worth_keeping(known.bytes, size_bytes)) return block;

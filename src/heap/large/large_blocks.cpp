@@ -61,14 +61,14 @@ constexpr std::size_t free_behind_growing = 15;
 
 /// Effects: the block counts among those that grow.
 void start_growing(span& block) noexcept {
-  block.grows = true;
+  block.large.grows = true;
   growing_blocks.fetch_add(1, std::memory_order_relaxed);
 }
 
 /// Effects: the block does not count among those that grow any more. Returns: whether it did.
 bool stop_growing(span& block) noexcept {
-  if (!block.grows) return false;
-  block.grows = false;
+  if (!block.large.grows) return false;
+  block.large.grows = false;
   growing_blocks.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
@@ -111,7 +111,8 @@ span* take_with_gap(std::size_t slices, std::size_t alignment, bool& was_clean,
 /// Returns: a span that waited, where nothing is hidden but what is behind `bytes`, or nullptr.
 /// Requires: `bytes` are whole pages. A span that waited comes from a stock, or is nullptr.
 span* ready_for(span* waited, std::size_t bytes) noexcept {
-  if (waited == nullptr || waited->bytes == bytes || lower_guard(*waited)) return waited;
+  if (waited == nullptr || waited->large.usable_bytes == bytes || lower_guard(*waited))
+    return waited;
   the_space.retire(*waited);
   return nullptr;
 }
@@ -135,7 +136,7 @@ bool close_large(span& block) noexcept {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
     return false;
   }
-  count(block, std::uint64_t{0} - 1, std::size_t{0} - block.bytes);
+  count(block, std::uint64_t{0} - 1, std::size_t{0} - block.large.usable_bytes);
   return true;
 }
 
@@ -148,8 +149,8 @@ bool too_large(std::size_t size_bytes) noexcept {
 
 void set_bytes(span& block, std::size_t bytes) noexcept {
   expects(bytes <= block.slices * slice_bytes, "a block has no more bytes than slices");
-  if (bytes != block.bytes) count(block, 0, bytes - block.bytes);
-  block.bytes = bytes;
+  if (bytes != block.large.usable_bytes) count(block, 0, bytes - block.large.usable_bytes);
+  block.large.usable_bytes = bytes;
   raise_guard(block);
   if (bytes > max_small_bytes) stop_growing(block);
 }
@@ -173,7 +174,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   const bool may_be_stocked = room_slices == 0 && alignment <= slice_bytes && are_stocked(slices);
   span* new_span = may_be_stocked ? take_stocked(shard, slices) : nullptr;
   const bool is_zero = new_span != nullptr && is_zero_after_wait(*new_span);
-  const std::size_t zero_bytes = is_zero ? new_span->bytes : 0;
+  const std::size_t zero_bytes = is_zero ? new_span->large.usable_bytes : 0;
   new_span = ready_for(new_span, bytes);
   const bool was_stocked = new_span != nullptr;
   if (!was_stocked) new_span = take();
@@ -183,11 +184,14 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   }
   if (new_span == nullptr) return nullptr;
   std::byte* const begin = the_space.begin_of(*new_span);
-  new_span->bytes = bytes;
-  new_span->grows = false;
+  new_span->large.usable_bytes = bytes;
+  new_span->large.grows = false;
   // Not if it was stocked: then its pages are worth keeping.
-  if constexpr (chosen_profile::quarantines) new_span->is_fresh = clean;
-  new_span->touched_bytes = new_span->bytes;
+  if constexpr (chosen_profile::quarantines) {
+    new_span->large.is_fresh = clean;
+    new_span->large.hidden = os::hidden_by::nothing;
+  }
+  new_span->large.touched_bytes = new_span->large.usable_bytes;
   new_span->shard.store(static_cast<std::uint8_t>(shard), std::memory_order_relaxed);
   if (!clean && room_slices >= worth_purging_slices) {
     purge_slices(begin + slices * slice_bytes, room_slices * slice_bytes);
@@ -198,7 +202,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   } else if (!clean && zeroed) {
     the_space.zero(*new_span, bytes);
   }
-  count(*new_span, 1, new_span->bytes);
+  count(*new_span, 1, new_span->large.usable_bytes);
   if (!was_stocked) new_span->behind = os::hidden_by::nothing;
   raise_guard(*new_span);
   note_allocated(begin);
@@ -210,7 +214,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
 
 void hand_over(span& block) noexcept {
   block.use.store(slice_use::none, std::memory_order_relaxed);
-  count(block, std::uint64_t{0} - 1, std::size_t{0} - block.bytes);
+  count(block, std::uint64_t{0} - 1, std::size_t{0} - block.large.usable_bytes);
 }
 
 void release_large(span& block, bool clean) noexcept {
@@ -218,7 +222,7 @@ void release_large(span& block, bool clean) noexcept {
   note_freed(the_space.begin_of(block));
   if constexpr (chosen_profile::quarantines) {
     stop_growing(block);
-    block.is_fresh = block.is_fresh || clean;
+    block.large.is_fresh = block.large.is_fresh || clean;
     hold_back_large(block);
     return notice_free_memory();
   }
@@ -244,8 +248,8 @@ span* make_growing(std::size_t size_bytes) noexcept {
   }
   constexpr std::size_t bytes = max_small_bytes;
   if (span* const again = ready_for(the_large_stocks[own_shard()].take_to_grow(), bytes)) {
-    again->bytes = bytes;
-    count(*again, 1, again->bytes);
+    again->large.usable_bytes = bytes;
+    count(*again, 1, again->large.usable_bytes);
     raise_guard(*again);
     start_growing(*again);
     note_allocated(the_space.begin_of(*again));

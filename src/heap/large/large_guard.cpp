@@ -17,13 +17,13 @@ namespace {
 constinit guard_pages pages{8192};
 
 std::byte* begin_of_hidden(const span& block) noexcept {
-  return the_space.begin_of(block) + round_up(block.bytes, os::page_bytes());
+  return the_space.begin_of(block) + round_up(block.large.usable_bytes, os::page_bytes());
 }
 
 } // namespace
 
 std::size_t hidden_bytes_behind(const span& block) noexcept {
-  const std::size_t begin = round_up(block.bytes, os::page_bytes());
+  const std::size_t begin = round_up(block.large.usable_bytes, os::page_bytes());
   const std::size_t end = round_up(begin + os::page_bytes(), slice_bytes) + slice_bytes;
   const std::size_t end_of_span = block.slices * slice_bytes;
   return std::min(end, end_of_span) - std::min(begin, end_of_span);
@@ -44,7 +44,7 @@ bool show_pages_behind(span& block) noexcept {
 
 void give_to_space(span& freed, bool clean) noexcept {
   if (!lower_guard(freed)) return the_space.retire(freed);
-  freed.bytes = 0;
+  freed.large.usable_bytes = 0;
   the_space.give(freed, 0, clean);
 }
 

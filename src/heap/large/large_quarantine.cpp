@@ -32,23 +32,25 @@ bool is_hidden_when_free(const span& block) noexcept {
 /// Effects: overwrites all that was in use, except for hidden pages.
 void overwrite(span& freed) noexcept {
   std::byte* const begin = the_space.begin_of(freed);
-  std::memset(begin, 0, freed.bytes);
+  std::memset(begin, 0, freed.large.usable_bytes);
   const bool hides = freed.behind != os::hidden_by::nothing;
-  const std::size_t tail = freed.bytes + (hides ? hidden_bytes_behind(freed) : 0);
-  if (tail < freed.touched_bytes) std::memset(begin + tail, 0, freed.touched_bytes - tail);
+  const std::size_t tail = freed.large.usable_bytes + (hides ? hidden_bytes_behind(freed) : 0);
+  if (tail < freed.large.touched_bytes)
+    std::memset(begin + tail, 0, freed.large.touched_bytes - tail);
 }
 
 /// Effects: all bytes of a freed block are 0. Pages that the block got fresh are given back: to
 /// clear those that it never touched would make them resident.
 void clear(span& freed) noexcept {
-  if (freed.is_fresh && purge_slices(the_space.begin_of(freed), freed.slices * slice_bytes)) return;
-  freed.is_fresh = false;
+  if (freed.large.is_fresh && purge_slices(the_space.begin_of(freed), freed.slices * slice_bytes))
+    return;
+  freed.large.is_fresh = false;
   overwrite(freed);
 }
 
 /// Effects: as `clear`, for a block that will not be used again soon.
 void give_pages_back(span& freed) noexcept {
-  freed.is_fresh = true;
+  freed.large.is_fresh = true;
   clear(freed);
 }
 
@@ -57,9 +59,10 @@ void give_pages_back(span& freed) noexcept {
 void hide_block(span& freed) noexcept {
   static_cast<void>(lower_guard(freed)); // if it stays hidden, the slices are lost when they leave
   give_pages_back(freed);
-  freed.hidden = os::hide_by_protection(the_space.begin_of(freed), freed.slices * slice_bytes);
+  freed.large.hidden =
+      os::hide_by_protection(the_space.begin_of(freed), freed.slices * slice_bytes);
   // What is not hidden may be written to meanwhile.
-  freed.is_fresh = freed.is_fresh && freed.hidden != os::hidden_by::nothing;
+  freed.large.is_fresh = freed.large.is_fresh && freed.large.hidden != os::hidden_by::nothing;
 }
 
 /// Returns: a span that has to leave, or nullptr.
@@ -72,10 +75,11 @@ span* take_excess(large_quarantine& from, held_spans<most_slices>& spans) noexce
 /// Effects: the slices of a hidden block go back to the space. If the system does not let them be
 /// used again, they stay out of use.
 void release_hidden(span& left) noexcept {
-  const bool usable = os::reveal(the_space.begin_of(left), left.slices * slice_bytes, left.hidden);
+  const bool usable =
+      os::reveal(the_space.begin_of(left), left.slices * slice_bytes, left.large.hidden);
   if (!usable) return the_space.retire(left);
-  left.hidden = os::hidden_by::nothing;
-  give_to_space(left, left.is_fresh);
+  left.large.hidden = os::hidden_by::nothing;
+  give_to_space(left, left.large.is_fresh);
 }
 
 void release_cleared(span& left) noexcept {
@@ -114,11 +118,11 @@ void release_all(large_quarantine& from, held_spans<most_slices>& spans, Release
 /// Effects: gives the pages of a cleared block back if it was seen before. One that was written to
 /// keeps its pages: the thread that is to use it reports that.
 void purge_if_seen(span& held) noexcept {
-  if (held.is_fresh) return;
+  if (held.large.is_fresh) return;
   if (held.touched == touched) {
     held.touched = untouched;
-  } else if (zeros::is_zero(the_space.begin_of(held), held.bytes)) {
-    held.is_fresh = purge_slices(the_space.begin_of(held), held.slices * slice_bytes);
+  } else if (zeros::is_zero(the_space.begin_of(held), held.large.usable_bytes)) {
+    held.large.is_fresh = purge_slices(the_space.begin_of(held), held.slices * slice_bytes);
   }
 }
 
@@ -132,7 +136,7 @@ void hold_back_large(span& freed) noexcept {
   }
   if (freed.slices > own.hidden.longest) {
     give_pages_back(freed);
-    return give_to_space(freed, freed.is_fresh);
+    return give_to_space(freed, freed.large.is_fresh);
   }
   hide_block(freed);
   hold_in(own, own.hidden, freed, release_hidden);
@@ -140,13 +144,14 @@ void hold_back_large(span& freed) noexcept {
 
 void expect_unwritten(const span& waited) noexcept {
   std::byte* const begin = the_space.begin_of(waited);
-  if (!zeros::is_zero(begin, waited.bytes)) end_by_fault(begin, invalid::written_when_free);
+  if (!zeros::is_zero(begin, waited.large.usable_bytes))
+    end_by_fault(begin, invalid::written_when_free);
 }
 
 void discard_behind(span& block, std::size_t kept) noexcept {
-  if (block.touched_bytes <= kept) return;
+  if (block.large.touched_bytes <= kept) return;
   std::byte* const tail = the_space.begin_of(block) + kept;
-  const std::size_t bytes = block.touched_bytes - kept;
+  const std::size_t bytes = block.large.touched_bytes - kept;
   if (!purge_slices(tail, bytes)) std::memset(tail, 0, bytes);
 }
 
@@ -168,7 +173,7 @@ void purge_held_large() noexcept {
 bool is_in_hidden_block(const void* address) noexcept {
   const span* const block = the_space.holds(address) ? large_block_around(address) : nullptr;
   return block != nullptr && block->use.load(std::memory_order_relaxed) == slice_use::held &&
-         block->hidden != os::hidden_by::nothing;
+         block->large.hidden != os::hidden_by::nothing;
 }
 
 std::size_t held_large_bytes() noexcept {

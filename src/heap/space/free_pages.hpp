@@ -9,24 +9,24 @@
 
 namespace heapwise::detail {
 
-/// Effects: gives back pages side by side for which `is_free(number)` is true and that were not
-/// given back before. The caller holds a lock for which other threads wait, so these are the first
-/// such pages only: to give all of them back takes as many calls as it takes the system.
-/// Returns: the bytes given back, 0 if there are no such pages or the system refuses them all.
-/// Requires: nobody can be handed a block meanwhile.
+/// Effects: gives back pages side by side for which `is_free(number)` is true and that are not
+/// among `purged_pages`, and adds them to these. The caller holds a lock for which other threads
+/// wait, so these are the first such pages only: to give all of them back takes as many calls as it
+/// takes the system. Returns: the bytes given back, 0 if there are no such pages or the system
+/// refuses them all. Requires: nobody can be handed a block meanwhile.
 template <class IsFree>
-std::size_t purge_free_pages(span& of_span, std::byte* begin, std::size_t pages,
+std::size_t purge_free_pages(std::uint64_t& purged_pages, std::byte* begin, std::size_t pages,
                              IsFree is_free) noexcept {
   const std::size_t page = os::page_bytes();
   const auto worth = [&](std::size_t number) {
-    return (of_span.purged_pages >> number & 1) == 0 && is_free(number);
+    return (purged_pages >> number & 1) == 0 && is_free(number);
   };
   for (std::size_t first = 0; first < pages; ++first) {
     std::size_t end = first;
     while (end < pages && worth(end)) ++end;
     if (end == first) continue;
     if (the_page_returns.give_back(begin + first * page, (end - first) * page)) {
-      of_span.purged_pages |= page_bits(first, end - first);
+      purged_pages |= page_bits(first, end - first);
       return (end - first) * page;
     }
     first = end;

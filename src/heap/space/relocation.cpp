@@ -110,8 +110,9 @@ relocated relocate(span& source_span, std::byte* source, span& target_span,
   }
   target_span.pieces = outcome.pieces;
   pieces.fetch_add(outcome.pieces, std::memory_order_relaxed);
-  if (outcome.bytes < source_span.bytes) {
-    std::memcpy(target + outcome.bytes, source + outcome.bytes, source_span.bytes - outcome.bytes);
+  if (outcome.bytes < source_span.large.usable_bytes) {
+    std::memcpy(target + outcome.bytes, source + outcome.bytes,
+                source_span.large.usable_bytes - outcome.bytes);
   }
   if (outcome.bytes == 0) return relocated::copied;
   // What was moved has left a hole. Pieces of earlier moves went with it: what comes there now is

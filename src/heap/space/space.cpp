@@ -189,7 +189,7 @@ relocated space::relocate(span& from, span& to) noexcept {
     return detail::relocate(from, begin_of(from), to, begin_of(to));
   }
   // Whatever the system were to unmap for a moment, another thread's mapping could come there.
-  std::memcpy(begin_of(to), begin_of(from), from.bytes);
+  std::memcpy(begin_of(to), begin_of(from), from.large.usable_bytes);
   return relocated::copied;
 }
 

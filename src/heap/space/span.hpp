@@ -27,8 +27,8 @@
 // keeps `inside` when it is freed, until it is the first slice of a span again: what a record says
 // is of an earlier life unless the bit, the byte or the first slice of its span confirms it.
 //
-// A span that has left its state is nobody's but the thread's that took it out of it. Small, mixed
-// and owned spans leave with their lock held. A large block leaves by a compare-exchange of `use`
+// Once a thread has taken a span out of its state, only that thread owns it. Small, mixed and owned
+// spans leave with their lock held. A large block leaves by a compare-exchange of `use`
 // (close_large): of two threads that free it, one gets it, and the other reports.
 //
 // Which threads read without these locks, and why that is right:
@@ -138,10 +138,10 @@ class block_map {
     }
   }
 
-  /// Effects: clears `count` set bits, and calls `take(bit)` for each. Of each word from
-  /// `first_word` on, only those that `draw_word()` has too are taken, from a place on that it
-  /// says. If the first `limit` bits have too few of these, others are taken. Requires: as many of
-  /// them are set.
+  /// Effects: clears `count` set bits, and calls `take(bit)` for each. From each word, beginning
+  /// with `first_word`, takes bits that a word from draw_word() also has, starting at a position
+  /// drawn with it. If the first `limit` bits have too few of these, takes others.
+  /// Requires: at least `count` of the first `limit` bits are set.
   template <class DrawWord, class Take>
   void take_scattered(std::uint32_t count, std::uint32_t limit, std::uint32_t first_word,
                       DrawWord draw_word, Take take) noexcept {
@@ -222,36 +222,58 @@ class relaxed_byte {
 /// Settled spans are passed over, and no lock is taken for them.
 enum touch : std::uint8_t { untouched, touched, in_purge, settled };
 
+/// What is known of a span of small blocks. Its bin's lock guards it.
+struct small_facts {
+  std::uint64_t purged_pages; // pages that were given back and hold free blocks only
+  std::uint32_t free_blocks;
+  std::uint16_t most_free; // if more are free, it belongs into another list, or is empty
+  std::uint8_t fullness;   // which list it is in
+};
+
+/// What is known of a mixed span. The lock of the mixed spans guards it. Lengths are in granules.
+struct mixed_facts {
+  std::uint64_t purged_pages; // as of a span of small blocks
+  std::uint32_t free_granules;
+  std::uint16_t longest_hole; // no hole is longer
+  std::uint16_t searched;     // the next search for holes begins here
+  std::uint16_t longest_seen; // of the holes before that
+  std::uint8_t list;          // which list it is in
+};
+
+/// What is known of a block that has all of the slices of its span: a large one, also while it is
+/// stocked or held, or one of a heap of its own. Only the thread that has the span writes it.
+struct large_facts {
+  std::size_t usable_bytes;
+  // What is behind these is not in use; at most `worth_purging_slices` (large_blocks.hpp) of it may
+  // be resident.
+  std::size_t touched_bytes;
+  bool grows;           // it is small still, and counts among those that grow
+  bool is_fresh;        // no page was resident when it was made; held: none is, as far as known
+  os::hidden_by hidden; // held: all of its pages
+};
+
+/// What is known of a span with blocks of one class that belong to a heap of its own.
+struct owned_facts {
+  std::size_t block_bytes;
+};
+
 struct span {
   span* next; // in the list of its bin that holds spans about as full
   span* previous;
   std::atomic<slice_use> use;
   std::uint8_t class_index; // size_class; no_class: one block has all of the slices
-  union {
-    std::uint8_t fullness; // which list it is in
-    bool grows;            // large: it is small still, and counts among those that grow
-  };
-  relaxed_byte touched;      // of the clock: see `touch`
-  std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
-  std::uint32_t free_blocks; // mixed: granules
-  union {
-    std::uint16_t searched;  // mixed: the next search for holes begins here
-    std::uint16_t most_free; // small: if more are free, it belongs into another list, or is empty
-  };
-  std::uint16_t longest_seen; // mixed: of the holes before that, in granules
+  relaxed_byte touched;     // of the clock: see `touch`
   // Small and large: whose span it is; never changes meanwhile.
   std::atomic<std::uint8_t> shard;
+  std::uint32_t slices; // of the whole span; of an inner slice: how far behind the first it is
+  std::uint32_t pieces; // mappings that moved pages are, up to the next `mend`
   os::hidden_by behind; // large: the pages behind its bytes; small: the last page
-  os::hidden_by hidden; // held: all of its pages
-  bool is_fresh; // large: no page was resident when it was made; held: none is, as far as known
-  std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`
-  union {
-    std::uint64_t purged_pages; // pages that were given back and hold free blocks only
-    // large: what is behind these is not in use; at most `worth_purging_slices`
-    // (large_blocks.hpp) of it may be resident
-    std::size_t touched_bytes;
+  union {               // by the state, which `use` and `class_index` say
+    small_facts small;
+    mixed_facts mixed;
+    large_facts large;
+    owned_facts owned;
   };
-  std::size_t bytes;   // large: usable
   owned_blocks* owner; // owned: whose
   [[no_unique_address]] line_mark<shared::span_record> mark;
   block_map free_map;

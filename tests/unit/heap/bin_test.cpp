@@ -51,8 +51,8 @@ void trim_all(bin& some, size_class class_index) {
 
 struct listed_span : span {
   explicit listed_span(std::uint32_t free) : span{} {
-    fullness = span_lists::unlisted;
-    free_blocks = free;
+    small.fullness = span_lists::unlisted;
+    small.free_blocks = free;
   }
 };
 
@@ -66,14 +66,14 @@ TEST_CASE("the fullest span serves first, full ones not at all") {
   listed_span half{32};
   listed_span empty{64};
   for (listed_span* each : {&half, &full, &empty, &nearly_full}) lists.place(*each, blocks);
-  CHECK(full.fullness == span_lists::unlisted);
+  CHECK(full.small.fullness == span_lists::unlisted);
   CHECK(lists.fullest() == &nearly_full);
   CHECK(lists.emptiest() == &empty);
   lists.remove(nearly_full);
   CHECK(lists.fullest() == &half);
   lists.remove(half);
   CHECK(lists.fullest() == &empty);
-  half.free_blocks = 64;
+  half.small.free_blocks = 64;
   lists.place(half, blocks);
   CHECK(lists.fullest() == &half);
   lists.remove(half);
@@ -91,9 +91,9 @@ TEST_CASE("a span has too many free blocks if it belongs into an emptier list, o
       listed_span some{free};
       lists.place(some, blocks);
       CHECK_FALSE(span_lists::is_too_empty(some));
-      const std::uint8_t list = some.fullness;
-      ++some.free_blocks;
-      const bool is_empty = some.free_blocks == blocks;
+      const std::uint8_t list = some.small.fullness;
+      ++some.small.free_blocks;
+      const bool is_empty = some.small.free_blocks == blocks;
       const bool belongs_elsewhere = span_lists::list_of(some, blocks) != list;
       CHECK(span_lists::is_too_empty(some) == (is_empty || belongs_elsewhere));
     }
@@ -326,7 +326,7 @@ TEST_CASE("pages without a block in use go back once, and count as used when han
   put_back(some, freed, of_64);
   CHECK(some.purge_pages(home, of_64, false) == 0); // touched a moment ago
   CHECK(some.purge_pages(home, of_64, false) == page);
-  const std::uint64_t given_back = home.purged_pages & page_bits(0, pages);
+  const std::uint64_t given_back = home.small.purged_pages & page_bits(0, pages);
   CHECK(given_back == page_bits(pages - 1, 1));
   CHECK(some.purge_pages(home, of_64, true) == 0); // not twice
   CHECK(*(begin_of_span(blocks[0]) + slice_bytes - page) == std::byte{0});
@@ -337,7 +337,7 @@ TEST_CASE("pages without a block in use go back once, and count as used when han
     const std::vector<std::byte*> more = next.take_all();
     taken.insert(taken.end(), more.begin(), more.end());
   }
-  CHECK((home.purged_pages & page_bits(0, pages)) == 0);
+  CHECK((home.small.purged_pages & page_bits(0, pages)) == 0);
   put_back(some, taken, of_64);
   CHECK(some.purge_pages(home, of_64, true) == page);
   // One block of the page goes out again.
@@ -386,7 +386,7 @@ TEST_CASE("a block over two pages keeps both, and purging never takes a byte in 
     REQUIRE(zeros >= purged);
     REQUIRE(zeros <= purged + rest);
     REQUIRE(take_blocks(some, class_index, freed.size()).size() == freed.size());
-    REQUIRE((home.purged_pages & page_bits(0, 16)) == 0);
+    REQUIRE((home.small.purged_pages & page_bits(0, 16)) == 0);
   }
   put_back(some, blocks, class_index);
   trim_all(some, class_index);
@@ -470,9 +470,9 @@ TEST_CASE("a bin whose span was written to by somebody else is not sound") {
   CHECK_FALSE(some.is_sound(of_64)); // more bits than it counts
   home.free_map.clear_run(0, 1);
   CHECK(some.is_sound(of_64));
-  home.fullness = 3;
+  home.small.fullness = 3;
   CHECK_FALSE(some.is_sound(of_64)); // it is in another list
-  home.fullness = span_lists::list_of(home, class_table[of_64].blocks);
+  home.small.fullness = span_lists::list_of(home, class_table[of_64].blocks);
   put_back(some, blocks, of_64);
   CHECK(some.is_sound(of_64));
   some.drop_spare(of_64);

@@ -247,14 +247,14 @@ TEST_CASE("pages of holes go back, not those of blocks, and are counted again wh
   span& home = some.record();
   CHECK(the_mixed_spans.purge_pages(home, false) == 0); // touched a moment ago
   the_mixed_spans.purge_pages(home, false);
-  CHECK((home.purged_pages & page_bits(0, 16)) == page_bits(1, 14));
+  CHECK((home.mixed.purged_pages & page_bits(0, 16)) == page_bits(1, 14));
   CHECK(the_mixed_spans.purge_pages(home, true) == 0); // not twice
   CHECK(some.live[0][1023] == std::byte{3});
   CHECK(some.live[1][0] == std::byte{3});
   const std::vector<std::byte*> taken = cut(8192, 1);
   REQUIRE(taken.size() == 1);
   const auto first = static_cast<std::size_t>(taken[0] - some.begin()) / page;
-  CHECK((home.purged_pages & page_bits(0, 16)) == (page_bits(1, 14) & ~page_bits(first, 2)));
+  CHECK((home.mixed.purged_pages & page_bits(0, 16)) == (page_bits(1, 14) & ~page_bits(first, 2)));
   std::memset(taken[0], 1, 8192);
   put_back_cut(taken, 8192);
   CHECK(the_mixed_spans.purge_pages(home, true) == 2 * page);

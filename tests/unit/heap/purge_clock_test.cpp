@@ -149,11 +149,11 @@ TEST_CASE("a span that was given back is passed over until blocks come or go") {
     bring_everything_home();
     const span& home = the_space.span_at(blocks[blocks.size() / 2]);
     while (home.touched != settled) wake_clock();
-    const std::uint64_t before = home.purged_pages;
+    const std::uint64_t before = home.small.purged_pages;
     free_some(3);
     bring_everything_home();
     while (home.touched != settled) wake_clock();
-    if (home.purged_pages == before) std::_Exit(1);
+    if (home.small.purged_pages == before) std::_Exit(1);
   });
   CHECK(how.exit_code == 0);
 }
