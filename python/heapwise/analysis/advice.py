@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from heapwise.analysis.lead import lead
+from heapwise.analysis.rare_words import rare_of, rare_words
 from heapwise.analysis.rows import outcome, ranked
-from heapwise.analysis.second_mode import rare_words
 from heapwise.analysis.standing import alone, are_many_questions, standings
 from heapwise.analysis.tree_headlines import (
     GROUPS,
@@ -116,9 +116,9 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
         parts.append(f"Without figures: {', '.join(lost)}.")
     parts.append(_not_compared(apart))
     parts += [
-        f"{row.subject}: {words}, in {quantity_name(row.quantity)}."
+        f"In {quantity_name(row.quantity)}, {rare_words(rare, row.subject, base)}."
         for row in [*quick, *small]
-        if (words := rare_words(evidence, row.cell, row.subject, base))
+        if (rare := rare_of(evidence, row.cell, row.subject, base))
     ]
     if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
         parts.append(f"It may run for a fixed time (V8): {why}.")

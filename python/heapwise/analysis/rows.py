@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from heapwise.analysis.published_figures import published_value
-from heapwise.analysis.second_mode import kinds_words, rare_words
+from heapwise.analysis.rare_words import kinds_words, rare_of, rare_words
 from heapwise.analysis.verdict import doubt, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.endings import other_ending
@@ -209,8 +209,8 @@ def _comparison(
         notes.append(differing)
     if status != "ok" or slowed or ended or trouble or differing:
         word = "cannot tell"
-    if rare := rare_words(evidence, cell, subject, base):
-        notes.append(rare)
+    if rare := rare_of(evidence, cell, subject, base):
+        notes.append(rare_words(rare, subject, base))
         word = "cannot tell" if word == "no difference" else word
     if (
         word == "no difference"
