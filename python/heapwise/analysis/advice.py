@@ -58,8 +58,10 @@ def busy_words(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
     at = f"load {load[0]:.1f} on {counted(machine.cores, 'processor')}" if load else ""
     if any(row.quantity == SIDE_BY_SIDE and row.ratio is not None for row in rows):
         return f"The machine was busy{f' ({at})' if at else ''}. "
+    several = len({row.parameters for row in rows}) > 1
     told = [
         f"{row.subject} {relation(row)}{_with_interval(row)}"
+        f"{f' at {row.parameters}' if several else ''}"
         for row in rows
         if row.quantity == "cpu_time"
         and not row.baseline
