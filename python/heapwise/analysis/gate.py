@@ -16,7 +16,7 @@ from heapwise.stats.paired import PairedRatio
 from heapwise.stats.rare_runs import RareRuns
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import change, compared, percent
-from heapwise.wording.ratios import percent_ends, signed_ends
+from heapwise.wording.ratios import change_ends, signed_ends
 
 NAMES = {
     "time": "Time",
@@ -261,7 +261,7 @@ class _Wording:
         low, high = ratio.low or ratio.ratio, ratio.high or ratio.ratio
         return (
             f"{self.new} {compared(change(ratio.ratio, more, less), self.base)} "
-            f"(95 % CI {percent_ends(low, high)})"
+            f"(95 % CI {change_ends(ratio.ratio, low, high, less)})"
         )
 
     @property

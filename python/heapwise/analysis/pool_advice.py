@@ -7,7 +7,7 @@ from heapwise.evidence import Evidence
 from heapwise.model import PoolCandidate, Replay, Row
 from heapwise.wording.numbers import change, show
 from heapwise.wording.pools import POOL_NAMES
-from heapwise.wording.ratios import ratio_ends
+from heapwise.wording.ratios import change_ends, signed_ends
 
 NOTHING_COULD = "Nothing to gain: no call site could have a pool or an arena."
 
@@ -84,7 +84,7 @@ def _gain(
     words = (
         f"{_name(each)}: {POOL_NAMES[each.policy]} saves "
         f"{show(saved_ns(time, base, replay), 'ns')} {what}in the whole run, all calls "
-        f"together {change(time.ratio or 1.0, 'slower', 'faster')} ({ratio_ends(time)})"
+        f"together {change(time.ratio or 1.0, 'slower', 'faster')}{_between(time)}"
     )
     if memory is not None and memory.verdict in ("better", "worse") and memory.ratio is not None:
         words += f"; peak memory {change(memory.ratio, 'more', 'less')}"
@@ -96,13 +96,21 @@ def _looks(each: PoolCandidate) -> list[str]:
     return [f"    {each.looks}"] if each.looks else []
 
 
+def _between(row: Row) -> str:
+    """The interval of a gain, in the terms of ``change``."""
+    if row.ratio is None or row.ratio_low is None or row.ratio_high is None:
+        return ""
+    return f" (95 % CI {change_ends(row.ratio, row.ratio_low, row.ratio_high, 'faster')})"
+
+
 def _no_gain(each: PoolCandidate, row: Row | None) -> str:
     if row is None or row.ratio is None:
         return "not measured"
     name = POOL_NAMES[each.policy]
+    low, high = row.ratio_low, row.ratio_high
+    took = "" if low is None or high is None else f", {signed_ends(low, high)} time"
     if row.verdict == "worse":
-        return f"{name} costs time, {ratio_ends(row)}"
+        return f"{name} costs time{took}"
     if row.verdict == "no difference":
-        return f"{name} makes no difference, {ratio_ends(row)}"
-    ends = ratio_ends(row)
-    return f"cannot tell yet whether {name} gains" + (f", {ends}" if ends else "")
+        return f"{name} makes no difference{took}"
+    return f"cannot tell yet whether {name} gains{took}"

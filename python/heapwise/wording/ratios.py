@@ -7,6 +7,7 @@ from heapwise.wording.numbers import (
     LEAST_SHARE,
     LESS,
     TIME_UNITS,
+    TWICE,
     ends,
     factor_words,
     percent,
@@ -51,6 +52,15 @@ def difference_ends(ratio: float, low: float, high: float, less: str, more: str)
     return ends(low, high) if ratio > 1 else ends(1 / high, 1 / low)
 
 
+def change_ends(ratio: float, low: float, high: float, less: str) -> str:
+    """The interval of ``change``, in its own terms: ``8.9 to 10.2 %``, ``2.20 to 2.60``."""
+    if ratio >= TWICE:
+        return ends(low, high)
+    if ratio <= 1 / TWICE and (less != LESS or ratio < LEAST_SHARE):
+        return ends(1 / high, 1 / low)
+    return percent_ends(low, high)
+
+
 def _is_in_percent(ratio: float, word: str) -> bool:
     return 1 / SMALL < ratio < SMALL or (word == LESS and ratio >= LEAST_SHARE)
 
@@ -85,7 +95,10 @@ def signed_ends(low: float, high: float) -> str:
 
 
 def percent_ends(low: float, high: float) -> str:
-    """``8.9 to 10.2 %``: how far both ends are from 1, the nearer first."""
+    """``8.9 to 10.2 %``: how far both ends are from 1, the nearer first. With signs if they lie on
+    both sides of it."""
+    if low < 1 < high:
+        return signed_ends(low, high)
     near, far = sorted(abs(end - 1) * 100 for end in (low, high))
     return f"{near:.1f} to {far:.1f} %"
 

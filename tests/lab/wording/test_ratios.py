@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from heapwise.model import Cell, Row, Settings
-from heapwise.wording.ratios import interval, ratio_ends, relation
+from heapwise.wording.ratios import change_ends, interval, ratio_ends, relation
 
 
 def row(
@@ -55,6 +55,21 @@ def row(
 )
 def test_a_row_against_its_baseline(found: Row, words: str, between: str) -> None:
     assert (relation(found), interval(found)) == (words, between)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "words"),
+    [
+        (15.2, 9.9, 23.3, "9.90 to 23.3"),
+        (1.9, 1.8, 2.1, "80.0 to 110.0 %"),
+        (0.45, 0.36, 0.56, "1.79 to 2.78"),
+        (0.9999, 0.997, 1.002, "−0.3 to +0.2 %"),
+    ],
+)
+def test_the_interval_of_a_change_has_the_unit_and_the_sign_of_its_estimate(
+    ratio: float, low: float, high: float, words: str
+) -> None:
+    assert change_ends(ratio, low, high, "faster") == words
 
 
 def test_the_interval_of_the_ratio_itself() -> None:
