@@ -26,6 +26,7 @@ constinit std::atomic<bool> reported{false};
 constinit std::atomic<int> owner{0};
 std::uint64_t started_ns = 0;
 char line_buffer[16384];
+/// Read at the start: a program may allow itself no such call at its end (a filter by seccomp).
 char own_path[PATH_MAX];
 
 void write_calls(json_line& line, const totals& all) noexcept {
@@ -50,7 +51,6 @@ void report_counts() noexcept {
   if (reported.exchange(true, std::memory_order_relaxed)) return;
   const int saved_errno = errno;
   const totals all = counted.sum();
-  read_own_path(own_path);
   json_line line{line_buffer, sizeof line_buffer};
   line.open('{').field("pid", static_cast<int>(getpid())).field("exe", own_path);
   write_calls(line, all);
@@ -77,6 +77,7 @@ void begin_forked_child() noexcept {
 
 __attribute__((constructor)) void begin_process() noexcept {
   if (!report.remember(count_variables)) report.remember(probe_variables);
+  read_own_path(own_path);
   begin();
   find_next_malloc();
   pthread_atfork(nullptr, nullptr, begin_forked_child);

@@ -5,7 +5,8 @@
 
 namespace heapwise::bench {
 
-/// Resident pages of a block that is about to end, if it has at least this many bytes; else 0.
+/// Resident pages of a block that is about to end, if it has at least this many bytes; else 0. Also
+/// 0 if the kernel cannot be asked, as under a filter of system calls that the program installed.
 [[nodiscard]] std::uint64_t resident_pages(const void* block, std::size_t least) noexcept;
 
 /// Resident pages of a block that this thread is about to end, if they are to be counted: of each

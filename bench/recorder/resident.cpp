@@ -7,12 +7,13 @@
 
 #include "probe/next_malloc.hpp"
 #include "recorder/calls.hpp"
+#include "recorder/own_filter.hpp"
 
 namespace heapwise::bench {
 
 std::uint64_t resident_pages(const void* block, std::size_t least) noexcept {
   auto* next = next_usable_size.get();
-  if (next == nullptr) return 0;
+  if (next == nullptr || has_own_filter()) return 0; // few filters allow mincore
   const std::size_t usable = next(const_cast<void*>(block));
   if (usable < least) return 0;
   const int saved_errno = errno;
