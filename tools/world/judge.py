@@ -43,19 +43,22 @@ def judge_plain(program: Program, done: Done) -> Judgement:
 
 def judge(program: Program, way: Way, plain: Done, done: Done, place: Place) -> Judgement:
     """plain: of the same program without Heapwise, which did its work."""
+    wanted = program.refusal(way.value) if way.is_verb else ""
     if way.is_verb and (refusal := _refusal(done)):
-        return _of_refusal(program, *refusal)
-    if way.is_verb and program.refused:
-        return Judgement("fail", f"it was not refused; {program.refused} is the true answer")
+        return _of_refusal(wanted, *refusal)
+    if wanted:
+        # How it ended comes first: a crash is not a missing refusal.
+        told = done.err[-MOST_WORDS:]
+        return Judgement("fail", f"{_end(done)} and was not refused by {wanted}: {told}")
     trouble = _trouble(program, way, plain, done) or _unseen(program, way, place.folder / way.value)
     return Judgement("fail", trouble) if trouble else Judgement("pass")
 
 
-def _of_refusal(program: Program, id: str, what: str) -> Judgement:
-    if not program.refused:
+def _of_refusal(wanted: str, id: str, what: str) -> Judgement:
+    if not wanted:
         return Judgement("fail", f"refused by {id}: {what}")
-    if id != program.refused:
-        return Judgement("fail", f"refused by {id}, not by {program.refused}: {what}")
+    if id != wanted:
+        return Judgement("fail", f"refused by {id}, not by {wanted}: {what}")
     return Judgement("refused", f"{id}: {what}")
 
 

@@ -36,7 +36,8 @@ class Program(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     files: name -> text, written into the folder in which the program runs.
     prepare: a script of bash that is run once, without Heapwise, in the folder {prepared}.
     output: a regular expression for the output of every run.
-    refused: the error with which the laboratory must refuse the program; "" if it must not.
+    refused: the error with which the laboratory must refuse the program, in each of its ways; or
+    way -> the error, if it measures the program in others.
     fails: way -> why it fails. A fault that is known and not mended: the test expects it, and fails
     if the program passes.
     quick: it is run by `make test`, too.
@@ -54,7 +55,7 @@ class Program(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     prepare: str = ""
     varies: list[Varying] = []
     exit: int = 0
-    refused: str = ""
+    refused: str | dict[str, str] = ""
     fails: dict[str, str] = {}
     quick: bool = False
     limit_s: float = 60
@@ -62,8 +63,14 @@ class Program(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.refused and self.refused not in CATALOGUE:
-            raise ValueError(f"refused: {self.refused} is not the id of an error")
+        everywhere = [self.refused] if isinstance(self.refused, str) else self.refused.values()
+        for id in everywhere:
+            if id and id not in CATALOGUE:
+                raise ValueError(f"refused: {id} is not the id of an error")
+
+    def refusal(self, way: str) -> str:
+        """The error with which the laboratory must refuse it in this way; "" if it must not."""
+        return self.refused if isinstance(self.refused, str) else self.refused.get(way, "")
 
     @property
     def environment_needed(self) -> Environment | None:

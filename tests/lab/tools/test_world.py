@@ -57,11 +57,19 @@ def test_there_are_many_programs_of_each_registry() -> None:
 def test_ways_that_fail_are_ways() -> None:
     ways = {way.value for way in Way}
     assert [each.name for each in all_programs() if not each.fails.keys() <= ways] == []
+    verbs = {way.value for way in Way if way.is_verb}
+    some = {each.name: each.refused for each in all_programs() if isinstance(each.refused, dict)}
+    assert [name for name, refused in some.items() if not refused.keys() <= verbs] == []
 
 
 @pytest.mark.parametrize(
     "text",
-    ['titel = "x"', "title = 7", 'title = "x"\ncommand = ["x"]\noutput = "x"\nrefused = "E999"'],
+    [
+        'titel = "x"',
+        "title = 7",
+        'title = "x"\ncommand = ["x"]\noutput = "x"\nrefused = "E999"',
+        'title = "x"\ncommand = ["x"]\noutput = "x"\nrefused = { record = "E999" }',
+    ],
 )
 def test_a_damaged_declaration_is_named(text: str, tmp_path: Path) -> None:
     path = tmp_path / "one.toml"
@@ -113,6 +121,19 @@ REFUSED = Done(2, "", "error E020: p is statically linked\n  do: link it dynamic
 )
 def test_a_refusal_needs_the_true_reason(refused: str, verdict: str) -> None:
     assert judged(Way.COMPARE, REFUSED, refused=refused).verdict == verdict
+
+
+def test_a_refusal_may_be_wanted_in_some_ways() -> None:
+    some = {"record": "E020"}
+    assert judged(Way.RECORD, REFUSED, refused=some).verdict == "refused"
+    assert "refused by E020" in judged(Way.COMPARE, REFUSED, refused=some).reason
+    assert judged(Way.COMPARE, Done(0, "", ""), refused=some).verdict == "pass"
+    assert "was not refused" in judged(Way.RECORD, Done(0, "", ""), refused=some).reason
+
+
+def test_the_end_of_a_program_comes_before_a_missing_refusal() -> None:
+    found = judged(Way.RECORD, Done(139, "", "Ended by signal 11"), refused="E020")
+    assert found.reason.startswith("it ended with 139 and was not refused by E020")
 
 
 def test_a_program_that_must_be_refused_is_not_measured() -> None:
