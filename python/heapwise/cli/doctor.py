@@ -12,6 +12,7 @@ import typer
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 from heapwise.errors import Exit, Problem
+from heapwise.wording.lists import counted
 
 if TYPE_CHECKING:
     from heapwise.model import Machine
@@ -122,7 +123,7 @@ def _store(store: str | None) -> Iterator[Diagnosis]:
             yield found
             return
         check_writable(path)
-        yield "good", "store", f"{path}, {len(run_ids(path))} runs"
+        yield "good", "store", f"{path}, {counted(len(run_ids(path)), 'run')}"
     except Problem as problem:
         yield "missing", "store", f"{problem.what}. do: {problem.do}"
 

@@ -12,6 +12,7 @@ from heapwise.cli.frame import completion
 from heapwise.cli.frame.options import DebugOption, StoreOption
 from heapwise.cli.frame.written_files import unwritable, write_files
 from heapwise.errors import Problem
+from heapwise.wording.lists import counted
 from heapwise.wording.visible import visible
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _pages(stored: StoredRun, folder: Path | None) -> int:
             do="heapwise export RUN --format json, or heapwise run all",
         )
     write_files(files, folder)
-    typer.echo(f"Saved {len(files)} files in {folder}", err=True)
+    typer.echo(f"Saved {counted(len(files), 'file')} in {folder}", err=True)
     return 0
 
 

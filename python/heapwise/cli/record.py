@@ -257,18 +257,18 @@ def _said(summary: Recorded, path: Path, sample_every: int) -> list[str]:
 
     stored = path.stat().st_size
     lines = [
-        f"Profiled {summary.blocks:,} samples, one for each {size(sample_every)} on average, "
-        f"in {significant(summary.wall_s)} s"
+        f"Profiled {counted(summary.blocks, 'sample')}, one for each {size(sample_every)} on "
+        f"average, in {significant(summary.wall_s)} s"
         if sample_every
         else f"Recorded {counted(summary.events, 'call')} of "
         f"{counted(summary.threads, 'thread')} in "
-        f"{significant(summary.wall_s)} s: {summary.blocks:,} blocks, at most "
+        f"{significant(summary.wall_s)} s: {counted(summary.blocks, 'block')}, at most "
         f"{size(summary.peak_live_bytes)} at once"
     ]
     if summary.kept_events < summary.events:
         lines.append(
             f"Kept     {percent(summary.kept_events / summary.events)} of the calls, in "
-            f"{summary.windows} windows"
+            f"{counted(summary.windows, 'window')}"
         )
     if summary.signal:
         lines.append(f"Ended    by signal {summary.signal}; the trace goes up to there")

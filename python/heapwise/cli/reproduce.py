@@ -29,6 +29,7 @@ from heapwise.cli.frame.options import (
 )
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
+from heapwise.wording.lists import counted
 
 
 def register(app: typer.Typer) -> None:
@@ -174,9 +175,9 @@ def _list(console: Console, store: str | None) -> int:
             console.result(f"{report.name.ljust(width)}  {report.title}")
             gap = " " * (width + 2)
             console.result(
-                f"{gap}{'; '.join(facts['machines'])}: {facts['tables']} tables, "
-                f"{facts['figures']} figures ({facts['measured']} measured here), "
-                f"{facts['conclusions']} conclusions"
+                f"{gap}{'; '.join(facts['machines'])}: {counted(facts['tables'], 'table')}, "
+                f"{counted(facts['figures'], 'figure')} ({facts['measured']} measured here), "
+                f"{counted(facts['conclusions'], 'conclusion')}"
             )
             if last := newest.get(report.name):
                 counts = ", ".join(f"{n} {word}" for word, n in last["counts"].items())

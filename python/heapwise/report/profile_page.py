@@ -66,7 +66,7 @@ def _notes(trace: Trace) -> list[str]:
     notes = []
     if summary.kept_events < summary.events:
         notes.append(
-            f"The profile holds {summary.windows} windows with "
+            f"The profile holds {counted(summary.windows, 'window')} with "
             f"{percent(summary.kept_events / summary.events)} of the samples."
         )
     if summary.events_missed:

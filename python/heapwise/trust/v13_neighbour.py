@@ -99,11 +99,12 @@ def _troubles(figures: dict[str, Any], robbed: bool) -> list[str]:
 
 
 def _pressure(process: Process) -> float | None:
-    """None for a program that keeps its processors busy: its own threads wait for each other."""
+    """None for a program that keeps its processors busy: its own threads wait for each other. At
+    most 1: the kernel's clock of waits and the one of the process are read at other moments."""
     waited_us, wall_s = process.facts.psi_cpu_us, process.facts.wall_s
     if waited_us is None or not wall_s or _is_parallel(process):
         return None
-    return waited_us / 1e6 / wall_s
+    return min(1.0, waited_us / 1e6 / wall_s)
 
 
 def _is_parallel(process: Process) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, Process, Replay
+from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 
 ID, TITLE = "V24", "A replay is what was recorded"
@@ -58,7 +59,7 @@ def check(evidence: Evidence) -> Check:
         ID,
         TITLE,
         "pass",
-        f"{part}{replay.calls:,} calls of {replay.threads} threads, "
+        f"{part}{counted(replay.calls, 'call')} of {counted(replay.threads, 'thread')}, "
         f"{replay.handed_over:,} blocks handed over: calls, blocks and bytes are those of "
         f"the trace in all {len(played)} processes, and so is the peak of live bytes"
         f"{_if_ordered(replay)}; addresses and the program's own work between the calls "
@@ -75,7 +76,8 @@ def _if_ordered(replay: Replay) -> str:
 def _fault(replay: Replay, played: list[Process]) -> str:
     if replay.missed_calls or replay.missed_threads:
         return (
-            f"The recording missed {replay.missed_calls} calls and {replay.missed_threads} threads."
+            f"The recording missed {counted(replay.missed_calls, 'call')} and "
+            f"{counted(replay.missed_threads, 'thread')}."
         )
     if replay.window is None and replay.peak_live_bytes != replay.script_peak_live_bytes:
         return (

@@ -35,6 +35,12 @@ def test_a_parallel_program_that_waits_for_itself_has_no_neighbour() -> None:
     assert verdict_of(stored, "V13").verdict == "pass"
 
 
+def test_nothing_waits_for_longer_than_a_process_runs() -> None:
+    """The two clocks are read at other moments, so a quotient of them can be 1.01."""
+    waited = with_facts(compare(), lambda p: {"psi_cpu_us": int(1.02e6 * (p.facts.wall_s or 0))})
+    assert "during 100 % of the median process" in verdict_of(waited, "V13").detail
+
+
 def test_counters_that_ran_all_the_time_and_those_that_are_missing_are_named() -> None:
     whole = [Counter("instructions", 10, 1000, 1000), Counter("page_faults", 10, 1000, 1000)]
     found = verdict_of(with_facts(compare(), lambda p: {"counters": whole}), "V14")

@@ -8,6 +8,7 @@ from heapwise.cli.frame.compare_table import rendered
 from heapwise.cli.frame.fitted_lines import boxed, shortened, width
 from heapwise.trace.heap_profile import LACKS, HeapProfile, heap_sites
 from heapwise.trace.wrappers import Wrappers
+from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent, size
 
 ORDER = ("inuse_space", "space", "peak_space", "alloc_space")
@@ -17,7 +18,8 @@ ORDER = ("inuse_space", "space", "peak_space", "alloc_space")
 def heap_profile_lines(profile: HeapProfile, wrappers: Wrappers, top: int) -> Iterator[str]:
     """Totals, what the file does not carry, and the call sites with most bytes."""
     yield from boxed(
-        "Profile", f"{profile.path}: heap profile of {profile.tool}, {len(profile.stacks):,} stacks"
+        "Profile",
+        f"{profile.path}: heap profile of {profile.tool}, {counted(len(profile.stacks), 'stack')}",
     )
     totals = profile.totals()
     for (name, unit), total in zip(profile.kinds, totals, strict=True):

@@ -31,7 +31,7 @@ def profile_lines(
     yield from other_program_lines(trace)
     yield from boxed(
         "Samples",
-        f"{len(found):,} blocks, one for each {size(trace.sample_every)} asked for on "
+        f"{counted(len(found), 'block')}, one for each {size(trace.sample_every)} asked for on "
         f"average. Figures are estimates, with {CONFIDENCE * 100:g} % intervals",
     )
     summary = trace.summary
@@ -39,7 +39,7 @@ def profile_lines(
     if summary and windows:
         yield from boxed(
             "Windows",
-            f"{summary.windows} windows hold "
+            f"{counted(summary.windows, 'window')} with "
             f"{percent(summary.kept_events / summary.events)} of the samples; figures are of "
             "the windows",
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from heapwise.cli.frame.console import Console
 from heapwise.errors import Problem
 from heapwise.model import PublishedReport, Setting
+from heapwise.wording.lists import counted
 from heapwise.wording.numbers import ends, significant
 
 if TYPE_CHECKING:
@@ -109,11 +110,11 @@ def show_reproduced(
     for judged in found.conclusions:
         console.result(conclusion_text(judged, brief=smoke))
     counts = ", ".join(f"{number} {word}" for word, number in found.counts.items())
-    console.result(f"\nCount    {len(found.conclusions)} conclusions: {counts}")
+    console.result(f"\nCount    {counted(len(found.conclusions), 'conclusion')}: {counts}")
     console.result(f"Trust    {trust_line(result)}")
     folder = Path(output) if output else evidence.stored.path / FOLDER / report.name
     files = _write(evidence, found, folder, pdf, console)
-    console.result(f"Saved    run {result.run.id}  .  {len(files)} files in {folder}")
+    console.result(f"Saved    run {result.run.id}  .  {counted(len(files), 'file')} in {folder}")
     if console.as_json:
         console.json(to_json(found, result.run.id, str(folder), files))
     return exit_code(result, evidence.stored.processes, strict=strict)

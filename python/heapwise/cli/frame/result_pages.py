@@ -12,6 +12,7 @@ from heapwise.cli.frame.written_files import write_files
 from heapwise.errors import Problem
 from heapwise.model import PublishedReport
 from heapwise.store import StoredRun, list_runs, read_run
+from heapwise.wording.lists import counted
 
 if TYPE_CHECKING:
     from heapwise.analysis.reproduction import Reproduced
@@ -63,7 +64,7 @@ def write_results(
         )
     for view, each in found:
         console.say(f"{each.report.name}: run {view.run.id}")
-    console.result(f"Saved    {len(files)} files in {folder}")
+    console.result(f"Saved    {counted(len(files), 'file')} in {folder}")
     return 0
 
 

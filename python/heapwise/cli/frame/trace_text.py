@@ -57,12 +57,12 @@ def _totals(trace: Trace, found: Contents) -> Iterator[str]:
     yield from boxed(
         "Calls",
         f"{found.events:,} of {counted(len(found.by_thread), 'thread')}; "
-        f"{found.blocks:,} blocks, {size(found.bytes)} asked for",
+        f"{counted(found.blocks, 'block')}, {size(found.bytes)} asked for",
     )
     if summary and summary.kept_events < summary.events:
         yield from boxed(
             "Windows",
-            f"{summary.windows} windows hold "
+            f"{counted(summary.windows, 'window')} with "
             f"{percent(found.events / summary.events)} of {summary.events:,} calls; "
             "holes between blocks that were made before a window are not known",
         )
@@ -72,8 +72,8 @@ def _totals(trace: Trace, found: Contents) -> Iterator[str]:
         yield from boxed(
             "Peak",
             f"{size(summary.peak_live_bytes)} live at once"
-            f"{_when(trace, found)}, in at most {summary.peak_live_blocks:,} blocks; "
-            f"{summary.end_live_blocks:,} blocks ({size(summary.end_live_bytes)}) "
+            f"{_when(trace, found)}, in at most {counted(summary.peak_live_blocks, 'block')}; "
+            f"{counted(summary.end_live_blocks, 'block')} ({size(summary.end_live_bytes)}) "
             "live at the end",
         )
     if found.ended:

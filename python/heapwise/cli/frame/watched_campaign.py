@@ -313,10 +313,12 @@ def exit_code(result: Result, processes: list[Process], *, strict: bool = False)
 def rounds_words(done: int, planned: int) -> str:
     """done: rounds that were begun. planned: 0 if there was no limit."""
     if not planned:
-        return f"{done} rounds"
+        return counted(done, "round")
     if done <= planned:
         return f"{done} of {planned} rounds"
-    return f"{done} rounds, {done - planned} of them in place of samples that do not count"
+    return (
+        f"{counted(done, 'round')}, {done - planned} of them in place of samples that do not count"
+    )
 
 
 def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ()) -> int:
