@@ -15,6 +15,7 @@ import heapwise.report.sections
 from heapwise.figures.svg import PALETTE
 from heapwise.report.protection import prices
 from heapwise.report.view import View
+from heapwise.wording.visible import visible
 
 NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 """A figure needs it in a file of its own, and not in a page. In text its quotes are escaped."""
@@ -40,14 +41,22 @@ def section_modules() -> list[ModuleType]:
 
 
 def environment() -> jinja2.Environment:
-    """Everything is escaped; SVG of ours comes marked as safe."""
+    """Everything is escaped; SVG of ours comes marked as safe. A character that turns the order of
+    words is written as its number, in names that figures hold too."""
     return jinja2.Environment(
         loader=jinja2.PackageLoader("heapwise.report"),
         autoescape=True,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+
+
+def _visible(value: Any) -> Any:
+    if isinstance(value, Markup):
+        return Markup(visible(value))
+    return visible(value) if isinstance(value, str) else value
 
 
 def build_page(views: list[View]) -> str:

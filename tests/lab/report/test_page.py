@@ -403,3 +403,17 @@ def test_goals_are_told_in_words() -> None:
     assert "Goals of the project" in page
     assert re.search(r'<td class="better">\s*met', page)
     assert "Goals of the project" not in build_page([View(Evidence(RUNS["compare"]))])
+
+
+def test_names_that_turn_the_order_of_words_are_shown_as_text_in_pages_and_tables() -> None:
+    """A page obeys U+202E in a name, and shows the rest of its line from right to left."""
+    name = "safe\u202egnp.exe\u2066"
+    times = {"glibc": 1.0, "glibc-control": 1.0, name: 0.9}
+    stored = compare_run(Script(time=times, memory=times))
+    page = build_page([View(Evidence(stored))])
+    for text in (page, written("markdown", stored), written("csv", stored)):
+        assert "safe\\u202egnp.exe" in text
+        assert "\u202e" not in text
+        assert "\u2066" not in text
+    # Data for programs keeps the name as it is: they compare it.
+    assert name in {row["subject"] for row in json.loads(written("json", stored))["rows"]}
