@@ -73,6 +73,27 @@ def test_resume_refuses_another_file(heapwise: Any, job: Path, tmp_path: Path, n
     assert heapwise("resume", "--runs", "3", "--quiet").returncode in (0, 4)
 
 
+@pytest.mark.parametrize("name", ["lib/plugin.so", "work.py"])
+def test_resume_refuses_another_plugin_or_module_beside_the_program(
+    heapwise: Any, tmp_path: Path, name: str
+) -> None:
+    """The program's own file is the same. Data beside it may change."""
+    for path in ("lib/plugin.so", "work.py", "data.txt"):
+        (tmp_path / "app" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "app" / path).write_text("old")
+    program = tmp_path / "app" / "job.py"
+    program.write_text("#!/bin/sh\necho same\n")
+    program.chmod(0o755)
+    words = ("compare", "--runs", "1", "--warmup", "0", "--quiet", str(program), f"{program} x")
+    assert heapwise(*words).returncode in (0, 4)
+    (tmp_path / "app" / "data.txt").write_text("new")
+    assert heapwise("resume", "--runs", "2", "--quiet").returncode in (0, 4)
+    (tmp_path / "app" / name).write_text("new")
+    refused = heapwise("resume", "--runs", "3", "--quiet")
+    assert refused.returncode == 3, refused.stderr
+    assert f"error E032: {tmp_path / 'app' / name} is not the file" in flat(refused)
+
+
 def test_resume_names_a_file_that_is_gone(heapwise: Any, job: Path) -> None:
     assert compare(heapwise, job, 1).returncode in (0, 4)
     job.unlink()

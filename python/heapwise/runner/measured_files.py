@@ -11,6 +11,7 @@ from pathlib import Path
 
 from heapwise.errors import Problem
 from heapwise.model import Experiment, FileState, Plan
+from heapwise.runner.loadable_files import loadable_beside
 from heapwise.runner.script import find_program, interpreter_chain
 from heapwise.runner.steps import cells
 
@@ -18,6 +19,11 @@ WHOLE_BYTES = 256 << 20
 """Of a larger file only size, beginning and end are compared: inputs can be of any size."""
 
 PART_BYTES = 1 << 20
+
+BESIDE = "beside "
+"""Files that a program may load. They are compared only if a run goes on later: a command that
+prepares a process may build them again before each.
+"""
 
 
 def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
@@ -48,6 +54,22 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     return found
 
 
+def loadable_files(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
+    """Like ``files_of``: what each program may load from beside it. Empty if a command of the user
+    may make these files."""
+    if plan.kind != "compare" or any(
+        build.prepare or build.setup or build.cleanup
+        for build in plan.builds or [plan.build_named("")]
+    ):
+        return {}
+    return {
+        f"{BESIDE}{path}": str(path)
+        for started in _programs(plan, experiments).values()
+        for path in loadable_beside(find_program(started))
+        if path.is_file() and os.access(path, os.R_OK)
+    }
+
+
 def _programs(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     """What tells it from the others -> each program that a comparison starts. A program's name can
     depend on the settings of a cell."""
@@ -74,9 +96,12 @@ class Unchanged:
     states: dict[str, FileState]
     moved: dict[str, str] = field(default_factory=dict)
 
-    def demand(self) -> None:
-        """Problem E032 if one of them has other contents. Cheap while nobody writes them."""
+    def demand(self, *, beside: bool = False) -> None:
+        """Problem E032 if one of them has other contents. Cheap while nobody writes them. beside:
+        also what the programs may load."""
         for what, known in self.states.items():
+            if what.startswith(BESIDE) and not beside:
+                continue
             path = self.moved.get(what, known.path)
             if _stamp(path) == (path, known.size, known.mtime_ns):
                 continue

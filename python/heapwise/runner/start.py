@@ -20,7 +20,7 @@ from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
 from heapwise.runner.executor import Executor, now
 from heapwise.runner.fleet_origin import read_origin, run_id_of
-from heapwise.runner.measured_files import Unchanged, files_of, read_states
+from heapwise.runner.measured_files import Unchanged, files_of, loadable_files, read_states
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
 from heapwise.runner.servers.server_executor import ServerExecutor
@@ -42,7 +42,7 @@ def start(
 ) -> Campaign:
     """A new run in the store. Problems E050, E051 before anything is measured."""
     plan = _marked(prepared.plan, prepared.environment, _key(store_path))
-    files = Unchanged(read_states(files_of(plan, prepared.experiments)))
+    files = Unchanged(read_states(_all_files(plan, prepared.experiments)))
     origin = read_origin(os.environ)
     plan = _with_options(plan, files=files.states, not_utf8=_has_odd(plan), fleet=origin)
     machine = read_machine()
@@ -133,10 +133,14 @@ def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
     holds nothing of its files: then they count as they are today."""
     states = plan.options.files
     if states is None:
-        return Unchanged(read_states(files_of(plan, experiments)))
+        return Unchanged(read_states(_all_files(plan, experiments)))
     files = Unchanged(states, {f"experiment {e.id}": e.binary for e in experiments if e.binary})
-    files.demand()
+    files.demand(beside=True)
     return files
+
+
+def _all_files(plan: Plan, experiments: list[Experiment]) -> dict[str, str]:
+    return files_of(plan, experiments) | loadable_files(plan, experiments)
 
 
 def _sources(plan: Plan) -> list[Path]:
