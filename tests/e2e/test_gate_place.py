@@ -123,3 +123,26 @@ def test_counts_at_paths_of_unequal_length_are_not_called_exact(
     for row in json.loads(done.stdout)["gate"]["rows"]:
         assert (row["verdict"], row["exact"]) == ("cannot tell", False)
         assert "paths of equal length" in row["sentence"]
+
+
+def test_counts_that_depend_on_the_letters_of_a_path_are_those_of_one_path(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    """Of equal length and depth: "old" and "new" have other sums of their letters."""
+    source = tmp_path / "sum.c"
+    source.write_text(
+        "#include <stdlib.h>\n"
+        "int main(int argc, char** argv) {\n"
+        "  unsigned sum = 0;\n"
+        "  for (char* at = argv[0]; *at; ++at) sum += (unsigned char)*at;\n"
+        "  for (unsigned i = 0; i < sum + 10 * EXTRA; ++i) free(malloc(20));\n"
+        "}\n"
+    )
+    for name, extra in (("old", 0), ("new", 1)):
+        (tmp_path / name).mkdir()
+        program = str(tmp_path / name / "app")
+        subprocess.run(["cc", "-O0", f"-DEXTRA={extra}", "-o", program, str(source)], check=True)
+    words = ("--limit", "allocations=0", "--json")
+    done = heapwise("gate", "--base", "old/app", "--new", "new/app", *words)
+    row = json.loads(done.stdout)["gate"]["rows"][0]
+    assert (row["new"] - row["base"], row["exact"]) == (10, True), row["sentence"]

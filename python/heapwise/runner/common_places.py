@@ -1,4 +1,4 @@
-"""One path for two builds that lie at paths of unequal length: clones that are renamed in turn."""
+"""One path for two builds that lie at two paths: clones that are renamed in turn."""
 
 from __future__ import annotations
 
@@ -41,8 +41,12 @@ class _CannotBeCloned(Exception):
 
 @contextmanager
 def common_place(base: Path, new: Path) -> Iterator[CommonPlace]:
-    """base, new: absolute paths of the programs. The clones are gone when this is left."""
-    if _equally_long(base, new):
+    """base, new: absolute paths of the programs. The clones are gone when this is left.
+
+    Where nothing can be cloned, paths of equal length and depth serve: a program that does more
+    than to copy its path, for example sorts or hashes it, can tell them apart even so.
+    """
+    if base == new:
         yield CommonPlace()
         return
     folder = cache() / PLACES / str(os.getpid())
@@ -50,7 +54,7 @@ def common_place(base: Path, new: Path) -> Iterator[CommonPlace]:
     try:
         yield CommonPlace(_cloned(base, new, folder))
     except _CannotBeCloned as error:
-        yield CommonPlace(uneven=str(error))
+        yield CommonPlace(uneven="" if _equally_long(base, new) else str(error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""Two builds at paths of unequal length run at one path."""
+"""Two builds at two paths run at one path."""
 
 from __future__ import annotations
 
@@ -85,9 +85,26 @@ def test_two_names_in_one_folder_have_one_name_in_turn(tmp_path: Path) -> None:
         assert {Path(place.at).name for place in found.places} == {"changed-app"}
 
 
-def test_paths_of_equal_length_stay(tmp_path: Path) -> None:
-    base, new = (program(tmp_path / name / "app", "1") for name in ("old", "new"))
+def test_paths_of_equal_length_have_one_path_too(tmp_path: Path) -> None:
+    """A program may sort by its path, or hash it."""
+    base, new = (program(tmp_path / name / "app", name) for name in ("old", "new"))
     with common_place(base, new) as found:
+        assert len({place.at for place in found.places}) == 1
+        assert [read_at(place) for place in found.places] == [["old"], ["new"]]
+
+
+def test_paths_of_equal_length_serve_where_nothing_can_be_cloned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heapwise.runner.common_places.MOST_FILES", 0)
+    base, new = (program(tmp_path / name / "app", name) for name in ("old", "new"))
+    with common_place(base, new) as found:
+        assert (found.places, found.uneven) == ([], "")
+
+
+def test_one_file_stays_where_it_is(tmp_path: Path) -> None:
+    base = program(tmp_path / "app", "1")
+    with common_place(base, base) as found:
         assert (found.places, found.uneven) == ([], "")
 
 
