@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from heapwise.cli.frame import exports, gated
 from heapwise.cli.frame.written_files import unwritable
+from heapwise.errors import Problem
 
 
 @pytest.mark.parametrize(
@@ -27,3 +30,18 @@ def test_a_full_disk_is_called_full(tmp_path: Path, number: int, id: str, do: st
 def test_a_folder_is_called_one(tmp_path: Path) -> None:
     problem = unwritable(tmp_path, OSError(errno.EISDIR, "Is a directory"))
     assert problem.what == f"{tmp_path} is a folder"
+
+
+@pytest.mark.parametrize("demand", [exports.demand_exports, gated.demand_exports])
+def test_what_cannot_be_written_is_refused_before_anything_is_measured(
+    demand: Callable[[Sequence[Path]], None], tmp_path: Path
+) -> None:
+    """A run that does not begin leaves no empty file, and an old file as it was."""
+    old, new = tmp_path / "old.md", tmp_path / "new.md"
+    old.write_text("figures")
+    demand([old, new])
+    assert old.read_text() == "figures"
+    assert not new.exists()
+    with pytest.raises(Problem) as caught:
+        demand([tmp_path / "no-folder" / "new.md"])
+    assert caught.value.id == "E050"

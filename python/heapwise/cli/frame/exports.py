@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heapwise.cli.frame.written_files import unwritable
+from heapwise.cli.frame.written_files import demand_writable, unwritable
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
@@ -36,13 +36,7 @@ def demand_exports(paths: Sequence[Path]) -> None:
                 f"--export {path}: a name ends with {', '.join(KINDS)}",
                 do="--export result.md",
             )
-        existed = path.exists()
-        try:
-            path.open("a").close()
-            if not existed:  # a run that does not begin leaves no empty file
-                path.unlink()
-        except OSError as error:
-            raise unwritable(path, error, "--export") from error
+        demand_writable(path, "--export")
 
 
 def kind_of(path: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heapwise.cli.frame.announce import machine_line
 from heapwise.cli.frame.console import Console, error_line, labelled
-from heapwise.cli.frame.written_files import unwritable
+from heapwise.cli.frame.written_files import demand_writable, unwritable
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import GateResult, Plan
@@ -58,7 +58,8 @@ def show_gate(gate: GateResult, console: Console) -> None:
 
 
 def demand_exports(files: Sequence[Path]) -> None:
-    """Before anything is measured. Problem E003 for a suffix that no form has."""
+    """Before anything is measured. Problems: E003 for a suffix that no form has, E050 if it cannot
+    be written."""
     from heapwise.report.gate import FORMS, suffix_of
 
     for file in files:
@@ -69,6 +70,7 @@ def demand_exports(files: Sequence[Path]) -> None:
                 f"--export {file}: the name has to end in one of {known}",
                 do="heapwise gate --export gate.xml --export gate.md ...",
             )
+        demand_writable(file, "--export")
 
 
 def export_gate(gate: GateResult, files: Sequence[Path]) -> None:

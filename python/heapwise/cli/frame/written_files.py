@@ -34,6 +34,18 @@ def unwritable(path: Path, error: OSError, option: str = "--output") -> Problem:
     )
 
 
+def demand_writable(path: Path, option: str) -> None:
+    """Problem E050 or E051 if it cannot be written. An old file keeps its contents, and a new one
+    is not there afterwards: a run that does not begin leaves no empty file."""
+    existed = path.exists()
+    try:
+        path.open("a").close()
+        if not existed:
+            path.unlink()
+    except OSError as error:
+        raise unwritable(path, error, option) from error
+
+
 def write_files(files: Mapping[str, str], folder: Path) -> None:
     """``files``: path below the folder -> text. Problem E050 for a path that leads out of it, or
     cannot be written."""
