@@ -27,6 +27,9 @@ MATTERS = 0.01
 LEVEL = 0.05
 """The share of A/A intervals that exclude 1 by chance, since they are 95 % intervals."""
 
+LARGEST = 10
+"""A factor. What is found only if it is larger needs no exact figure."""
+
 TOO_NOISY = 0.05
 """With a wider floor differences that matter to most programs cannot be seen."""
 
@@ -102,12 +105,19 @@ def _verdict(floors: dict[Cell, NoiseFloor]) -> tuple[Verdict, str]:
     words = (
         f"{len(floors) - outside} of {len(floors)} A/A intervals contain 1; {said} "
         f"±{percent(floor.floor)}, for {worst.quantity} from "
-        f"{counted(floor.pairs, 'A/A pair')}; a difference of {percent(floor.detectable)} "
+        f"{counted(floor.pairs, 'A/A pair')}; {_found(floor.detectable)} "
         "would be found there 4 times in 5"
     )
     if floor.floor > TOO_NOISY:
         return "warn", f"{words}. That is too noisy for differences under {percent(TOO_NOISY)}."
     return "pass", f"{words}."
+
+
+def _found(share: float) -> str:
+    """Beyond some factor the simulation of a few rounds has no figures to show."""
+    if share > LARGEST - 1:
+        return f"no difference by a factor of less than {LARGEST}"
+    return f"a difference of {percent(share)}"
 
 
 def _figure(cell: Cell, floor: NoiseFloor, adjusted: float) -> dict[str, object]:

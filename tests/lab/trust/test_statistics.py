@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from planted import compare, effect, verdict_of, with_selftest
@@ -91,3 +92,10 @@ def test_a_difference_that_only_the_usual_interval_shows_is_not_claimed() -> Non
     assert shown.high < 1
     assert not claims["mimalloc"].differs
     assert "mimalloc" not in str(verdict_of(stored, "V23").figures["fall_to_holm"])
+
+
+def test_few_noisy_rounds_have_no_exact_figure_of_what_they_would_find() -> None:
+    noisy = verdict_of(compare_run(Script(noise=1.0, rounds=3)), "V5").detail
+    assert "no difference by a factor of less than 10 would be found there" in noisy
+    usual = verdict_of(compare_run(Script(noise=0.1, rounds=8)), "V5").detail
+    assert re.search(r"; a difference of [0-9.]+ % would be found there 4 times in 5", usual)
