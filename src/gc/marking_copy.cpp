@@ -277,9 +277,14 @@ bool copy_is_ready() noexcept {
 }
 
 bool wait_for_copy() noexcept {
+  constexpr unsigned polls_a_look = 64; // some 10 ms
   marking_copy& copy = the_gc.copy;
   bool ended = false;
-  while (!ended && !copy_is_ready()) ended = os::copy_ends_soon(copy.number);
+  for (unsigned polls = 1; !ended && !copy_is_ready(); ++polls) {
+    ended = os::copy_ends_soon(copy.number);
+    // It may stand for ever, and all threads that allocate with it.
+    if (!ended && polls % polls_a_look == 0 && os::is_stopped(copy.number)) return false;
+  }
   if (!ended) {
     settle_leaving_copies();
     *std::find(copy.leaving.begin(), copy.leaving.end(), os::no_copy) = copy.number;

@@ -47,7 +47,7 @@ struct marking_copy {
 
 /// Effects: waits until the copy has marked, not until it has ended. Returns: whether what it found
 /// can be used: it found all, and the program has got none of the lost blocks from a weak reference
-/// meanwhile.
+/// meanwhile. False at once if somebody has stopped it (SIGSTOP, a debugger).
 [[nodiscard]] bool wait_for_copy() noexcept;
 
 /// Effects: the marks are those of the copy, and blocks handed out meanwhile are marked, too; weak

@@ -21,7 +21,8 @@ inline constexpr copy_number this_is_the_copy = 0;
 /// Effects: ends the copy that calls it, and nothing but it.
 [[noreturn]] void end_copy() noexcept;
 
-/// Effects: waits until the copy has ended. By any thread, once for each copy.
+/// Effects: waits until the copy has ended. One that somebody has stopped (SIGSTOP, a debugger) is
+/// killed. By any thread, once for each copy.
 void wait_for_copy(copy_number copy) noexcept;
 
 /// Returns: whether the copy has ended, without waiting for that. Once it has, it is not to be
@@ -31,7 +32,11 @@ void wait_for_copy(copy_number copy) noexcept;
 /// Returns: as copy_has_ended, after a short wait.
 [[nodiscard]] bool copy_ends_soon(copy_number copy) noexcept;
 
-/// Effects: ends the copy, and waits until it has.
+/// Returns: whether somebody has stopped the copy (SIGSTOP, a debugger). False if the system does
+/// not tell.
+[[nodiscard]] bool is_stopped(copy_number copy) noexcept;
+
+/// Effects: ends the copy, also one that is stopped, and waits until it has.
 void kill_copy(copy_number copy) noexcept;
 
 /// Effects: copies that are made from now on have the pages, or have not. Those that they do not

@@ -121,6 +121,29 @@ system_answer await(copy_number copy, int options) noexcept {
   return system_call(SYS_wait4, copy, nullptr, static_cast<unsigned>(options) | __WCLONE, nullptr);
 }
 
+/// The path of the file in which the system describes a process.
+class stat_path {
+ public:
+  const char* of(copy_number process) noexcept {
+    constexpr std::string_view end = "/stat";
+    constexpr std::string_view begin = "/proc/";
+    char* at = text_ + sizeof text_;
+    *--at = 0;
+    const auto put = [&](std::string_view part) {
+      at -= part.size();
+      part.copy(at, part.size());
+    };
+    put(end);
+    do *--at = static_cast<char>('0' + process % 10);
+    while ((process /= 10) != 0);
+    put(begin);
+    return at;
+  }
+
+ private:
+  char text_[32];
+};
+
 } // namespace
 
 copy_number copy_process() noexcept {
@@ -145,11 +168,6 @@ copy_number copy_process() noexcept {
 
 void end_copy() noexcept { end(0); }
 
-void wait_for_copy(copy_number copy) noexcept {
-  while (await(copy, 0).error() == EINTR) {
-  }
-}
-
 bool copy_has_ended(copy_number copy) noexcept {
   const system_answer ended = await(copy, WNOHANG);
   return ended.succeeded() ? ended.value() != 0 : ended.error() != EINTR;
@@ -161,9 +179,32 @@ bool copy_ends_soon(copy_number copy) noexcept {
   return copy_has_ended(copy);
 }
 
+bool is_stopped(copy_number copy) noexcept {
+  stat_path path;
+  const system_answer file = system_call(SYS_openat, AT_FDCWD, path.of(copy), O_RDONLY | O_CLOEXEC);
+  if (!file.succeeded()) return false;
+  char text[64]; // "NUMBER (NAME) STATE ...", and names have 15 bytes at most
+  const system_answer got = system_call(SYS_read, file.value(), text, sizeof text);
+  system_call(SYS_close, file.value());
+  if (!got.succeeded()) return false;
+  const std::string_view line{text, static_cast<std::size_t>(got.value())};
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string_view::npos || name_end + 2 >= line.size()) return false;
+  const char state = line[name_end + 2];
+  return state == 'T' || state == 't'; // by a signal, by a debugger
+}
+
+void wait_for_copy(copy_number copy) noexcept {
+  constexpr unsigned polls_a_look = 64; // some 10 ms
+  for (unsigned polls = 1; !copy_ends_soon(copy); ++polls) {
+    if (polls % polls_a_look == 0 && is_stopped(copy)) return kill_copy(copy);
+  }
+}
+
 void kill_copy(copy_number copy) noexcept {
   system_call(SYS_kill, copy, SIGKILL);
-  wait_for_copy(copy);
+  while (await(copy, 0).error() == EINTR) {
+  }
 }
 
 void leave_out_of_copies(void* memory, std::size_t size_bytes, bool yes) noexcept {

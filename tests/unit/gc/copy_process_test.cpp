@@ -66,6 +66,37 @@ TEST_CASE("copies that are killed cost nothing but time" * doctest::skip(without
   CHECK(nodes == nodes_of_long_list);
 }
 
+TEST_CASE("a copy that stays stopped is given up, and the program collects by itself" *
+          doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  REQUIRE(stop_a_copy());
+  const std::size_t lost = statistics().lost_copies;
+  REQUIRE(take_over()); // would wait for ever
+  CHECK(statistics().lost_copies == lost);
+  CHECK(begin_copy()); // the next one may work
+  std::size_t nodes = 0;
+  for (node* each = the_list; each != nullptr; each = each->next) ++nodes;
+  CHECK(nodes == nodes_of_long_list);
+}
+
+TEST_CASE("a copy that is stopped when it has marked does not hold up the next ones" *
+          doctest::skip(without_copies)) {
+  start();
+  heapwise::os::copy_number last = heapwise::os::no_copy;
+  for (std::size_t each = 0; each < heapwise::gc::most_leaving; ++each) {
+    last = copy_that_does_not_end();
+    ::kill(last, SIGSTOP);
+  }
+  heapwise_gc_collect(); // would wait for ever
+  {
+    const std::lock_guard hold{the_gc.lock};
+    CHECK(the_gc.copy.leaving.back() == heapwise::os::no_copy);
+  }
+  ::kill(last, SIGKILL);
+}
+
 TEST_CASE("a thread rests for a moment when the heap gets large before the copy has marked" *
           doctest::skip(without_copies)) {
   start();
