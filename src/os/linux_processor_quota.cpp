@@ -57,45 +57,82 @@ std::size_t number_of(string_view& rest) noexcept {
   return number;
 }
 
+/// Returns: how many processors that is, rounded up; SIZE_MAX if one of the two is 0.
+std::size_t processors_of(std::size_t quota, std::size_t period) noexcept {
+  return quota == 0 || period == 0 ? SIZE_MAX : (quota + period - 1) / period;
+}
+
 /// Returns: the processors that a file `cpu.max` allows: "QUOTA PERIOD", or "max PERIOD".
 std::size_t quota_of(string_view text) noexcept {
   const std::size_t quota = number_of(text);
   if (quota == 0 || text.empty()) return SIZE_MAX;
   text.remove_prefix(1);
-  const std::size_t period = number_of(text);
-  return period == 0 ? SIZE_MAX : (quota + period - 1) / period;
+  return processors_of(quota, number_of(text));
 }
 
-/// Returns: the path of the process's control group of version 2, which the line "0::PATH" has.
-string_view group_of(string_view lines) noexcept {
-  constexpr string_view prefix = "0::";
+/// Returns: whether one of the names, which have commas between them, is this one.
+bool has_name(string_view names, string_view wanted) noexcept {
+  while (true) {
+    const std::size_t end = std::min(names.find(','), names.size());
+    if (string_view{names.data(), end} == wanted) return true;
+    if (end == names.size()) return false;
+    names.remove_prefix(end + 1);
+  }
+}
+
+/// Returns: the path of the process's control group that has this controller: "NUMBER:NAMES:PATH".
+/// The line of version 2 has no names.
+string_view group_of(string_view lines, string_view controller) noexcept {
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    const string_view line{lines.data(), end};
-    if (line.starts_with(prefix)) return {line.data() + prefix.size(), end - prefix.size()};
+    string_view line{lines.data(), end};
     lines.remove_prefix(std::min(end + 1, lines.size()));
+    line.remove_prefix(std::min(line.find(':'), line.size() - 1) + 1);
+    const std::size_t names_end = std::min(line.find(':'), line.size());
+    if (names_end == line.size() || !has_name({line.data(), names_end}, controller)) continue;
+    line.remove_prefix(names_end + 1);
+    return line;
   }
   return {};
+}
+
+/// Returns: the least of what the group and those above it have, each of which `quota_in` tells:
+/// each group has at most what the one above it has. The last one is "".
+template <class Quota>
+std::size_t least_quota(string_view group, Quota quota_in) noexcept {
+  std::size_t least = SIZE_MAX;
+  while (true) {
+    while (group.ends_with('/')) group.remove_suffix(1);
+    least = std::min(least, quota_in(group));
+    if (group.empty()) return least;
+    while (!group.empty() && !group.ends_with('/')) group.remove_suffix(1);
+  }
 }
 
 } // namespace
 
 std::size_t processor_quota(const char* groups, const char* mount) noexcept {
   words lines;
-  read_file(groups, lines);
-  string_view group = group_of(lines.view());
-  std::size_t least = SIZE_MAX;
   words path;
   words text;
-  while (true) { // each group has at most what the one above it has
-    while (group.ends_with('/')) group.remove_suffix(1);
+  read_file(groups, lines);
+  const auto read = [&](string_view folder, string_view group, string_view name) noexcept {
     path.length = 0;
-    path.add(mount).add(group).add("/cpu.max");
+    path.add(mount).add(folder).add(group).add(name);
     read_file(path.bytes, text);
-    least = std::min(least, quota_of(text.view()));
-    if (group.empty()) return least;
-    while (!group.empty() && !group.ends_with('/')) group.remove_suffix(1);
-  }
+    return text.view();
+  };
+  const std::size_t newer = least_quota(group_of(lines.view(), ""), [&](string_view group) {
+    return quota_of(read("", group, "/cpu.max"));
+  });
+  const std::size_t older = least_quota(group_of(lines.view(), "cpu"), [&](string_view group) {
+    string_view quota = read("/cpu", group, "/cpu.cfs_quota_us"); // -1 if there is no limit
+    const std::size_t allowed_us = number_of(quota);
+    if (allowed_us == 0) return SIZE_MAX;
+    string_view period = read("/cpu", group, "/cpu.cfs_period_us");
+    return processors_of(allowed_us, number_of(period));
+  });
+  return std::min(newer, older);
 }
 
 } // namespace heapwise::os

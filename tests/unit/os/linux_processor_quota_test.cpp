@@ -28,6 +28,14 @@ class groups {
     files::create_directories(folder_ + group);
     std::ofstream{folder_ + group + "/cpu.max"} << quota << '\n';
   }
+  /// The same by files of version 1.
+  void limit_older(const std::string& group, const std::string& quota,
+                   const std::string& period = "100000") const {
+    const std::string folder = folder_ + "/cpu" + group;
+    files::create_directories(folder);
+    std::ofstream{folder + "/cpu.cfs_quota_us"} << quota << '\n';
+    std::ofstream{folder + "/cpu.cfs_period_us"} << period << '\n';
+  }
   /// Returns: the quota of a process in the groups of these lines.
   [[nodiscard]] std::size_t quota_in(const std::string& lines) const {
     const std::string path = folder_ + "/lines";
@@ -61,6 +69,23 @@ TEST_CASE(
   CHECK(all.quota_in("3:cpu:/a\n") == SIZE_MAX);
   CHECK(all.quota_in("0::/b") == 2);
   CHECK(all.quota_in("") == SIZE_MAX);
+}
+
+TEST_CASE("groups of version 1 count, too") {
+  const groups all;
+  all.limit_older("/a/b", "-1");
+  const std::string lines = "5:cpuset:/b\n4:cpu,cpuacct:/a/b\n1:name=systemd:/c\n0::/\n";
+  CHECK(all.quota_in(lines) == SIZE_MAX);
+  all.limit_older("/a", "150000");
+  CHECK(all.quota_in(lines) == 2);
+  CHECK(all.quota_in("4:cpuacct,cpu:/a\n") == 2);
+  CHECK(all.quota_in("4:cpuset:/a\n") == SIZE_MAX);
+  all.limit_older("/a", "150000", "0");
+  CHECK(all.quota_in(lines) == SIZE_MAX);
+  all.limit_older("", "400000");
+  CHECK(all.quota_in("4:cpu:/unseen\n") == 4); // a container sees its own groups only
+  all.limit("", "300000 100000");
+  CHECK(all.quota_in(lines) == 3);
 }
 
 TEST_CASE("files that cannot be read or understood do not limit anything") {
