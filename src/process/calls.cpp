@@ -1,7 +1,7 @@
 // Names of the C library for calls that concern each thread of a process, or make a child without
 // the handlers of fork. The C library knows nothing of the heap's thread. So it ends before a
-// process changes its user, its rights, its filters or its namespaces, and rests while a child is
-// made.
+// process changes its user, its rights, its filters, its namespaces or its table of open files, and
+// rests while a child is made. (pivot_root changes the root of each thread by itself.)
 //
 // In the shared library only: a program that is linked statically has no other function of such a
 // name to be called then. There the thread does not start while there are rights to be lost
@@ -90,6 +90,7 @@ constinit next_function<int(const char*, gid_t)> next_initgroups{"initgroups"};
 constinit next_function<int(void*, const void*)> next_capset{"capset"};
 constinit next_function<int(int)> next_unshare{"unshare"};
 constinit next_function<int(int, int)> next_setns{"setns"};
+constinit next_function<int(unsigned, unsigned, int)> next_close_range{"close_range"};
 
 using word = unsigned long;
 constinit next_function<int(int, word, word, word, word)> next_prctl{"prctl"};
@@ -105,7 +106,7 @@ constinit next_function<int(clone_body, void*, int, void*, void*, void*, void*)>
   const auto find_each = [](auto&... each) { (static_cast<void>(each.find()), ...); };
   find_each(next_setuid, next_seteuid, next_setreuid, next_setresuid, next_setgid, next_setegid,
             next_setregid, next_setresgid, next_setgroups, next_initgroups, next_capset,
-            next_unshare, next_setns, next_prctl, next_syscall, next_clone);
+            next_unshare, next_setns, next_close_range, next_prctl, next_syscall, next_clone);
 }
 
 /// Returns: whether it changes what a process may do.
@@ -114,10 +115,16 @@ bool changes_rights(int option) noexcept {
          option == PR_SET_SECUREBITS || option == PR_CAP_AMBIENT;
 }
 
-// <sys/syscall.h> of the C library may be older than the kernel.
+// <sys/syscall.h> and <unistd.h> of the C library may be older than the kernel.
+constexpr long close_range_number = 436;
 constexpr long landlock_restrict_self = 446;
+constexpr long close_range_unshare = 1L << 1;
 
-bool changes_threads(long number) noexcept {
+/// Returns: whether the caller gets a table of open files of its own. Another thread would keep the
+/// files open that the call closes.
+bool leaves_files(long flags) noexcept { return (flags & close_range_unshare) != 0; }
+
+bool changes_threads(long number, long third) noexcept {
   switch (number) {
     case SYS_setuid:
     case SYS_setgid:
@@ -131,6 +138,8 @@ bool changes_threads(long number) noexcept {
     case SYS_setns:
     case landlock_restrict_self:
       return true;
+    case close_range_number:
+      return leaves_files(third);
     default:
       return false;
   }
@@ -199,6 +208,10 @@ int capset(void* header, const void* data) noexcept {
 }
 int unshare(int flags) noexcept { return without_clock(next_unshare, flags); }
 int setns(int file, int kind) noexcept { return without_clock(next_setns, file, kind); }
+int close_range(unsigned first, unsigned last, int flags) noexcept {
+  if (leaves_files(flags)) return without_clock(next_close_range, first, last, flags);
+  return next_close_range(first, last, flags);
+}
 
 // These are declared elsewhere with arguments that may be left out: here under other names.
 
@@ -224,7 +237,7 @@ long heapwise_syscall(long number, long a, long b, long c, long d, long e, long 
   if (number == SYS_seccomp && a != SECCOMP_GET_ACTION_AVAIL) {
     return under_filter(next_syscall, number, a, b, c, d, e, f);
   }
-  if (changes_threads(number)) {
+  if (changes_threads(number, c)) {
     // In a process of several threads it concerns one of them, which may do so again and again.
     const bool one = heapwise::os::has_one_library_thread();
     const clock_stop stop{one ? after_stop::tick_again : after_stop::rest};

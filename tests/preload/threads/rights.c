@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -27,6 +28,8 @@ static void free_much(void) {
   for (int i = 0; i < blocks; ++i) free(kept[i]);
 }
 
+static int opened_last = -1; /* after a call that gives the process a table of open files */
+
 /* What a process may do, and where: of a thread, as the kernel tells it. */
 static void describe(const char* thread, char* into, size_t room) {
   static const char* const lines[] = {"Uid:", "Gid:", "Groups:", "Cap", "NoNewPrivs:", "Seccomp:"};
@@ -43,6 +46,10 @@ static void describe(const char* thread, char* into, size_t room) {
     }
   }
   fclose(file);
+  if (opened_last >= 0) {
+    snprintf(path, sizeof path, "/proc/self/task/%s/fd/%d", thread, opened_last);
+    strncat(into, access(path, F_OK) == 0 ? "opened" : "not open", room - strlen(into) - 1);
+  }
   static const char* const spaces[] = {"mnt", "uts", "net", "ipc"};
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; ++i) {
     snprintf(path, sizeof path, "/proc/self/task/%s/ns/%s", thread, spaces[i]);
@@ -84,6 +91,16 @@ static long filter(int raw) {
              : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
+/* A thread that kept the old table would keep open what the process closes. */
+static long leave_files(int raw) {
+  enum { first = 900, last = 901, unshare_them = 1 << 1 /* CLOSE_RANGE_UNSHARE */ };
+  extern int close_range(unsigned, unsigned, int);
+  const long result = raw ? syscall(SYS_close_range, first, last, unshare_them)
+                          : close_range(first, last, unshare_them);
+  if (result == 0) opened_last = open("/", O_RDONLY | O_DIRECTORY);
+  return result;
+}
+
 #define CALL(call) \
   if (strcmp(name, #call) == 0) return call
 
@@ -110,6 +127,8 @@ static long make_call(const char* name) {
   CALL(unshare(CLONE_NEWUSER));
   CALL(unshare(CLONE_NEWNS | CLONE_NEWUTS));
   CALL(syscall(SYS_unshare, CLONE_NEWNET));
+  CALL(leave_files(0));
+  CALL(leave_files(1));
   REQUIRE(!"a known call");
   return -1;
 }

@@ -33,6 +33,8 @@ CALLS = (
     "unshare(CLONE_NEWUSER)",
     "unshare(CLONE_NEWNS | CLONE_NEWUTS)",
     "syscall(SYS_unshare, CLONE_NEWNET)",
+    "leave_files(0)",
+    "leave_files(1)",
 )
 PROFILES = ("", "-hardened")
 
