@@ -5,7 +5,6 @@ from heapwise.analysis.as_json import to_json
 from heapwise.analysis.detectable import detectable_line
 from heapwise.analysis.expectations import expected_line
 from heapwise.analysis.findings import headline
-from heapwise.analysis.goals import goal_line
 from heapwise.analysis.pool_advice import NOTHING_COULD
 
 __all__ = [
@@ -13,7 +12,6 @@ __all__ = [
     "analyse",
     "detectable_line",
     "expected_line",
-    "goal_line",
     "headline",
     "to_json",
 ]

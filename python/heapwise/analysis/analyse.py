@@ -7,7 +7,6 @@ from heapwise.analysis.detectable import detectable
 from heapwise.analysis.expectations import expectations
 from heapwise.analysis.findings import findings
 from heapwise.analysis.gate import gate_result
-from heapwise.analysis.goals import goals
 from heapwise.analysis.headlines import headlines
 from heapwise.analysis.pool_advice import pool_advice
 from heapwise.analysis.rows import make_rows
@@ -28,7 +27,6 @@ def analyse(evidence: Evidence) -> Result:
         advice=gain or advise(evidence, rows, trust),
         noise_floor=_main_floor(evidence),
         headlines=[*gains, *headlines(evidence)],
-        goals=goals(evidence, trust),
         expectations=expectations(evidence),
         findings=findings(evidence),
         detectable=detectable(evidence),

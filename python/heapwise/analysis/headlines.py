@@ -8,7 +8,7 @@ from __future__ import annotations
 from heapwise.analysis.heap_headlines import heap_headlines
 from heapwise.analysis.program_headlines import program_headlines
 from heapwise.analysis.published_figures import published_ratios
-from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, is_our_pool, resolve, spoken
+from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, is_library_pool, resolve, spoken
 from heapwise.analysis.rows import place
 from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.evidence import Evidence
@@ -25,8 +25,7 @@ SCENARIOS = (
     "pool/up_and_down",
     "pool/producer_consumer",
 )
-"""Those of the published reports on pools, and two that belong to them. The goals speak of all
-others."""
+"""Those of the published reports on pools, and two that belong to them. Tables have all others."""
 
 SHOWN: dict[str, Setting] = {"touch": "write", "block_size": 64}
 """Where an experiment has several values, the one that the published reports have. Tables have
@@ -52,7 +51,7 @@ def headlines(evidence: Evidence) -> list[str]:
         for cell in sorted(timings, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
             found += _of_cell(evidence, experiment, cell, evidence.table[cell])
     found += program_headlines(evidence)
-    found += heap_headlines(evidence, lambda standing: label(evidence, standing.cell))
+    found += heap_headlines(evidence)
     found += tree_headlines(evidence, lambda standing: label(evidence, standing.cell))
     return list(dict.fromkeys(found))
 
@@ -106,7 +105,7 @@ def _wanted(
         return [
             (name, base)
             for name in sorted(row)
-            if name not in controls and not any(map(is_our_pool, (name, base)))
+            if name not in controls and not any(map(is_library_pool, (name, base)))
         ]
     wanted = [(above, ours) for above in ("malloc@glibc", BEST_MALLOC, OTHER_POOL)]
     freer = {"unsynchronized": "unsynchronized_trusting", "thread_cached": "thread_cached_handle"}

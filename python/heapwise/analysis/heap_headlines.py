@@ -1,18 +1,14 @@
-"""The heap family in sentences: which is fastest or leanest in which rows, and where ours loses."""
+"""The heap family in sentences: which is fastest or leanest in which rows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from heapwise.analysis.gain import PEAK
-from heapwise.analysis.lead import lead
-from heapwise.analysis.roles import INLINED, OURS
-from heapwise.analysis.standing import Rank, Standing, alone, standings
-from heapwise.analysis.verdict import judge
+from heapwise.analysis.standing import Standing, alone, standings
 from heapwise.evidence import Evidence
 from heapwise.wording.lists import listed
-from heapwise.wording.numbers import times
 
 NAMED = 8
 """Things that a line names before it counts the rest."""
@@ -30,17 +26,15 @@ QUESTIONS: tuple[tuple[str, Asked], ...] = (
 )
 
 
-def heap_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list[str]:
-    """A line for each question, and one for each of ours. label: names a row."""
+def heap_headlines(evidence: Evidence) -> list[str]:
+    """A line for each question."""
     found = standings(evidence, "heap")
     lines = []
     for question, asked in QUESTIONS:
         rows = [s for s in found if asked(s)]
         if rows:
             lines.append(f"{question} of {len(rows)} rows: {_firsts(evidence, rows)}")
-    return lines + [
-        line for ours in (OURS, INLINED) for line in _losses(evidence, ours, found, label)
-    ]
+    return lines
 
 
 def _firsts(evidence: Evidence, rows: list[Standing]) -> str:
@@ -65,41 +59,3 @@ def _experiments(rows: list[Standing]) -> str:
 
 def _cut(words: list[str]) -> str:
     return listed(words, NAMED)
-
-
-def _losses(
-    evidence: Evidence, ours: str, found: list[Standing], label: Callable[[Standing], str]
-) -> list[str]:
-    """Every row where the pairs show a rival ahead, the worst first; ours are not rivals.
-
-    Each by itself: an adjustment for their number would hide losses.
-    """
-    mine = 0
-    lost: list[tuple[float, str]] = []
-    for standing in found:
-        rival = _best_rival(standing)
-        if ours not in standing.places or rival is None:
-            continue
-        mine += 1
-        rivals = [name for name in standing.places if name not in (OURS, INLINED)]
-        ratio = lead(evidence, standing.cell, rival.subject, rivals, ours)
-        if ratio and judge(ratio, "higher", evidence.floors.get(standing.cell)) == "better":
-            lost.append(
-                (ratio.ratio, f"{label(standing)} ({times(ratio.ratio)} behind {rival.subject})")
-            )
-    if not mine:
-        return []
-    if not lost:
-        return [f"{ours} loses: in none of {mine} rows is another shown to be better"]
-    return [
-        f"{ours} loses: in {len(lost)} of {mine} rows: "
-        f"{_cut([words for _, words in sorted(lost, reverse=True)])}"
-    ]
-
-
-def _best_rival(standing: Standing) -> Rank | None:
-    rivals: Iterable[Rank] = (
-        p for name, p in standing.places.items() if name not in (OURS, INLINED)
-    )
-    choose = max if standing.quantity.better == "higher" else min
-    return choose(rivals, key=lambda place: place.median, default=None)

@@ -1,13 +1,11 @@
-"""Programs under each allocator in sentences: the mean over them, and where ours takes more."""
+"""Programs under each allocator in sentences: the mean over them."""
 
 from __future__ import annotations
 
-from heapwise.analysis.gain import PEAK, gain, mean_floor, mean_gain
-from heapwise.analysis.roles import OURS
+from heapwise.analysis.gain import mean_floor, mean_gain
 from heapwise.analysis.rows import place
-from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
-from heapwise.model import PROGRAM, Cell, Experiment, short_name
+from heapwise.model import Cell, Experiment, short_name
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import quantity_name
@@ -16,21 +14,20 @@ from heapwise.wording.numbers import ends, percent, times
 
 def program_headlines(evidence: Evidence) -> list[str]:
     """For each quantity of an experiment on programs the geometric mean over its programs, by
-    allocator; then the programs in which ours has more peak memory than the baseline."""
+    allocator."""
     lines = []
     for experiment in evidence.stored.run.experiments:
         if not experiment.programs:
             continue
         for quantity in experiment.quantities:
-            cells = _cells(evidence, experiment, quantity.name)
+            cells = cells_of_quantity(evidence, experiment, quantity.name)
             if len(cells) > 1:
                 lines += _means(evidence, experiment, cells)
-        if peaks := _cells(evidence, experiment, PEAK):
-            lines += _larger(evidence, experiment, peaks)
     return lines
 
 
-def _cells(evidence: Evidence, experiment: Experiment, quantity: str) -> list[Cell]:
+def cells_of_quantity(evidence: Evidence, experiment: Experiment, quantity: str) -> list[Cell]:
+    """The cells of the experiment that have the quantity, in the order of its programs."""
     found = [c for c in evidence.table if (c.experiment, c.quantity) == (experiment.id, quantity)]
     return sorted(found, key=lambda cell: place(experiment, cell))
 
@@ -64,30 +61,6 @@ def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> lis
         f"{_name(experiment)} {quantity_name(cells[0].quantity)}, geometric mean over "
         f"{counted(len(cells), 'program')}, times better than {short_name(base)}{noise}: "
         f"{'; '.join(words)}{left_out}"
-    ]
-
-
-def _larger(evidence: Evidence, experiment: Experiment, peaks: list[Cell]) -> list[str]:
-    """Those whose verdict says so, the largest ratio first; programs without an interval are left
-    out."""
-    base = evidence.baselines[experiment.id]
-    found: list[tuple[float, str]] = []
-    measured = 0
-    for cell in peaks:
-        if not {OURS, base} <= evidence.table[cell].keys():
-            continue
-        ratio, _ = gain(evidence, cell, OURS, base)
-        if ratio is None or ratio.high is None:
-            continue
-        measured += 1
-        if judge(ratio, "higher", evidence.floors.get(cell)) == "worse":
-            found.append((1 / ratio.ratio, f"{cell.parameters[PROGRAM]} {times(1 / ratio.ratio)}"))
-    if not measured:
-        return []
-    words = listed([word for _, word in sorted(found, reverse=True)], len(found))
-    return [
-        f"{short_name(OURS)} has more peak memory than {short_name(base)} in {len(found)} of "
-        f"{counted(measured, 'program')}{words and ': '}{words}"
     ]
 
 

@@ -35,7 +35,7 @@ from heapwise.store.writer import write_atomically
 LOOK_S = 1.0
 TELL_S = 5.0
 WAIT_S = 24 * 3600.0
-OURS = "HEAPWISE_"
+OWN = "HEAPWISE_"
 FULL_BYTES = 1 << 20
 """A disk with less room than this is named as the likely reason of a failure."""
 PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
@@ -239,8 +239,8 @@ def measuring_environment(
     """The client's variables, and of the worker's only those that say where Heapwise's parts are;
     measured processes get none of these."""
     return (
-        {name: value for name, value in captured.items() if not name.startswith(OURS)}
-        | {name: value for name, value in of_worker.items() if name.startswith(OURS)}
+        {name: value for name, value in captured.items() if not name.startswith(OWN)}
+        | {name: value for name, value in of_worker.items() if name.startswith(OWN)}
         | {"HEAPWISE_FLEET_ORIGIN": str(origin)}
     )
 

@@ -74,27 +74,6 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Goal:
-    """An aim of the project in one cell: the ratio ``of`` should be as ``aim`` says.
-
-    ``verdict`` follows from the strict interval: met or not met if all of it lies on one side, and
-    the ratio is farther from the aim than the noise floor. A value, and a ratio that may be level,
-    is judged from its 95 % interval. A goal over many rows has each of them in ``parts``; its
-    figures are those of the worst.
-    """
-
-    cell: str
-    of: str
-    aim: str
-    ratio: float | None
-    low: float | None
-    high: float | None
-    verdict: Literal["met", "not met", "cannot tell here", "not measured"]
-    note: str = ""
-    parts: list[Goal] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
 class Expected:
     """How one ``Expectation`` came out, in ``unit`` (x: a ratio). A ratio is judged from the strict
     interval, a value from its 95 % interval.
@@ -171,7 +150,6 @@ class Result:
     advice: str
     noise_floor: float | None = None
     headlines: list[str] = field(default_factory=list)
-    goals: list[Goal] = field(default_factory=list)
     expectations: list[Expected] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     detectable: list[Detectable] = field(default_factory=list)

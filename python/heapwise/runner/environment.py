@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from heapwise.model import LIBRARY_PATH, Peer
 
 LOADER = ("LD_",)
-OURS = ("HEAPWISE_",)
+OWN = ("HEAPWISE_",)
 STORED = (
     "COLUMNS",
     "GLIBC_TUNABLES",
@@ -61,7 +61,7 @@ def cleaned(
     tuners = {
         name for name in environment if name.startswith((*LOADER, *tuning)) and name != LIBRARY_PATH
     }
-    ours = {name for name in environment if name.startswith(OURS)} - tuners
+    ours = {name for name in environment if name.startswith(OWN)} - tuners
     out = set() if keep else tuners
     left = {name: value for name, value in sorted(environment.items()) if name not in ours | out}
     return left, sorted(out)

@@ -398,13 +398,6 @@ def test_every_published_figure_stands_beside_ours_with_its_report() -> None:
         assert f'<td class="small">{name}; an i5</td>' in page
 
 
-def test_goals_are_told_in_words() -> None:
-    page = build_page([View(Evidence(RUNS["threads"]))])
-    assert "Goals of the project" in page
-    assert re.search(r'<td class="better">\s*met', page)
-    assert "Goals of the project" not in build_page([View(Evidence(RUNS["compare"]))])
-
-
 def test_names_that_turn_the_order_of_words_are_shown_as_text_in_pages_and_tables() -> None:
     """A page obeys U+202E in a name, and shows the rest of its line from right to left."""
     name = "safe\u202egnp.exe\u2066"

@@ -16,7 +16,7 @@ from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.reproduced import show_reproduced
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page, pages, results
-from heapwise.report.sections import goals, trees
+from heapwise.report.sections import published_ratios, trees
 
 
 def text(html: str) -> str:
@@ -142,7 +142,7 @@ def test_a_budget_is_one_curve_for_each_runtime_in_the_order_of_its_points() -> 
 
 
 def test_the_general_table_of_published_figures_leaves_them_to_their_own() -> None:
-    found = goals.build(VIEW)
+    found = published_ratios.build(VIEW)
     assert found is not None
     assert found["lines"] == []
-    assert found["goals"]
+    assert found["headlines"]

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 NOT_NOUNS = {"of", "given", "yields", "made", "gone"}
 
-STORED = {"AddedPeer.made", "TreeRecord.made", "Goal.of", "Expected.of", "Change.gone"}
+STORED = {"AddedPeer.made", "TreeRecord.made", "Expected.of", "Change.gone"}
 """Fields that users read in files and in --json."""
 
 LEFT = {"Samples.made", "SampledStacks.gone"}

@@ -24,7 +24,6 @@ ONE_NOUN = {
     "difference": "two runs compared: computed, stored",
     "experiments": "all experiments: found, shown",
     "gate": "a gate: the type, judged, the verb, shown",
-    "goals": "goals: judged, shown",
     "growth": "memory that grows: tested, in words",
     "history": "the history of a figure: computed, drawn, shown, the verb",
     "identity": "whose malloc a process used: arranged, asked",

@@ -126,8 +126,6 @@ def damaged_words(lines: int) -> str:
 
 
 def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
-    from heapwise.analysis import goal_line
-
     compare = result.run.plan.kind == "compare"
     console.say()
     if result.gate is not None:
@@ -147,8 +145,6 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
         _print_experiments(result, console)
     if not compare and not is_first:
         _print_headlines(result, console)
-    for place, goal in enumerate(result.goals):
-        console.result(f"{'Goals' if place == 0 else '':9}{goal_line(goal)}")
     if not is_first:
         console.result(advice)
     if compare and result.noise_floor is not None:

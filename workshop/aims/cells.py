@@ -5,10 +5,10 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from heapwise.analysis.gain import PEAK, is_main, is_speed, quantity_of
-from heapwise.analysis.heap_aims import Aim, LimitAim, MeanAim, RowAim
 from heapwise.analysis.rows import place
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Experiment, same_setting
+from workshop.aims.declared import Aim, LimitAim, MeanAim, RowAim
 
 WALL = "wall"
 
@@ -56,9 +56,9 @@ def is_where(aim: RowAim | MeanAim | LimitAim, cell: Cell) -> bool:
     return all(
         any(
             same_setting(cell.parameters.get(name), one)
-            for one in (values if isinstance(values, tuple) else (values,))
+            for one in (values if isinstance(values, list) else [values])
         )
-        for name, values in aim.where
+        for name, values in aim.where.items()
     )
 
 

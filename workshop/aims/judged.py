@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from heapwise.analysis.aim_cells import (
-    WALL,
-    cells_of,
-    covered,
-    experiment_of,
-    is_where,
-    obstacle_of,
-    why_unmeasured,
-)
 from heapwise.analysis.expectations import ExpectationWord
 from heapwise.analysis.gain import (
     gain,
@@ -23,55 +14,57 @@ from heapwise.analysis.gain import (
     quantity_of,
 )
 from heapwise.analysis.headlines import label
-from heapwise.analysis.heap_aims import (
-    HEAP_AIMS,
-    TREE_AIMS,
-    TREES,
-    Aim,
-    LimitAim,
-    MeanAim,
-    RowAim,
-    ScaleAim,
-)
-from heapwise.analysis.pool_aims import POOL_AIMS
-from heapwise.analysis.roles import INLINED, OURS, absent, members, spoken
+from heapwise.analysis.roles import spoken
 from heapwise.analysis.standing import is_whole
 from heapwise.analysis.verdict import AT_MOST, EQUIVALENT, Figure, floor_of, kept
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
-from heapwise.model import Cell, Goal, Setting, Trust
+from heapwise.model import Cell, Setting, Trust
 from heapwise.stats.center import location_interval
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
+from workshop.aims.cells import (
+    WALL,
+    cells_of,
+    covered,
+    experiment_of,
+    is_where,
+    obstacle_of,
+    why_unmeasured,
+)
+from workshop.aims.declared import Aim, LimitAim, MeanAim, RowAim, ScaleAim, aims
+from workshop.aims.goal import Goal
+from workshop.aims.rivals import INLINED, OURS, absent, members
 
 UNTRUSTED = "the figures are not trustworthy"
 
 
-def heap_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
-    """One goal for each aim; none in a run without the family or without our heap."""
-    ours = {OURS, INLINED} & evidence.subjects.keys()
-    if not ours or not any(e.family == "heap" for e in evidence.stored.run.experiments):
+TREES = "trees/binary_trees"
+
+
+def goals(evidence: Evidence, trust: Trust) -> list[Goal]:
+    """A goal for each aim of the pools, the heap and the trees; none of a smoke run."""
+    if evidence.stored.run.plan.smoke:
         return []
-    return _trusted([_goal(evidence, aim) for aim in HEAP_AIMS], trust)
+    return _trusted([_goal(evidence, aim) for aim in _asked(evidence)], trust)
 
 
-def pool_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
-    """One goal for each aim whose experiment is in the run, with the subject that it is about."""
+def _asked(evidence: Evidence) -> list[Aim]:
+    """The aims of pools whose experiment is in the run with the subject that it is about. Those of
+    the heap, if its family is in the run with our heap. Those of the trees, if they are in it."""
+    experiments = evidence.stored.run.experiments
     measured = {
         (e.id, spec.name)
-        for e in evidence.stored.run.experiments
+        for e in experiments
         for spec in e.subjects
         if spec.name in evidence.subjects
     }
-    aims = [aim for aim in POOL_AIMS if (experiment_of(aim), aim.ours) in measured]
-    return _trusted([_goal(evidence, aim) for aim in aims], trust)
-
-
-def tree_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
-    """One goal for each aim of the binary trees; none in a run without them."""
-    if TREES not in evidence.experiments:
-        return []
-    return _trusted([_rows(evidence, aim) for aim in TREE_AIMS], trust)
+    found = [aim for aim in aims("pools") if (experiment_of(aim), aim.ours) in measured]
+    if {OURS, INLINED} & evidence.subjects.keys() and any(e.family == "heap" for e in experiments):
+        found += aims("heap")
+    if TREES in evidence.experiments:
+        found += aims("trees")
+    return found
 
 
 def _trusted(found: list[Goal], trust: Trust) -> list[Goal]:
@@ -96,7 +89,7 @@ def _rows(evidence: Evidence, aim: RowAim) -> Goal:
     label, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
     parts = [_row(evidence, aim, cell) for cell in covered(evidence, aim)]
     if not any(part.ratio is not None for part in parts):
-        where = " and ".join(f"{name} {value}" for name, value in aim.where)
+        where = " and ".join(f"{name} {_spoken(value)}" for name, value in aim.where.items())
         here = any(c.experiment == aim.experiments for c in evidence.table)
         note = (
             f"no row of {where}"
@@ -115,7 +108,11 @@ def _rows(evidence: Evidence, aim: RowAim) -> Goal:
     note = f"{', '.join(words)} of {len(parts)} rows; worst: {worst.cell}"
     if missing:
         note += f"; without {', '.join(missing)}"
-    return Goal(aim.says, worst.of, sense, worst.ratio, worst.low, worst.high, verdict, note, parts)
+    return replace(worst, cell=aim.says, aim=sense, verdict=verdict, note=note, parts=parts)
+
+
+def _spoken(values: Setting | list[Setting]) -> str:
+    return " or ".join(map(str, values)) if isinstance(values, list) else str(values)
 
 
 def _together(words: list[ExpectationWord], incomplete: bool) -> ExpectationWord:
@@ -193,7 +190,7 @@ def _rivals(evidence: Evidence, aim: RowAim, cell: Cell) -> list[str]:
 
 
 def _margin(evidence: Evidence, aim: RowAim, cell: Cell) -> float:
-    allowed = dict(aim.allow).get(cell.experiment, "")
+    allowed = aim.allow.get(cell.experiment)
     floor = evidence.floors.get(cell, 0.0)
     if allowed == "level":
         floor = max(EQUIVALENT, floor)
