@@ -62,8 +62,8 @@ def advise(
     random order. The gain is the difference, with its interval: in processor time if the program
     has one thread, else in wall time. It is of the calls, the first writes and a last look.
     """
-    from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce
+    from heapwise.cli.frame.measure import measure
     from heapwise.cli.frame.process_text import say_process
     from heapwise.runner import RunRequest
     from heapwise.runner.replay_plan import NothingToPool, prepare_advice
@@ -83,7 +83,7 @@ def advise(
         if json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console)
+    return measure(prepared, store, console).code
 
 
 def _say_builds(trace: Path, console: Console) -> None:

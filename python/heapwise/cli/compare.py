@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -53,13 +52,14 @@ from heapwise.cli.frame.options import (
     TimeoutOption,
     WarmUpOption,
     parse_cpus,
+    parse_precision,
     parse_timeout,
 )
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
-    from heapwise.runner import Prepared
+    from heapwise.model import Result
 
 
 def register(app: typer.Typer) -> None:
@@ -310,7 +310,9 @@ def compare(
             dry_run=dry_run,
         )
     from heapwise.cli.frame.announce import announce
+    from heapwise.cli.frame.measure import measure
     from heapwise.runner import CompareRequest, prepare_compare
+    from heapwise.store import find_store
 
     if attach is not None:
         return attach_form.watch(attach, time, Console(quiet, json))
@@ -338,7 +340,7 @@ def compare(
         baseline=baseline or "",
         runs=rounds,
         time_s=parse_duration(time, "--time") if time else None,
-        precision=share(precision),
+        precision=parse_precision(precision),
         warm_up=warmup,
         input_path=input,
         timeout_s=parse_timeout(timeout),
@@ -391,10 +393,10 @@ def compare(
         if json:
             console.json(prepared.plan)
         return 0
-    code = measure(prepared, store, console, strict=strict, exports=export or [])
+    shown = measure(prepared, store, console, strict=strict, exports=export or [])
     if protection and not json:
-        _say_protection(store, console)
-    return code
+        _say_protection(shown.result, find_store(store), console)
+    return shown.code
 
 
 def _allocators(names: str | None, *, protection: bool) -> list[str]:
@@ -413,20 +415,11 @@ def _allocators(names: str | None, *, protection: bool) -> list[str]:
     return protected_names(find_peers())
 
 
-def _say_protection(store: str | None, console: Console) -> None:
-    """Of the run that was just measured."""
-    from heapwise.analysis import analyse
+def _say_protection(result: Result | None, store: Path, console: Console) -> None:
     from heapwise.cli.frame.protection import protection_text
-    from heapwise.evidence import Evidence
-    from heapwise.store import find_store, read_run, run_ids
 
-    folder = find_store(store)
-    for name in reversed(run_ids(folder)):
-        stored = read_run(folder, name)
-        if stored.run.plan.kind == "compare":
-            if stored.samples:
-                console.result(f"\n{protection_text(analyse(Evidence(stored)), folder)}")
-            return
+    if result is not None and any(row.n for row in result.rows):
+        console.result(f"\n{protection_text(result, store)}")
 
 
 def own_options(context: typer.Context, tail: Sequence[str]) -> list[str]:
@@ -446,35 +439,3 @@ def _explained(problem: Problem, commands: list[str]) -> Problem:
         why="Without -- each word is a command line of its own.",
         do=f"for one program with its arguments: heapwise compare -- {shlex.join(commands)}",
     )
-
-
-def measure(
-    prepared: Prepared,
-    store: str | None,
-    console: Console,
-    *,
-    strict: bool = False,
-    exports: Sequence[Path] = (),
-) -> int:
-    """Starts the run in a store that was tried before anything is measured."""
-    from heapwise.cli.frame import progress
-    from heapwise.cli.frame.watched_campaign import conduct
-    from heapwise.runner import start
-    from heapwise.store import check_writable, find_store
-
-    store_path = find_store(store)
-    check_writable(store_path)
-    watcher = progress.choose(console.quiet)
-    campaign = start(prepared, store_path, sys.argv, watcher)
-    return conduct(campaign, watcher, console, strict=strict, exports=exports)
-
-
-def share(percent: float) -> float:
-    """--precision as a share. Problem E003 for a share that no interval can reach."""
-    if not 0 < percent <= 100:
-        raise Problem(
-            "E003",
-            f"--precision {percent:g}: it is a percentage above 0, up to 100",
-            do="heapwise compare --precision 1 -- PROGRAM",
-        )
-    return percent / 100

@@ -245,8 +245,8 @@ def _decide(
 ) -> int:
     from heapwise.analysis.gate import identical_result
     from heapwise.catalog.same_build import same_build
-    from heapwise.cli.compare import measure
     from heapwise.cli.frame.gated import announce_gate, export_gate, show_gate
+    from heapwise.cli.frame.measure import measure
     from heapwise.evidence.judged_limits import COUNTED
     from heapwise.runner import common_place, placed, prepare_gate
 
@@ -265,11 +265,11 @@ def _decide(
             console.json(prepared.plan)
         return 0
     if places or not request.limits.keys() & COUNTED.keys():  # times are not exact anyway
-        return measure(placed(prepared, places, ""), store, console, exports=export)
+        return measure(placed(prepared, places, ""), store, console, exports=export).code
     with common_place(old, new) as common:
         return measure(
             placed(prepared, common.places, common.uneven), store, console, exports=export
-        )
+        ).code
 
 
 def parse_limits(words: list[str]) -> dict[str, float]:

@@ -67,8 +67,8 @@ def replay(
     recorded order, which is what memory is compared by. paced: in order, with the recorded gaps.
     What a replay cannot say: how much faster the program gets. heapwise compare says that.
     """
-    from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce
+    from heapwise.cli.frame.measure import measure
     from heapwise.cli.frame.process_text import say_process
     from heapwise.runner import RunRequest
     from heapwise.runner.replay_plan import prepare_replay
@@ -93,4 +93,4 @@ def replay(
         if json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console)
+    return measure(prepared, store, console).code

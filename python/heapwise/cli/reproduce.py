@@ -123,8 +123,8 @@ def reproduce(
         return _read(name, run, set or [], folder, pdf, strict, store, console)
 
     from heapwise.catalog import choose_published
-    from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
+    from heapwise.cli.frame.measure import measure
     from heapwise.runner import RunRequest, prepare_reproduction
     from heapwise.store import costs, find_store
 
@@ -154,7 +154,7 @@ def reproduce(
                 }
             )
         return 0
-    return measure(prepared, store, console, strict=strict)
+    return measure(prepared, store, console, strict=strict).code
 
 
 def _list(console: Console, store: str | None) -> int:

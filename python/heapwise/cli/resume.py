@@ -83,7 +83,7 @@ def resume(
         return 0
     if stored.run.state == "complete" and plan == stored.run.plan:
         console.say("The run is complete. To add rounds, give --time or --rounds.")
-        return show(stored.path, console, strict=strict)
+        return show(stored.path, console, strict=strict).code
     if stored.run.plan.command:
         console.say(labelled("Command      ", shlex.join(stored.run.plan.command)))
     if stored.path.parent.name == RUNS:
@@ -98,7 +98,7 @@ def resume(
                 "The processes get the present values.",
             )
         )
-    return conduct(campaign, watcher, console, strict=strict)
+    return conduct(campaign, watcher, console, strict=strict).code
 
 
 def extended(plan: Plan, rounds: int | None, time: str | None) -> Plan:

@@ -100,8 +100,8 @@ def run(
             stall=fleet_stall,
             dry_run=dry_run,
         )
-    from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
+    from heapwise.cli.frame.measure import measure
     from heapwise.runner import RunRequest, prepare_run
     from heapwise.store import costs, find_store
 
@@ -132,4 +132,4 @@ def run(
                 }
             )
         return 0
-    return measure(prepared, store, console, strict=strict)
+    return measure(prepared, store, console, strict=strict).code

@@ -59,7 +59,7 @@ def stored_in(store: Path, stored: StoredRun) -> Path:
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
 def test_on_a_terminal(kind: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = show(stored_in(store, EVERY_KIND[kind]()), Console())
+    code = show(stored_in(store, EVERY_KIND[kind]()), Console()).code
     said = capsys.readouterr()
     text = f"{GOALS.sub('', said.out)}--- stderr\n{said.err}--- exit code {code}\n"
     expect(f"{kind}.txt", text.replace(str(store), "STORE"))

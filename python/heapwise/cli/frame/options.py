@@ -182,3 +182,14 @@ def parse_cpus(text: str | None) -> list[int]:
         raise Problem(
             "E003", f"--cpus {text} is not a list of processors", do="write 0-3,6"
         ) from error
+
+
+def parse_precision(percent: float) -> float:
+    """--precision as a share. Problem E003 for a share that no interval can reach."""
+    if not 0 < percent <= 100:
+        raise Problem(
+            "E003",
+            f"--precision {percent:g}: it is a percentage above 0, up to 100",
+            do="heapwise compare --precision 1 -- PROGRAM",
+        )
+    return percent / 100

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.ending import exit_code, trust_line
 from heapwise.errors import Problem
 from heapwise.model import PublishedReport, Setting
 from heapwise.wording.lists import counted
@@ -90,7 +91,6 @@ def show_reproduced(
     refuted conclusion is a result. changes: as of ``reproduce``."""
     from heapwise.analysis import analyse
     from heapwise.analysis.reproduction import reproduce
-    from heapwise.cli.frame.watched_campaign import exit_code, trust_line
     from heapwise.report.reproduction import to_json
 
     result = analyse(evidence)

@@ -148,8 +148,8 @@ def measure_server(
 ) -> int:
     """exports: files for the result. Problems: those of ``prepare_server``, and of
     ``demand_exports`` before anything is measured."""
-    from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce
+    from heapwise.cli.frame.measure import measure
     from heapwise.runner import prepare_server
 
     demand_exports(exports)
@@ -159,4 +159,4 @@ def measure_server(
         if console.as_json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console, strict=strict, exports=exports)
+    return measure(prepared, store, console, strict=strict, exports=exports).code

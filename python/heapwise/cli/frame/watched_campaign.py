@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heapwise.cli.frame import progress
 from heapwise.cli.frame.console import Console, error_line, labelled
+from heapwise.cli.frame.ending import exit_code, rounds_words, saved_line, trust_line
 from heapwise.cli.frame.gated import export_gate, show_gate
 from heapwise.cli.frame.hints import complete
 from heapwise.errors import Exit, Problem
-from heapwise.model import SIDE_BY_SIDE, Finding, Process, Result
+from heapwise.model import SIDE_BY_SIDE, Finding, Result
 from heapwise.runner import Campaign
 from heapwise.store import read_run
 from heapwise.wording.lists import counted
@@ -22,15 +22,20 @@ from heapwise.wording.numbers import percent
 if TYPE_CHECKING:
     from heapwise.evidence import Evidence
 
-PROGRAM_FAILED = ("crashed", "failed", "timed_out", "output_differs")
-
-UNVERIFIED = " (unverified: heapwise selftest)"
-
 MANY_ROWS = 400
 """More are no longer read on a terminal."""
 
 MANY_FINDINGS = 24
 """More sentences neither: then each experiment has one, and the report has all."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the user saw of a run. code: of docs/exit-codes.md. result: None if the run has none, or
+    is shown as a published report."""
+
+    code: int
+    result: Result | None = None
 
 
 def conduct(
@@ -40,8 +45,8 @@ def conduct(
     *,
     strict: bool = False,
     exports: Sequence[Path] = (),
-) -> int:
-    """Measures, prints the result or how to go on; the exit code of docs/exit-codes.md.
+) -> Shown:
+    """Measures, prints the result or how to go on.
 
     strict: a result that is not trustworthy ends with another code than 0. exports: files that the
     result is written to.
@@ -77,7 +82,7 @@ def show(
     saved: bool = True,
     strict: bool = False,
     exports: Sequence[Path] = (),
-) -> int:
+) -> Shown:
     """Analyses the stored run and prints it; the worst thing in it makes the exit code. A run of a
     published report is printed as that report."""
     from heapwise.analysis import analyse, to_json
@@ -90,13 +95,9 @@ def show(
         console.warn("W002", damaged_words(stored.damaged_lines))
     evidence = Evidence(stored)
     if (chosen := stored.run.plan.options.reproduction) is not None:
-        return show_reproduced(
-            evidence,
-            choose_published(chosen.report),
-            console,
-            chosen.output,
-            pdf=chosen.pdf,
-            strict=strict,
+        report = choose_published(chosen.report)
+        return Shown(
+            show_reproduced(evidence, report, console, chosen.output, pdf=chosen.pdf, strict=strict)
         )
     try:
         result = analyse(evidence)
@@ -112,7 +113,7 @@ def show(
         export_gate(result.gate, exports)
     elif exports:
         _export(evidence, exports, console)
-    return exit_code(result, stored.processes, strict=strict)
+    return Shown(exit_code(result, stored.processes, strict=strict), result)
 
 
 def _export(evidence: Evidence, exports: Sequence[Path], console: Console) -> None:
@@ -239,85 +240,7 @@ def _joined(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def trust_line(result: Result) -> str:
-    """The verdict, what speaks against it, and whether the laboratory was tested here."""
-    words = _trust_words(result)
-    return words if result.trust.verified else f"{words}{UNVERIFIED}"
-
-
-def _trust_words(result: Result) -> str:
-    trust = result.trust
-    against = [c for c in trust.checks if c.verdict == "fail"] or [
-        c for c in trust.checks if c.verdict == "warn"
-    ]
-    if against:
-        first, others = against[0], [check.id for check in against[1:]]
-        more = f" Also {', '.join(others)}: heapwise report {result.run.id}" if others else ""
-        return f"{trust.verdict}: {first.id} {first.detail.rstrip('.')}.{more}"
-    passed = sum(check.verdict == "pass" for check in trust.checks)
-    rounds = max((row.n for row in result.rows), default=0)
-    words = [f"{rounds} paired rounds"] if result.run.plan.kind == "compare" else []
-    words.append(f"{passed} checks passed")
-    return f"{trust.verdict}: " + ", ".join(words)
-
-
-def saved_line(result: Result) -> str:
-    run = result.run
-    parts = [f"run {run.id}", f"heapwise report {run.id}"]
-    best = best_peer(result)
-    if best:
-        command = shlex.join(run.plan.options.as_typed or run.plan.command)
-        parts.append(f"use it: LD_PRELOAD=$(heapwise peers path {best}) {command}")
-    return "Saved    " + "  .  ".join(parts)
-
-
-def best_peer(result: Result) -> str:
-    """The subject that is proven fastest, if it can be preloaded."""
-    peers = {s.name: s.peer for s in result.run.plan.subjects}
-    better = [
-        row
-        for row in result.rows
-        if row.quantity == "wall_time" and row.verdict == "better" and row.ratio is not None
-    ]
-    several = len(result.run.plan.builds) > 1
-    if result.run.plan.kind != "compare" or not better or several:
-        return ""
-    name = min(better, key=lambda row: row.ratio or 1.0).subject
-    peer: Any = peers.get(name)
-    return name if peer is not None and peer.path and peer.notes != "given by path" else ""
-
-
-def exit_code(result: Result, processes: list[Process], *, strict: bool = False) -> int:
-    """0 when it was measured, however it came out; 4 only for a user who asked for it."""
-    if any(process.status in PROGRAM_FAILED for process in processes):
-        for subject, process in {
-            p.subject: p for p in processes if p.status in PROGRAM_FAILED
-        }.items():
-            times = sum(p.subject == subject and p.status == process.status for p in processes)
-            tried = sum(p.subject == subject for p in processes)
-            error_line(f"{subject}: {process.reason} {times} of {tried}")
-            if words := (process.facts.stderr_tail or "").strip():
-                error_line("\n".join(f"    {line}" for line in words.splitlines()[-5:]))
-        return int(Exit.PROGRAM_FAILED)
-    if result.gate is not None:
-        return result.gate.exit_code
-    if strict and result.trust.verdict == "not trustworthy":
-        return int(Exit.NOT_TRUSTWORTHY)
-    return int(Exit.DONE)
-
-
-def rounds_words(done: int, planned: int) -> str:
-    """done: rounds that were begun. planned: 0 if there was no limit."""
-    if not planned:
-        return counted(done, "round")
-    if done <= planned:
-        return f"{done} of {planned} rounds"
-    return (
-        f"{counted(done, 'round')}, {done - planned} of them in place of samples that do not count"
-    )
-
-
-def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ()) -> int:
+def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ()) -> Shown:
     """What is known by then, what was kept, and how to go on with it."""
     run = campaign.run
     warm = run.plan.warm_up_rounds
@@ -329,9 +252,10 @@ def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ())
         f"{counted(kept, 'process', 'processes')} kept (run {run.id}).   go on: heapwise "
         f"resume {run.id}"
     )
+    result = None
     if done and run.plan.kind == "compare":
-        show(campaign.writer.folder, console, saved=False, exports=exports)
+        result = show(campaign.writer.folder, console, saved=False, exports=exports).result
     elif console.as_json:
         console.json({"run": run, "state": run.state, "kept": kept})
     error_line(complete(words, campaign.writer.folder))
-    return int(Exit.INTERRUPTED)
+    return Shown(int(Exit.INTERRUPTED), result)

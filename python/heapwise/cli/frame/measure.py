@@ -1,0 +1,35 @@
+"""From a prepared plan to the result that the user sees."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heapwise.cli.frame.console import Console
+
+if TYPE_CHECKING:
+    from heapwise.cli.frame.watched_campaign import Shown
+    from heapwise.runner import Prepared
+
+
+def measure(
+    prepared: Prepared,
+    store: str | None,
+    console: Console,
+    *,
+    strict: bool = False,
+    exports: Sequence[Path] = (),
+) -> Shown:
+    """Starts the run in a store that was tried before anything is measured."""
+    from heapwise.cli.frame import progress
+    from heapwise.cli.frame.watched_campaign import conduct
+    from heapwise.runner import start
+    from heapwise.store import check_writable, find_store
+
+    store_path = find_store(store)
+    check_writable(store_path)
+    watcher = progress.choose(console.quiet)
+    campaign = start(prepared, store_path, sys.argv, watcher)
+    return conduct(campaign, watcher, console, strict=strict, exports=exports)
