@@ -28,12 +28,10 @@ from heapwise.cli.frame.options import (
 )
 from heapwise.errors import Exit, Problem
 from heapwise.wording.durations import parse_duration
+from heapwise.wording.metrics import OF_ROUNDS, measured_by
 
 if TYPE_CHECKING:
     from heapwise.runner import Bisection, BisectionResult
-
-METRICS = {"time": "wall_time", "memory": "peak_memory"}
-"""Short names."""
 
 
 def register(app: typer.Typer) -> None:
@@ -55,7 +53,8 @@ def bisect(
     ] = None,
     bad: Annotated[str, typer.Option(metavar="REV", help="A commit after the change.")] = "HEAD",
     metric: Annotated[
-        str, typer.Option(metavar="NAME", help="time, cpu_time, peak_memory, minor_faults.")
+        str,
+        typer.Option(metavar="NAME", help=f"{', '.join(OF_ROUNDS)}."),
     ] = "time",
     time: LimitedTimeOption = "3m",
     input: InputOption = None,
@@ -151,12 +150,12 @@ def _quantity(metric: str) -> str:
     from heapwise.runner.program import QUANTITIES
 
     known = [quantity.name for quantity in QUANTITIES]
-    name = METRICS.get(metric, metric)
+    name = measured_by(metric)
     if name not in known:
         raise Problem(
             "E003",
             f"--metric {metric}: there is no such metric",
-            do=f"name one of: {', '.join(['time', 'memory', *known])}",
+            do=f"name one of: {', '.join(dict.fromkeys([*OF_ROUNDS, *known]))}",
         )
     return name
 

@@ -45,6 +45,7 @@ from heapwise.cli.frame.options import (
 )
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
+from heapwise.wording.metrics import OF_GATE
 
 if TYPE_CHECKING:
     from heapwise.model import BuildPlace
@@ -82,8 +83,7 @@ def gate(
         list[str] | None,
         typer.Option(
             metavar="METRIC=N%",
-            help="time, cpu_time, peak_memory, instructions, "
-            "allocations or allocated_bytes may grow by this much; repeatable.",
+            help=f"{', '.join(OF_GATE)}: each may grow by this much; repeatable.",
         ),
     ] = None,
     strict: Annotated[
@@ -275,18 +275,21 @@ def _decide(
 def parse_limits(words: list[str]) -> dict[str, float]:
     """Metric -> share. Problem E003 for an unknown metric, and for a limit that no gate can
     keep."""
-    from heapwise.evidence.judged_limits import METRICS
+    from heapwise.wording.metrics import METRICS, find_metric
     from heapwise.wording.suggest import did_you_mean
 
     found: dict[str, float] = {}
     for word in words:
-        metric, _, amount = word.partition("=")
-        if metric not in METRICS:
+        typed, _, amount = word.partition("=")
+        known = find_metric(typed)
+        if known is None or not known.of_gate:
+            names = [name for m in METRICS if m.of_gate for name in (m.name, m.alias) if name]
             raise Problem(
                 "E003",
-                f"--limit {word}: there is no metric '{metric}'{did_you_mean(metric, METRICS)}",
-                do=f"name one of: {', '.join(METRICS)}",
+                f"--limit {word}: there is no metric '{typed}'{did_you_mean(typed, names)}",
+                do=f"name one of: {', '.join(OF_GATE)}",
             )
+        metric = known.name
         found[metric] = _share(word, amount)
         if found[metric] == 0 and metric in ("time", "cpu_time"):
             raise Problem(

@@ -11,15 +11,13 @@ from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 from heapwise.cli.frame.written_files import unwritable
 from heapwise.errors import Problem
+from heapwise.wording.metrics import measured_by
 
 if TYPE_CHECKING:
     from heapwise.analysis.history import MetricHistory
 
 RARE = {"cpu_time", "minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"}
 """What is shown only if it is named."""
-
-METRICS = {"time": "wall_time", "memory": "peak_memory"}
-"""Short names."""
 
 
 def register(app: typer.Typer) -> None:
@@ -75,7 +73,7 @@ def history(
         )
     console = Console(quiet, json)
     place = find_store(store)
-    wanted = METRICS.get(metric or "", metric or "")
+    wanted = measured_by(metric or "")
     runs = read_points(place)
     known = {point.quantity for run in runs for point in run.points}
     if wanted and runs and wanted not in known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,32 +13,20 @@ from heapwise.evidence.gate_memory import is_more_than_one_process
 from heapwise.evidence.series import Pairs
 from heapwise.model import Process, ProcessFacts
 from heapwise.stats.limits import Decision, RunsOfBoth, decide, decide_counts
+from heapwise.wording.metrics import OF_GATE
 
-TIMED = {
-    "time": "wall_time",
-    "cpu_time": "cpu_time",
-    "peak_memory": "peak_memory",
-    "instructions": "instructions",
-}
+TIMED = {name: metric.quantity for name, metric in OF_GATE.items() if metric.quantity}
 """Statistical metrics -> quantities. Instructions are among them where the processor counts them.
 """
 
-MEMORY, WHOLE = "peak_memory", "tree_peak"
-"""The metric, and the quantity of all processes together."""
-
-Facts = Callable[[ProcessFacts], int | None]
-
-COUNTED: dict[str, Facts] = {
-    "allocations": lambda facts: facts.calls.requests if facts.calls else None,
-    "allocated_bytes": lambda facts: facts.bytes_requested if facts.calls else None,
-    "instructions": lambda facts: facts.instructions,
-}
+COUNTED = {name: metric.count for name, metric in OF_GATE.items() if metric.count}
 """Metrics that are counted in processes of their own, which are not timed."""
 
-OF_MALLOC = {"allocations", "allocated_bytes"}
+OF_MALLOC = {name for name, metric in OF_GATE.items() if metric.of_malloc}
 """Those of which the counter has to be loaded into the program."""
 
-METRICS = tuple(dict.fromkeys([*TIMED, *COUNTED]))
+MEMORY, WHOLE = "peak_memory", "tree_peak"
+"""The metric, and the quantity of all processes together."""
 
 NONE = Decision("cannot tell", None, None, None, "too few rounds")
 
@@ -175,7 +163,7 @@ def _counts(evidence: Evidence, names: set[str], metric: str) -> list[int]:
 
 
 def counts_in(metric: str, facts: Iterable[ProcessFacts]) -> list[int]:
-    """Of those in which the metric was counted."""
+    """Leaves out processes in which the metric was not counted."""
     return [count for count in map(COUNTED[metric], facts) if count is not None]
 
 

@@ -15,7 +15,6 @@ from heapwise.cli.compare import compare
 from heapwise.cli.export import PAGES
 from heapwise.cli.frame.app import build_app
 from heapwise.errors import Exit
-from heapwise.evidence.judged_limits import METRICS
 from heapwise.model import Row
 from heapwise.report.formats import allocatorbench, find_formats
 from heapwise.runner.compare_plan import DEFAULT_TIME_S
@@ -24,6 +23,7 @@ from heapwise.runner.servers.plan import QUANTITIES
 from heapwise.trace import columns
 from heapwise.trace.exports import EXPORTS
 from heapwise.trace.file import FrameKind
+from heapwise.wording.metrics import OF_GATE
 from simulation.promises import promises
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -74,7 +74,7 @@ def test_the_columns_of_allocatorbench_are_in_the_table() -> None:
 
 
 def test_the_metrics_of_the_gate_are_in_its_table() -> None:
-    assert sorted(names("docs/how-to/gate-in-ci.md", "metric |")) == sorted(METRICS)
+    assert sorted(names("docs/how-to/gate-in-ci.md", "metric |")) == sorted(OF_GATE)
 
 
 def test_the_exit_codes_of_the_gate_are_exit_codes() -> None:

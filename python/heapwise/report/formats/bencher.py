@@ -6,6 +6,7 @@ import json
 
 from heapwise.model import Row
 from heapwise.report.view import View
+from heapwise.wording.metrics import measure_of
 
 NAME, SUFFIX, MIME = "bencher", "bmf.json", "application/json"
 ABOUT = "benchmark, measure and value, as bencher.dev reads them"
@@ -30,7 +31,7 @@ def _benchmark(row: Row) -> str:
 
 
 def _measure(row: Row) -> str:
-    return "latency" if row.quantity == "wall_time" else row.quantity.replace("_", "-")
+    return measure_of(row.quantity)
 
 
 def _metric(row: Row) -> dict[str, float]:

@@ -5,23 +5,15 @@ from __future__ import annotations
 import json
 
 from heapwise.model import GateResult, GateRow
-
-MEASURES = {
-    "time": "latency",
-    "allocations": "allocations",
-    "allocated_bytes": "allocated-bytes",
-    "cpu_time": "cpu-time",
-    "peak_memory": "peak-memory",
-    "instructions": "instructions",
-}
-"""Bencher's own names where it has one; its latency is in nanoseconds."""
+from heapwise.wording.metrics import measure_of
 
 NS = 1e9
+"""Latency is in nanoseconds."""
 
 
 def write(gate: GateResult) -> str:
     """A row without a figure is left out."""
-    found = {MEASURES[row.metric]: _metric(row) for row in gate.rows if row.new is not None}
+    found = {measure_of(row.metric): _metric(row) for row in gate.rows if row.new is not None}
     document = {gate.program: found} if found else {}
     return json.dumps(document, indent=2) + "\n"
 
