@@ -25,6 +25,7 @@ constexpr std::uint64_t worth_asking_ns = 2000;
 } // namespace
 
 const counted_lock* counted_lock::first() noexcept {
+  // Acquire: pairs with the release of the lock that put itself in front. Its members were written.
   return first_lock.load(std::memory_order_acquire);
 }
 

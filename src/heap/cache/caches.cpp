@@ -60,6 +60,7 @@ heap_cache* take_cache() noexcept {
   heap_cache* const adopted = adopt_cache();
   if (adopted == nullptr) return nullptr;
   cache_in_use() = adopted; // first: arranging the end of the thread allocates
+  // Acquire: pairs with the release in watch_thread_exits. The key of threads was written before.
   if (ends_are_told.load(std::memory_order_acquire)) os::at_thread_exit(adopted);
   return adopted;
 }

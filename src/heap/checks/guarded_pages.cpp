@@ -70,12 +70,15 @@ void* guarded_pages::take(size_class class_index) noexcept {
   block.thread = os::thread_number();
   block.allocated = os::trace_stack();
   block.released = {};
+  // Release: pairs with the acquires of those that look at a live block. All above was written
+  // before.
   block.state.store(guarded_block::live, std::memory_order_release);
   return page_of(slot) + os::page_bytes() - bytes;
 }
 
 std::size_t guarded_pages::bytes_of(const void* address) const noexcept {
   const guarded_block& block = blocks_[slot_of(address)];
+  // Acquire: pairs with the release in `take`. The length was written before.
   const bool is_live = block.state.load(std::memory_order_acquire) == guarded_block::live;
   return is_live && address == begin_around(address) ? block.bytes : 0;
 }
@@ -83,6 +86,7 @@ std::size_t guarded_pages::bytes_of(const void* address) const noexcept {
 std::optional<invalid> guarded_pages::fault_of(const void* address) const noexcept {
   if (bytes_of(address) != 0) return {};
   const guarded_block& block = blocks_[slot_of(address)];
+  // Acquire: pairs with the release in `release`, so that a report sees who freed it.
   const bool freed = block.state.load(std::memory_order_acquire) == guarded_block::freed;
   return freed ? invalid::freed_before : invalid::inside_block;
 }
@@ -96,6 +100,7 @@ bool guarded_pages::release(std::byte* address) noexcept {
   const std::size_t slot = slot_of(address);
   guarded_block& block = blocks_[slot];
   std::uint8_t expected = guarded_block::live;
+  // Acquire: pairs with the release in `take`. Of two threads that free it, one gets the block.
   if (!block.state.compare_exchange_strong(expected, guarded_block::changing,
                                            std::memory_order_acquire)) {
     invalid_free(address, invalid::freed_before);

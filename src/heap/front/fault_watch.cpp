@@ -48,6 +48,7 @@ void on_fault(const void* touched) {
   if constexpr (tags_blocks) report_tag(address);
   if (is_behind_large(address)) invalid_free(address, invalid::touched_beyond);
   if (!the_guards.holds(address)) return;
+  // Acquire: pairs with the releases in guarded_pages. The report reads what was written before.
   const bool freed =
       the_guards.around(address).state.load(std::memory_order_acquire) == guarded_block::freed;
   invalid_free(address, freed ? invalid::touched_when_free : invalid::touched_beyond);

@@ -117,6 +117,8 @@ bool change_phase(std::uint32_t from, std::uint32_t to) noexcept {
 /// begin again.
 void count_down(std::atomic<std::uint32_t>& count) noexcept {
   std::uint32_t seen = count.load(std::memory_order_relaxed);
+  // Release: pairs with the loads of `starters` in clock_stop and of `stops` where a thread starts.
+  // A thread that sees the lower count sees what was done before.
   while (seen != 0 && !count.compare_exchange_weak(seen, seen - 1, std::memory_order_release,
                                                    std::memory_order_relaxed)) {
   }
@@ -248,6 +250,8 @@ void notice_free_memory() noexcept {
 clock_stop::clock_stop(after_stop then) noexcept
     : is_counted_{os::owner_of_memory() == os::owner::this_process}, then_{then} {
   if (!is_counted_) return; // the thread is the parent's, if there is one
+  // Sequentially consistent, with the partners in start_thread and run_clock: of a thread that
+  // begins a stop and one that starts the clock's thread, one sees the other.
   the_clock.stops.fetch_add(1, std::memory_order_seq_cst);
   std::uint32_t left_ms = stop_limit_ms;
   for (; the_clock.starters.load(std::memory_order_seq_cst) != 0 && left_ms > 0; --left_ms) {
@@ -255,6 +259,7 @@ clock_stop::clock_stop(after_stop then) noexcept
     os::wait(nothing, 0, 1);
   }
   if (!os::has_bare_thread()) return;
+  // Sequentially consistent: after the count above; the partner is change_phase.
   the_phase().store(stopped, std::memory_order_seq_cst);
   os::wake_all(the_phase());
   os::await_bare_threads(left_ms);

@@ -34,6 +34,7 @@ void leave_huge_pages() noexcept {
 } // namespace
 
 void choose_pages(std::byte* begin, std::size_t bytes) noexcept {
+  // Sequentially consistent: the partner is the exchange in leave_huge_pages.
   if (the_options.huge_pages == huge_pages::never || left_huge_pages.load()) {
     os::avoid_huge_pages(begin, bytes);
   } else if (the_options.huge_pages >= huge_pages::asked) {
