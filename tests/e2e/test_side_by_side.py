@@ -48,7 +48,7 @@ def test_pairs_tell_a_tenth_more_work_whatever_else_runs(heapwise: Any, tmp_path
     assert 1.05 < rows[0].ratio < 1.35
 
 
-def test_what_stands_in_the_way_of_pairs_is_said(heapwise: Any, tmp_path: Path) -> None:
+def test_the_obstacle_to_pairs_is_reported(heapwise: Any, tmp_path: Path) -> None:
     done = heapwise("compare", "--side-by-side", "--prepare", "true", "--", "/bin/true")
     assert done.returncode == 2
     assert "two processes of the program cannot run at once" in done.stderr

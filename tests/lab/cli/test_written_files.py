@@ -33,7 +33,7 @@ def test_a_folder_is_called_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("demand", [exports.demand_exports, gated.demand_exports])
-def test_what_cannot_be_written_is_refused_before_anything_is_measured(
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(
     demand: Callable[[Sequence[Path]], None], tmp_path: Path
 ) -> None:
     """A run that does not begin leaves no empty file, and an old file as it was."""

@@ -94,5 +94,5 @@ def test_overlap_is_the_share_of_the_longer(beside: list[tuple[int, int]], share
     assert overlap(longer, others) == share
 
 
-def test_overlap_of_unknown_times_is_none() -> None:
+def test_unknown_times_have_an_overlap_of_zero() -> None:
     assert overlap(LauncherFacts(), [LauncherFacts(start_ns=0, end_ns=1)]) == 0.0

@@ -85,7 +85,7 @@ def test_a_third_of_the_time_is_enough_for_the_choice() -> None:
         ({}, {"output_files": ["/tmp/x"]}, "files that are compared"),
     ],
 )
-def test_what_two_processes_would_share_stands_in_the_way(
+def test_things_that_two_processes_would_share_are_obstacles(
     build: dict[str, str], options: dict[str, Any], words: str
 ) -> None:
     plan, _ = known(side_by_side=True, **options)
