@@ -26,18 +26,22 @@ def test_pairs_tell_a_tenth_more_work_whatever_else_runs(heapwise: Any, tmp_path
     options = ["--side-by-side", "--min-rounds", "3", "--time", "16s", "--warmup", "0"]
     done = heapwise("compare", *builds, *options)
     stored = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
-    pairs = [p for p in stored.processes if p.facts.beside is not None]
-    assert {p.subject for p in pairs} == {"new", "old-control"}
-    kept = [p for p in pairs if p.status == "ok"]
-    assert len(kept) >= 8, done.stdout
+    together = [p for p in stored.processes if p.facts.beside is not None]
+    assert {p.subject for p in together} == {"old", "new", "old-control"}
+    kept = [p for p in together if p.status == "ok"]
+    assert len(kept) >= 12, done.stdout
     for process in kept:
         beside = process.facts.beside
         assert beside is not None
         assert beside.overlap >= 0.8
-        assert beside.cpu_s
+        assert beside.processes == 3
+        base = next(p for p in together if p.number == beside.baseline)
+        assert base.subject == "old"
+        assert base.round == process.round
+        assert base.facts.affinity == process.facts.affinity
         assert process.facts.affinity is not None
         assert len(process.facts.affinity) == 1
-    assert {p.facts.beside.started_first for p in kept if p.facts.beside} == {True, False}
+    assert {p.facts.beside.place for p in kept if p.facts.beside} == {0, 1, 2}
     assert "CPU time, side by side with old" in done.stdout
     rows = [
         row

@@ -28,7 +28,6 @@ from heapwise.evidence.series import (
     Table,
     baseline_of,
     control_of,
-    ones,
     pair,
     tabulate,
 )
@@ -75,16 +74,11 @@ class Evidence:
     @cached_property
     def table(self) -> Table:
         """Cell -> subject -> series of the kept samples, of quantities that are declared."""
-        found = {
+        return {
             cell: row
             for cell, row in tabulate([*self.sieve.kept, *together(self.stored)]).items()
             if (cell.experiment, cell.quantity) in self.quantities
         }
-        for cell, row in found.items():
-            if self._is_relative(cell):
-                baseline = self.baselines[cell.experiment]
-                row[baseline] = ones(baseline, row.values())
-        return found
 
     def _is_relative(self, cell: Cell) -> bool:
         return self.quantities[cell.experiment, cell.quantity].relative

@@ -94,21 +94,6 @@ def tabulate(samples: Iterable[Sample]) -> Table:
     return {Cell(*key): row for key, row in rows.items()}
 
 
-def ones(subject: str, others: Iterable[Series]) -> Series:
-    """The baseline of relative values: 1 in each round that another subject has. The processes are
-    those of the first subject of each round, beside which the baseline ran."""
-    first: dict[int, int] = {}
-    for series in others:
-        for (number, _), process in zip(series.repeats, series.order, strict=True):
-            first[number] = min(process, first.get(number, process))
-    found = Series(subject)
-    for number, process in sorted(first.items()):
-        found.values.append(1.0)
-        found.order.append(process)
-        found.repeats[number, 0] = 1.0
-    return found
-
-
 def pair(above: Mapping[int, float], below: Mapping[int, float]) -> Pairs:
     """By round. Repeats are never paired: they share a process with its layout of memory."""
     shared = sorted(above.keys() & below.keys())

@@ -406,20 +406,22 @@ class LoadFacts(Record, frozen=True):
 
 
 class Beside(Record, frozen=True):
-    """The process of the baseline that ran at the same time, on the same processors."""
+    """Of a process that ran at the same time as others, on the same processor."""
 
-    wall_s: Number | None = None
-    cpu_s: Number | None = None
-    exit_code: Count | None = None
-    output_hash: str | None = None
+    baseline: Count = 0
+    """The number of the baseline's process among them."""
+
+    processes: Count = 0
+    """How many ran at once, this one included."""
+
+    place: Count = 0
+    """Which of them was started as the first, 0, the second, 1, and so on."""
+
     overlap: Number = 0.0
-    """The share of the longer one's time in which something ran beside it."""
+    """The share of its time in which each of the others ran, too; of the one that did so least."""
 
     fillers: Count = 0
-    """How often the shorter one was started again, uncounted, until the longer one had ended."""
-
-    started_first: bool = False
-    """Whether the baseline was started before the other."""
+    """How often its program was started again, uncounted, until the last of them had ended."""
 
 
 class ProcessFacts(LauncherFacts, frozen=True):
@@ -462,7 +464,7 @@ class ProcessFacts(LauncherFacts, frozen=True):
     """The least that an empty program took under the same allocator: what a start costs."""
 
     beside: Beside | None = None
-    """Of a process that was measured side by side with one of the baseline."""
+    """Of a process that was measured side by side with others."""
 
     plain_wall_s: Number | None = None
     """Of a process with the same work that was timed."""

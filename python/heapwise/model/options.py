@@ -157,7 +157,10 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     than separate processes."""
 
     together_from: Count | None = None
-    """The first round in which each subject ran beside the baseline; None: there is none yet."""
+    """The first round in which subjects ran beside the baseline; None: there is none yet."""
+
+    most_beside: Count = 0
+    """Subjects that ran at once beside a baseline, at most, so that all fit into memory."""
 
     rounds_given: bool = False
     """The user asked for this number of rounds."""

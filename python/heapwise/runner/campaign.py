@@ -16,7 +16,7 @@ from heapwise.model import Process, Run, Sample, control_name
 from heapwise.runner.executor import Executor, now
 from heapwise.runner.failures import Failures, SetupSubject
 from heapwise.runner.measured_files import Unchanged
-from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
+from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, settled, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
 from heapwise.runner.steps import (
     REFERENCE_ROUND,
@@ -28,7 +28,7 @@ from heapwise.runner.steps import (
     steps_together,
 )
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.together import may_choose, pays
+from heapwise.runner.together import may_choose, most_beside, pays
 from heapwise.runner.watcher import Progress, ShowsVerdicts, Watcher
 from heapwise.store import RunWriter, StoredRun
 
@@ -91,6 +91,7 @@ class Campaign:
         self._rounds_begun = 0
         self._spent_s = 0.0
         self._highest = -1
+        self._settled: set[SetupSubject] = set()
         self._look_at = 0.0
         self._next_look_s = FIRST_LOOK_S
         if self.stored is None:
@@ -167,6 +168,9 @@ class Campaign:
             self.writer.update(self.run)
 
     def _is_whole(self, round: int) -> bool:
+        together_from = self.run.plan.options.together_from
+        if together_from is not None and round >= together_from:  # settled rows were left out
+            return any(process.round == round for process in self.processes)
         return all(map(self._skip, self._steps(round)))
 
     def _steps(self, round: int) -> list[Step]:
@@ -174,7 +178,12 @@ class Campaign:
         plan = self.run.plan
         together_from = plan.options.together_from
         if together_from is not None and round >= together_from:
-            return steps_together(plan, self.run.experiments, round)
+            return steps_together(
+                plan,
+                self.run.experiments,
+                round,
+                lambda row: row in self._settled or self._failures.leaves_out(row),
+            )
         steps = steps_of_round(plan, self.run.experiments, round)
         if not plan.max_rounds or round < plan.max_rounds + plan.warm_up_rounds:
             return steps
@@ -244,17 +253,32 @@ class Campaign:
         if plan.precision > 0 and done >= max(plan.min_rounds, self._look_at):
             width = self._half_width()
             self._look_at = done * LOOK_AGAIN
-        if plan.options.together_from is None and may_choose(plan, done, self.elapsed_s):
+            if plan.options.together_from is not None:
+                self._settled = settled(self._evidence())
+        if plan.options.together_from is None and self._may_choose(done):
             self._choose_together(width)
         self.reason = reason_to_stop(plan, done, self.elapsed_s, width, lost=self._lost(width))
         return bool(self.reason)
+
+    def _may_choose(self, rounds_done: int) -> bool:
+        plan = self.run.plan
+        wanted = plan.kind == "compare" and plan.options.gate is None
+        return (
+            wanted
+            and rounds_done > 0
+            and may_choose(plan, rounds_done, self.elapsed_s, self._evidence())
+        )
 
     def _choose_together(self, width: float | None) -> None:
         """Once, and stored with the plan, so that a resumed run goes on with it: whether subjects
         run beside the baseline from now on."""
         plan = self.run.plan
-        if pays(plan, self._evidence(), self.elapsed_s, width):
-            options = structs.replace(plan.options, together_from=self._rounds_begun)
+        evidence = self._evidence()
+        most = most_beside(evidence)
+        if most > 0 and pays(plan, evidence, self.elapsed_s, width):
+            options = structs.replace(
+                plan.options, together_from=self._rounds_begun, most_beside=most
+            )
             self.run = replace(self.run, plan=replace(plan, options=options))
             self.writer.update(self.run)
 

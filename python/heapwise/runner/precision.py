@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heapwise.evidence import Evidence
-from heapwise.model import SIDE_BY_SIDE, Cell, Plan
+from heapwise.model import SIDE_BY_SIDE, Cell, Plan, Setup
 from heapwise.wording.numbers import percent
 
 MOST_ROUNDS = 500
@@ -14,6 +14,9 @@ MOST_ROUNDS = 500
 CERTAIN = 1.5
 """A row is told apart before the end if a strict interval this many times as wide excludes 1. With
 the plain one, a run that looks 25 times calls up to 5 % of equal rows different."""
+
+KNOWN = 0.01
+"""Pairs of a row that is told apart end when half of its interval is within this."""
 
 LOOK_AGAIN = 1.1
 """Intervals are computed again when there are this many times the rounds of the last look."""
@@ -39,6 +42,21 @@ def widest_half_width(evidence: Evidence) -> float | None:
     ]
     known = [width for width in widths if width is not None]
     return max(known) if known and len(known) == len(widths) else None
+
+
+def settled(evidence: Evidence) -> set[tuple[Setup, str]]:
+    """Rows that need no more pairs side by side: told apart, and known within ``KNOWN``."""
+    found = set()
+    for cell, row in evidence.table.items():
+        baseline = evidence.baselines[cell.experiment]
+        if cell.quantity != SIDE_BY_SIDE:
+            continue
+        for subject in row.keys() - {baseline} - evidence.control_names:
+            ratio, _ = evidence.ratio((cell, subject), (cell, baseline))
+            narrow = ratio is not None and (ratio.half_width or 1.0) <= KNOWN
+            if narrow and _half_width(evidence, cell, subject, baseline) == 0:
+                found.add((cell.setup, subject))
+    return found
 
 
 def _widest(evidence: Evidence, cell: Cell, beside: Cell) -> float | None:

@@ -21,12 +21,12 @@ from heapwise.model import (
     SubjectSpec,
     filled,
 )
+from heapwise.runner.beside import Member, measure_together
 from heapwise.runner.builds import Parameters, cells_of, parameters_of
 from heapwise.runner.commands import Commands
 from heapwise.runner.counting_runs import CountingRuns
 from heapwise.runner.executor import Sink
 from heapwise.runner.launch import Outcome
-from heapwise.runner.pairs import measure_together
 from heapwise.runner.process_status import Reference
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.setups import set_up
@@ -154,6 +154,7 @@ class ProgramExecutor:
 
     def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
         """Problem E034 of the commands of --setup."""
+        self._next_number = next_number
         self._counting.begin(stop, record, next_number)
         if not self.is_set_up:
             set_up(self._every_commands(), stop)
@@ -164,9 +165,13 @@ class ProgramExecutor:
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         program = self._program(step.subject, step.parameters)
-        if step.partner is not None:
-            beside = self._program(step.partner, step.parameters)
-            return measure_together(step, step.partner, program, beside, number, stop, record)
+        if step.beside:
+            members = [
+                Member(subject, self._program(subject, step.parameters), self._next_number())
+                for subject in step.beside
+            ]
+            baseline = Member(step.subject, program, number)
+            return measure_together(step, baseline, members, stop, record)
         commands = self._commands(step.subject.build, step.parameters)
         return program.measure(
             step,

@@ -1,18 +1,17 @@
-"""Two processes that run at once on the same processors, so that both meet the same disturbances.
+"""Processes that run at once on the same processor, so that all meet the same disturbances.
 
-The kernel alternates the two every few milliseconds. The one that ends first is started again, as a
-filler that nobody counts, until the other has ended: the longer one would else have the processor
-and its caches to itself at the end, which makes a difference look smaller than it is. Bulej et al.,
-"Duet Benchmarking: Improving Measurement Accuracy in the Cloud", ICPE 2020, without fillers.
+The kernel alternates them every few milliseconds. One that ends is started again, as a filler that
+nobody counts, until all have ended: otherwise the last one would have the processor and its caches
+to itself, which makes a difference look smaller than it is. Bulej et al., "Duet Benchmarking:
+Improving Measurement Accuracy in the Cloud", ICPE 2020, with two processes and without fillers.
 """
 
 from __future__ import annotations
 
-import itertools
 import selectors
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,19 +23,19 @@ from heapwise.runner.stop_switch import StopSwitch
 
 @dataclass(frozen=True)
 class Together:
-    """How the two ended, in the order in which they were given."""
+    """How one of them ended."""
 
-    outcomes: tuple[Outcome, Outcome]
+    outcome: Outcome
     fillers: int = 0
-    """How many were started."""
+    """How often it was started again."""
 
     overlap: float = 0.0
-    """The share of the time of the longer one in which something ran beside it."""
+    """The share of its time in which each of the others ran, too; of the one that did so least."""
 
 
 @dataclass
 class WaitingLauncher:
-    """A launcher that waits for the word to start its program."""
+    """A launcher that starts its program when it is told to."""
 
     what: Launch
     folder: Path
@@ -47,18 +46,16 @@ class WaitingLauncher:
         self.socket, theirs = socket.socketpair()
         with theirs:
             self.launcher: subprocess.Popen[bytes] = self._call.start(starter=theirs)
-        self.is_started = False
 
     def start(self) -> None:
-        """The program starts now."""
-        self.is_started = True
+        """The program starts now. If the launcher is gone, its result says why."""
         try:
             self.socket.send(b"s")
         except OSError:
-            self.is_started = False  # the launcher is gone; its result says why
+            return
 
     def stop(self) -> None:
-        """Withdraws the word: a program that runs is killed, one that was not started never is."""
+        """A program that runs is killed; one that was not started never is."""
         self.socket.close()
 
     def outcome(self) -> Outcome:
@@ -78,94 +75,96 @@ class WaitingLauncher:
 
 
 @dataclass
-class _Fillers:
-    """Runs one program again and again while the other side still runs."""
+class _Member:
+    """One of the processes that count, and the fillers that follow it."""
 
     what: Launch
     folder: Path
     stack: ExitStack
-    ended: list[WaitingLauncher] = field(default_factory=list)
+    fillers: list[WaitingLauncher] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._numbers: Iterator[int] = itertools.count()
-        self.next = self._prepare()
+        self.counted = self._prepare("counted")
+        self.next = self._prepare("0")
 
-    def start(self) -> WaitingLauncher:
+    def start_filler(self) -> WaitingLauncher:
         """The one that waited is started, and another one is prepared."""
-        running, self.next = self.next, self._prepare()
-        running.start()
-        self.ended.append(running)
-        return running
+        self.fillers.append(self.next)
+        self.next = self._prepare(str(len(self.fillers)))
+        self.fillers[-1].start()
+        return self.fillers[-1]
 
-    def _prepare(self) -> WaitingLauncher:
-        made = WaitingLauncher(self.what, self.folder / str(next(self._numbers)))
+    def _prepare(self, name: str) -> WaitingLauncher:
+        made = WaitingLauncher(self.what, self.folder / name)
         self.stack.callback(made.close)
         return made
 
 
 def run_together(
-    first: Launch, second: Launch, folder: Path, stop: StopSwitch, *, second_starts: bool = False
-) -> Together:
-    """Runs both to their ends; with ``second_starts`` the second is started a moment earlier.
+    launches: Sequence[Launch], folder: Path, stop: StopSwitch, order: Sequence[int] = ()
+) -> list[Together]:
+    """Runs all of them to their ends. order: in which they are started, a moment apart.
 
     Problem E052 if a launcher cannot do its work.
     """
     with ExitStack() as stack:
-        sides = [
-            WaitingLauncher(what, folder / name)
-            for what, name in ((first, "first"), (second, "second"))
+        members = [
+            _Member(what, folder / str(number), stack) for number, what in enumerate(launches)
         ]
-        for side in sides:
-            stack.callback(side.close)
-        fillers = [
-            _Fillers(what, folder / f"filler-{name}", stack)
-            for what, name in ((first, "first"), (second, "second"))
-        ]
-        stop.guard(*(side.launcher for side in sides))
+        stop.guard(*(member.counted.launcher for member in members))
         try:
-            for side in reversed(sides) if second_starts else sides:
-                side.start()
-            winner = _wait(sides)
-            used = _fill(fillers[winner], sides[1 - winner]) if not stop.requested else []
-            outcomes = sides[0].outcome(), sides[1].outcome()
+            for index in order or range(len(members)):
+                members[index].counted.start()
+            _fill_until_all_ended(members, stop)
+            outcomes = [member.counted.outcome() for member in members]
         finally:
             stop.guard()
-    if stop.requested:
-        return Together((Outcome(interrupted=True), Outcome(interrupted=True)))
-    beside = [each.outcome().facts for each in used]
-    return Together(
-        outcomes,
-        len(used),
-        overlap(outcomes[1 - winner].facts, [outcomes[winner].facts, *beside]),
-    )
+        if stop.requested:
+            return [Together(Outcome(interrupted=True)) for _ in members]
+        ran = [
+            [outcome.facts, *(filler.outcome().facts for filler in member.fillers)]
+            for member, outcome in zip(members, outcomes, strict=True)
+        ]
+    return [
+        Together(outcome, len(member.fillers), _least_overlap(index, ran))
+        for index, (member, outcome) in enumerate(zip(members, outcomes, strict=True))
+    ]
 
 
-def _wait(prepared: list[WaitingLauncher]) -> int:
-    """The index of the first whose program has ended."""
+def _least_overlap(index: int, ran: Sequence[Sequence[LauncherFacts]]) -> float:
+    """ran: of each member the process that counts, and its fillers."""
+    others = [beside for place, beside in enumerate(ran) if place != index]
+    return min((overlap(ran[index][0], beside) for beside in others), default=1.0)
+
+
+def _fill_until_all_ended(members: list[_Member], stop: StopSwitch) -> None:
+    """Each that has ended is followed by fillers, until the last one of them has ended."""
+    open_ = set(range(len(members)))
     with selectors.DefaultSelector() as selector:
-        for index, each in enumerate(prepared):
-            selector.register(each.socket, selectors.EVENT_READ, index)
-        ready: int = min(key.data for key, _ in selector.select())
-    return ready
-
-
-def _fill(fillers: _Fillers, longer: WaitingLauncher) -> list[WaitingLauncher]:
-    """Fillers, one after the other, until ``longer`` has ended."""
-    while True:
-        filler = fillers.start()
-        if _wait([longer, filler]) == 0:
+        for index, member in enumerate(members):
+            selector.register(member.counted.socket, selectors.EVENT_READ, index)
+        while True:
+            for key, _ in selector.select():
+                selector.unregister(key.fileobj)
+                open_.discard(key.data)
+                if open_ and not stop.requested:
+                    filler = members[key.data].start_filler()
+                    selector.register(filler.socket, selectors.EVENT_READ, key.data)
+            if not open_:
+                break
+    for member in members:
+        for filler in member.fillers:
             filler.stop()
-            return fillers.ended
 
 
-def overlap(longer: LauncherFacts, beside: list[LauncherFacts]) -> float:
-    """The share of the time of ``longer`` in which at least one of ``beside`` ran; they run one
-    after the other. 0 if a time is not known."""
-    if longer.start_ns is None or longer.end_ns is None or longer.end_ns <= longer.start_ns:
+def overlap(one: LauncherFacts, beside: Sequence[LauncherFacts]) -> float:
+    """The share of the time of ``one`` in which at least one of ``beside`` ran; they run one after
+    the other. 0 if a time is not known."""
+    if one.start_ns is None or one.end_ns is None or one.end_ns <= one.start_ns:
         return 0.0
     shared = 0
     for each in beside:
         if each.start_ns is not None and each.end_ns is not None:
-            low, high = max(longer.start_ns, each.start_ns), min(longer.end_ns, each.end_ns)
+            low, high = max(one.start_ns, each.start_ns), min(one.end_ns, each.end_ns)
             shared += max(0, high - low)
-    return min(1.0, shared / (longer.end_ns - longer.start_ns))
+    return min(1.0, shared / (one.end_ns - one.start_ns))

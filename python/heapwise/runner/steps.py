@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from heapwise.model import (
@@ -21,6 +22,9 @@ from heapwise.runner.repeats import LEARNING
 
 REFERENCE_ROUND = -1
 
+MOST_BESIDE = 7
+"""Subjects that run at once beside a baseline."""
+
 StepKey = tuple[int, Setup, str]
 """Round, setup and subject: what a process has done need not be done again."""
 
@@ -37,8 +41,8 @@ class Step:
     repeats: int | None = None
     """Of the process; None for as many as the experiment declares."""
 
-    partner: Subject | None = None
-    """The baseline, if it runs at the same time."""
+    beside: tuple[Subject, ...] = ()
+    """Those that run at the same time; the baseline is one of them, or the subject itself."""
 
     @property
     def spec(self) -> SubjectSpec | None:
@@ -132,18 +136,34 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
     return [step for block in blocks for step in block]
 
 
-def steps_together(plan: Plan, experiments: list[Experiment], round: int) -> list[Step]:
-    """Each subject but the baseline once, the control too, beside the baseline, in random order."""
+def steps_together(
+    plan: Plan,
+    experiments: list[Experiment],
+    round: int,
+    leaves_out: Callable[[tuple[Setup, str]], bool],
+) -> list[Step]:
+    """Groups of subjects that run at once, each beside a baseline of its own, in random order.
+
+    leaves_out: whether a row needs no more of it. A round of which nothing but the control is left
+    is empty.
+    """
+    most = plan.options.most_beside or MOST_BESIDE
     chance = random.Random(f"{plan.seed}/round/{round}")
-    steps = [
-        Step(experiment, subject, cell, round, partner=baseline)
-        for experiment in experiments
-        for cell in cells(experiment, plan)
-        for baseline in subjects_of(experiment, plan)
-        if baseline.name == experiment.baseline
-        for subject in subjects_of(experiment, plan)
-        if subject is not baseline
-    ]
+    steps = []
+    for experiment in experiments:
+        for cell in cells(experiment, plan):
+            row = subjects_of(experiment, plan)
+            baseline = next(subject for subject in row if subject.name == experiment.baseline)
+            setup = experiment.id, Settings.of(cell)
+            others = [s for s in row if s is not baseline and not leaves_out((setup, s.name))]
+            if all(subject.control for subject in others):
+                continue
+            chance.shuffle(others)
+            number = -(-len(others) // most)
+            steps += [
+                Step(experiment, baseline, cell, round, beside=tuple(others[place::number]))
+                for place in range(number)
+            ]
     chance.shuffle(steps)
     return steps
 

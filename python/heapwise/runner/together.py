@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from math import sqrt
+from pathlib import Path
+from statistics import median
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Plan
+from heapwise.runner.steps import MOST_BESIDE
 
-EARLY = 3
-"""Rounds of separate processes from which an interval can be given."""
+BUSY, EARLY = 0.5, 3
+"""If something waited for a processor for half of the time, these rounds of separate processes are
+enough to begin with."""
+
+WAITS = 2.0
+"""A program that takes twice its processor time on a quiet machine mostly waits: then processor
+time is not what its users wait for."""
 
 FINE = 0.005
 """Separate processes are good enough if they will bring every interval within this of 0."""
@@ -18,12 +26,12 @@ FINE = 0.005
 ONE_PROCESSOR = 1.1
 """A program whose processor time is up to this many times its time runs on one processor."""
 
-LEAST_ROUNDS = 8
+LEAST_ROUNDS = 6
 """Fewer rounds side by side could not decide anything."""
 
-COST = 2.4
-"""A pair takes about this many times the processor time of one process: two share a processor, and
-are started."""
+COST = 1.3
+"""A round takes about this many times the processor time of its processes: for fillers and starts.
+"""
 
 
 def obstacles(plan: Plan) -> list[str]:
@@ -43,11 +51,54 @@ def obstacles(plan: Plan) -> list[str]:
     ]
 
 
-def may_choose(plan: Plan, rounds_done: int, elapsed_s: float) -> bool:
-    """Whether enough is known of separate processes: their least number of rounds, or a third of
-    the time for fewer rounds."""
-    early = bool(plan.time_s) and elapsed_s >= plan.time_s / 3 and rounds_done >= EARLY
-    return rounds_done >= plan.min_rounds or early
+def may_choose(plan: Plan, rounds_done: int, elapsed_s: float, evidence: Evidence) -> bool:
+    """Whether enough is known of separate processes: their least number of rounds. On a busy
+    machine, where they take long and tell little, three rounds, or a sixth of the time."""
+    if rounds_done == 0 or rounds_done >= plan.min_rounds:
+        return rounds_done > 0
+    spent = bool(plan.time_s) and elapsed_s >= plan.time_s / 6
+    return (rounds_done >= EARLY or spent) and pressure(evidence) > BUSY
+
+
+def pressure(evidence: Evidence) -> float:
+    """The share of a typical process's time in which something on the machine waited for a
+    processor, by the kernel (/proc/pressure/cpu); 0 if it does not say."""
+    found = [
+        process.facts.psi_cpu_us * 1e-6 / process.facts.wall_s
+        for process in measured(evidence.stored)
+        if process.facts.psi_cpu_us is not None and process.facts.wall_s
+    ]
+    return median(found) if found else 0.0
+
+
+def stretch(evidence: Evidence) -> float:
+    """How many times its processor time a typical process took; at least 1."""
+    found = [
+        process.facts.wall_s / process.facts.cpu_s
+        for process in measured(evidence.stored)
+        if process.facts.cpu_s and process.facts.wall_s
+    ]
+    return max(1.0, median(found)) if found else 1.0
+
+
+def most_beside(evidence: Evidence) -> int:
+    """Subjects that may run at once beside a baseline: all together need at most half of the memory
+    that is free now. 0: not even one."""
+    peaks = [
+        process.facts.peak_rss_bytes
+        for process in measured(evidence.stored)
+        if process.facts.peak_rss_bytes
+    ]
+    if not peaks:
+        return 0
+    return min(MOST_BESIDE, int(available_bytes() / 2 / max(peaks)) - 1)
+
+
+def available_bytes() -> int:
+    """Memory that programs can have without swapping, by the kernel."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    fields = next((line.split() for line in lines if line.startswith("MemAvailable:")), None)
+    return int(fields[1]) * 1024 if fields else 0
 
 
 def pays(plan: Plan, evidence: Evidence, elapsed_s: float, width: float | None) -> bool:
@@ -69,6 +120,8 @@ def pays(plan: Plan, evidence: Evidence, elapsed_s: float, width: float | None) 
         return True
     if plan.max_rounds or not plan.time_s or elapsed_s <= 0 or not _runs_on_one(evidence):
         return False
+    if stretch(evidence) > WAITS and pressure(evidence) <= BUSY:
+        return False
     if (plan.time_s - elapsed_s) < LEAST_ROUNDS * _round_s(evidence):
         return False
     return width is None or width * sqrt(min(1.0, elapsed_s / plan.time_s)) > FINE
@@ -84,11 +137,12 @@ def _runs_on_one(evidence: Evidence) -> bool:
 
 
 def _round_s(evidence: Evidence) -> float:
-    """About what a round of pairs takes."""
+    """About what a round side by side takes: all share one processor with whatever else runs."""
     last: dict[tuple[object, str], float] = {}
     for process in measured(evidence.stored):
         last[process.setup, process.subject] = process.facts.cpu_s or 0.0
-    return COST * sum(last.values())
+    others = stretch(evidence) - 1
+    return COST * sum(last.values()) * (1 + others / max(2, len(last)))
 
 
 def demand_possible(plan: Plan) -> None:

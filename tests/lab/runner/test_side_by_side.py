@@ -24,14 +24,13 @@ def spinning(seconds: float) -> Launch:
     return Launch([sys.executable, "-S", "-c", code], dict(os.environ), 60.0, cpus=[CPU])
 
 
-def run(first: Launch, second: Launch, folder: Path, **how: bool) -> Together:
+def run(folder: Path, *launches: Launch) -> list[Together]:
     with StopSwitch() as stop:
-        return run_together(first, second, folder, stop, **how)
+        return run_together(launches, folder, stop)
 
 
 def test_both_run_at_once_and_both_are_timed(tmp_path: Path) -> None:
-    found = run(spinning(0.1), spinning(0.1), tmp_path)
-    first, second = (each.facts for each in found.outcomes)
+    first, second = (one.outcome.facts for one in run(tmp_path, spinning(0.1), spinning(0.1)))
     for facts in first, second:
         assert facts.exit_code == 0
         assert facts.cpu_s is not None
@@ -46,10 +45,18 @@ def test_both_run_at_once_and_both_are_timed(tmp_path: Path) -> None:
 def test_the_longer_one_never_has_the_processor_to_itself(tmp_path: Path, longer: int) -> None:
     seconds = [0.05, 0.05]
     seconds[longer] = 0.4
-    found = run(spinning(seconds[0]), spinning(seconds[1]), tmp_path)
-    assert found.fillers >= 3
-    assert found.overlap > 0.8
-    assert [each.facts.exit_code for each in found.outcomes] == [0, 0]
+    found = run(tmp_path, spinning(seconds[0]), spinning(seconds[1]))
+    assert found[1 - longer].fillers >= 3
+    assert found[longer].fillers == 0
+    assert min(one.overlap for one in found) > 0.8
+    assert [one.outcome.facts.exit_code for one in found] == [0, 0]
+
+
+def test_several_run_beside_each_other(tmp_path: Path) -> None:
+    found = run(tmp_path, *(spinning(seconds) for seconds in (0.05, 0.1, 0.15, 0.05)))
+    assert [one.outcome.facts.exit_code for one in found] == [0] * 4
+    assert found[2].fillers == 0
+    assert min(one.overlap for one in found) > 0.6
 
 
 def test_a_filler_ends_with_the_longer_one(tmp_path: Path) -> None:
@@ -59,23 +66,23 @@ def test_a_filler_ends_with_the_longer_one(tmp_path: Path) -> None:
         60.0,
         cpus=[CPU],
     )
-    found = run(forever, spinning(0.2), tmp_path / "runs")
-    assert found.outcomes[1].facts.exit_code == 0
-    assert found.fillers == 1
+    found = run(tmp_path / "runs", forever, spinning(0.2))
+    assert found[1].outcome.facts.exit_code == 0
+    assert found[0].fillers == 1
 
 
 def test_a_program_that_does_not_exist_is_told_as_such(tmp_path: Path) -> None:
     absent = Launch(["/no/such/program"], dict(os.environ), 60.0, cpus=[CPU])
-    found = run(absent, spinning(0.05), tmp_path)
-    assert found.outcomes[0].facts.start_error
-    assert found.outcomes[1].facts.exit_code == 0
+    found = run(tmp_path, absent, spinning(0.05))
+    assert found[0].outcome.facts.start_error
+    assert found[1].outcome.facts.exit_code == 0
 
 
 def test_the_user_can_stop_a_pair(tmp_path: Path) -> None:
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    found = run(spinning(30), spinning(30), tmp_path)
-    assert all(each.interrupted for each in found.outcomes)
+    found = run(tmp_path, spinning(30), spinning(30))
+    assert all(one.outcome.interrupted for one in found)
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 from synthetic import Script, compare_run
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.model import Build, Plan, PlanOptions
-from heapwise.runner.together import demand_possible, may_choose, obstacles, pays
+from heapwise.runner import together
+from heapwise.runner.steps import MOST_BESIDE, steps_together
+from heapwise.runner.together import (
+    demand_possible,
+    may_choose,
+    most_beside,
+    obstacles,
+    pays,
+)
 
 
 def known(**options: Any) -> tuple[Plan, Evidence]:
@@ -57,8 +66,6 @@ def test_a_program_on_several_processors_does_not_run_in_pairs() -> None:
 
 
 def replace_times(facts: Any, cpu: float) -> Any:
-    from msgspec import structs
-
     return structs.replace(facts, user_s=cpu, system_s=0.0)
 
 
@@ -67,12 +74,62 @@ def test_a_number_of_rounds_is_not_changed() -> None:
     assert not pays(replace(plan, max_rounds=12), evidence, 30.0, 0.05)
 
 
-def test_a_third_of_the_time_is_enough_for_the_choice() -> None:
-    plan, _ = known()
-    assert not may_choose(plan, 3, 30.0)
-    assert may_choose(plan, 3, 61.0)
-    assert may_choose(plan, 6, 5.0)
-    assert not may_choose(plan, 2, 100.0)
+def under_pressure(evidence: Evidence, share: float) -> Evidence:
+    """The same processes on a machine on which something waited for this share of their time."""
+    stored = evidence.stored
+    return Evidence(
+        replace(
+            stored,
+            processes=[
+                replace(
+                    p,
+                    facts=structs.replace(p.facts, psi_cpu_us=int(share * 1e6 * p.facts.wall_s)),
+                )
+                for p in stored.processes
+            ],
+        )
+    )
+
+
+def test_a_busy_machine_needs_fewer_separate_rounds() -> None:
+    plan, evidence = known()
+    quiet, busy = under_pressure(evidence, 0.1), under_pressure(evidence, 0.9)
+    assert may_choose(plan, 6, 5.0, quiet)
+    assert not may_choose(plan, 5, 150.0, quiet)
+    assert may_choose(plan, 3, 5.0, busy)
+    assert may_choose(plan, 1, 31.0, busy)
+    assert not may_choose(plan, 1, 5.0, busy)
+    assert not may_choose(plan, 0, 100.0, busy)
+
+
+def test_a_program_that_waits_on_a_quiet_machine_keeps_its_time() -> None:
+    plan, evidence = known()
+    processes = [
+        replace(p, facts=replace_times(p.facts, cpu=0.3 * float(p.facts.wall_s or 0)))
+        for p in evidence.stored.processes
+    ]
+    waiting = Evidence(replace(evidence.stored, processes=processes))
+    assert not pays(plan, under_pressure(waiting, 0.1), 30.0, 0.05)
+    assert pays(plan, under_pressure(waiting, 0.9), 30.0, 0.05)
+
+
+def test_groups_fit_into_half_of_the_memory_that_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, evidence = known()
+    peak = max(float(p.facts.peak_rss_bytes or 0) for p in evidence.stored.processes)
+    for factor, expected in ((100, MOST_BESIDE), (8, 3), (4, 1), (2, 0)):
+        monkeypatch.setattr(together, "available_bytes", lambda factor=factor: factor * peak)
+        assert most_beside(evidence) == expected
+
+
+def test_settled_rows_leave_the_groups() -> None:
+    plan, evidence = known()
+    experiments = evidence.stored.run.experiments
+    (everything,) = steps_together(plan, experiments, 9, lambda row: False)
+    assert everything.subject.baseline
+    assert {s.name for s in everything.beside} == {"glibc-control", "mimalloc"}
+    assert steps_together(plan, experiments, 9, lambda row: row[1] == "mimalloc") == []
+    alone = replace(plan, options=PlanOptions(most_beside=1))
+    assert len(steps_together(alone, experiments, 9, lambda row: False)) == 2
 
 
 @pytest.mark.parametrize(
