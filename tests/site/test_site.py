@@ -74,8 +74,10 @@ def test_each_document_has_a_page(site: Path) -> None:
     assert [path for path in documents if not (site / path.with_suffix(".html")).is_file()] == []
 
 
-def test_the_first_page_leads_to_each_page_of_the_design(pages: dict[Path, Page]) -> None:
-    (first,) = (page for path, page in pages.items() if path.name == "index.html")
+def test_the_first_page_leads_to_each_page_of_the_design(
+    site: Path, pages: dict[Path, Page]
+) -> None:
+    first = pages[site / "index.html"]
     areas = {path.stem for path in (ROOT / "docs/design").glob("*.md")}
     assert areas
     assert areas - {Path(link).stem for link in first.links if "docs/design/" in link} == set()
