@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from docs.links import HEADING, anchors, slug, without_code
+from docs.links import HEADING, anchors, slug
 from docs.tree import TextFile, line_of
 
 FOLDER = "docs/design/"
@@ -27,7 +27,7 @@ def offences(file: TextFile) -> Iterator[str]:
 
 
 def _of_page(file: TextFile) -> Iterator[str]:
-    words = len(WORD.findall(without_code(file.text)))
+    words = len(WORD.findall(file.text))
     if words > MOST_WORDS:
         yield f"{file.name}: {words} words, at most {MOST_WORDS}"
     sections = [slug(match[1]) for match in HEADING.finditer(file.text) if match[0][:3] == "## "]
