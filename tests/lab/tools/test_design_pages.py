@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from docs.design import FOLDER, MOST_WORDS, offences
 from docs.tree import TextFile
+
+ROOT = Path(__file__).resolve().parents[3]
 
 PAGE = "# Design of it\n\n- [A choice](#a-choice)\n- [`more`](#more)\n\n## A choice\n\n## `more`\n"
 
@@ -57,3 +60,12 @@ def test_a_page_is_short(root: Path) -> None:
 def test_a_mention_in_a_source_leads_to_a_heading(root: Path, mention: str, count: int) -> None:
     text = f"// Why: {FOLDER}{mention}\n"
     assert len(found(root, text, "src/heap/a.cpp")) == count
+
+
+def test_architecture_and_the_navigation_of_the_site_list_each_page() -> None:
+    pages = {path.stem for path in (ROOT / FOLDER).glob("*.md")}
+    architecture = (ROOT / "docs/architecture.md").read_text()
+    assert set(re.findall(r"^\| \[\w+\]\(design/(\w+)\.md\) \|", architecture, re.M)) == pages
+    navigation = (ROOT / "tools/site/pages.py").read_text()
+    [areas] = re.findall(r"^AREAS = \((.*?)\)$", navigation, re.M | re.S)
+    assert set(re.findall(r'"(\w+)"', areas)) == pages
