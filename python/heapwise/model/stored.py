@@ -214,7 +214,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Check:
-    """The verdict of one trust check (V1 ... V25) on one run."""
+    """The verdict of one trust check (V1 ... V26) on one run."""
 
     id: str
     title: str
