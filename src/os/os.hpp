@@ -198,7 +198,7 @@ void remember_processors() noexcept;
 [[nodiscard]] bool has_one_library_thread() noexcept;
 
 /// Effects: waits until `word` is no longer `expected`, for about `limit_ms` at most (0: for ever);
-/// may return early. the others let those that wait look again.
+/// may return early. `wake_all` wakes all threads that wait, `wake_one` one of them.
 void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
           std::uint32_t limit_ms) noexcept;
 void wake_all(std::atomic<std::uint32_t>& word) noexcept;

@@ -1,5 +1,6 @@
-// What differs between compilers and their options; the only `#if` in the headers, beside
-// standard.hpp.
+// What differs between compilers and their options. Other headers of C++ have an `#if` only for
+// sanitizers (poison.hpp), inline assembly (heap_cache.hpp), exceptions (gc.hpp) and the standard
+// (standard.hpp).
 #pragma once
 
 #include <heapwise/standard.hpp>
