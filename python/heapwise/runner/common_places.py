@@ -154,7 +154,9 @@ def _link_siblings(root: Path, folder: Path) -> None:
 
 
 def _remove_left(folder: Path) -> None:
-    """What a process that was killed has left behind."""
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if not Path(f"/proc/{path.name}").exists():
-            shutil.rmtree(path, ignore_errors=True)
+    """What a process that was killed has left behind. A folder that cannot be read has nothing of
+    this user."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if not Path(f"/proc/{path.name}").exists():
+                shutil.rmtree(path, ignore_errors=True)

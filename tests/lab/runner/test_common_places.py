@@ -140,6 +140,19 @@ def test_too_large_a_tree_is_not_cloned(tmp_path: Path, monkeypatch: pytest.Monk
         assert "too large" in found.uneven
 
 
+@pytest.mark.parametrize(("new", "uneven"), [("new", ""), ("longer", "cannot be cloned to")])
+def test_a_cache_that_cannot_be_written_does_not_end_the_gate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: str, uneven: str
+) -> None:
+    """As in a container whose user has no home. A file in its place refuses root too."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    base, other = (program(tmp_path / name / "app", name) for name in ("old", new))
+    with common_place(base, other) as found:
+        assert found.places == []
+        assert uneven in found.uneven
+
+
 def test_clones_that_a_killed_gate_left_are_removed(tmp_path: Path, cache: Path) -> None:
     left = cache / str(os.getpid() + 10_000_000)
     left.mkdir(parents=True)
