@@ -82,11 +82,14 @@ def _changed_indexes(folder: Path, found: Sequence[tuple[View, Reproduced]]) -> 
 def _chosen(
     store: Path, name: str | None, run: str | None, smoke: bool
 ) -> list[tuple[PublishedReport, StoredRun]]:
+    """One run for each page: the newest of each machine, of which a store can hold several."""
     if run is not None:
         stored = read_run(store, run)
         chosen = name or _report_of(stored)
         return [(choose_published(chosen), stored)] if chosen else []
-    found: dict[str, tuple[PublishedReport, StoredRun]] = {}
+    from heapwise.report import folder_of
+
+    found: dict[tuple[str, str], tuple[PublishedReport, StoredRun]] = {}
     wanted = choose_published(name).name if name else None
     for listing in reversed(list_runs(store)):
         if listing.problem or listing.smoke != smoke or VERB not in listing.command_line:
@@ -96,9 +99,10 @@ def _chosen(
             report = choose_published(_report_of(stored))
         except Problem:
             continue
-        if report.name not in found and wanted in (None, report.name):
-            found[report.name] = report, stored
-    return [found[name] for name in sorted(found)]
+        page = folder_of(stored.run.machine), report.name
+        if page not in found and wanted in (None, report.name):
+            found[page] = report, stored
+    return [found[page] for page in sorted(found)]
 
 
 def _report_of(stored: StoredRun) -> str:
