@@ -115,7 +115,8 @@ def _demand_names(builds: Sequence[Build]) -> None:
             raise Problem(
                 "E003",
                 f"'{name}' cannot name a build",
-                why="A name has no @ and no /, and does not end in -control.",
+                why="A name has 1 to 64 characters, none of them @, / or a control character such "
+                "as a tab, and does not end in -control.",
                 do="heapwise compare --build old=./a --build new=./b",
             )
     if twice := next((name for name in names if names.count(name) > 1), None):

@@ -203,7 +203,9 @@ class ProgramExecutor:
                 "the next, without any change of the allocator",
                 why="So it cannot show whether an allocator changes what the program does.",
                 do=f"see the difference: diff <({command}) <({command}); then make the output "
-                "repeatable, or --ignore-output if the difference is harmless",
+                "repeatable, or --ignore-output if the difference is harmless. If diff shows none, "
+                "the program prints its environment: HEAPWISE_PAD has another length in each "
+                "process",
             )
         elif process.status != "wrong_allocator":
             if not known and self._fails_everywhere(process, subject):
