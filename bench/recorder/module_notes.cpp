@@ -11,6 +11,7 @@
 #include "probe/loaded_objects.hpp"
 #include "probe/provider.hpp"
 #include "recorder/caller_rule.hpp"
+#include "recorder/no_cancellation.hpp"
 #include "recorder/session.hpp"
 
 namespace heapwise::bench {
@@ -93,6 +94,7 @@ void session::note_modules() noexcept {
   forget_caller_rules();
   std::uint32_t idle = 0;
   if (!maps.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return;
+  const no_cancellation whole;
   const int saved_errno = errno;
   dl_iterate_phdr(append_build_id, &maps);
   append_code_maps(maps);

@@ -219,6 +219,18 @@ def test_each_call_ends_the_samples_that_it_should(known: Path, tmp_path: Path) 
     assert of_the_program.ended.all()
 
 
+def test_a_thread_that_is_to_be_cancelled_comes_back_from_malloc(tmp_path: Path) -> None:
+    """The look at a library that was loaded opens files, where a thread may be cancelled."""
+    program, plugin = tmp_path / "cancelled", tmp_path / "plugin.so"
+    options = ["-O1", "-fno-builtin", "-pthread"]
+    source = SOURCE.with_name("cancelled.c")
+    subprocess.run(["cc", *options, str(source), "-o", str(program), "-ldl"], check=True)
+    empty = ["cc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(plugin)]
+    subprocess.run(empty, check=True)
+    trace = tmp_path / "cancelled.hwt"
+    assert profiled(trace, program, plugin, sample_every=524288) == "reached\n"
+
+
 def test_threads_that_sample_and_end_lose_nothing(known: Path, tmp_path: Path) -> None:
     trace = tmp_path / "threads.hwt"
     profiled(trace, known, "threads", "300", sample_every=1)
