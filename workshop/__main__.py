@@ -1,7 +1,4 @@
-"""``python -m workshop``: what only this project asks of a run, in the root of the repository.
-
-python -m workshop aims RUN [--store DIR] [--rows]
-"""
+"""``python -m workshop``: what only this project asks. Run it in the root of the repository."""
 
 from __future__ import annotations
 
@@ -9,44 +6,126 @@ import argparse
 import sys
 from pathlib import Path
 
+from heapwise.analysis import analyse
+from heapwise.analysis.attacks import attack_tables
+from heapwise.analysis.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.store import find_store, read_run
 from heapwise.trust import check_run
+from workshop.agreement import agreement
 from workshop.aims import goal_line, goals, losses
+from workshop.aims.attacks import shortcomings
 from workshop.aims.goal import worst_first
+from workshop.programs import program_names, write_programs
+from workshop.questions import ask, kept_runs, page, question_names, read_question
+from workshop.questions.question import FOLDER
+from workshop.ratios import ratios
+from workshop.usual_costs import write_usual_costs
+
+ASPECTS = ("speed", "latency", "memory", "other")
 
 
 def main() -> int:
-    """The command. Returns the exit status: 1 if an aim is not met."""
+    """The command. Returns the exit status."""
     options = _options()
-    return aims(read_evidence(options), rows=options.rows)
+    status: int = options.verb(options)
+    return status
 
 
-def read_evidence(options: argparse.Namespace) -> Evidence:
-    return Evidence(read_run(find_store(options.store), options.run))
+def _read(options: argparse.Namespace, run: str) -> Evidence:
+    return Evidence(read_run(find_store(options.store), run))
 
 
-def aims(evidence: Evidence, *, rows: bool) -> int:
-    """Prints the aims that the run can judge, and where our heap loses."""
+def aims(options: argparse.Namespace) -> int:
+    """What the project aims at, and whether a run shows it. Returns 1 if an aim is not met."""
+    evidence = _read(options, options.run)
     found = goals(evidence, check_run(evidence))
     for goal in found:
         print(goal_line(goal))
-        for part in worst_first(goal) if rows else []:
+        for part in worst_first(goal) if options.rows else []:
             print(f"    {goal_line(part)}")
-    for line in losses(evidence):
-        print(line)
-    if not found:
-        print("No aim of the project is about this run.")
+    lines = [*losses(evidence), *shortcomings(attack_tables(analyse(evidence)))]
+    print("\n".join(lines) if found or lines else "No aim of the project is about this run.")
     return 1 if any(goal.verdict == "not met" for goal in found) else 0
+
+
+def questions(options: argparse.Namespace) -> int:
+    """Measures what a question lacks, and writes its page."""
+    file = FOLDER / f"{options.question}.toml"
+    question, folder = read_question(file), options.folder or Path("build/workshop") / file.stem
+    given = dict(word.split("=", 1) for word in options.set)
+    asked = kept_runs(folder) if options.only_page else ask(question, folder, given)
+    text = page(file.stem, question, asked, folder)
+    if options.page:
+        options.page.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+    return 0 if asked and all(each.run for each in asked) else 1
+
+
+def print_ratios(options: argparse.Namespace) -> int:
+    """A run's ratios of one subject to others that are not its baseline."""
+    found = _read(options, options.run)
+    for aspect in options.aspects.split(","):
+        rows = [standing for standing in standings(found) if standing.aspect == aspect]
+        print(f"{aspect}:\n")
+        print("\n".join(ratios(found, rows, options.subject, options.against.split(","))), "\n")
+    return 0
+
+
+def print_agreement(options: argparse.Namespace) -> int:
+    """Whether a replay predicts a comparison. Returns 1 if an allocator disagrees for certain."""
+    compared, replayed = (
+        analyse(_read(options, run)) for run in (options.compared, options.replayed)
+    )
+    pairs = sorted(agreement(compared, replayed), key=lambda pair: pair.allocator)
+    print("\n".join(map(str, pairs)) or "The two runs have no allocator beside the baseline.")
+    return 1 if any(pair.is_sure and not pair.agrees for pair in pairs) else 0
+
+
+def programs(options: argparse.Namespace) -> int:
+    """Prepares the real programs, for the commands of questions."""
+    write_programs(options.folder.absolute(), program_names())
+    return 0
+
+
+def usual_costs(options: argparse.Namespace) -> int:
+    """Writes what a process of each experiment takes into the package."""
+    write_usual_costs(options.stores)
+    return 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m workshop")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-    one = verbs.add_parser("aims", help="what the project aims at, and whether a run shows it")
-    one.add_argument("run", metavar="RUN", help="its id, or a part of it")
+
+    def verb(name: str, function: object) -> argparse.ArgumentParser:
+        one = verbs.add_parser(name, help=(function.__doc__ or "").partition(".")[0])
+        one.set_defaults(verb=function)
+        return one
+
+    one = verb("aims", aims)
+    one.add_argument("run", metavar="RUN", help="its id, or the start of it")
     one.add_argument("--store", type=Path, metavar="DIR")
     one.add_argument("--rows", action="store_true", help="each row of an aim, the worst first")
+    one = verb("ask", questions)
+    one.add_argument("question", choices=question_names())
+    one.add_argument("--folder", type=Path, metavar="DIR", help="of the runs: build/workshop/NAME")
+    one.add_argument("--page", type=Path, metavar="FILE.md")
+    one.add_argument("--only-page", action="store_true", help="from the runs that are there")
+    one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    one = verb("ratios", print_ratios)
+    one.add_argument("run", metavar="RUN")
+    one.add_argument("--subject", required=True, metavar="NAME")
+    one.add_argument("--against", required=True, metavar="A,B")
+    one.add_argument("--aspects", default="speed", metavar="A,B", help=", ".join(ASPECTS))
+    one.add_argument("--store", type=Path, metavar="DIR")
+    one = verb("agreement", print_agreement)
+    one.add_argument("compared", metavar="COMPARE_RUN")
+    one.add_argument("replayed", metavar="REPLAY_RUN")
+    one.add_argument("--store", type=Path, metavar="DIR")
+    verb("programs", programs).add_argument("folder", type=Path)
+    verb("usual-costs", usual_costs).add_argument("stores", nargs="+", metavar="STORE")
     return parser.parse_args()
 
 

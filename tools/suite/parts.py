@@ -27,7 +27,7 @@ and nothing runs beside this part."""
 
 NOT_FOR_CPP = (
     *("docs", "packaging", "peers", "programs", "python", "schema"),
-    *("tests/data", "tests/e2e", "tests/lab"),
+    *("tests/data", "tests/e2e", "tests/lab", "workshop"),
     *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"),
 )
 """What neither the C++ tests nor the programs that they are built with read."""
@@ -410,7 +410,7 @@ def long_parts(root: Path, results: Path) -> list[Part]:
         Part(
             "long collector faults",
             [
-                *(sys.executable, "tools/collector_faults.py", "--runs", "1000"),
+                *(sys.executable, "tests/long/collector_faults.py", "--runs", "1000"),
                 *("--build", "build/apart/tests"),
             ],
             timeout_s=7200,

@@ -35,7 +35,7 @@ class _Process(msgspec.Struct):
 
 
 USUAL = "usual_costs.toml"
-"""What processes took on the machine of ``tools/usual_costs.py``, for a store without runs."""
+"""What processes took on the machine that the file names, for a store without runs."""
 
 
 def usual_costs() -> dict[str, float]:

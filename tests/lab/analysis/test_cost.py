@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from large_run import write_copies
 from synthetic import pool_run
 
-import show_costs
 from heapwise.analysis import analyse, standing
 from heapwise.evidence import Evidence, evidence
 from heapwise.report import View, build_page
@@ -57,15 +57,12 @@ def calls_of(function: Callable[[], object]) -> int:
     return found
 
 
-def run_of(copies: int, place: Path, monkeypatch: pytest.MonkeyPatch) -> StoredRun:
-    monkeypatch.setattr(show_costs, "COPIES", copies)
-    return read_run(show_costs.copies(place / str(copies)), "last")
+def run_of(copies: int, place: Path) -> StoredRun:
+    return read_run(write_copies(place / str(copies), copies), "last")
 
 
-def test_four_times_as_many_experiments_are_four_times_the_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    small, large = (run_of(copies, tmp_path, monkeypatch) for copies in (3, 12))
+def test_four_times_as_many_experiments_are_four_times_the_work(tmp_path: Path) -> None:
+    small, large = (run_of(copies, tmp_path) for copies in (3, 12))
     analyse(Evidence(small))  # what is imported, and kept for all runs
     calls = [calls_of(lambda run=run: analyse(Evidence(run))) for run in (small, large)]
     assert calls[1] < 4.1 * calls[0]

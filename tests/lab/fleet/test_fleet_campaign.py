@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from simulated_fleet import job_in, simulate
 
-from fleet_figures.simulated import job_in, simulate
 from heapwise.fleet.fleet_file import MachineState, find_fleet, reopened
 from heapwise.fleet.job import JobOutcome
 from heapwise.model.by_machine import ByMachine, MachineRow

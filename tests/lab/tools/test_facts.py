@@ -38,7 +38,6 @@ OF_OTHERS = {
     "--self-test",
     "--subject",  # of the program of an experiment
     "--markdown",
-    "--memory",
     "--operation-ns",
     "--shards",
     "--transfer-ns",  # of tools/

@@ -1,1 +1,0 @@
-"""The page of what allocators make of attacks."""

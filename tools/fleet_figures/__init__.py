@@ -1,1 +1,0 @@
-"""Figures of the fleet: how it grows with the number of machines, and what its engine changes."""
