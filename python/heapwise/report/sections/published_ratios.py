@@ -11,7 +11,7 @@ from heapwise.report.view import Group, View
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for
 
-TITLE, ORDER = "Ratios", 29
+TITLE, ORDER = "Ratios and published figures", 29
 
 
 def build(view: View) -> dict[str, Any] | None:
