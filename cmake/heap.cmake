@@ -11,15 +11,6 @@ set(
 # add_heap_objects(TARGET PROFILE SOURCE...): an object library.
 function(add_heap_objects target profile)
   add_library(${target} OBJECT ${ARGN})
-  heapwise_group_sources(${target})
-  # These define what another file names too.
-  set(apart ${ARGN})
-  list(
-    FILTER apart
-    INCLUDE
-    REGEX "/(collect|large_guard|mixed|options|purge_clock|space_growth|span_guard|threads|uncommon)[.]cpp$"
-  )
-  set_source_files_properties(${apart} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set_target_properties(
     ${target}
     PROPERTIES
@@ -103,12 +94,14 @@ function(add_heap_replacement name)
   endif()
 endfunction()
 
-# add_collector(NAME OBJECTS): libheapwise-gc.a (target <NAME>_static) and .so (<NAME>_shared).
-function(add_collector name objects)
+# add_collector(NAME OBJECTS...): libheapwise-gc.a (target <NAME>_static) and .so (<NAME>_shared).
+function(add_collector name)
+  set(objects ${ARGN})
+  list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   foreach(kind IN ITEMS static shared)
     string(TOUPPER ${kind} kind_upper)
     set(target ${name}_${kind})
-    add_library(${target} ${kind_upper} $<TARGET_OBJECTS:${objects}>)
+    add_library(${target} ${kind_upper} ${objects})
     add_library(heapwise::gc_${kind} ALIAS ${target})
     set_target_properties(
       ${target}

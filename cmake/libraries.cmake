@@ -1,13 +1,12 @@
-# add_heapwise_libraries(SOURCE...): heapwise_static and heapwise_shared, both called libheapwise,
-# from one list of sources, which is compiled once. Call it once, from src/CMakeLists.txt.
+# add_heapwise_libraries(OBJECTS TARGET... SOURCES SOURCE...): heapwise_static and heapwise_shared, both
+# called libheapwise, from the objects of these targets and from the sources, which are compiled once.
+# Call it once, from src/CMakeLists.txt.
 
 function(add_heapwise_libraries)
-  set(sources ${ARGN})
-  list(FILTER sources EXCLUDE REGEX "^\\$<TARGET_OBJECTS:")
-  set(objects ${ARGN})
-  list(FILTER objects INCLUDE REGEX "^\\$<TARGET_OBJECTS:")
-  add_library(heapwise_objects OBJECT ${sources})
-  heapwise_group_sources(heapwise_objects)
+  cmake_parse_arguments(PARSE_ARGV 0 library "" "" "OBJECTS;SOURCES")
+  set(objects ${library_OBJECTS})
+  list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  add_library(heapwise_objects OBJECT ${library_SOURCES})
   set_target_properties(heapwise_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   target_include_directories(heapwise_objects PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_compile_definitions(heapwise_objects PRIVATE HEAPWISE_IN_LIBRARY)

@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::size_t least_budget = 4 * mib; // to be allocated between two collections
-constexpr std::size_t worth_help = 1 * mib;   // live bytes from which on other markers are woken
+constexpr std::size_t bytes_worth_help =
+    1 * mib; // live bytes from which on other markers are woken
 
 /// Memory goes back to the system in parts of this many bytes at least, and in about this many
 /// parts at most: each takes the time of the thread that wants a span.
@@ -294,7 +295,7 @@ bool collect_now(bool in_copy) noexcept {
   const std::uint64_t begin = os::now_ns();
   if (settle_leaving_copies()) count_wait(os::now_ns() - begin);
   tell(HEAPWISE_GC_COLLECTION_BEGINS);
-  const bool shared = the_gc.counted.live_bytes >= worth_help;
+  const bool shared = the_gc.counted.live_bytes >= bytes_worth_help;
   if (shared) start_helpers();
   lock_threads();
   round now;

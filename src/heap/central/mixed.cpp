@@ -32,7 +32,7 @@ std::uint32_t alignment_of(size_class class_index) noexcept {
   return size & -size;
 }
 
-constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept {
+constexpr std::uint32_t rounded_up(std::uint32_t value, std::uint32_t to) noexcept {
   return (value + to - 1) & ~(to - 1);
 }
 
@@ -131,7 +131,7 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
       break;
     }
     const std::uint32_t end = from.free_map.find(false, hole, granules);
-    const std::uint32_t first = round_up(hole, alignment);
+    const std::uint32_t first = rounded_up(hole, alignment);
     std::uint32_t next = first;
     for (; taken < wanted && next + size <= end; next += size, ++taken) {
       std::byte* const block = begin + std::size_t{next} * granule_bytes;

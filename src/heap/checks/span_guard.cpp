@@ -10,7 +10,7 @@ namespace heapwise::detail {
 namespace {
 
 // 256 MiB of spans and more, and with those of large blocks half of the mappings of a process.
-constinit guard_pages pages{4096};
+constinit guard_pages span_guards{4096};
 
 constinit std::atomic<std::size_t> hidden_ends{0};
 constinit std::atomic<std::size_t> missing_ends{0};
@@ -28,13 +28,14 @@ std::atomic<std::size_t>& count_of(const span& some) noexcept {
 void hide_end(span& hidden) noexcept {
   const bool is_whole_page = os::page_bytes() <= span_guard_bytes;
   hidden.behind =
-      is_whole_page ? pages.hide(end_of(hidden), span_guard_bytes) : os::hidden_by::nothing;
+      is_whole_page ? span_guards.hide(end_of(hidden), span_guard_bytes) : os::hidden_by::nothing;
   count_of(hidden).fetch_add(1, std::memory_order_relaxed);
 }
 
 void give_with_end(span& empty) noexcept {
   count_of(empty).fetch_sub(1, std::memory_order_relaxed);
-  if (!pages.reveal(end_of(empty), span_guard_bytes, empty.behind)) return the_space.retire(empty);
+  if (!span_guards.reveal(end_of(empty), span_guard_bytes, empty.behind))
+    return the_space.retire(empty);
   empty.behind = os::hidden_by::nothing;
   the_space.give(empty);
 }

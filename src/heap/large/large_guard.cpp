@@ -14,7 +14,7 @@ namespace heapwise::detail {
 
 namespace {
 
-constinit guard_pages pages{8192};
+constinit guard_pages large_guards{8192};
 
 std::byte* begin_of_hidden(const span& block) noexcept {
   return the_space.begin_of(block) + round_up(block.large.usable_bytes, os::page_bytes());
@@ -32,12 +32,12 @@ std::size_t hidden_bytes_behind(const span& block) noexcept {
 void hide_pages_behind(span& block) noexcept {
   const std::size_t bytes = hidden_bytes_behind(block);
   if (block.behind != os::hidden_by::nothing || bytes == 0) return;
-  block.behind = pages.hide(begin_of_hidden(block), bytes);
+  block.behind = large_guards.hide(begin_of_hidden(block), bytes);
 }
 
 bool show_pages_behind(span& block) noexcept {
   const std::size_t bytes = hidden_bytes_behind(block);
-  if (!pages.reveal(begin_of_hidden(block), bytes, block.behind)) return false;
+  if (!large_guards.reveal(begin_of_hidden(block), bytes, block.behind)) return false;
   block.behind = os::hidden_by::nothing;
   return true;
 }

@@ -138,9 +138,9 @@ void run_clock() {
     os::rest(the_phase(), own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
     if (the_phase().load(std::memory_order_relaxed) != own_phase) return; // another took over
     const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes;
-    const bool idle =
+    const bool is_idle =
         little || the_page_returns.refused() || keeps_free_memory.load(std::memory_order_relaxed);
-    idle_ticks = idle ? idle_ticks + 1 : 0;
+    idle_ticks = is_idle ? idle_ticks + 1 : 0;
     if (ticks == most_ticks && change_phase(ticking, outdated)) own_phase = outdated;
     the_clock.last_phase.store(own_phase, std::memory_order_relaxed);
     if (idle_ticks < idle_ticks_before_end) continue;
@@ -162,10 +162,10 @@ bool start_thread() noexcept {
   // Sequentially consistent, here and in clock_stop: of a thread that starts another and one that
   // begins a stop, one sees the other.
   the_clock.starters.fetch_add(1, std::memory_order_seq_cst);
-  const bool started = the_clock.stops.load(std::memory_order_seq_cst) == 0 &&
-                       os::start_bare_thread(run_clock, &current_cache);
+  const bool has_started = the_clock.stops.load(std::memory_order_seq_cst) == 0 &&
+                           os::start_bare_thread(run_clock, &current_cache);
   count_down(the_clock.starters);
-  return started;
+  return has_started;
 }
 
 /// Effects: the next calls do not try to start a thread.
