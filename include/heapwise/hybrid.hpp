@@ -9,14 +9,14 @@
 #include <heapwise/block_source.hpp>
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/failure.hpp>
-#include <heapwise/hybrid/best_fit.hpp>
-#include <heapwise/hybrid/cache_set.hpp>
-#include <heapwise/hybrid/chunk_map.hpp>
 #include <heapwise/hybrid/classes.hpp>
+#include <heapwise/hybrid/detail/best_fit.hpp>
+#include <heapwise/hybrid/detail/cache_set.hpp>
+#include <heapwise/hybrid/detail/chunk_map.hpp>
+#include <heapwise/hybrid/detail/thread_cache.hpp>
 #include <heapwise/hybrid/refill.hpp>
 #include <heapwise/hybrid/refill/class_arena.hpp>
 #include <heapwise/hybrid/statistics.hpp>
-#include <heapwise/hybrid/thread_cache.hpp>
 
 namespace heapwise {
 

@@ -1,4 +1,4 @@
-#include <heapwise/hybrid/best_fit.hpp>
+#include <heapwise/hybrid/detail/best_fit.hpp>
 
 #include <algorithm>
 #include <bitset>

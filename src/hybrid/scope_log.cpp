@@ -1,4 +1,4 @@
-#include <heapwise/hybrid/scope_log.hpp>
+#include <heapwise/hybrid/detail/scope_log.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <heapwise/hybrid/best_fit.hpp>
+#include <heapwise/hybrid/detail/best_fit.hpp>
 
 namespace heapwise::detail::hybrids {
 

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <cstddef>
 
-#include <heapwise/hybrid/chunk_map.hpp>
+#include <heapwise/hybrid/detail/chunk_map.hpp>
 
 namespace heapwise {
 

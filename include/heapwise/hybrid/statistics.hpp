@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <heapwise/hybrid/counted_mutex.hpp>
+#include <heapwise/hybrid/detail/counted_mutex.hpp>
 #include <heapwise/hybrid/refill.hpp>
 
 namespace heapwise {

@@ -1,4 +1,4 @@
-#include <heapwise/hybrid/chunk_map.hpp>
+#include <heapwise/hybrid/detail/chunk_map.hpp>
 
 #include <cstddef>
 #include <set>

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include <heapwise/hybrid/counted_mutex.hpp>
+#include <heapwise/hybrid/detail/counted_mutex.hpp>
 #include <heapwise/hybrid/refill.hpp>
 
 namespace heapwise::refill {

@@ -4,7 +4,7 @@
 #include <array>
 #include <mutex>
 
-#include <heapwise/hybrid/counted_mutex.hpp>
+#include <heapwise/hybrid/detail/counted_mutex.hpp>
 #include <heapwise/hybrid/refill.hpp>
 
 namespace heapwise::refill {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include <heapwise/detail/config.hpp>
-#include <heapwise/hybrid/counted_mutex.hpp>
-#include <heapwise/hybrid/numbered_chunks.hpp>
+#include <heapwise/hybrid/detail/counted_mutex.hpp>
+#include <heapwise/hybrid/detail/numbered_chunks.hpp>
 #include <heapwise/hybrid/refill.hpp>
 
 namespace heapwise::refill {

@@ -8,7 +8,7 @@
 #include <new>
 #include <thread>
 
-#include <heapwise/hybrid/counted_mutex.hpp>
+#include <heapwise/hybrid/detail/counted_mutex.hpp>
 #include <heapwise/hybrid/refill.hpp>
 
 namespace heapwise::refill {

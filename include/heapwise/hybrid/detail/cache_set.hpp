@@ -8,7 +8,7 @@
 
 #include <heapwise/detail/cache_registry.hpp>
 #include <heapwise/detail/config.hpp>
-#include <heapwise/hybrid/chunk_map.hpp>
+#include <heapwise/hybrid/detail/chunk_map.hpp>
 
 namespace heapwise::detail::hybrids {
 

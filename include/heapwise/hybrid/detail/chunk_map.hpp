@@ -9,8 +9,8 @@
 
 #include <heapwise/block_source.hpp>
 #include <heapwise/detail/config.hpp>
-#include <heapwise/hybrid/chain.hpp>
 #include <heapwise/hybrid/classes.hpp>
+#include <heapwise/hybrid/detail/chain.hpp>
 
 namespace heapwise::detail::hybrids {
 

@@ -7,7 +7,7 @@
 
 #include <heapwise/detail/config.hpp>
 #include <heapwise/hybrid/classes.hpp>
-#include <heapwise/hybrid/scope_log.hpp>
+#include <heapwise/hybrid/detail/scope_log.hpp>
 #include <heapwise/hybrid/statistics.hpp>
 
 namespace heapwise::detail::hybrids {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <heapwise/hybrid/chunk_map.hpp>
-#include <heapwise/hybrid/counted_mutex.hpp>
+#include <heapwise/hybrid/detail/chunk_map.hpp>
+#include <heapwise/hybrid/detail/counted_mutex.hpp>
 
 namespace heapwise::detail::hybrids {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <heapwise/hybrid/chunk_map.hpp>
+#include <heapwise/hybrid/detail/chunk_map.hpp>
 
 namespace heapwise::detail::hybrids {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <new>
 
-#include <heapwise/hybrid/chunk_map.hpp>
+#include <heapwise/hybrid/detail/chunk_map.hpp>
 
 namespace heapwise::detail::hybrids {
 
