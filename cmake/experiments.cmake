@@ -59,7 +59,10 @@ if(HEAPWISE_SANITIZE AND HEAPWISE_PRECOMPILE_TESTS)
   target_compile_features(experiment_headers PRIVATE cxx_std_20)
   target_compile_definitions(experiment_headers PRIVATE _GNU_SOURCE)
   target_compile_options(experiment_headers PRIVATE -O0)
-  target_link_libraries(experiment_headers PRIVATE heapwise_warnings heapwise_bench heapwise_static)
+  target_link_libraries(
+    experiment_headers
+    PRIVATE heapwise_warnings heapwise_bench heapwise_hybrid heapwise_static
+  )
   target_precompile_headers(
     experiment_headers
     PRIVATE
@@ -99,7 +102,7 @@ function(add_experiment file family name)
   heapwise_native(${target} "experiments/${family}")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/experiments/${family}")
   target_compile_definitions(${target} PRIVATE "HEAPWISE_EXPERIMENT_ID=\"${family}/${name}\"")
-  target_link_libraries(${target} PRIVATE heapwise_bench heapwise_static)
+  target_link_libraries(${target} PRIVATE heapwise_bench heapwise_hybrid heapwise_static)
   # Where an item takes a cycle or two, where its loop happens to lie would decide the figure.
   if(aligned_loops IN_LIST choices AND NOT HEAPWISE_SANITIZE) # with the options of their headers
     target_compile_options(${target} PRIVATE -falign-loops=64 -falign-functions=64)

@@ -32,3 +32,17 @@ function(add_heapwise_libraries)
   target_link_options(heapwise_shared PRIVATE LINKER:-z,nodelete)
   target_link_options(heapwise_static INTERFACE LINKER:-z,nodelete)
 endfunction()
+
+# add_hybrid_library(SOURCE...): heapwise_hybrid, the archive libheapwise-hybrid. It needs libheapwise.
+function(add_hybrid_library)
+  add_library(heapwise_hybrid STATIC ${ARGN})
+  add_library(heapwise::hybrid ALIAS heapwise_hybrid)
+  heapwise_group_sources(heapwise_hybrid)
+  set_target_properties(
+    heapwise_hybrid
+    PROPERTIES OUTPUT_NAME heapwise-hybrid EXPORT_NAME hybrid POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+  )
+  target_include_directories(heapwise_hybrid PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_compile_definitions(heapwise_hybrid PRIVATE HEAPWISE_IN_LIBRARY)
+  target_link_libraries(heapwise_hybrid PUBLIC heapwise PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
+endfunction()

@@ -14,7 +14,7 @@ endforeach()
 # Three components, each a Debian package (debian.cmake): `runtime` is what a program linked to the
 # pools or the collector loads, `malloc` what is preloaded, `development` everything for compiling.
 install(
-  TARGETS heapwise heapwise_static heapwise_shared heapwise_gc_static heapwise_gc_shared
+  TARGETS heapwise heapwise_static heapwise_shared heapwise_hybrid heapwise_gc_static heapwise_gc_shared
   EXPORT heapwiseTargets
   ARCHIVE COMPONENT development
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development

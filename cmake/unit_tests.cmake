@@ -140,7 +140,10 @@ if(HEAPWISE_PRECOMPILE_TESTS)
     add_library(${way}_headers OBJECT "${CMAKE_CURRENT_LIST_DIR}/empty.cpp")
     set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF)
     heapwise_use_compiled_headers(${way}_headers)
-    target_link_libraries(${way}_headers PRIVATE heapwise_static heapwise_warnings doctest_main)
+    target_link_libraries(
+      ${way}_headers
+      PRIVATE heapwise_hybrid heapwise_static heapwise_warnings doctest_main
+    )
     target_compile_definitions(${way}_headers PRIVATE _GNU_SOURCE)
     target_precompile_headers(${way}_headers PRIVATE ${usual_headers})
   endforeach()
@@ -160,7 +163,7 @@ function(add_test_executable target folder way)
     ${target}
     PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/${folder}"
   )
-  target_link_libraries(${target} PRIVATE heapwise_static heapwise_warnings doctest_main)
+  target_link_libraries(${target} PRIVATE heapwise_hybrid heapwise_static heapwise_warnings doctest_main)
   # The others do not use it, and do not wait for it to be compiled.
   if(TARGET heapwise_bench AND folder STREQUAL "unit" AND NOT "${ARGN}" MATCHES "/unit/gc/")
     target_link_libraries(${target} PRIVATE heapwise_bench)

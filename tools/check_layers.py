@@ -24,7 +24,6 @@ LIBRARY = (
     "pool",
     "adapt",
     "observe",
-    "hybrid",
     "heap_header",
     "contents",
 )
@@ -102,7 +101,7 @@ PACKAGES = (
     ),
     Package("hybrid_sources", r"src/hybrid/", ("interface", "detail", "hybrid")),
     Package("bench", r"bench/", (*LIBRARY, "c_api")),
-    Package("experiments", r"experiments/", (*LIBRARY, "c_api", "bench")),
+    Package("experiments", r"experiments/", (*LIBRARY, "hybrid", "c_api", "bench")),
     Package("trees", r"trees/", (*LIBRARY, "c_api")),
 )
 

@@ -1,4 +1,4 @@
-// Table of contents.
+// Table of contents. The research allocator is apart: hybrid.hpp.
 #pragma once
 
 #include <heapwise/adapt/deleter.hpp>
@@ -10,12 +10,6 @@
 #include <heapwise/checking.hpp>
 #include <heapwise/concepts.hpp>
 #include <heapwise/heap.hpp>
-#include <heapwise/hybrid.hpp>
-#include <heapwise/hybrid/refill/class_arena.hpp>
-#include <heapwise/hybrid/refill/global_lock.hpp>
-#include <heapwise/hybrid/refill/lock_free_refill.hpp>
-#include <heapwise/hybrid/refill/reserved.hpp>
-#include <heapwise/hybrid/refill/sharded.hpp>
 #include <heapwise/observe/instrumented.hpp>
 #include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool.hpp>

@@ -1,4 +1,5 @@
-// The research allocator: each size its own way, and the way to refill as a policy.
+// The research allocator: each size its own way, and the way to refill as a policy. It is a library
+// of its own, libheapwise-hybrid, and this is the header to include.
 #pragma once
 
 #include <bit>
@@ -16,6 +17,10 @@
 #include <heapwise/hybrid/detail/thread_cache.hpp>
 #include <heapwise/hybrid/refill.hpp>
 #include <heapwise/hybrid/refill/class_arena.hpp>
+#include <heapwise/hybrid/refill/global_lock.hpp>
+#include <heapwise/hybrid/refill/lock_free_refill.hpp>
+#include <heapwise/hybrid/refill/reserved.hpp>
+#include <heapwise/hybrid/refill/sharded.hpp>
 #include <heapwise/hybrid/statistics.hpp>
 
 namespace heapwise {

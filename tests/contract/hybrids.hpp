@@ -2,11 +2,6 @@
 #pragma once
 
 #include <heapwise/hybrid.hpp>
-#include <heapwise/hybrid/refill/class_arena.hpp>
-#include <heapwise/hybrid/refill/global_lock.hpp>
-#include <heapwise/hybrid/refill/lock_free_refill.hpp>
-#include <heapwise/hybrid/refill/reserved.hpp>
-#include <heapwise/hybrid/refill/sharded.hpp>
 
 /// A line for each new refill strategy goes here.
 #define CONTRACT_HYBRIDS                                                                        \

@@ -5,6 +5,7 @@
 #include <heapwise/gc.hpp>
 #include <heapwise/heap.hpp>
 #include <heapwise/heapwise.hpp>
+#include <heapwise/hybrid.hpp>
 
 namespace {
 

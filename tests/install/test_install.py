@@ -168,6 +168,8 @@ def test_thread_caches_of_a_program_that_hides_its_symbols(
         CONSUMER / "cached.cpp",
         "-o",
         program,
+        f"-L{library_folder(prefix)}",
+        "-lheapwise-hybrid",
         *flags,
     )
     assert run(program, LD_LIBRARY_PATH=str(library_folder(prefix))) == (

@@ -8,11 +8,6 @@
 #include <vector>
 
 #include <heapwise/hybrid.hpp>
-#include <heapwise/hybrid/refill/class_arena.hpp>
-#include <heapwise/hybrid/refill/global_lock.hpp>
-#include <heapwise/hybrid/refill/lock_free_refill.hpp>
-#include <heapwise/hybrid/refill/reserved.hpp>
-#include <heapwise/hybrid/refill/sharded.hpp>
 
 #include "harness/experiment.hpp"
 
