@@ -11,8 +11,8 @@ import math
 
 from heapwise.analysis.headlines import label
 from heapwise.analysis.standing import Standing
+from heapwise.document.markdown import table
 from heapwise.evidence import Evidence
-from heapwise.report.pages.markdown import table
 from heapwise.stats.paired import PairedRatio
 
 ASPECTS = ("speed", "latency", "memory", "other")

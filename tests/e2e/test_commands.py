@@ -329,8 +329,8 @@ def test_formats_that_list_failures_are_of_a_gate(heapwise: Any, tmp_path: Path,
 
 
 def test_no_line_of_the_table_is_wider_than_the_terminal(heapwise: Any) -> None:
-    from heapwise.cli.frame.compare_table import compare_table
     from heapwise.model import Cell, Result, Row, Settings
+    from heapwise.study.program.compare_table import compare_table
 
     done = heapwise(
         "compare", "-r", "1", "--json", "-n", "a-long-name-of-a-build", "-n", "new", "true", "echo"

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from heapwise.report.pages.markdown import table
+from heapwise.document.markdown import table
 from world.judge import Judgement
 from world.program import Program
 from world.results import Result

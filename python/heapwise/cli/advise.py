@@ -21,7 +21,7 @@ from heapwise.cli.frame.options import (
 from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
-    from heapwise.runner.replay_plan import NothingToPool
+    from heapwise.study.replay.ask import NothingToPool
 
 
 def register(app: typer.Typer) -> None:
@@ -66,8 +66,8 @@ def advise(
     from heapwise.cli.frame.measure import measure
     from heapwise.cli.frame.process_text import say_process
     from heapwise.runner import RunRequest
-    from heapwise.runner.replay_plan import NothingToPool, prepare_advice
     from heapwise.store import costs, find_store
+    from heapwise.study.replay.ask import NothingToPool, prepare_advice
 
     request = RunRequest(
         rounds=rounds, seed=seed, time_s=parse_duration(time, "--time") if time else None

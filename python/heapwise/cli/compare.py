@@ -410,13 +410,13 @@ def _allocators(names: str | None, *, protection: bool) -> list[str]:
             do="heapwise compare --protection -- PROGRAM",
         )
     from heapwise.catalog import find_peers
-    from heapwise.cli.frame.protection import protected_names
+    from heapwise.study.attacks.price_text import protected_names
 
     return protected_names(find_peers())
 
 
 def _say_protection(result: Result | None, store: Path, console: Console) -> None:
-    from heapwise.cli.frame.protection import protection_text
+    from heapwise.study.attacks.price_text import protection_text
 
     if result is not None and any(row.n for row in result.rows):
         console.result(f"\n{protection_text(result, store)}")

@@ -67,7 +67,7 @@ def diff(
 
 def _show(found: Difference, console: Console) -> None:
     from heapwise.analysis.difference import LIMITATION
-    from heapwise.cli.frame.table import align
+    from heapwise.document.aligned import align
     from heapwise.wording.lists import listed
 
     console.say(f"Runs     {found.first} and {found.second}")

@@ -103,7 +103,7 @@ def _peers() -> Iterator[Diagnosis]:
 
 
 def _trees() -> Iterator[Diagnosis]:
-    from heapwise.cli.frame.tree_list import tree_states
+    from heapwise.study.trees.tree_list import tree_states
 
     for name, version, here, missing in tree_states():
         if here:

@@ -49,7 +49,7 @@ from heapwise.wording.metrics import OF_GATE
 
 if TYPE_CHECKING:
     from heapwise.model import BuildPlace
-    from heapwise.runner import GateRequest
+    from heapwise.study.gate.ask import GateRequest
 
 BASE, NEW = "base", "new"
 
@@ -151,7 +151,8 @@ def gate(
         )
     from heapwise.cli.frame.gated import demand_exports
     from heapwise.model import Build, BuildPlace
-    from heapwise.runner import CompareRequest, GateRequest, built_commit
+    from heapwise.runner import CompareRequest, built_commit
+    from heapwise.study.gate.ask import GateRequest
 
     limits = parse_limits(limit or [])
     demand_exports(export or [])
@@ -248,7 +249,8 @@ def _decide(
     from heapwise.cli.frame.gated import announce_gate, export_gate, show_gate
     from heapwise.cli.frame.measure import measure
     from heapwise.evidence.judged_limits import COUNTED
-    from heapwise.runner import common_place, placed, prepare_gate
+    from heapwise.runner import common_place
+    from heapwise.study.gate.ask import placed, prepare_gate
 
     prepared = prepare_gate(request, os.environ)
     announce_gate(prepared, console)

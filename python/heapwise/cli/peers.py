@@ -58,7 +58,7 @@ def list_peers(
     heapwise peers list --quiet
     """
     from heapwise.catalog import find_peers
-    from heapwise.cli.frame.tree_list import tree_lines
+    from heapwise.study.trees.tree_list import tree_lines
 
     console = Console(quiet, json)
     found = find_peers()

@@ -71,8 +71,8 @@ def replay(
     from heapwise.cli.frame.measure import measure
     from heapwise.cli.frame.process_text import say_process
     from heapwise.runner import RunRequest
-    from heapwise.runner.replay_plan import prepare_replay
     from heapwise.store import costs, find_store
+    from heapwise.study.replay.ask import prepare_replay
 
     settings = [
         f"{name}={value}" for name, value in (("schedule", schedule), ("touch", touch)) if value

@@ -125,8 +125,9 @@ def reproduce(
     from heapwise.catalog import choose_published
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
     from heapwise.cli.frame.measure import measure
-    from heapwise.runner import RunRequest, prepare_reproduction
+    from heapwise.runner import RunRequest
     from heapwise.store import costs, find_store
+    from heapwise.study.reproduce.ask import prepare_reproduction
 
     report = choose_published(name)
     source = str(Path(name).absolute()) if name.endswith(".toml") else name
@@ -203,8 +204,8 @@ def _read(
     from heapwise.catalog import choose_published
     from heapwise.cli.frame.reproduced import show_reproduced
     from heapwise.evidence import Evidence
-    from heapwise.runner import changes_of
     from heapwise.store import find_store, read_run
+    from heapwise.study.reproduce.ask import changes_of
 
     stored = read_run(find_store(store), run)
     if stored.run.plan.kind != "run":

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from heapwise.analysis.attacks import attack_tables, total
-from heapwise.figures import protection
-from heapwise.figures.protection import Price
 from heapwise.model import Row
 from heapwise.report.view import View
+from heapwise.study.attacks import price_figure
+from heapwise.study.attacks.attack_tables import attack_tables, total
+from heapwise.study.attacks.price_figure import Price
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def prices(view: View, views: Sequence[View]) -> Prices | None:
         )
     if not found:
         return None
-    figure = protection.draw(found, "Attacks that did harm against time")
+    figure = price_figure.draw(found, "Attacks that did harm against time")
     return Prices(Markup(figure), lines, attacks.run.id)
 
 

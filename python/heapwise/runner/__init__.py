@@ -9,13 +9,10 @@ from heapwise.runner.checkout import Checkout
 from heapwise.runner.common_places import common_place
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
-from heapwise.runner.gate_plan import GateRequest, placed, prepare_gate
 from heapwise.runner.launch import Outcome
 from heapwise.runner.preflight import preflight
 from heapwise.runner.program import experiment_of
-from heapwise.runner.reproduction_plan import changes_of, prepare_reproduction
 from heapwise.runner.row_runner import row_trouble
-from heapwise.runner.servers.plan import ServerRequest, prepare_server
 from heapwise.runner.start import resume, start
 from heapwise.runner.steps import Step, cells, control_of, subjects_of
 from heapwise.runner.suspects import Suspects
@@ -32,30 +29,23 @@ __all__ = [
     "Checkout",
     "CompareRequest",
     "Examined",
-    "GateRequest",
     "Interrupted",
     "Outcome",
     "Prepared",
     "Progress",
     "RunRequest",
-    "ServerRequest",
     "Step",
     "Suspects",
     "Watcher",
     "Worktrees",
     "built_commit",
     "cells",
-    "changes_of",
     "common_place",
     "control_of",
     "experiment_of",
-    "placed",
     "preflight",
     "prepare_compare",
-    "prepare_gate",
-    "prepare_reproduction",
     "prepare_run",
-    "prepare_server",
     "resolve",
     "resume",
     "row_trouble",

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from heapwise.analysis.attacks import Attack, AttackTable, attack_tables
-from heapwise.cli.frame.attack_table import attack_text
 from heapwise.model import Cell, Fate, Result, Row, Settings
-from heapwise.wording.attacks import fate_words
+from heapwise.study.attacks.attack_tables import Attack, AttackTable, attack_tables
+from heapwise.study.attacks.attack_text import attack_text
+from heapwise.study.attacks.words import fate_words
 
 STOPPED = Fate(0, 1, 0, 0, 0, 0)
 CORRUPTED = Fate(1, 0, 0, 0, 0, 0)

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from synthetic import changed, compare_run
 
 from heapwise.analysis.memory_over_time import growth_of, memory_over_time
-from heapwise.cli.frame.server_table import growth_table
 from heapwise.evidence import Evidence
 from heapwise.model import MemoryCurve, Parameter, Process, ServerOptions, Settings
 from heapwise.report import View, build_page
 from heapwise.store import StoredRun
+from heapwise.study.server.server_tables import growth_table
 
 KIB = 1024
 HOUR_MS = 3600e3

@@ -9,10 +9,10 @@ import pytest
 from synthetic import POOL, pool_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.reproduction import Reproduced, reproduce
 from heapwise.catalog.published_file import read_published
 from heapwise.evidence import Evidence
 from heapwise.store import StoredRun
+from heapwise.study.reproduce.reproduced import Reproduced, reproduce
 
 TRUTH = POOL["malloc@glibc"] / POOL["unsynchronized"]
 

@@ -7,10 +7,10 @@ from synthetic_trees import BASE, KINDS, Trees, trees_run
 
 from heapwise.analysis import analyse
 from heapwise.analysis.standing import standings
-from heapwise.analysis.tree_table import tree_tables
 from heapwise.evidence import Evidence
 from heapwise.model import Result
 from heapwise.store import StoredRun
+from heapwise.study.trees.tree_table import tree_tables
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from heapwise.cli.frame import console, progress, settings
 from heapwise.cli.frame.app import build_app, run, verb_names, verbs_needed
 from heapwise.cli.frame.ending import rounds_words
 from heapwise.cli.frame.progress import describe
-from heapwise.cli.frame.table import align
+from heapwise.document.aligned import align
 from heapwise.errors import CATALOGUE, Exit, Problem
 from heapwise.model import Experiment, Subject
 from heapwise.runner import Progress, Step

@@ -7,10 +7,10 @@ from dataclasses import replace
 from synthetic import compare_run
 
 from heapwise.analysis import analyse
-from heapwise.cli.frame.compare_table import compare_table
 from heapwise.evidence import Evidence
 from heapwise.model import Quantity
 from heapwise.store import StoredRun
+from heapwise.study.program.compare_table import compare_table
 
 MIB = 2**20
 

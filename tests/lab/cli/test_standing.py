@@ -8,11 +8,11 @@ from typing import Any
 from synthetic_heap import SPEED, Heap, experiment_of, heap_run
 
 from heapwise.analysis import analyse
-from heapwise.cli.frame.standing import standing_tables
 from heapwise.cli.frame.watched_campaign import MANY_ROWS, _tables
 from heapwise.evidence import Evidence
 from heapwise.model import Experiment, Process, Quantity
 from heapwise.store import StoredRun
+from heapwise.study.experiments.standing_tables import standing_tables
 
 
 def test_each_row_has_a_line_with_the_best_and_how_far_the_others_are_behind() -> None:

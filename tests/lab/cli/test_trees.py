@@ -7,12 +7,12 @@ from synthetic_trees import Trees, trees_run
 
 from heapwise.analysis import analyse
 from heapwise.cli.frame.announce import estimate_s, missing_rows
-from heapwise.cli.frame.programs import program_tables
 from heapwise.evidence import Evidence
 from heapwise.model import SubjectSpec
 from heapwise.report.formats import find_formats
 from heapwise.report.view import View
 from heapwise.runner import Prepared
+from heapwise.study.trees.program_tables import program_tables
 
 
 def test_a_step_of_depth_doubles_the_estimate_whatever_smaller_runs_took() -> None:

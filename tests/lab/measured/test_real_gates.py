@@ -15,9 +15,10 @@ from heapwise.analysis.gate import gate_result
 from heapwise.cli.frame.progress import NoProgress
 from heapwise.evidence import Evidence
 from heapwise.model import Build, GateResult
-from heapwise.runner import CompareRequest, GateRequest, prepare_gate, start
+from heapwise.runner import CompareRequest, start
 from heapwise.selftest.plants import neighbours
 from heapwise.store import read_run
+from heapwise.study.gate.ask import GateRequest, prepare_gate
 from heapwise.trust import check_run
 
 pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("built_native")]

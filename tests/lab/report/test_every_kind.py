@@ -17,13 +17,13 @@ from synthetic import compare_run
 
 from heapwise.analysis import analyse
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.protection import protection_text
 from heapwise.cli.frame.watched_campaign import show
 from heapwise.evidence import Evidence
 from heapwise.model import Plan, Run
 from heapwise.report import View, build_page, pages
 from heapwise.report.formats import find_formats
 from heapwise.store import RunWriter, StoredRun
+from heapwise.study.attacks.price_text import protection_text
 
 GOLDEN = Path(__file__).resolve().parents[2] / "data" / "told"
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)

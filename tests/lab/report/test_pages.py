@@ -14,11 +14,11 @@ from synthetic import compare_run, pool_run
 from synthetic_shelf import LAYOUT, Shelf, shelf_run
 
 from heapwise.cli.frame.app import run as heapwise
-from heapwise.cli.frame.table import experiment_tables
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page, pages
 from heapwise.report.pages import picture as picture_page
 from heapwise.store import StoredRun, read_run
+from heapwise.study.experiments.cell_tables import experiment_tables
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 GOLDEN = DATA / "pages"

@@ -13,7 +13,6 @@ from msgspec import structs
 from synthetic import pool_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.reproduction import Reproduced, ReproducedTable, reproduce
 from heapwise.catalog import choose_published
 from heapwise.evidence import Evidence
 from heapwise.figures.svg import plain_colours
@@ -27,7 +26,10 @@ from heapwise.report import (
     results,
     with_new_row,
 )
-from heapwise.report.reproduction import can_raster, charts, figures_csv, raster, svg
+from heapwise.study.reproduce.charts import charts, svg
+from heapwise.study.reproduce.documents import figures_csv
+from heapwise.study.reproduce.raster import can_raster, raster
+from heapwise.study.reproduce.reproduced import Reproduced, ReproducedTable, reproduce
 
 
 @pytest.fixture(scope="module")

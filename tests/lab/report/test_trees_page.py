@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from synthetic_trees import Trees, trees_run
 
-from heapwise.analysis.reproduction import reproduce
 from heapwise.catalog import choose_published
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.reproduced import show_reproduced
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page, pages, results
 from heapwise.report.sections import published_ratios, trees
+from heapwise.study.reproduce.reproduced import reproduce
 
 
 def text(html: str) -> str:

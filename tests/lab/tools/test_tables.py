@@ -9,7 +9,6 @@ from typing import Any
 
 import typer
 
-from heapwise.analysis.reproduction import VERDICTS
 from heapwise.catalog.peer_file import PeerBuild
 from heapwise.cli.compare import compare
 from heapwise.cli.export import PAGES
@@ -19,7 +18,8 @@ from heapwise.model import Row
 from heapwise.report.formats import allocatorbench, find_formats
 from heapwise.runner.compare_plan import DEFAULT_TIME_S
 from heapwise.runner.servers.generators import GENERATORS
-from heapwise.runner.servers.plan import QUANTITIES
+from heapwise.study.reproduce.reproduced import VERDICTS
+from heapwise.study.server.ask import QUANTITIES
 from heapwise.trace import columns
 from heapwise.trace.exports import EXPORTS
 from heapwise.trace.file import FrameKind

@@ -10,7 +10,7 @@ import pytest
 
 from heapwise.analysis.pool_code import pool_code
 from heapwise.model import PoolCandidate
-from heapwise.runner.site_names import SiteNames
+from heapwise.study.replay.site_names import SiteNames
 from heapwise.trace import open_trace
 from heapwise.trace.contents import read_contents
 from heapwise.trace.symbols import Symbols

@@ -13,7 +13,7 @@ import pytest
 from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
 from heapwise.errors import Problem
 from heapwise.runner.recording import pause, resume
-from heapwise.runner.replay_plan import refuse_unplayable
+from heapwise.study.replay.ask import refuse_unplayable
 from heapwise.trace import Kind, Summary, open_trace
 from heapwise.trace.contents import read_contents
 from heapwise.trace.profile import read_samples

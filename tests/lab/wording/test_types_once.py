@@ -17,7 +17,7 @@ facts of a line that a native program wrote. Outcome: how a process of a measure
 what is concluded from a run."""
 
 ONE_NOUN = {
-    "attacks": "the experiments of attacks: rows, a section, words",
+    "ask": "how a study of each kind is asked for",
     "bencher": "Bencher's format: of runs, of a gate",
     "by_machine": "a figure on each machine of a fleet: computed, stored",
     "demand": "what a program asks of malloc: computed, shown",
@@ -29,20 +29,17 @@ ONE_NOUN = {
     "identity": "whose malloc a process used: arranged, asked",
     "latency": "latency: drawn, shown",
     "machine": "a machine: the type, its page",
-    "markdown": "Markdown: the export, the parts of pages",
+    "markdown": "Markdown: the export, a document",
     "memory": "memory over time: drawn, shown",
     "options": "options: as typed, as stored",
     "order": "the order of a run: drawn, shown",
     "peers": "peers: found, the verb",
-    "programs": "program experiments: as text, as a page",
-    "protection": "protection: drawn, as text, as a page",
     "published": "published reports: the type, found, drawn, shown",
     "reproduced": "a report that was run again: as text, as a page",
     "self_test": "what a self-test found: the type, kept",
     "server_windows": "windows of a server's load: computed, shown",
     "sizes": "sizes of requests: drawn, in words",
     "standing": "how our heap stands among its peers: computed, as text, shown",
-    "table": "the table of a comparison: as text, in the report",
     "trees": "the binary trees: built, shown",
     "windows": "windows of a server's load: cut, tested, in words",
 }

@@ -10,10 +10,9 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from heapwise.document.aligned import LEAST_WIDTH, WIDTH
 from heapwise.errors import CATALOGUE, Exit, Problem
 from heapwise.wording.visible import ODD, visible
-
-LEAST_WIDTH, WIDTH = 40, 100
 
 
 @dataclass(frozen=True)

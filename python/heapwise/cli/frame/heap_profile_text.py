@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapwise.cli.frame.compare_table import rendered
 from heapwise.cli.frame.fitted_lines import boxed, shortened, width
+from heapwise.document.aligned import fitted
 from heapwise.trace.heap_profile import LACKS, HeapProfile, heap_sites
 from heapwise.trace.wrappers import Wrappers
 from heapwise.wording.lists import counted
@@ -46,7 +46,7 @@ def heap_profile_lines(profile: HeapProfile, wrappers: Wrappers, top: int) -> It
             ]
         )
     yield ""
-    head, *rows = rendered(lines).splitlines()
+    head, *rows = fitted(lines).splitlines()
     left = head.index("call site")
     yield head
     for row, (place, _) in zip(rows, sites, strict=False):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan
 
-from heapwise.cli.frame.compare_table import rendered
 from heapwise.cli.frame.fitted_lines import boxed, shortened, width
 from heapwise.cli.frame.trace_text import build_lines, other_program_lines
+from heapwise.document.aligned import fitted
 from heapwise.trace import Trace
 from heapwise.trace.profile import CONFIDENCE, Estimate, Samples
 from heapwise.trace.profile_document import LIFETIME_ORDERS
@@ -96,7 +96,7 @@ def _lifetimes(trace: Trace, found: Samples) -> Iterator[str]:
                 f"{shown(each.low)} to {shown(each.high)}",
             ]
         )
-    yield from rendered(lines, width()).splitlines()
+    yield from fitted(lines, width()).splitlines()
 
 
 def _sites(trace: Trace, sites: list[tuple[str, Samples]], top: int) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _sites(trace: Trace, sites: list[tuple[str, Samples]], top: int) -> Iterator
                 _own(site),
             ]
         )
-    head, *rows = rendered(lines).splitlines()
+    head, *rows = fitted(lines).splitlines()
     yield head
     for row, (name, site) in zip(rows, sites, strict=False):
         samples = f" ({counted(len(site), 'sample')})"

@@ -16,13 +16,13 @@ from heapwise.wording.numbers import ends, significant
 
 if TYPE_CHECKING:
     from heapwise.analysis.provenance import Provenance
-    from heapwise.analysis.reproduction import (
+    from heapwise.evidence import Evidence
+    from heapwise.study.reproduce.reproduced import (
         JudgedConclusion,
         Ours,
         Reproduced,
         ReproducedTable,
     )
-    from heapwise.evidence import Evidence
 
 FOLDER = "reproduction"
 VERDICTS = "verdicts.json"
@@ -90,8 +90,8 @@ def show_reproduced(
     """Prints tables, verdicts and counts, and writes the files. The exit code is that of a run: a
     refuted conclusion is a result. changes: as of ``reproduce``."""
     from heapwise.analysis import analyse
-    from heapwise.analysis.reproduction import reproduce
-    from heapwise.report.reproduction import to_json
+    from heapwise.study.reproduce.documents import to_json
+    from heapwise.study.reproduce.reproduced import reproduce
 
     result = analyse(evidence)
     found = reproduce(evidence, report, result.trust, changes)
@@ -192,7 +192,7 @@ def _number(ours: Ours, *, with_ends: bool) -> str:
 def conclusion_text(judged: JudgedConclusion, *, brief: bool = False) -> str:
     """The verdict, what it is about, and each statement with the interval that decides. brief: the
     verdict alone."""
-    from heapwise.analysis.reproduction import statement_text
+    from heapwise.study.reproduce.reproduced import statement_text
 
     conclusion = judged.conclusion
     topic = f"{conclusion.topic}: " if conclusion.topic else ""
@@ -211,7 +211,9 @@ def _write(
     """The names of the files: CSV, pictures, the page of the run, and the verdicts."""
     from heapwise.figures.svg import plain_colours
     from heapwise.report import View, build_page
-    from heapwise.report.reproduction import can_raster, charts, figures_csv, raster, svg
+    from heapwise.study.reproduce.charts import charts, svg
+    from heapwise.study.reproduce.documents import figures_csv
+    from heapwise.study.reproduce.raster import can_raster, raster
 
     contents: dict[str, bytes] = {
         "figures.csv": figures_csv(found).encode(),

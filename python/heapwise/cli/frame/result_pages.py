@@ -15,8 +15,8 @@ from heapwise.store import StoredRun, list_runs, read_run
 from heapwise.wording.lists import counted
 
 if TYPE_CHECKING:
-    from heapwise.analysis.reproduction import Reproduced
     from heapwise.report import View
+    from heapwise.study.reproduce.reproduced import Reproduced
 
 VERB = "reproduce"
 
@@ -34,10 +34,10 @@ def write_results(
     """name: this report alone, and of an index that is there its line. run: of this run. Else the
     newest run of each report, smoke runs if ``smoke``. settings: of a run that was not made by this
     verb, instead of the report's. Problem E003 if there is none."""
-    from heapwise.analysis.reproduction import reproduce
     from heapwise.evidence import Evidence
     from heapwise.report import View, redact, results
-    from heapwise.runner import changes_of
+    from heapwise.study.reproduce.ask import changes_of
+    from heapwise.study.reproduce.reproduced import reproduce
 
     found = []
     for report, stored in _chosen(store, name, run, smoke):

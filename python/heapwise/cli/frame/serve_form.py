@@ -15,7 +15,8 @@ from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
     from heapwise.catalog.recipes import Recipe
-    from heapwise.runner import CompareRequest, ServerRequest
+    from heapwise.runner import CompareRequest
+    from heapwise.study.server.ask import ServerRequest
 
 
 FEWEST_WINDOWS = 4
@@ -67,7 +68,7 @@ def server_request(
 ) -> ServerRequest:
     """Problem E003 for what is missing or is not a share, and those of ``find_recipe``."""
     from heapwise.catalog.recipes import find_recipe
-    from heapwise.runner import ServerRequest
+    from heapwise.study.server.ask import ServerRequest
 
     if recipe:
         return _of_recipe(compare, find_recipe(recipe), ready, load, rates, times)
@@ -100,7 +101,7 @@ def _of_recipe(
 ) -> ServerRequest:
     """What the user gave goes before what the recipe says. Its arguments follow the server's."""
     from heapwise.model import Build
-    from heapwise.runner import ServerRequest
+    from heapwise.study.server.ask import ServerRequest
 
     more = [word for build in compare.builds for word in build.command]
     server = Build("", [*recipe.server, *more])
@@ -150,7 +151,7 @@ def measure_server(
     ``demand_exports`` before anything is measured."""
     from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
-    from heapwise.runner import prepare_server
+    from heapwise.study.server.ask import prepare_server
 
     demand_exports(exports)
     prepared = prepare_server(request, os.environ)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from heapwise.cli.frame.compare_table import rendered
 from heapwise.cli.frame.fitted_lines import boxed, shortened, width
 from heapwise.cli.frame.process_text import process_lines
+from heapwise.document.aligned import fitted
 from heapwise.trace import Summary, Trace
 from heapwise.trace.contents import Contents, median_bucket
 from heapwise.trace.document import ORDERS
@@ -146,7 +146,7 @@ def _spreads(found: Contents, shown: ShowNumber) -> Iterator[str]:
             lines.append(_quantiles(f"{title}, by bytes", spread, say, by_bytes=True))
     if len(lines) > 1:
         yield ""
-        yield from rendered(lines, width()).splitlines()
+        yield from fitted(lines, width()).splitlines()
 
 
 def _quantiles(title: str, spread: Spread, say: ShowNumber, by_bytes: bool) -> list[str]:
@@ -191,7 +191,7 @@ def _living(
 
 def _with_names(lines: list[list[str]], sites: Sequence[NamedSite]) -> Iterator[str]:
     """The last column is the call site: as long as the line allows."""
-    head, *rows = rendered(lines).splitlines()
+    head, *rows = fitted(lines).splitlines()
     left = head.index("call site")
     room = max(24, width() - left)
     yield head

@@ -183,8 +183,8 @@ def _print_experiments(result: Result, console: Console) -> None:
 def told(result: Result) -> list[Finding]:
     """All of them, or of each experiment the one that says most, where they would be too many."""
     from heapwise.analysis import headline
-    from heapwise.cli.frame.server_table import HEADLINES
     from heapwise.model import ATTACKS
+    from heapwise.study.server.server_tables import HEADLINES
 
     if result.run.plan.options.server is not None:
         return [finding for finding in result.findings if finding.cell.quantity in HEADLINES]
@@ -205,13 +205,13 @@ def told(result: Result) -> list[Finding]:
 
 def _tables(result: Result, evidence: Evidence) -> str:
     """Every figure as text, or, where that would fill many screens, which are behind the best."""
-    from heapwise.cli.frame.attack_table import attack_text
-    from heapwise.cli.frame.compare_table import compare_table
-    from heapwise.cli.frame.programs import program_tables
-    from heapwise.cli.frame.server_table import growth_table, server_tables, window_table
-    from heapwise.cli.frame.standing import standing_tables
-    from heapwise.cli.frame.table import experiment_tables
     from heapwise.model import ATTACKS
+    from heapwise.study.attacks.attack_text import attack_text
+    from heapwise.study.experiments.cell_tables import experiment_tables
+    from heapwise.study.experiments.standing_tables import standing_tables
+    from heapwise.study.program.compare_table import compare_table
+    from heapwise.study.server.server_tables import growth_table, server_tables, window_table
+    from heapwise.study.trees.program_tables import program_tables
 
     if result.run.plan.kind == "compare":
         return _joined(compare_table(result), growth_table(evidence))

@@ -21,8 +21,8 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
+from heapwise.document.spreadsheet import cell_text
 from heapwise.model import Process, Sample, short_name
-from heapwise.report.spreadsheet import cell_text
 from heapwise.report.view import View
 
 NAME, SUFFIX, MIME = "allocatorbench", "csv", "text/csv"

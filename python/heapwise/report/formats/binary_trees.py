@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shlex
 
-from heapwise.analysis.tree_table import TreeLine, TreeTable, tree_tables
 from heapwise.report.view import View
+from heapwise.study.trees.tree_table import TreeLine, TreeTable, tree_tables
 
 NAME, SUFFIX, MIME = "binary-trees", "txt", "text/plain"
 ABOUT = "the blocks of the report binary-trees: title, command, times, for runs of the trees"

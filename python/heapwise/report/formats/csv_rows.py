@@ -9,8 +9,8 @@ from __future__ import annotations
 from decimal import Decimal
 from math import isfinite
 
+from heapwise.document.spreadsheet import cell_text
 from heapwise.model import Row
-from heapwise.report.spreadsheet import cell_text
 from heapwise.report.view import View
 
 NAME, SUFFIX, MIME = "csv", "csv", "text/csv"

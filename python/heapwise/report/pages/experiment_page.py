@@ -9,9 +9,9 @@ from heapwise.analysis.provenance import Provenance, provenance
 from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.recorded_facts import builds
 from heapwise.analysis.recorded_facts import rounds as rounds_of
+from heapwise.document.markdown import table
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.cells import ColumnCell, cells
-from heapwise.report.pages.markdown import table
 from heapwise.report.pages.programs import programs_table
 from heapwise.report.story import story
 from heapwise.report.view import Group, View

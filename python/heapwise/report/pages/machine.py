@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from heapwise.document.markdown import table
 from heapwise.model import Machine
-from heapwise.report.pages.markdown import table
 from heapwise.report.view import View
 from heapwise.wording.numbers import size
 

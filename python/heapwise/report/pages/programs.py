@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapwise.analysis.provenance import Provenance
-from heapwise.report.pages.markdown import table
+from heapwise.document.markdown import table
 
 
 def programs_table(rows: Sequence[Provenance]) -> list[str]:

@@ -6,12 +6,12 @@ from __future__ import annotations
 import shlex
 
 from heapwise.analysis.recorded_facts import rounds
-from heapwise.analysis.reproduction import Ours, Reproduced, ReproducedTable, statement_text
+from heapwise.document.markdown import table
 from heapwise.model import PublishedFigure, PublishedRow, SourceMachine
 from heapwise.report.pages.machine import machine_table, title_of
-from heapwise.report.pages.markdown import table
 from heapwise.report.pages.programs import programs_table
 from heapwise.report.view import View
+from heapwise.study.reproduce.reproduced import Ours, Reproduced, ReproducedTable, statement_text
 from heapwise.wording.lists import counted
 from heapwise.wording.names import plain_value, quantity_name, setting_value, spaced
 from heapwise.wording.numbers import ends, percent, significant

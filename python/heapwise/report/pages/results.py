@@ -6,15 +6,16 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from heapwise.analysis.reproduction import Reproduced
+from heapwise.document.markdown import table
 from heapwise.figures.svg import plain_colours
 from heapwise.report.pages.machine import folder_of, machine_table, title_of
-from heapwise.report.pages.markdown import table
 from heapwise.report.pages.picture import standing_alone
 from heapwise.report.pages.reproduced import reproduced_page
 from heapwise.report.pages.write import pages
-from heapwise.report.reproduction import charts, figures_csv, svg
 from heapwise.report.view import View
+from heapwise.study.reproduce.charts import charts, svg
+from heapwise.study.reproduce.documents import figures_csv
+from heapwise.study.reproduce.reproduced import Reproduced
 
 INDEX = "README.md"
 MADE = "<!-- Made by `heapwise reproduce --pages FOLDER`; do not edit. -->"

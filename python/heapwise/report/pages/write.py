@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from heapwise.document.markdown import table
 from heapwise.model import Experiment
 from heapwise.report.pages.experiment_page import page
-from heapwise.report.pages.markdown import table
 from heapwise.report.pages.picture import picture
 from heapwise.report.story import story
 from heapwise.report.view import View

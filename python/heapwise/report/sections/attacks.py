@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heapwise.analysis.attacks import AttackTable, attack_tables
 from heapwise.model import short_name
 from heapwise.report.view import View
-from heapwise.wording.attacks import LEGEND, fate_words
+from heapwise.study.attacks.attack_tables import AttackTable, attack_tables
+from heapwise.study.attacks.words import LEGEND, fate_words
 from heapwise.wording.names import spaced
 
 TITLE, ORDER = "Attacks", 19

@@ -6,11 +6,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heapwise.analysis.reproduction import Ours, reproduce, statement_text
 from heapwise.catalog import choose_published
 from heapwise.errors import Problem
-from heapwise.report.reproduction import charts, svg
 from heapwise.report.view import View
+from heapwise.study.reproduce.charts import charts, svg
+from heapwise.study.reproduce.reproduced import Ours, reproduce, statement_text
 from heapwise.wording.names import setting_value, spaced
 from heapwise.wording.numbers import ends, significant
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from heapwise.analysis.server_windows import ServerWindows, server_windows
 from heapwise.report.view import View
+from heapwise.study.server.server_windows import ServerWindows, server_windows
 from heapwise.wording.numbers import scale_for
 from heapwise.wording.windows import NOT_INDEPENDENT
 

@@ -12,10 +12,10 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.provenance import provenance
 from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.tree_headlines import GROUPS, group_place, has_curves
-from heapwise.analysis.tree_table import WALL, TreeLine, TreeTable, tree_tables
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row, SubjectName, short_name
 from heapwise.report.view import View
+from heapwise.study.trees.tree_table import WALL, TreeLine, TreeTable, tree_tables
 from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import Scale, show, significant
 from heapwise.wording.ratios import interval, relation

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heapwise.cli.frame.compare_table import CI, Line, cells_of, rendered, scale_of, value_of
+from heapwise.document.aligned import CI, Line, fitted
 from heapwise.model import Result, Row, Settings
+from heapwise.study.program.compare_table import cells_of, scale_of, value_of
 from heapwise.wording.growth import growth_words
 from heapwise.wording.names import cell_words
 from heapwise.wording.numbers import scale_for
@@ -22,7 +23,7 @@ HEADLINES = ("throughput", "latency_p99", "latency_p99_9", "tree_peak", "after_i
 
 def window_table(evidence: Evidence) -> str:
     """Empty if the load was not cut into windows."""
-    from heapwise.analysis.server_windows import server_windows
+    from heapwise.study.server.server_windows import server_windows
 
     found = server_windows(evidence)
     if not found:
@@ -38,7 +39,7 @@ def window_table(evidence: Evidence) -> str:
         lines.append(
             [one.load, one.subject, f"{one.kept} of {one.windows}", scale.text(one.mean), ends]
         )
-    return f"{rendered(lines)}\n\n{NOT_INDEPENDENT}"
+    return f"{fitted(lines)}\n\n{NOT_INDEPENDENT}"
 
 
 def growth_table(evidence: Evidence) -> str:
@@ -58,7 +59,7 @@ def growth_table(evidence: Evidence) -> str:
         for band in cell.bands
         if band.growth
     ]
-    return rendered([["", "memory over time", "second half (95 % CI)"], *lines]) if lines else ""
+    return fitted([["", "memory over time", "second half (95 % CI)"], *lines]) if lines else ""
 
 
 def server_tables(result: Result) -> str:
@@ -72,7 +73,7 @@ class _Tables:
     load: Settings
 
     def text(self) -> str:
-        parts = [rendered(table) for table in (self._speed(), self._memory()) if len(table) > 1]
+        parts = [fitted(table) for table in (self._speed(), self._memory()) if len(table) > 1]
         return "\n\n".join([cell_words(self.load), *parts])
 
     def _rows(self, quantity: str) -> dict[str, Row]:

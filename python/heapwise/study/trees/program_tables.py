@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.tree_table import WALL, TreeLine, TreeTable, tree_tables
-from heapwise.cli.frame.table import align
+from heapwise.document.aligned import align
 from heapwise.model import Experiment, Result
+from heapwise.study.trees.tree_table import WALL, TreeLine, TreeTable, tree_tables
 from heapwise.wording.numbers import Scale, times
 from heapwise.wording.ratios import ratio_ends
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from heapwise.figures.svg import COLOURS, PALETTE
-from heapwise.report.reproduction.charts import Chart
+from heapwise.study.reproduce.charts import Chart
 
 DOTS_PER_INCH = 200
 

@@ -7,9 +7,9 @@ import io
 from dataclasses import asdict
 from typing import Any
 
-from heapwise.analysis.reproduction import Reproduced
+from heapwise.document.spreadsheet import cell_text
 from heapwise.model import FigureKey, Formula
-from heapwise.report.spreadsheet import cell_text
+from heapwise.study.reproduce.reproduced import Reproduced
 
 COLUMNS = ("table", "row", "column", "unit", "published", "ours", "low", "high", "measured", "note")
 

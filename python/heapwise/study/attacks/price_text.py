@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from heapwise.analysis.attacks import AttackTable, attack_tables, total
-from heapwise.cli.frame.compare_table import cells_of, scale_of
-from heapwise.cli.frame.table import align
+from heapwise.document.aligned import align
 from heapwise.model import ATTACKS, Peer, Result, Row
+from heapwise.study.attacks.attack_tables import AttackTable, attack_tables, total
+from heapwise.study.program.compare_table import cells_of, scale_of
 
 PLAIN = ("glibc", "heapwise")
 """What the others are compared with: the system's malloc, and ours as most use it."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.attacks import AttackTable, attack_tables
-from heapwise.cli.frame.table import align
+from heapwise.document.aligned import align
 from heapwise.model import Fate, Result, short_name
+from heapwise.study.attacks.attack_tables import AttackTable, attack_tables
 
 LEGEND = (
     "stop: ended in the deed; late: ended later; -: harmless; CORR: its effect was seen, "

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heapwise.cli.frame.console import LEAST_WIDTH, WIDTH
+from heapwise.document.aligned import CI, LEAST_WIDTH, WIDTH, Line, fitted
 from heapwise.model import SIDE_BY_SIDE, Result, Row, Settings
 from heapwise.wording.names import spaced
 from heapwise.wording.numbers import Scale, scale_for
 from heapwise.wording.ratios import interval, relation
-
-Line = list[str]
-
-CI = "(95 % CI)"
-
-UNBROKEN = ("time", "user", "system", "peak memory", "cgroup peak", "page faults")
 
 
 def compare_table(result: Result, width: int | None = None) -> str:
@@ -47,11 +39,11 @@ class _CellTable:
 
     def text(self, width: int) -> str:
         time, memory = self._time(), self._memory()
-        both = rendered([[*left, *right[1:]] for left, right in zip(time, memory, strict=True)])
+        both = fitted([[*left, *right[1:]] for left, right in zip(time, memory, strict=True)])
         if max(map(len, both.splitlines()), default=0) > width:
-            both = f"{rendered(time, width)}\n\n{rendered(memory, width)}"
+            both = f"{fitted(time, width)}\n\n{fitted(memory, width)}"
         beside = self._side_by_side()
-        return f"{both}\n\n{rendered(beside, width)}" if beside else both
+        return f"{both}\n\n{fitted(beside, width)}" if beside else both
 
     def _rows(self, quantity: str) -> dict[str, Row]:
         hidden = {s.name for s in self.result.run.plan.subjects if s.control}
@@ -163,31 +155,3 @@ def missing(row: Row | None) -> str:
 
 def _rank(row: Row) -> tuple[Any, ...]:
     return (not row.baseline, row.median is None, row.median or 0.0)
-
-
-def rendered(lines: Sequence[Line], width: int = 1000) -> str:
-    """Columns as wide as they need to be, and folded where the terminal is too narrow."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    for head in lines[0]:
-        table.add_column(head, overflow="fold", no_wrap=head in UNBROKEN and not _sentences(lines))
-    for line in lines[1:]:
-        table.add_row(*map(Text, line))
-    text = io.StringIO()
-    Console(
-        file=text, width=width, color_system=None, highlight=False, markup=False, emoji=False
-    ).print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
-
-
-def _sentences(lines: Sequence[Line]) -> bool:
-    """Whether a row says why it has no figure."""
-    return any(
-        " " in word.strip() and len(word) > len("1,000 MiB")
-        for line in lines[1:]
-        for word in line[1:3]
-        if " to " not in word
-    )

@@ -17,7 +17,7 @@ from heapwise.errors import Problem
 from heapwise.model import PoolCandidate, Replay
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.experiment_plan import RunRequest, prepare_run
-from heapwise.runner.site_names import SiteNames
+from heapwise.study.replay.site_names import SiteNames
 from heapwise.trace import Trace, open_trace
 from heapwise.trace.candidates import SiteCandidate, find_candidates
 from heapwise.trace.contents import read_contents

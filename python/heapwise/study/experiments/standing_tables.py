@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heapwise.analysis.headlines import label
 from heapwise.analysis.standing import Standing, families, standings
-from heapwise.cli.frame.table import align
+from heapwise.document.aligned import align
 from heapwise.evidence import Evidence
 from heapwise.model import short_name
 from heapwise.wording.lists import listed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from heapwise.analysis.reproduction import Ours, Reproduced, ReproducedTable
 from heapwise.figures import curves, published
 from heapwise.model import Picture, PublishedFigure
+from heapwise.study.reproduce.reproduced import Ours, Reproduced, ReproducedTable
 from heapwise.wording.numbers import significant
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapwise.cli.frame.compare_table import Line, missing
+from heapwise.document.aligned import Line, align
 from heapwise.model import Cell, Result, Row, SubjectName
+from heapwise.study.program.compare_table import missing
 from heapwise.wording.numbers import scale_for, times
 from heapwise.wording.ratios import ratio_ends
 
@@ -60,24 +61,3 @@ def _ratio_cells(row: Row) -> Line:
     if row.ratio is None:
         return ["-", row.note]
     return [times(row.ratio), f"{ratio_ends(row)}  {row.verdict}".strip()]
-
-
-def align(lines: Sequence[Line]) -> str:
-    """Columns as wide as their widest cell, left-aligned, two spaces between."""
-    columns = max(len(line) for line in lines)
-    widths = [
-        max(
-            (len(line[column]) for line in lines if column < len(line) and _counts(line, column)),
-            default=0,
-        )
-        for column in range(columns)
-    ]
-    return "\n".join(
-        "  ".join(cell.ljust(widths[column]) for column, cell in enumerate(line)).rstrip()
-        for line in lines
-    )
-
-
-def _counts(line: Line, column: int) -> bool:
-    """A sentence in the last filled cell may run on without widening its column."""
-    return any(line[column + 1 :]) or len(line[column]) < 30

@@ -1,0 +1,14 @@
+"""What is said about a result, once; renderers write it for a terminal, as HTML and as Markdown."""
+
+from heapwise.document.model import (
+    Heading,
+    Notice,
+    Passage,
+    Plot,
+    Sentence,
+    TableCell,
+    TextTable,
+    cell,
+)
+
+__all__ = ["Heading", "Notice", "Passage", "Plot", "Sentence", "TableCell", "TextTable", "cell"]

@@ -1,0 +1,1 @@
+"""Attacks on malloc, and what resisting them costs."""

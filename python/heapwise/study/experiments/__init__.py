@@ -1,0 +1,1 @@
+"""Experiments that are built with Heapwise, or declared."""

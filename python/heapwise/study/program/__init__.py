@@ -1,0 +1,1 @@
+"""A comparison of programs, or of one program under several allocators."""

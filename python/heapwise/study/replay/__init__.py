@@ -1,0 +1,1 @@
+"""Recorded traces that are played again."""

@@ -1,0 +1,1 @@
+"""Reports that others published, measured again."""

@@ -1,0 +1,1 @@
+"""The binary trees in every language."""
