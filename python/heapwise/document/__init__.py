@@ -1,4 +1,4 @@
-"""What is said about a result, once; renderers write it for a terminal, as HTML and as Markdown."""
+"""What the laboratory tells about a result. Renderers write it for a terminal, as HTML and as Markdown."""
 
 from heapwise.document.model import (
     Heading,
