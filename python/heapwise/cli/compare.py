@@ -410,16 +410,16 @@ def _allocators(names: str | None, *, protection: bool) -> list[str]:
             do="heapwise compare --protection -- PROGRAM",
         )
     from heapwise.catalog import find_peers
-    from heapwise.study.attacks.price_text import protected_names
+    from heapwise.study.attacks.price import protected_names
 
     return protected_names(find_peers())
 
 
 def _say_protection(result: Result | None, store: Path, console: Console) -> None:
-    from heapwise.study.attacks.price_text import protection_text
+    from heapwise.study.attacks.price import price_text
 
     if result is not None and any(row.n for row in result.rows):
-        console.result(f"\n{protection_text(result, store)}")
+        console.result(f"\n{price_text(result, store)}")
 
 
 def own_options(context: typer.Context, tail: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the laboratory tells about a result. Renderers write it for a terminal, as HTML and as Markdown."""
+"""What is told about a result, for renderers to a terminal, to HTML and to Markdown."""
 
 from heapwise.document.model import (
     Heading,
@@ -8,7 +8,16 @@ from heapwise.document.model import (
     Sentence,
     TableCell,
     TextTable,
-    cell,
+    table_cell,
 )
 
-__all__ = ["Heading", "Notice", "Passage", "Plot", "Sentence", "TableCell", "TextTable", "cell"]
+__all__ = [
+    "Heading",
+    "Notice",
+    "Passage",
+    "Plot",
+    "Sentence",
+    "TableCell",
+    "TextTable",
+    "table_cell",
+]

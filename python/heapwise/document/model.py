@@ -33,7 +33,7 @@ class TableCell:
     short: str
 
 
-def cell(text: str, short: str | None = None) -> TableCell:
+def table_cell(text: str, short: str | None = None) -> TableCell:
     """Where short is not given, the text stands everywhere."""
     return TableCell(text, text if short is None else short)
 

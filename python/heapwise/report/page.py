@@ -12,6 +12,7 @@ import jinja2
 from markupsafe import Markup
 
 import heapwise.report.sections
+from heapwise.document.html import html
 from heapwise.figures.svg import PALETTE
 from heapwise.report.protection import prices
 from heapwise.report.view import View
@@ -31,7 +32,8 @@ class Block:
 
 
 def section_modules() -> list[ModuleType]:
-    """Files of ``sections``, by their ORDER. Each has TITLE, ORDER and ``build(view)``."""
+    """Files of ``sections``, by their ORDER. Each has TITLE, ORDER, and ``tell(view)`` for a
+    document, or ``build(view)`` for the fields of its template."""
     path = heapwise.report.sections.__path__
     found = [
         importlib.import_module(f"heapwise.report.sections.{module.name}")
@@ -67,7 +69,7 @@ def build_page(views: list[View]) -> str:
     runs = [
         {
             "view": view,
-            "blocks": [*_blocks(templates, view), *_price_of_protection(templates, view, views)],
+            "blocks": [*_blocks(templates, view), *_price_of_protection(view, views)],
         }
         for view in views
     ]
@@ -84,31 +86,32 @@ def build_page(views: list[View]) -> str:
 def _blocks(templates: jinja2.Environment, view: View) -> list[Block]:
     found = []
     for module in section_modules():
-        content: dict[str, Any] | None = module.build(view)
-        if content is not None:
+        if text := _text(templates, module, view):
             name = module.__name__.rpartition(".")[2]
-            html = templates.get_template(f"sections/{name}.html").render(view=view, **content)
             found.append(
-                Block(f"{name}-{view.run.id}", module.TITLE, Markup(html.replace(NAMESPACE, "")))
+                Block(f"{name}-{view.run.id}", module.TITLE, Markup(text.replace(NAMESPACE, "")))
             )
     return found
 
 
-def _price_of_protection(
-    templates: jinja2.Environment, view: View, views: list[View]
-) -> list[Block]:
+def _text(templates: jinja2.Environment, module: ModuleType, view: View) -> str:
+    """Empty if the run has nothing for this section."""
+    if hasattr(module, "tell"):
+        return html(module.tell(view))
+    content: dict[str, Any] | None = module.build(view)
+    if content is None:
+        return ""
+    name = module.__name__.rpartition(".")[2]
+    return templates.get_template(f"sections/{name}.html").render(view=view, **content)
+
+
+def _price_of_protection(view: View, views: list[View]) -> list[Block]:
     """The only block that needs two runs: a comparison, and one of attacks."""
     found = prices(view, views)
-    if found is None:
+    if not found:
         return []
-    html = templates.get_template("protection.html").render(prices=found)
-    return [
-        Block(
-            f"protection-{view.run.id}",
-            "Protection and its price",
-            Markup(html.replace(NAMESPACE, "")),
-        )
-    ]
+    text = Markup(html(found).replace(NAMESPACE, ""))
+    return [Block(f"protection-{view.run.id}", "Protection and its price", text)]
 
 
 def _asset(templates: jinja2.Environment, name: str) -> Markup:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from heapwise.document.terminal import terminal
 from heapwise.model import Cell, Fate, Result, Row, Settings
 from heapwise.study.attacks.attack_tables import Attack, AttackTable, attack_tables
-from heapwise.study.attacks.attack_text import attack_text
+from heapwise.study.attacks.tell import attack_passages
 from heapwise.study.attacks.words import fate_words
 
 STOPPED = Fate(0, 1, 0, 0, 0, 0)
@@ -79,11 +80,17 @@ def result(rows: list[Row]) -> Result:
         pass
 
     run: Any = Some()
-    run.experiments = [type("One", (), {"id": "attacks/frees", "family": "attacks"})()]
+    run.experiments = [
+        type("One", (), {"id": "attacks/frees", "family": "attacks", "question": "?"})()
+    ]
     run.plan = type("Some", (), {"subjects": []})()
     found: Any = Some()
     found.run, found.rows = run, rows
     return found
+
+
+def terminal_text(of_run: Result) -> str:
+    return terminal(attack_passages(of_run))
 
 
 QUANTITIES = (
@@ -103,8 +110,8 @@ def test_rows_become_a_table() -> None:
     [attack] = table.attacks
     assert (attack.name, attack.size) == ("twice", 8)
     assert attack.fates == {"malloc@a": CORRUPTED, "malloc@b": STOPPED}
-    text = attack_text(result(rows))
-    assert "twice   8      CORR  stop" in text
+    text = terminal_text(result(rows))
+    assert "twice   8      CORRUPTS  stopped" in text
 
 
 def test_a_subject_without_all_figures_has_no_fate() -> None:
@@ -117,4 +124,4 @@ def test_a_subject_without_all_figures_has_no_fate() -> None:
 def test_a_run_without_attacks_has_no_table() -> None:
     found = result([])
     assert attack_tables(found) == []
-    assert attack_text(found) == ""
+    assert terminal_text(found) == ""

@@ -23,7 +23,7 @@ from heapwise.model import Plan, Run
 from heapwise.report import View, build_page, pages
 from heapwise.report.formats import find_formats
 from heapwise.store import RunWriter, StoredRun
-from heapwise.study.attacks.price_text import protection_text
+from heapwise.study.attacks.price import price_text
 
 GOLDEN = Path(__file__).resolve().parents[2] / "data" / "told"
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
@@ -93,7 +93,7 @@ def test_the_price_of_protection(store: Path) -> None:
     stored = compare_run()
     run = replace(stored.run, id="5a12")
     compared = replace(stored, run=replace(run, plan=_protected(run)))
-    text = protection_text(analyse(Evidence(compared)), store)
+    text = price_text(analyse(Evidence(compared)), store)
     expect("protection.txt", text + "\n")
     page = build_page([View(Evidence(compared)), View(Evidence(attacks()))])
     section = page[page.index('<section id="protection-') :].partition("</section>")[0]

@@ -205,8 +205,9 @@ def told(result: Result) -> list[Finding]:
 
 def _tables(result: Result, evidence: Evidence) -> str:
     """Every figure as text, or, where that would fill many screens, which are behind the best."""
+    from heapwise.document.terminal import terminal
     from heapwise.model import ATTACKS
-    from heapwise.study.attacks.attack_text import attack_text
+    from heapwise.study.attacks.tell import attack_passages
     from heapwise.study.experiments.cell_tables import experiment_tables
     from heapwise.study.experiments.standing_tables import standing_tables
     from heapwise.study.program.compare_table import compare_table
@@ -219,7 +220,7 @@ def _tables(result: Result, evidence: Evidence) -> str:
         return _joined(server_tables(result), window_table(evidence), growth_table(evidence))
     programs = [e for e in result.run.experiments if e.is_of_programs]
     parts = [program_tables(experiment, result) for experiment in programs]
-    parts += [text] if (text := attack_text(result)) else []
+    parts += [text] if (text := terminal(attack_passages(result))) else []
     ids = {
         experiment.id
         for experiment in result.run.experiments

@@ -5,9 +5,11 @@ from __future__ import annotations
 from heapwise.model import Fate
 
 LEGEND = (
-    "stopped: a signal ended the process in the deed or, after that many calls of malloc and "
-    "free, later. harmless: neither a stop nor an effect. CORRUPTS: the attack's effect was "
-    "seen, with the share of the attempts if not all. ALARM: legal use was stopped too."
+    "stopped: a signal ended the process during the attack. stopped after N, or later: it ended "
+    "N calls of malloc and free after the attack. harmless: neither a stop nor an effect. "
+    "CORRUPTS: the effect of the attack was seen, with the share of the attempts if not all. "
+    "hangs: the process did not end. mixed: the attempts ended in several ways, none of which "
+    "corrupts. ALARM: legal use was stopped too."
 )
 
 
@@ -27,3 +29,16 @@ def fate_words(fate: Fate) -> str:
         (share, worst), *others = present
         words = f"{worst} {100 * share:.0f}%, {', '.join(word for _, word in others)}"
     return f"{words}, ALARM" if fate.alarms > 0 else words
+
+
+def fate_word(fate: Fate) -> str:
+    """The same where there is little room: ``CORRUPTS 33%``, ``stopped``, ``mixed``."""
+    if fate.corrupted > 0:
+        return "CORRUPTS" if fate.corrupted == 1 else f"CORRUPTS {100 * fate.corrupted:.0f}%"
+    ways = (
+        (fate.at_once, "stopped"),
+        (fate.later, "later"),
+        (fate.hung, "hangs"),
+        (fate.harmless, "harmless"),
+    )
+    return next((word for share, word in ways if share == 1), "mixed")

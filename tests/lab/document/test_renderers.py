@@ -1,0 +1,55 @@
+"""One document on a terminal, as HTML and as Markdown."""
+
+from __future__ import annotations
+
+from heapwise.document import Heading, Notice, Plot, Sentence, TextTable, table_cell
+from heapwise.document.html import html
+from heapwise.document.markdown import markdown
+from heapwise.document.terminal import terminal
+
+DOCUMENT = [
+    Heading("Is a < b?"),
+    Sentence("Yes."),
+    Plot("<svg>drawn</svg>", "a & b"),
+    TextTable(
+        [table_cell("name"), table_cell("first | of all", "1")],
+        [[table_cell("a <b>"), table_cell("stopped after 3", "later")]],
+        "A caption.",
+        folded="Each",
+    ),
+    Notice("later: after it."),
+]
+
+
+def test_a_terminal_has_short_cells_and_no_figure() -> None:
+    assert terminal(DOCUMENT).splitlines() == [
+        "Is a < b?",
+        "",
+        "Yes.",
+        "",
+        "A caption.",
+        "name   1",
+        "a <b>  later",
+        "later: after it.",
+    ]
+
+
+def test_html_escapes_all_but_the_figure() -> None:
+    text = html(DOCUMENT)
+    assert "<h3>Is a &lt; b?</h3>" in text
+    assert "<figure><svg>drawn</svg><figcaption>a &amp; b</figcaption></figure>" in text
+    assert '<th scope="row">a &lt;b&gt;</th><td>stopped after 3</td>' in text
+    assert "<details><summary>Each</summary>" in text
+    assert '<p class="small">later: after it.</p>' in text
+
+
+def test_markdown_keeps_a_bar_in_its_cell() -> None:
+    lines = markdown(DOCUMENT, level=3)
+    assert lines[0] == "### Is a < b?"
+    assert "| name | first \\| of all |" in lines
+    assert "| a <b> | stopped after 3 |" in lines
+    assert not any("svg" in line for line in lines)
+
+
+def test_nothing_is_nothing_in_each_form() -> None:
+    assert (terminal([]), html([]), markdown([])) == ("", "", [])
