@@ -30,6 +30,7 @@ from heapwise.model import (
     Reproduction,
     Sample,
     ServerOptions,
+    WindowFacts,
     WorkCheck,
 )
 from heapwise.store import StoredRun
@@ -184,6 +185,10 @@ def server() -> StoredRun:
             began_s=0.2,
             ended_s=10.2,
             stopped_s=15.2,
+            windows=[
+                WindowFacts(1.0 * at, 1.0 + at, 40_000, 40_000.0 + 100 * at, warm_up=at == 0)
+                for at in range(10 if place == 0 else 0)
+            ],
         )
         return ProcessFacts(load=load)
 
