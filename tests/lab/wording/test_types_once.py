@@ -17,6 +17,7 @@ facts of a line that a native program wrote. Outcome: how a process of a measure
 what is concluded from a run."""
 
 ONE_NOUN = {
+    "tell": "how the result of a study of each kind is told",
     "ask": "how a study of each kind is asked for",
     "bencher": "Bencher's format: of runs, of a gate",
     "by_machine": "a figure on each machine of a fleet: computed, stored",

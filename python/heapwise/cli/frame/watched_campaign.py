@@ -211,13 +211,16 @@ def _tables(result: Result, evidence: Evidence) -> str:
     from heapwise.study.experiments.cell_tables import experiment_tables
     from heapwise.study.experiments.standing_tables import standing_tables
     from heapwise.study.program.compare_table import compare_table
-    from heapwise.study.server.server_tables import growth_table, server_tables, window_table
+    from heapwise.study.server.server_tables import growth_table, server_tables
+    from heapwise.study.server.tell import window_passages
     from heapwise.study.trees.program_tables import program_tables
 
     if result.run.plan.kind == "compare":
         return _joined(compare_table(result), growth_table(evidence))
     if result.run.plan.options.server is not None:
-        return _joined(server_tables(result), window_table(evidence), growth_table(evidence))
+        return _joined(
+            server_tables(result), terminal(window_passages(evidence)), growth_table(evidence)
+        )
     programs = [e for e in result.run.experiments if e.is_of_programs]
     parts = [program_tables(experiment, result) for experiment in programs]
     parts += [text] if (text := terminal(attack_passages(result))) else []

@@ -11,35 +11,12 @@ from heapwise.model import Result, Row, Settings
 from heapwise.study.program.compare_table import cells_of, scale_of, value_of
 from heapwise.wording.growth import growth_words
 from heapwise.wording.names import cell_words
-from heapwise.wording.numbers import scale_for
-from heapwise.wording.windows import NOT_INDEPENDENT
 
 if TYPE_CHECKING:
     from heapwise.evidence import Evidence
 
 HEADLINES = ("throughput", "latency_p99", "latency_p99_9", "tree_peak", "after_idle")
 """Quantities whose sentences are shown in the terminal; the report has all."""
-
-
-def window_table(evidence: Evidence) -> str:
-    """Empty if the load was not cut into windows."""
-    from heapwise.study.server.server_windows import server_windows
-
-    found = server_windows(evidence)
-    if not found:
-        return ""
-    lines = [["load", "windows of one process", "kept", "mean", "(95 % CI, one process)"]]
-    for one in found:
-        scale = scale_for([one.mean], one.unit)
-        ends = (
-            ""
-            if one.low is None or one.high is None
-            else f"{scale.number(one.low)} to {scale.number(one.high)}"
-        )
-        lines.append(
-            [one.load, one.subject, f"{one.kept} of {one.windows}", scale.text(one.mean), ends]
-        )
-    return f"{fitted(lines)}\n\n{NOT_INDEPENDENT}"
 
 
 def growth_table(evidence: Evidence) -> str:

@@ -1,0 +1,35 @@
+"""What is told about the windows of a server's load."""
+
+from __future__ import annotations
+
+from heapwise.document import Notice, Passage, TextTable, table_cell
+from heapwise.evidence import Evidence
+from heapwise.study.server.server_windows import ServerWindows, server_windows
+from heapwise.wording.numbers import scale_for
+from heapwise.wording.windows import NOT_INDEPENDENT
+
+HEAD = ("load", "allocator", "kept windows", "quantity", "mean", "95 % interval, one process")
+
+
+def window_passages(evidence: Evidence) -> list[Passage]:
+    """Empty if the load was not cut into windows."""
+    rows = [[table_cell(word) for word in _words(one)] for one in server_windows(evidence)]
+    if not rows:
+        return []
+    note = "The process is the one in the middle of its allocator's processes."
+    return [
+        TextTable([table_cell(word) for word in HEAD], rows),
+        Notice(f"{NOT_INDEPENDENT} {note}"),
+    ]
+
+
+def _words(one: ServerWindows) -> tuple[str, ...]:
+    scale = scale_for([one.mean], one.unit)
+    ends = (
+        ""
+        if one.low is None or one.high is None
+        else f"{scale.number(one.low)} to {scale.number(one.high)}"
+    )
+    quantity = "p99" if one.unit == "s" else "throughput"
+    kept = f"{one.kept} of {one.windows}"
+    return one.load, one.subject, kept, quantity, scale.text(one.mean), ends
