@@ -10,11 +10,13 @@ import re
 import zlib
 from base64 import b64decode
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
 from synthetic import Script, changed, compare_run, pool_run
 
+from heapwise import cli
 from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
 from heapwise.model import EnvironmentMarks, PlanOptions, Process, Run, Sample
@@ -22,6 +24,7 @@ from heapwise.report import View, build_page, redact
 from heapwise.report.formats import find_formats
 from heapwise.report.formats.csv_rows import number_text
 from heapwise.report.page import section_modules
+from heapwise.report.sections import answer
 from heapwise.store import StoredRun
 
 RUNS = {"compare": compare_run(), "pool": pool_run(), "threads": pool_run(6, threads=[1, 4])}
@@ -410,3 +413,10 @@ def test_names_that_turn_the_order_of_words_are_shown_as_text_in_pages_and_table
         assert "\u2066" not in text
     # Data for programs keeps the name as it is: they compare it.
     assert name in {row["subject"] for row in json.loads(written("json", stored))["rows"]}
+
+
+def test_a_command_of_each_verb_is_set_as_one() -> None:
+    verbs = Path(cli.__file__).parent.glob("[!_]*.py")
+    assert sorted(path.stem for path in verbs) == answer.VERBS
+    assert "<code>heapwise gate app</code>" in answer._advice("Try heapwise gate app.")
+    assert "<code>" not in answer._advice("The allocator heapwise is smallest.")

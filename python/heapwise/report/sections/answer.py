@@ -16,11 +16,31 @@ from heapwise.wording.names import quantity_name
 
 TITLE, ORDER = "", 10
 
-COMMAND = re.compile(
-    r"(?<![\w@])heapwise (?:compare|doctor|explain|peers|report|resume|run)"
-    r" \w+(?: --\w+ \w+)*"
-)
-"""Verbs only: one of the allocators has the same name."""
+VERBS = [
+    "advise",
+    "bisect",
+    "compare",
+    "diff",
+    "doctor",
+    "explain",
+    "export",
+    "fleet",
+    "gate",
+    "history",
+    "list",
+    "peers",
+    "record",
+    "replay",
+    "report",
+    "reproduce",
+    "resume",
+    "run",
+    "selftest",
+    "trace",
+]
+"""Words of a command: one of the allocators is called heapwise too."""
+
+COMMAND = re.compile(rf"(?<![\w@])heapwise (?:{'|'.join(VERBS)}) \w+(?: --\w+ \w+)*")
 
 WORDS = {"pass": "yes", "warn": "not quite", "fail": "no", "unavailable": "unavailable"}
 
