@@ -262,12 +262,9 @@ class Campaign:
 
     def _may_choose(self, rounds_done: int) -> bool:
         plan = self.run.plan
-        wanted = plan.kind == "compare" and plan.options.gate is None
-        return (
-            wanted
-            and rounds_done > 0
-            and may_choose(plan, rounds_done, self.elapsed_s, self._evidence())
-        )
+        if plan.kind != "compare" or plan.options.gate is not None or rounds_done == 0:
+            return False
+        return may_choose(plan, rounds_done, self.elapsed_s, self._evidence())
 
     def _choose_together(self, width: float | None) -> None:
         """Once, and stored with the plan, so that a resumed run goes on with it: whether subjects

@@ -83,7 +83,9 @@ def under_pressure(evidence: Evidence, share: float) -> Evidence:
             processes=[
                 replace(
                     p,
-                    facts=structs.replace(p.facts, psi_cpu_us=int(share * 1e6 * p.facts.wall_s)),
+                    facts=structs.replace(
+                        p.facts, psi_cpu_us=int(share * 1e6 * (p.facts.wall_s or 0))
+                    ),
                 )
                 for p in stored.processes
             ],
@@ -114,7 +116,7 @@ def test_a_program_that_waits_on_a_quiet_machine_keeps_its_time() -> None:
 
 
 def test_groups_fit_into_half_of_the_memory_that_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan, evidence = known()
+    _, evidence = known()
     peak = max(float(p.facts.peak_rss_bytes or 0) for p in evidence.stored.processes)
     for factor, expected in ((100, MOST_BESIDE), (8, 3), (4, 1), (2, 0)):
         monkeypatch.setattr(together, "available_bytes", lambda factor=factor: factor * peak)
