@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "heapwise/detail/config.hpp"
+#include "heapwise/detail/heap_profile.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {
@@ -135,7 +136,7 @@ HEAPWISE_ALWAYS_INLINE std::size_t unrelated(std::size_t value) noexcept {
 /// Effects: the calling thread keeps a small block that lies in `map` for its next requests.
 /// Returns: false, without an effect, for any other address, if the thread has no room, and if it
 /// keeps the block already.
-template <class Profile>
+template <const protection& Profile>
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool keep(heap_cache& cache, const heap_map& map,
                                                void* block) noexcept {
   if (map.granule_of(block) >= map.granules) [[unlikely]]
@@ -144,7 +145,7 @@ template <class Profile>
   std::byte** const top = cache.tops[class_index];
   if (top == cache.ends[unrelated(class_index)]) [[unlikely]]
     return false; // always, for no_class
-  if (Profile::checks_last && top[-1] == block) [[unlikely]]
+  if (Profile.checks_last && top[-1] == block) [[unlikely]]
     return false;
   *top = static_cast<std::byte*>(block);
   cache.tops[class_index] = top + 1;
@@ -152,7 +153,7 @@ template <class Profile>
 }
 
 /// Effects: gives back any block of the heap. nullptr does nothing.
-template <class Profile>
+template <const protection& Profile>
 HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
   heap_cache& cache = *current_cache;
   if (!keep<Profile>(cache, cache.map, block)) [[unlikely]]
@@ -172,14 +173,14 @@ HEAPWISE_ALWAYS_INLINE void* take_hot(std::size_t class_index) noexcept {
   return take(class_index);
 }
 
-template <class Profile>
+template <const protection& Profile>
 HEAPWISE_ALWAYS_INLINE void give_hot(void* block, std::size_t class_index) noexcept {
   heap_cache& cache = *current_cache;
   std::byte** const top = cache.tops[class_index];
   if (top == cache.ends[class_index]) [[unlikely]]
     return release_slowly(block); // full, or no cache yet
   std::byte* const colder = cache.hot[class_index];
-  if (Profile::checks_last && colder == block) [[unlikely]]
+  if (Profile.checks_last && colder == block) [[unlikely]]
     return release_slowly(block);
   cache.hot[class_index] = static_cast<std::byte*>(block);
   if (colder == nullptr) return;

@@ -12,7 +12,7 @@ namespace heapwise::detail {
 
 /// Effects: as os::map. Requires: a size that is a multiple of the alignment.
 [[nodiscard]] inline void* map_metadata(std::size_t bytes, std::size_t alignment) noexcept {
-  if constexpr (chosen_profile::scatters_tables) {
+  if constexpr (chosen_profile.scatters_tables) {
     const std::size_t all = bytes + 2 * alignment;
     auto* const begin = static_cast<std::byte*>(os::reserve(all, alignment));
     if (begin == nullptr) return nullptr;
@@ -25,7 +25,7 @@ namespace heapwise::detail {
 
 /// Effects: as os::unmap, for what map_metadata returned with the same alignment.
 inline bool unmap_metadata(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
-  if constexpr (chosen_profile::scatters_tables) {
+  if constexpr (chosen_profile.scatters_tables) {
     return os::unmap(static_cast<std::byte*>(memory) - alignment, bytes + 2 * alignment);
   }
   return os::unmap(memory, bytes);

@@ -59,7 +59,7 @@ bool read_purge_thread(string_view value, options& into) noexcept {
 
 /// Only the profiles that check every call keep call sites.
 bool read_call_sites(string_view value, options& into) noexcept {
-  if constexpr (chosen_profile::keeps_states) return read_switch<&options::call_sites>(value, into);
+  if constexpr (chosen_profile.keeps_states) return read_switch<&options::call_sites>(value, into);
   return value == "0";
 }
 

@@ -38,7 +38,7 @@ struct alignas(seal_alignment) options {
   char report[256] = {};    // the file for reports of faults; empty: none
   detail::huge_pages huge_pages = detail::huge_pages::by_the_system;
   // On average, one refill of this many takes its block from the guarded pages; 0: none does.
-  std::uint32_t guard_every = chosen_profile::keeps_states ? 64 : 0;
+  std::uint32_t guard_every = chosen_profile.keeps_states ? 64 : 0;
   bool deep_binding = false; // RTLD_DEEPBIND has its effect
   bool call_sites = false;   // keep the calls that allocate and free each block
 };

@@ -24,18 +24,17 @@ inline constexpr std::size_t largest_page_bytes = std::size_t{4} << 10;
 inline constexpr std::size_t largest_page_bytes = std::size_t{64} << 10;
 #endif
 inline constexpr std::size_t seal_alignment =
-    chosen_profile::seals_facts ? largest_page_bytes : cache_line_bytes;
+    chosen_profile.seals_facts ? largest_page_bytes : cache_line_bytes;
 
 /// The alignment of a member with which that part of an object begins that is not sealed.
 template <class T>
 inline constexpr std::size_t alignment_behind_seal =
-    chosen_profile::seals_facts ? seal_alignment : alignof(T);
+    chosen_profile.seals_facts ? seal_alignment : alignof(T);
 
 struct block_sites;
 
 /// Requests of fewer bytes than this are small: blocks of some class serve them.
-inline constexpr std::size_t end_of_small_bytes =
-    max_small_bytes - chosen_profile::canary_bytes + 1;
+inline constexpr std::size_t end_of_small_bytes = max_small_bytes - canary_bytes + 1;
 
 /// What the operators of C++ look at that the standard defines by calls of other operators, for
 /// instance `new[]` by `new`. With an empty map and no small sizes they end at their slow paths,

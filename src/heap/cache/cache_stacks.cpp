@@ -24,7 +24,7 @@ std::size_t shard_of(heap_cache& cache) noexcept { return all_of(cache).shard; }
 /// ones are. A program whose data lie far from what it made before and after waits for memory: a
 /// loop over 50,000 strings took 2.3 times as long with whole stacks shuffled, 1.2 times with
 /// groups of 8. Only the profile for programs that are attacked pays that.
-constexpr std::size_t shuffled_group = chosen_profile::clears ? SIZE_MAX : 8;
+constexpr std::size_t shuffled_group = chosen_profile.clears ? SIZE_MAX : 8;
 
 /// Requires: there is one.
 batch* batch_of(const heap_cache& cache, size_class class_index) noexcept {
@@ -119,7 +119,7 @@ bool make_room_in_batch(heap_cache& cache, size_class class_index) noexcept {
 }
 
 void empty(heap_cache& cache, size_class class_index) noexcept {
-  if constexpr (chosen_profile::quarantines) release_held(cache, class_index);
+  if constexpr (chosen_profile.quarantines) release_held(cache, class_index);
   if (std::byte* const hot = std::exchange(cache.hot[class_index], nullptr))
     put_back(&hot, 1, class_index);
   if (has_stack(cache, class_index)) {
@@ -214,7 +214,7 @@ std::size_t cached_bytes(heap_cache& cache) noexcept {
     const class_facts& facts = class_table[class_index];
     std::size_t blocks = cache.spare_is_full[class_index] ? facts.batch : 0;
     if (has_stack(cache, class_index)) blocks += height_of_stack(cache, class_index);
-    if constexpr (chosen_profile::quarantines) blocks += count_held(cache, class_index);
+    if constexpr (chosen_profile.quarantines) blocks += count_held(cache, class_index);
     bytes += blocks * facts.bytes;
   }
   return bytes;

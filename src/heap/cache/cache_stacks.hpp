@@ -82,7 +82,7 @@ HEAPWISE_ALWAYS_INLINE void push_below(heap_cache& cache, std::byte* block, size
 /// `random` says. Requires: there is room.
 HEAPWISE_ALWAYS_INLINE void push(heap_cache& cache, std::byte* block, size_class class_index,
                                  std::uint64_t random) noexcept {
-  if constexpr (chosen_profile::clears) {
+  if constexpr (chosen_profile.clears) {
     push_below(cache, block, class_index, random);
   } else {
     *cache.tops[class_index]++ = block;

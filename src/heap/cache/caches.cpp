@@ -50,7 +50,7 @@ void watch_thread_exits() noexcept {
 
 void use_no_cache() noexcept {
   current_cache = stand_in(no_cache);
-  if constexpr (chosen_profile::keeps_states) hidden_cache = stand_in(no_cache);
+  if constexpr (chosen_profile.keeps_states) hidden_cache = stand_in(no_cache);
 }
 
 void forgo_cache() noexcept { cache_in_use() = stand_in(no_later_cache); }

@@ -29,7 +29,7 @@ extern __thread heap_cache* hidden_cache;
 
 /// Returns: the calling thread's cache, or one that stands for none.
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE heap_cache*& cache_in_use() noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     return hidden_cache;
   } else {
     return current_cache;

@@ -103,7 +103,7 @@ bool keep_emptied(heap_cache& cache) noexcept {
 
 void retire_emptied(heap_cache& cache) noexcept {
   if (keep_emptied(cache)) return;
-  if constexpr (chosen_profile::quarantines) drop_quarantine(cache);
+  if constexpr (chosen_profile.quarantines) drop_quarantine(cache);
   unmap_metadata(&cache, pages_of_a_cache(), os::page_bytes());
 }
 

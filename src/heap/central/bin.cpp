@@ -68,7 +68,7 @@ bool bin::let_go_sparsest(size_class class_index, std::size_t hole_bytes) noexce
     return true;
   }
   // The table that mixed spans need holds the states of all blocks there.
-  if constexpr (chosen_profile::keeps_states) return false;
+  if constexpr (chosen_profile.keeps_states) return false;
   const std::uint32_t blocks = class_table[class_index].blocks;
   const auto length =
       static_cast<std::uint32_t>((hole_bytes - 1) / class_table[class_index].bytes + 1);

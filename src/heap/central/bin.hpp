@@ -107,7 +107,7 @@ class alignas(cache_line_bytes) bin {
                             size_class class_index) noexcept;
   /// Returns: whether a batch in the stock has waited long enough. Requires: the lock.
   [[nodiscard]] bool has_ripe_batch() const noexcept {
-    if constexpr (chosen_profile::keeps_states) {
+    if constexpr (chosen_profile.keeps_states) {
       constexpr std::uint32_t quarantined = 2; // batches
       return stocked() > quarantined;
     } else {
@@ -149,7 +149,7 @@ class alignas(cache_line_bytes) bin {
   heap_mutex<shared::bin> lock_;
   // Full ones. Where every call is checked, the first to come is the first to go: a block waits as
   // long as it can until it is used again.
-  std::conditional_t<chosen_profile::keeps_states, linked_queue<batch>, linked_stack<batch>> stock_;
+  std::conditional_t<chosen_profile.keeps_states, linked_queue<batch>, linked_stack<batch>> stock_;
   linked_stack<batch> empty_batches_;     // to ask for one would need a second lock
   std::atomic<std::uint32_t> stocked_{0}; // written under the lock
   std::uint32_t least_stocked_ = 0;       // since the last trim

@@ -67,11 +67,11 @@ span* bin::make_span(size_class class_index) noexcept {
   new_span->touched = 1;
   new_span->shard.store(shard_, std::memory_order_relaxed); // published with the use and the class
   new_span->free_map.fill(blocks_of_span(class_index));
-  if constexpr (chosen_profile::keeps_states) { // of the blocks that were here before
+  if constexpr (chosen_profile.keeps_states) { // of the blocks that were here before
     std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(*new_span))), 0,
                 facts.slices * granules_of_a_slice);
   }
-  if constexpr (chosen_profile::guards_spans) hide_end(*new_span);
+  if constexpr (chosen_profile.guards_spans) hide_end(*new_span);
   // Release: pairs with the acquire of bin::take_back, which may be asked to take back a block that
   // is free, by a thread that has not seen anything of the span.
   new_span->use.store(slice_use::small, std::memory_order_release);
@@ -98,7 +98,7 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
     slot -= length;
     if (from.small.purged_pages != 0) use_pages(from, first, length, class_index);
   };
-  if constexpr (chosen_profile::scatters_blocks) {
+  if constexpr (chosen_profile.scatters_blocks) {
     from.free_map.take_scattered(count, blocks_of_span(class_index), random_word_of(class_index),
                                  random_bits, [&](std::uint32_t block) { hand_out(block, 1); });
   } else {

@@ -155,7 +155,7 @@ void bin::put_back_alone(std::byte* block, size_class class_index) noexcept {
   }
   span* const home = the_space.find_span(block);
   if (home == nullptr) {
-    if constexpr (chosen_profile::samples_guards) {
+    if constexpr (chosen_profile.samples_guards) {
       if (the_guards.release(block)) return; // one of malloc that was freed with its size
     }
     return invalid_free(block, invalid::foreign);

@@ -23,18 +23,18 @@ namespace heapwise::detail {
 
 /// Returns: the bytes of a block of the class that its user may use.
 constexpr std::size_t usable_bytes_of(size_class class_index) noexcept {
-  return class_table[class_index].bytes - chosen_profile::canary_bytes;
+  return class_table[class_index].bytes - canary_bytes;
 }
 
 /// Returns: the class for a request in this profile. Requires: at most max_small_bytes together
 /// with a canary.
 constexpr size_class class_for(std::size_t size_bytes) noexcept {
-  return static_cast<size_class>(class_of(size_bytes + chosen_profile::canary_bytes));
+  return static_cast<size_class>(class_of(size_bytes + canary_bytes));
 }
 
 /// Returns: whether a request gets a block of a class in this profile.
 constexpr bool is_small(std::size_t size_bytes) noexcept {
-  return size_bytes <= max_small_bytes - chosen_profile::canary_bytes;
+  return size_bytes <= max_small_bytes - canary_bytes;
 }
 
 namespace block_states {
@@ -67,7 +67,7 @@ inline constexpr std::uint8_t freed = 0xff;
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::byte* sign(std::byte* block,
                                                      size_class class_index) noexcept {
   std::byte* const address = give_tag(block, class_table[class_index].bytes);
-  if constexpr (chosen_profile::canary_bytes > 0) {
+  if constexpr (canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
     std::memcpy(address + usable_bytes_of(class_index), &canary, sizeof canary);
   }
@@ -90,7 +90,7 @@ inline constexpr std::uint8_t freed = 0xff;
                                                     size_class class_index) noexcept {
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   // Relaxed: the block itself is handed from thread to thread with an order of its own.
-  if constexpr (chosen_profile::clears) {
+  if constexpr (chosen_profile.clears) {
     const std::uint8_t seen = state.load(std::memory_order_relaxed);
     if (seen == freed) [[likely]] {
       if (!zeros::is_zero(block, class_table[class_index].bytes)) [[unlikely]]
@@ -112,7 +112,7 @@ HEAPWISE_ALWAYS_INLINE void free(const std::byte* address, size_class class_inde
   const std::byte* const block = without_tag(address);
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   std::uint8_t seen = 0;
-  if constexpr (chosen_profile::clears) { // of two threads that free it at once, one is told
+  if constexpr (chosen_profile.clears) { // of two threads that free it at once, one is told
     // The processor reads nothing past the exchange before that is done, so the canary is fetched
     // meanwhile.
     HEAPWISE_PREFETCH_TO_WRITE(address + usable_bytes_of(class_index));
@@ -127,7 +127,7 @@ HEAPWISE_ALWAYS_INLINE void free(const std::byte* address, size_class class_inde
       report_state(block, seen);
     state.store(freed, std::memory_order_relaxed);
   }
-  if constexpr (chosen_profile::canary_bytes > 0) {
+  if constexpr (canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
     if (std::memcmp(address + usable_bytes_of(class_index), &canary, sizeof canary) != 0)
         [[unlikely]]

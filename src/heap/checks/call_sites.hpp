@@ -33,7 +33,7 @@ HEAPWISE_NOINLINE void keep_freed(const void* block) noexcept;
 /// Effects: the call that the library is in has allocated the block. Nothing, unless the option is
 /// set. Thread safety: the block is this thread's.
 HEAPWISE_ALWAYS_INLINE void note_allocated(const void* block) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     if (the_facts.sites != nullptr) [[unlikely]]
       keep_allocated(block);
   }
@@ -41,7 +41,7 @@ HEAPWISE_ALWAYS_INLINE void note_allocated(const void* block) noexcept {
 
 /// Effects: the same for the call that frees it. Requires: no other thread can get the block yet.
 HEAPWISE_ALWAYS_INLINE void note_freed(const void* block) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     if (the_facts.sites != nullptr) [[unlikely]]
       keep_freed(block);
   }

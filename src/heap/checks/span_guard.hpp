@@ -14,7 +14,7 @@
 namespace heapwise::detail {
 
 /// What no block of a span reaches into. Where pages are larger, they cannot be hidden.
-inline constexpr std::size_t span_guard_bytes = chosen_profile::guards_spans ? 4096 : 0;
+inline constexpr std::size_t span_guard_bytes = chosen_profile.guards_spans ? 4096 : 0;
 
 inline constexpr std::array<std::uint32_t, class_slots> blocks_before_guard = [] {
   std::array<std::uint32_t, class_slots> table{};
@@ -27,8 +27,8 @@ inline constexpr std::array<std::uint32_t, class_slots> blocks_before_guard = []
 
 /// Returns: the blocks of a span that its bin hands out.
 constexpr std::uint32_t blocks_of_span(size_class class_index) noexcept {
-  return chosen_profile::guards_spans ? blocks_before_guard[class_index]
-                                      : class_table[class_index].blocks;
+  return chosen_profile.guards_spans ? blocks_before_guard[class_index]
+                                     : class_table[class_index].blocks;
 }
 
 /// Effects: hides the last page of a new span, if the system agrees.
@@ -40,7 +40,7 @@ void give_with_end(span& empty) noexcept;
 
 /// Effects: as space::give, for a span of small blocks.
 inline void give_small_span(span& empty) noexcept {
-  if constexpr (chosen_profile::guards_spans) return give_with_end(empty);
+  if constexpr (chosen_profile.guards_spans) return give_with_end(empty);
   the_space.give(empty);
 }
 

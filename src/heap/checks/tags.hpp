@@ -15,7 +15,7 @@
 namespace heapwise::detail {
 
 #if defined(HEAPWISE_MTE) && defined(__aarch64__)
-inline constexpr bool tags_blocks = chosen_profile::clears;
+inline constexpr bool tags_blocks = chosen_profile.clears;
 #else
 inline constexpr bool tags_blocks = false;
 #endif

@@ -34,7 +34,7 @@ void* heapwise_calloc(size_t count, size_t size) {
   // All that the program may use, as malloc_usable_size tells it, and not just what it asked for.
   const size_class class_index = class_for(bytes);
   const std::size_t usable = usable_bytes_of(class_index);
-  if constexpr (chosen_profile::clears) return take_zeroed(class_index, usable);
+  if constexpr (chosen_profile.clears) return take_zeroed(class_index, usable);
   void* const block = take_small(class_index);
   return block == nullptr ? nullptr : std::memset(block, 0, usable);
 }

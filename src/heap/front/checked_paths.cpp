@@ -44,7 +44,7 @@ HEAPWISE_ALWAYS_INLINE void keep(std::byte* block, size_class class_index) noexc
   if (cache.tops[class_index] == cache.ends[class_index]) [[unlikely]]
     return keep_slowly(block, class_index);
   std::uint64_t random = 0;
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     quarantine* const held = static_cast<thread_cache&>(cache).held_back;
     if (held == nullptr) [[unlikely]]
       return keep_slowly(block, class_index);
@@ -58,7 +58,7 @@ HEAPWISE_ALWAYS_INLINE void keep(std::byte* block, size_class class_index) noexc
 
 /// Effects: the same, and the block is cleared before where free blocks are.
 HEAPWISE_NOINLINE void clear_and_keep(std::byte* block, size_class class_index) noexcept {
-  if constexpr (chosen_profile::clears) clear_and_untag(block, class_table[class_index].bytes);
+  if constexpr (chosen_profile.clears) clear_and_untag(block, class_table[class_index].bytes);
   keep(block, class_index);
 }
 
@@ -96,7 +96,7 @@ void give_checked(void* freed) noexcept {
   block_states::free(address, class_index);
   if (the_facts.sites != nullptr) [[unlikely]]
     return note_and_keep(block, class_index);
-  if constexpr (chosen_profile::clears) {
+  if constexpr (chosen_profile.clears) {
     const std::size_t bytes = class_table[class_index].bytes;
     if (tags_blocks || bytes > zeros::short_bytes) return clear_and_keep(block, class_index);
     zeros::clear_short(block, bytes);
@@ -113,11 +113,11 @@ void* take_zeroed(size_class class_index, std::size_t bytes) noexcept {
 }
 
 void* take_for_inlined(size_class class_index) noexcept {
-  if constexpr (chosen_profile::canary_bytes == 0) return take_of_class(class_index);
+  if constexpr (canary_bytes == 0) return take_of_class(class_index);
   const std::size_t bytes = class_table[class_index].bytes;
   const std::size_t alignment = class_alignment[class_index];
   if (!is_small(bytes)) return allocate_large(bytes, alignment, false);
-  const std::size_t whole = bytes + chosen_profile::canary_bytes;
+  const std::size_t whole = bytes + canary_bytes;
   return take_of_class(static_cast<size_class>(aligned_class_of(whole, alignment)));
 }
 
@@ -138,7 +138,7 @@ void expect_new_of(const void* address, std::size_t size_bytes, std::size_t alig
   if (block == nullptr) return;
   const size_class class_index = the_facts.map.class_at(block);
   if (!is_small_block(block, class_index)) return expect_size(block, size_bytes);
-  const std::size_t whole = size_bytes + chosen_profile::canary_bytes;
+  const std::size_t whole = size_bytes + canary_bytes;
   const bool fits = size_bytes <= max_small_bytes && whole <= max_small_bytes &&
                     alignment <= max_small_bytes &&
                     aligned_class_of(whole, std::max(alignment, granule_bytes)) == class_index;

@@ -44,13 +44,13 @@ void find_block(fault_report& fault) noexcept {
     // What is behind the last block is told as its overrun.
     const std::size_t last = blocks_of_span(home->class_index) - std::size_t{1};
     fault.block = begin + std::min(offset / bytes, last) * bytes;
-    fault.bytes = bytes - chosen_profile::canary_bytes;
+    fault.bytes = bytes - canary_bytes;
   }
 }
 
 /// Effects: as find_block, for the guarded pages. Returns: whether the address is in them.
 bool find_guarded(fault_report& fault) noexcept {
-  if constexpr (chosen_profile::samples_guards) {
+  if constexpr (chosen_profile.samples_guards) {
     if (!the_guards.holds(fault.address)) return false;
     const guarded_block& around = the_guards.around(fault.address);
     fault.block = the_guards.begin_around(fault.address);
@@ -75,7 +75,7 @@ bool find_guarded(fault_report& fault) noexcept {
 /// Effects: finds the call sites of the block, if the option is set. Where no block is known, the
 /// address may be that of a large block that was freed.
 void find_sites(fault_report& fault) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     if (the_facts.sites == nullptr) return;
     fault.allocated_at = site_in(fault.allocated);
     fault.freed_at = site_in(fault.freed);
@@ -156,7 +156,7 @@ void write_lines(const fault_report& fault) noexcept {
 
 void write_json(const fault_report& fault, const char* path) noexcept {
   json_line line;
-  line.add("{\"version\": 1, \"profile\": \"").add(chosen_profile::name);
+  line.add("{\"version\": 1, \"profile\": \"").add(chosen_profile.name);
   line.add("\", \"kind\": \"").add(name_of(fault.kind)).add("\"");
   add_member(line, "address", fault.address);
   add_member(line, "block", fault.block);

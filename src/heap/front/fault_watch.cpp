@@ -39,10 +39,10 @@ namespace {
 /// that was freed. Other faults are not the heap's.
 void on_fault(const void* touched) {
   const void* const address = without_tag(touched); // an emulator may not have stripped it
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     if (is_in_hidden_block(address)) invalid_free(address, invalid::touched_when_free);
   }
-  if constexpr (chosen_profile::guards_spans) {
+  if constexpr (chosen_profile.guards_spans) {
     if (is_behind_small(address)) invalid_free(address, invalid::touched_beyond);
   }
   if constexpr (tags_blocks) report_tag(address);

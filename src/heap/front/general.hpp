@@ -18,7 +18,7 @@ namespace heapwise::detail {
 
 /// Returns: a block of the class, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* take_small(size_class class_index) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     return take_of_class(class_index);
   } else {
     return take_or(class_index, sample_or_refill);
@@ -27,10 +27,9 @@ HEAPWISE_ALWAYS_INLINE void* take_small(size_class class_index) noexcept {
 
 /// Returns: a block of `size_bytes` or more, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) noexcept {
-  constexpr std::size_t canary = chosen_profile::canary_bytes;
-  if (size_bytes > max_small_bytes - canary) [[unlikely]]
+  if (size_bytes > max_small_bytes - canary_bytes) [[unlikely]]
     return allocate_large(size_bytes, 1, false);
-  return take_small(static_cast<size_class>(class_of(size_bytes + canary)));
+  return take_small(static_cast<size_class>(class_of(size_bytes + canary_bytes)));
 }
 
 /// Returns: a block aligned to `alignment`, whichever sizes these are; nullptr, with errno set to
@@ -46,25 +45,23 @@ HEAPWISE_ALWAYS_INLINE bool is_quickly_aligned(std::size_t alignment) noexcept {
 /// Returns: the class of blocks for a request. Requires: `is_quickly_aligned`, and a small size.
 HEAPWISE_ALWAYS_INLINE size_class class_of_aligned(std::size_t size_bytes,
                                                    std::size_t alignment) noexcept {
-  constexpr std::size_t canary = chosen_profile::canary_bytes;
-  std::size_t whole = size_bytes + canary;
+  std::size_t whole = size_bytes + canary_bytes;
   // All blocks of such an alignment are multiples of it. So the search begins further on.
-  if constexpr (canary > 0) whole = (whole + alignment - 1) & ~(alignment - 1);
+  if constexpr (canary_bytes > 0) whole = (whole + alignment - 1) & ~(alignment - 1);
   return static_cast<size_class>(aligned_class_of(whole, alignment));
 }
 
 /// The same as `allocate_oddly_aligned`, quickly where both are small.
 HEAPWISE_ALWAYS_INLINE void* allocate_aligned(std::size_t size_bytes,
                                               std::size_t alignment) noexcept {
-  if (!is_quickly_aligned(alignment) || size_bytes > max_small_bytes - chosen_profile::canary_bytes)
-      [[unlikely]] {
+  if (!is_quickly_aligned(alignment) || size_bytes > max_small_bytes - canary_bytes) [[unlikely]] {
     return allocate_oddly_aligned(size_bytes, alignment);
   }
   return take_small(class_of_aligned(size_bytes, alignment));
 }
 
 HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     give_checked(block);
   } else {
     give<chosen_profile>(block);
@@ -75,14 +72,13 @@ HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept {
 /// nearly all are. Whether it is in use, `deallocate` asks.
 HEAPWISE_ALWAYS_INLINE bool is_plainly_of(const heap_map& map, void* block, std::size_t size_bytes,
                                           std::size_t alignment) noexcept {
-  constexpr std::size_t canary = chosen_profile::canary_bytes;
-  return alignment <= granule_bytes && size_bytes <= max_small_bytes - canary &&
-         map.class_at(without_tag(block)) == class_of(size_bytes + canary);
+  return alignment <= granule_bytes && size_bytes <= max_small_bytes - canary_bytes &&
+         map.class_at(without_tag(block)) == class_of(size_bytes + canary_bytes);
 }
 
 /// The same for `free_sized`.
 HEAPWISE_ALWAYS_INLINE void deallocate_sized(void* block, std::size_t size_bytes) noexcept {
-  if constexpr (chosen_profile::keeps_states) expect_size(block, size_bytes);
+  if constexpr (chosen_profile.keeps_states) expect_size(block, size_bytes);
   deallocate(block);
 }
 

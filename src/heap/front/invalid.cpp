@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 10> reasons = {
 void invalid_free(const void* address, invalid why) noexcept {
   // The first call of a process may be this one: then the options have not been read.
   static_cast<void>(start_heap());
-  const bool may_go_on = !chosen_profile::keeps_states;
+  const bool may_go_on = !chosen_profile.keeps_states;
   if (may_go_on && the_options.invalid_free == when_invalid::ignore) return;
   text line;
   const bool is_free = why <= invalid::wrong_size;
@@ -47,7 +47,7 @@ void invalid_free(const void* address, invalid why) noexcept {
   line.add(may_go_on ? "; HEAPWISE_MALLOC_INVALID_FREE=warn goes on\n" : "\n");
   line.write();
   const fault_report fault = describe_fault(address, why);
-  if constexpr (chosen_profile::keeps_states) write_lines(fault);
+  if constexpr (chosen_profile.keeps_states) write_lines(fault);
   if (the_options.report[0] != 0) write_json(fault, the_options.report);
   if (!may_go_on || the_options.invalid_free == when_invalid::abort) std::abort();
 }

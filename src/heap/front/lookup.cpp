@@ -34,9 +34,9 @@ found look_up(const void* block) noexcept {
 measured measure(const void* block) noexcept {
   const size_class class_index = small_class_of(block);
   if (class_index != no_class) {
-    return {.bytes = class_table[class_index].bytes - chosen_profile::canary_bytes, .what = {}};
+    return {.bytes = class_table[class_index].bytes - canary_bytes, .what = {}};
   }
-  if constexpr (chosen_profile::samples_guards) {
+  if constexpr (chosen_profile.samples_guards) {
     if (the_guards.holds(block)) {
       const found what{.why = the_guards.fault_of(block).value_or(invalid::foreign)};
       return {
@@ -47,9 +47,8 @@ measured measure(const void* block) noexcept {
   if (what.record == nullptr) return {.bytes = 0, .what = what};
   const bool is_owned = what.use == slice_use::owned;
   const bool is_small = is_owned && what.record->class_index != no_class;
-  return {.bytes = is_small
-                       ? class_table[what.record->class_index].bytes - chosen_profile::canary_bytes
-                       : what.record->large.usable_bytes,
+  return {.bytes = is_small ? class_table[what.record->class_index].bytes - canary_bytes
+                            : what.record->large.usable_bytes,
           .what = what,
           .owner = is_owned ? what.record->owner : nullptr};
 }

@@ -57,7 +57,7 @@ void strike_off(heapwise_heap& old_heap) noexcept {
 /// Returns: a span for one block, whose length in bytes it has; nullptr without memory. Where large
 /// blocks have a quarantine it is one of them: what waits there serves this heap too.
 span* take_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     span* const large = make_large(size_bytes, alignment, 0, false);
     if (large != nullptr) hand_over(*large);
     return large;
@@ -82,10 +82,10 @@ span* take_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
 /// quarantine, if the profile has one. Requires: no lock is held.
 void give(span& empty) noexcept {
   if (empty.class_index == no_class) {
-    if constexpr (chosen_profile::quarantines) return hold_back_large(empty);
+    if constexpr (chosen_profile.quarantines) return hold_back_large(empty);
     return the_space.give(empty);
   }
-  if constexpr (chosen_profile::clears) discard(empty);
+  if constexpr (chosen_profile.clears) discard(empty);
   give_small_span(empty);
 }
 } // namespace
@@ -101,13 +101,12 @@ void owned_blocks::adopt(span& new_span) noexcept {
 }
 
 void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noexcept {
-  constexpr std::size_t canary = chosen_profile::canary_bytes;
   if (!start_heap() || size_bytes > PTRDIFF_MAX - slice_bytes) return nullptr;
-  if (size_bytes > max_small_bytes - canary || alignment > max_small_bytes) {
+  if (size_bytes > max_small_bytes - canary_bytes || alignment > max_small_bytes) {
     return allocate_alone(size_bytes, alignment);
   }
   return allocate_of_class(
-      static_cast<size_class>(aligned_class_of(size_bytes + canary, alignment)));
+      static_cast<size_class>(aligned_class_of(size_bytes + canary_bytes, alignment)));
 }
 
 void* owned_blocks::allocate_alone(std::size_t size_bytes, std::size_t alignment) noexcept {
@@ -123,7 +122,7 @@ void* owned_blocks::allocate_alone(std::size_t size_bytes, std::size_t alignment
 }
 
 void* owned_blocks::allocate_of_class(size_class class_index) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     if (void* const sampled = sample(class_index)) return sampled;
   }
   std::unique_lock hold{lock_};
@@ -145,7 +144,7 @@ bool owned_blocks::pop(size_class class_index, std::byte*& block) noexcept {
   block = free_[class_index];
   if (block == nullptr) return true;
   std::byte* const next = owned_links::read(block);
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     if (!owned_links::leads_to_free(next)) return false;
   }
   free_[class_index] = next;
@@ -167,7 +166,7 @@ bool owned_blocks::start_run(size_class class_index) noexcept {
   new_span->class_index = static_cast<std::uint8_t>(class_index);
   new_span->owned.block_bytes = facts.bytes;
   owned_links::forget_states(*new_span);
-  if constexpr (chosen_profile::guards_spans) hide_end(*new_span);
+  if constexpr (chosen_profile.guards_spans) hide_end(*new_span);
   // Release: as above.
   new_span->use.store(slice_use::owned, std::memory_order_release);
   run& fresh = runs_[class_index];
@@ -188,7 +187,7 @@ std::byte* owned_blocks::cut(size_class class_index) noexcept {
 /// Effects: the blocks of the class that are held back may be used again. Returns: whether there
 /// were any.
 bool owned_blocks::end_quarantine(size_class class_index) noexcept {
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     if (held_back_ == nullptr || held_back_->held(class_index) == 0) return false;
     held_back_->drain(class_index, [&](std::byte* const* blocks, std::size_t count) {
       for (std::size_t each = 0; each < count; ++each) push(blocks[each], class_index);
@@ -222,7 +221,7 @@ std::optional<invalid> owned_blocks::release_locked(std::byte* block, span& home
   const size_class class_index = home.class_index;
   const std::size_t from_begin = class_index == no_class ? offset : offset % home.owned.block_bytes;
   if (from_begin != 0) return invalid::inside_block;
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     if (const auto wrong = owned_links::free(block, class_index)) return wrong;
   }
   if (class_index == no_class) {
@@ -230,7 +229,7 @@ std::optional<invalid> owned_blocks::release_locked(std::byte* block, span& home
     return {};
   }
   if (free_[class_index] == block) return invalid::freed_before;
-  if constexpr (chosen_profile::quarantines) block = hold_in(held_back_, block, class_index);
+  if constexpr (chosen_profile.quarantines) block = hold_in(held_back_, block, class_index);
   if (block != nullptr) push(block, class_index);
   return {};
 }
@@ -243,10 +242,10 @@ void owned_blocks::release_all() noexcept {
     return first;
   };
   while (span* const each = leave()) give(*each);
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     if (has_samples_) the_guards.release_all_of(*this);
   }
-  if constexpr (chosen_profile::quarantines) drop(held_back_);
+  if constexpr (chosen_profile.quarantines) drop(held_back_);
   notice_free_memory();
 }
 

@@ -24,7 +24,7 @@
 namespace heapwise::detail::owned_links {
 
 [[nodiscard]] inline std::uintptr_t key_of(const std::byte* block) noexcept {
-  return chosen_profile::keeps_states
+  return chosen_profile.keeps_states
              ? the_facts.link_secret ^ reinterpret_cast<std::uintptr_t>(block)
              : 0;
 }
@@ -35,7 +35,7 @@ inline void write(std::byte* block, std::byte* next) noexcept {
   const std::uintptr_t word = reinterpret_cast<std::uintptr_t>(next) ^ key_of(block);
   std::uintptr_t before = 0;
   std::memcpy(&before, block, sizeof before);
-  if (chosen_profile::clears && before != 0) block[sizeof word] = std::byte{1};
+  if (chosen_profile.clears && before != 0) block[sizeof word] = std::byte{1};
   std::memcpy(block, &word, sizeof word);
 }
 
@@ -56,21 +56,21 @@ inline void write(std::byte* block, std::byte* next) noexcept {
 
 /// Effects: the link of a free block is gone, which is like any other free block then.
 inline void erase(std::byte* block) noexcept {
-  if constexpr (chosen_profile::clears) std::memset(block, 0, sizeof(std::uintptr_t));
+  if constexpr (chosen_profile.clears) std::memset(block, 0, sizeof(std::uintptr_t));
 }
 
 /// Effects: the block is in use. Where free blocks are cleared, one that was written to after it
 /// was freed is reported. Requires: a class of blocks; the block has no link; no lock is held.
 inline void use(std::byte* block, size_class class_index) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     std::atomic<std::uint8_t>& state = the_space.granule_class(block);
-    if (chosen_profile::clears && state.load(std::memory_order_relaxed) == block_states::freed &&
+    if (chosen_profile.clears && state.load(std::memory_order_relaxed) == block_states::freed &&
         !zeros::is_zero(block, class_table[class_index].bytes)) {
       end_by_fault(block, invalid::written_when_free);
     }
     state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
     note_allocated(block);
-    if constexpr (chosen_profile::canary_bytes > 0) {
+    if constexpr (canary_bytes > 0) {
       const std::uint64_t canary = block_states::canary_of(block);
       std::memcpy(block + usable_bytes_of(class_index), &canary, sizeof canary);
     }
@@ -79,7 +79,7 @@ inline void use(std::byte* block, size_class class_index) noexcept {
 
 /// Effects: a block with slices of its own is in use.
 inline void use_alone(const std::byte* block) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     the_space.granule_class(block).store(0, std::memory_order_relaxed);
     note_allocated(block);
   }
@@ -87,7 +87,7 @@ inline void use_alone(const std::byte* block) noexcept {
 
 /// Returns: whether what ends a block in use is as it was.
 [[nodiscard]] inline bool has_canary(const std::byte* block, size_class class_index) noexcept {
-  if constexpr (chosen_profile::canary_bytes > 0) {
+  if constexpr (canary_bytes > 0) {
     const std::uint64_t canary = block_states::canary_of(block);
     return std::memcmp(block + usable_bytes_of(class_index), &canary, sizeof canary) == 0;
   }
@@ -108,14 +108,14 @@ inline void use_alone(const std::byte* block) noexcept {
   state.store(block_states::freed, std::memory_order_relaxed);
   if (class_index != no_class && !has_canary(block, class_index)) return invalid::overrun;
   note_freed(block);
-  if (chosen_profile::clears && class_index != no_class)
+  if (chosen_profile.clears && class_index != no_class)
     std::memset(block, 0, class_table[class_index].bytes);
   return {};
 }
 
 /// Effects: no block of a new span was ever in use.
 inline void forget_states(const span& new_span) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(new_span))), 0,
                 new_span.slices * granules_of_a_slice);
   }

@@ -20,7 +20,7 @@ namespace {
 } // namespace
 
 bool seal_facts() noexcept {
-  if constexpr (chosen_profile::seals_facts) {
+  if constexpr (chosen_profile.seals_facts) {
     return seal(&the_facts, sizeof the_facts) && seal(&the_options, sizeof the_options) &&
            seal(&the_space, the_space.sealed_bytes()) &&
            seal(&the_guards, the_guards.sealed_bytes());

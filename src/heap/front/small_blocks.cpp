@@ -20,11 +20,11 @@ HEAPWISE_ALWAYS_INLINE void* refill_stack(size_class class_index) noexcept {
   const bool has_block = cache != nullptr && have_stack(*cache, class_index) &&
                          (cache->tops[class_index][-1] != nullptr || fill(*cache, class_index));
   if (!has_block) {
-    if constexpr (!chosen_profile::keeps_states) return allocate_uncached(class_index);
+    if constexpr (!chosen_profile.keeps_states) return allocate_uncached(class_index);
     void* const alone = allocate_uncached(class_index);
     return alone == nullptr ? nullptr : hand_out(static_cast<std::byte*>(alone), class_index);
   }
-  if constexpr (chosen_profile::keeps_states) shuffle(*cache, class_index);
+  if constexpr (chosen_profile.keeps_states) shuffle(*cache, class_index);
   return take_top(*cache, class_index);
 }
 
@@ -38,7 +38,7 @@ HEAPWISE_ALWAYS_INLINE void* refill_stack(size_class class_index) noexcept {
 
 void* sample_or_refill(std::size_t wanted) noexcept {
   const auto class_index = static_cast<size_class>(wanted);
-  if constexpr (chosen_profile::samples_guards) {
+  if constexpr (chosen_profile.samples_guards) {
     if (void* const sampled = the_guards.sample(class_index)) [[unlikely]]
       return sampled;
   }
@@ -47,7 +47,7 @@ void* sample_or_refill(std::size_t wanted) noexcept {
 
 void keep_slowly(std::byte* block, size_class class_index) noexcept {
   heap_cache* const cache = own_cache();
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     if (cache != nullptr) block = hold_back(*cache, block, class_index);
     if (block == nullptr) return;
   }
@@ -55,20 +55,20 @@ void keep_slowly(std::byte* block, size_class class_index) noexcept {
     return release_uncached(block, class_index);
   }
   // Where each block has a state, that says so.
-  if constexpr (chosen_profile::checks_last && !chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.checks_last && !chosen_profile.keeps_states) {
     if (was_freed_last(*cache, block, class_index)) {
       return invalid_free(block, invalid::freed_before);
     }
   }
   if (cache->tops[class_index] == cache->ends[class_index]) make_room(*cache, class_index);
-  push(*cache, block, class_index, chosen_profile::clears ? random_bits() : 0);
+  push(*cache, block, class_index, chosen_profile.clears ? random_bits() : 0);
 }
 
 inline namespace layout_3 {
 
 void* refill(std::size_t wanted) noexcept {
   const auto class_index = static_cast<size_class>(wanted);
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     return take_for_inlined(class_index);
   } else {
     return refill_stack(class_index);
@@ -76,7 +76,7 @@ void* refill(std::size_t wanted) noexcept {
 }
 
 void release_slowly(void* block) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     give_checked(block);
   } else {
     if (block == nullptr) return;

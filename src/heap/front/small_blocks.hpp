@@ -24,14 +24,14 @@ HEAPWISE_ALWAYS_INLINE void prefetch_next(const std::byte* next) noexcept {
 /// Effects: a free block gets a user. Returns: its address for the user. Requires: a free block of
 /// the class that nobody else can get.
 HEAPWISE_ALWAYS_INLINE void* hand_out(std::byte* block, size_class class_index) noexcept {
-  if constexpr (chosen_profile::keeps_states) return block_states::use(block, class_index);
+  if constexpr (chosen_profile.keeps_states) return block_states::use(block, class_index);
   return block;
 }
 
 /// Returns: the block on top of the stack, handed out. Requires: the stack has a block.
 HEAPWISE_ALWAYS_INLINE void* take_top(heap_cache& cache, size_class class_index) noexcept {
   std::byte** const top = --cache.tops[class_index];
-  if constexpr (chosen_profile::clears) prefetch_next(top[-1]);
+  if constexpr (chosen_profile.clears) prefetch_next(top[-1]);
   return hand_out(*top, class_index);
 }
 

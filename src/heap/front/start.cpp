@@ -62,7 +62,7 @@ void lock_all() {
   lock_owned_heaps();
   lock_caches();
   lock_bins();
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     for (large_quarantine& each : the_large_quarantines) each.lock.lock();
   }
   for (large_stock& each : the_large_stocks) each.lock().lock();
@@ -78,7 +78,7 @@ void unlock_all() {
   the_space.purging().unlock();
   the_mixed_spans.lock().unlock();
   for (large_stock& each : the_large_stocks) each.lock().unlock();
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     for (large_quarantine& each : the_large_quarantines) each.lock.unlock();
   }
   unlock_bins();
@@ -162,9 +162,9 @@ void follow_options() noexcept {
 /// system is asked here it is not asked later: a program may forbid it after its first malloc.
 /// Requires: the lock, and that no other thread is in the heap yet.
 void start_guards() noexcept {
-  if constexpr (chosen_profile::samples_guards) {
+  if constexpr (chosen_profile.samples_guards) {
     const bool samples = the_options.guard_every != 0;
-    if (!samples && !chosen_profile::guards_large) return;
+    if (!samples && !chosen_profile.guards_large) return;
     os::prepare_hiding();
     watch_faults();
     if (!samples) return;
@@ -187,13 +187,13 @@ bool start_locked() noexcept {
     if (!std::exchange(said_no_memory, true)) say_no_memory();
     return false;
   }
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     if (!start_checking()) return false;
   }
   choose_derived_operators();
   has_options = read_options();
   start_guards();
-  if constexpr (chosen_profile::keeps_states) start_call_sites();
+  if constexpr (chosen_profile.keeps_states) start_call_sites();
   os::remember_processors();
   if (has_options) choose_shards();
   watch_thread_exits(); // unless `prepare` was called before
@@ -253,7 +253,7 @@ void read_late_options() noexcept {
     if (!heap_has_started() || has_options) return;
     has_options = read_options();
     start_guards();
-    if constexpr (chosen_profile::keeps_states) start_call_sites();
+    if constexpr (chosen_profile.keeps_states) start_call_sites();
     if (has_options) choose_shards();
     is_sealed = seal_facts();
   }

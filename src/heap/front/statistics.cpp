@@ -33,7 +33,7 @@ void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into) {
   into->heaps = owned_heap_count();
   into->metadata_bytes = the_space.metadata_bytes();
   into->cached_bytes = own_cached_bytes() + stocked_large_bytes();
-  if constexpr (chosen_profile::quarantines) into->cached_bytes += held_large_bytes();
+  if constexpr (chosen_profile.quarantines) into->cached_bytes += held_large_bytes();
   into->spans = the_mixed_spans.count();
   into->free_bytes = the_mixed_spans.free_bytes();
   for (size_class class_index = 1; class_index <= class_count; ++class_index) {
@@ -97,7 +97,7 @@ void write_class(size_class class_index) noexcept {
 }
 
 void write_guards() noexcept {
-  if constexpr (chosen_profile::guards_spans) {
+  if constexpr (chosen_profile.guards_spans) {
     const span_guard_figures ends = count_span_guards();
     text line;
     line.add("  spans with a guard page   ").add(ends.hidden, 14).add("\n");
@@ -112,7 +112,7 @@ void heapwise_malloc_stats() {
   heapwise_malloc_statistics now;
   heapwise_malloc_statistics_get(&now);
   text line;
-  line.add("heapwise malloc, profile ").add(chosen_profile::name).add("\n");
+  line.add("heapwise malloc, profile ").add(chosen_profile.name).add("\n");
   line.write();
   for (const row& each : rows) write_row(now, each);
   write_guards();

@@ -46,7 +46,7 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   // The slices that it no longer needs go back, except for the room of a block that grows. This is
   // done first, since pages are hidden up to the end of the slices that are left.
   if (slices + slices / room_part < block.slices) {
-    if constexpr (chosen_profile::clears) discard_behind(block, slices * slice_bytes);
+    if constexpr (chosen_profile.clears) discard_behind(block, slices * slice_bytes);
     the_space.give(block, slices);
     block.large.touched_bytes = std::min(block.large.touched_bytes, slices * slice_bytes);
     notice_free_memory();
@@ -160,11 +160,11 @@ void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noex
 }
 
 void release_uncommon(void* block) noexcept {
-  if constexpr (chosen_profile::samples_guards) {
+  if constexpr (chosen_profile.samples_guards) {
     if (the_guards.release(static_cast<std::byte*>(block))) return;
   }
   const found what = look_up(block);
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile.keeps_states) {
     // A large block is gone for good when it is freed, so an address that was one is remembered.
     if (what.use == slice_use::large) {
       the_space.granule_class(block).store(block_states::freed, std::memory_order_relaxed);
@@ -184,14 +184,14 @@ void release_uncommon(void* block) noexcept {
 }
 
 std::size_t usable_bytes(const void* block) noexcept {
-  if constexpr (chosen_profile::keeps_states) expect_block(block);
+  if constexpr (chosen_profile.keeps_states) expect_block(block);
   const measured known = measure(without_tag(block));
   if (known.bytes == 0) invalid_free(block, known.what.why);
   return known.bytes;
 }
 
 void* resize(void* block, std::size_t size_bytes) noexcept {
-  if constexpr (chosen_profile::keeps_states) expect_block(block);
+  if constexpr (chosen_profile.keeps_states) expect_block(block);
   const size_class class_index = small_class_of(without_tag(block));
   if (class_index != no_class && (is_worth_keeping(usable_bytes_of(class_index), size_bytes) ||
                                   (is_small(size_bytes) && class_for(size_bytes) == class_index))) {

@@ -84,7 +84,7 @@ bool may_grow_alone() noexcept {
 /// shard they may not: its stock would have one lock too, as the space has. Where pages are hidden,
 /// the stock saves the system calls for the one behind the block.
 bool are_stocked(std::size_t slices) noexcept {
-  return slices <= large_stock::most_slices && (chosen_profile::guards_large || shard_count() > 1);
+  return slices <= large_stock::most_slices && (chosen_profile.guards_large || shard_count() > 1);
 }
 
 /// Returns: a span of as many slices that waited, or with a gap behind them, or nullptr.
@@ -119,7 +119,7 @@ span* ready_for(span* waited, std::size_t bytes) noexcept {
 
 /// Returns: whether a span that waited reads as zero. Reports one that was written to.
 bool is_zero_after_wait(const span& waited) noexcept {
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     expect_unwritten(waited);
     return true;
   }
@@ -187,7 +187,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   new_span->large.usable_bytes = bytes;
   new_span->large.grows = false;
   // Not if it was stocked: then its pages are worth keeping.
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     new_span->large.is_fresh = clean;
     new_span->large.hidden = os::hidden_by::nothing;
   }
@@ -220,7 +220,7 @@ void hand_over(span& block) noexcept {
 void release_large(span& block, bool clean) noexcept {
   if (!close_large(block)) return;
   note_freed(the_space.begin_of(block));
-  if constexpr (chosen_profile::quarantines) {
+  if constexpr (chosen_profile.quarantines) {
     stop_growing(block);
     block.large.is_fresh = block.large.is_fresh || clean;
     hold_back_large(block);

@@ -49,7 +49,7 @@ void give_to_space(span& freed, bool clean) noexcept {
 }
 
 bool is_behind_large(const void* address) noexcept {
-  if constexpr (!chosen_profile::guards_large) return false;
+  if constexpr (!chosen_profile.guards_large) return false;
   const span* const block = the_space.holds(address) ? large_block_around(address) : nullptr;
   if (block == nullptr || block->behind == os::hidden_by::nothing) return false;
   const auto offset = reinterpret_cast<std::uintptr_t>(address) -

@@ -13,11 +13,11 @@ namespace heapwise::detail {
 
 /// Up to this many slices more than a block needs are behind it, so that nobody can say where the
 /// next block begins.
-inline constexpr std::size_t most_gap_slices = chosen_profile::guards_large ? 1 : 0;
+inline constexpr std::size_t most_gap_slices = chosen_profile.guards_large ? 1 : 0;
 
 /// Returns: the bytes that a large block needs behind it.
 [[nodiscard]] inline std::size_t large_guard_bytes() noexcept {
-  return chosen_profile::guards_large ? os::page_bytes() : 0;
+  return chosen_profile.guards_large ? os::page_bytes() : 0;
 }
 
 /// Returns: the bytes that are hidden behind a block while it is guarded: the rest of the slice
@@ -36,11 +36,11 @@ void hide_pages_behind(span& block) noexcept;
 [[nodiscard]] bool show_pages_behind(span& block) noexcept;
 
 inline void raise_guard(span& block) noexcept {
-  if constexpr (chosen_profile::guards_large) hide_pages_behind(block);
+  if constexpr (chosen_profile.guards_large) hide_pages_behind(block);
 }
 
 [[nodiscard]] inline bool lower_guard(span& block) noexcept {
-  if constexpr (chosen_profile::guards_large) return show_pages_behind(block);
+  if constexpr (chosen_profile.guards_large) return show_pages_behind(block);
   return true;
 }
 

@@ -24,7 +24,7 @@ class alignas(cache_line_bytes) large_stock {
   /// Longer blocks are not kept: to touch them costs more than any lock. 1 MiB, and slices for what
   /// is hidden behind it.
   static constexpr std::size_t most_slices =
-      chosen_profile::guards_large ? 17 + most_gap_slices : 16;
+      chosen_profile.guards_large ? 17 + most_gap_slices : 16;
 
   /// Returns: a span of this length that was kept, or nullptr. Its pages are not zero.
   /// Requires: 0 < slices <= most_slices.

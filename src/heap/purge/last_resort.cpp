@@ -16,7 +16,7 @@ void free_what_waits() noexcept {
   trim_bins();
   trim_bins(); // the first finds what was not used lately, the second takes all
   drop_spares();
-  if constexpr (chosen_profile::quarantines) release_held_large();
+  if constexpr (chosen_profile.quarantines) release_held_large();
   for (int twice = 0; twice < 2; ++twice) { // as the bins
     trim_large_stocks();
     trim_batches();

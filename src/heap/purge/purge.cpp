@@ -66,7 +66,7 @@ std::size_t purge_if_untouched(span& slice, size_class class_index) noexcept {
 
 std::size_t purgeable_bytes() noexcept {
   std::size_t held = 0;
-  if constexpr (chosen_profile::quarantines) held = resident_held_bytes();
+  if constexpr (chosen_profile.quarantines) held = resident_held_bytes();
   return held + the_space.dirty_bytes() + free_bytes_in_spans() + stocked_bytes() +
          idle_cached_bytes() + the_mixed_spans.free_bytes() + stocked_large_bytes() +
          unused_batch_bytes();

@@ -79,7 +79,7 @@ std::size_t give_back_old() noexcept {
   the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
-  if constexpr (chosen_profile::quarantines) purge_held_large();
+  if constexpr (chosen_profile.quarantines) purge_held_large();
   trim_large_stocks();
   trim_bins();
   const std::size_t purged = trim_batches() + purge_spans(false) + the_space.purge(old_age);

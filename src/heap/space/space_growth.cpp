@@ -34,7 +34,7 @@ constexpr std::size_t gap_part = 64;
 /// Returns: bytes to leave out in front of a table: an address in the slices does not tell where
 /// the table is. 0 in profiles that have the tables side by side.
 std::size_t random_gap(std::size_t slices) noexcept {
-  if (!chosen_profile::scatters_tables || os::addresses_are_fixed()) return 0;
+  if (!chosen_profile.scatters_tables || os::addresses_are_fixed()) return 0;
   return os::random_word() % (slices / gap_part + 1) * slice_bytes;
 }
 
