@@ -9,6 +9,7 @@ from statistics import median
 from heapwise.analysis.rare_words import rare_share, rare_words, unseen
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence
+from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.judged_limits import OF_MALLOC, WHOLE, Judged, judge_limits, sides
 from heapwise.model import GateOptions, GateResult, GateRow, GateVerdict, Trust, location_of
 from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
@@ -29,6 +30,8 @@ NAMES = {
 
 PLURAL = {"instructions", *OF_MALLOC}
 
+TIMES = ("time", "cpu_time")
+
 OF_NOISE = {"V5", "V9"}
 """Checks of trust that say that the base differs from itself, or that ratios drift."""
 
@@ -41,8 +44,9 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     if gate is None:
         return None
     base, new = sides(evidence)
+    fixed = next((why for setup in evidence.tried if (why := fixed_time(evidence, setup))), "")
     rows = [
-        _Wording(one, base, new, _objection(trust, one.decision.verdict), gate).row()
+        _Wording(one, base, new, _objection(trust, one.decision.verdict), gate, fixed).row()
         for one in judge_limits(evidence, ended=True)
     ]
     run, verdict = evidence.stored.run, _worst(rows)
@@ -103,18 +107,21 @@ def _worst(rows: list[GateRow]) -> GateVerdict:
 
 @dataclass(frozen=True)
 class _Wording:
-    """One metric, in words. objection: a check of trust that failed, "" without one."""
+    """One metric, in words. objection: a check of trust that failed, "" without one. fixed: why the
+    program may run for a fixed time, in which a slower build does less."""
 
     judged: Judged
     base: str
     new: str
     objection: str
     gate: GateOptions
+    fixed: str
 
     def row(self) -> GateRow:
         one, decision = self.judged, self.judged.decision
         found, timed = decision.change, self.judged.counts is None
-        verdict: GateVerdict = "cannot tell" if timed and self.objection else decision.verdict
+        doubted = (timed and self.objection) or self._is_fixed
+        verdict: GateVerdict = "cannot tell" if doubted else decision.verdict
         if found is not None:
             shift, low, high = (
                 None if end is None else end - 1 for end in (found.ratio, found.low, found.high)
@@ -148,6 +155,11 @@ class _Wording:
         decision = self.judged.decision
         if self.objection:
             return f"{self._name} cannot be told: {self.objection}"
+        if self._is_fixed:
+            return (
+                f"{self._name} cannot be told: the program may run for a fixed time, in which a "
+                f"slower build does less: {self.fixed}. Measure a fixed amount of work"
+            )
         if decision.verdict == "fine" and decision.change is not None:
             return (
                 f"{self._name} {self._are} fine: {_ends(decision.change)}, {self._limit}"
@@ -161,6 +173,12 @@ class _Wording:
                 f"confirmed in {counted(decision.change.n, 'fresh round')}"
             )
         return self._untold(decision)
+
+    @property
+    def _is_fixed(self) -> bool:
+        """A regression is one all the same."""
+        fine = self.judged.decision.verdict == "fine"
+        return bool(self.fixed) and fine and self.judged.metric in TIMES
 
     def _rarely(self, decision: Decision, rare: RareRuns) -> str:
         typical = f"the typical run {_ends(decision.change)}" if decision.change else ""

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from heapwise.analysis import gate
 from heapwise.analysis.gate import gate_result
 from heapwise.evidence import Evidence
 from heapwise.model import Check, GateResult, Trust
@@ -58,3 +59,14 @@ def test_a_sentence_says_how_much_with_interval_and_limit() -> None:
 def test_only_the_run_of_a_gate_has_a_gate_result() -> None:
     stored = stored_run(replace(GATE, limit=None), np.random.default_rng(1))
     assert gate_result(Evidence(stored), Trust("good", [])) is None
+
+
+@pytest.mark.parametrize(("effect", "verdict"), [(0.0, "cannot tell"), (0.2, "regressed")])
+def test_a_program_that_runs_for_a_fixed_time_is_not_fine(
+    monkeypatch: pytest.MonkeyPatch, effect: float, verdict: str
+) -> None:
+    """A slower build ends after the same time, and has done less."""
+    monkeypatch.setattr(gate, "fixed_time", lambda evidence, setup: "two counts differ")
+    [row] = judged(effect).rows
+    assert row.verdict == verdict
+    assert ("may run for a fixed time" in row.sentence) == (verdict == "cannot tell")
