@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from heapwise.analysis import analyse
-from heapwise.analysis.attacks import attack_tables
 from heapwise.analysis.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.store import find_store, read_run
+from heapwise.study.attacks.attack_tables import attack_tables
 from heapwise.trust import check_run
 from workshop.agreement import agreement
 from workshop.aims import goal_line, goals, losses

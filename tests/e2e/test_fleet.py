@@ -18,7 +18,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from fleet_faults.journals import Journals
 
 ROOT = Path(__file__).resolve().parents[2]

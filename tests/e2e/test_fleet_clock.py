@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from fleet_faults.journals import Journals
 from fleet_faults.jumping_clock import JumpingClock
+
 from heapwise.store import read_run
 
 HOUR_S = 3600

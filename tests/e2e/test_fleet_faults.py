@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from fleet_faults.campaign import strike_fleet
 from fleet_faults.machines import why_not
 

@@ -16,7 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
 from fleet_faults.machines import Machines, why_not
 
 SLOW_PIPE = Path(__file__).resolve().parents[1] / "data/slow_pipe.py"

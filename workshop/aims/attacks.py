@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from heapwise.analysis.attacks import AttackTable
 from heapwise.model import Fate, name_with_peer, short_name
-from heapwise.wording.attacks import fate_words
+from heapwise.study.attacks.attack_tables import AttackTable
+from heapwise.study.attacks.words import fate_words
 from heapwise.wording.names import spaced
 
 HARDENED = name_with_peer("malloc", "heapwise-hardened")

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from heapwise.analysis.verdict import Figure, kept
+from heapwise.document.markdown import table
 from heapwise.evidence import Evidence
 from heapwise.model import Row
 from heapwise.report import View
 from heapwise.report.formats import find_formats
 from heapwise.report.pages.machine import machine_table, title_of
-from heapwise.report.pages.markdown import table
 from heapwise.store import read_run
 from heapwise.wording.numbers import ends
 from workshop.questions.ask import Asked

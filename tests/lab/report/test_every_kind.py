@@ -27,6 +27,9 @@ from heapwise.study.attacks.price import price_text
 
 GOLDEN = Path(__file__).resolve().parents[2] / "data" / "told"
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+DATA = re.compile(r"[A-Za-z0-9+/=]{200,}")
+"""Of a page: the samples, compressed."""
+
 AROUND = re.compile(r"<style>.*?</style>|<script>.*?</script>", re.DOTALL)
 
 

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from collector_faults import PROGRAMS, End, FaultProgram, filter_of, repeat, run
 
 ROOT = Path(__file__).resolve().parents[3]

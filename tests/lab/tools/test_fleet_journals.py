@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from fleet_faults.journals import Journals, Lost
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.attacks import Attack, AttackTable
 from heapwise.model import Fate, name_with_peer
+from heapwise.study.attacks.attack_tables import Attack, AttackTable
 from workshop.aims.attacks import HARDENED, shortcomings
 
 OTHER = name_with_peer("malloc", "other")
