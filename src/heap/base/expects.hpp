@@ -2,6 +2,7 @@
 // which a heap with one of its locks held cannot serve.
 #pragma once
 
+#include <concepts>
 #include <cstdlib>
 #include <string_view>
 
@@ -16,6 +17,11 @@ enum class strength {
   expensive, // all that a bin knows is compared with its spans: -DHEAPWISE_HEAP_CHECKS=2
 };
 
+// Tests that look inside say what the library says.
+#ifndef HEAPWISE_HEAP_CHECKS
+#define HEAPWISE_HEAP_CHECKS 0
+#endif
+
 /// What this library was built with.
 inline constexpr auto checks = static_cast<strength>(HEAPWISE_HEAP_CHECKS);
 
@@ -29,10 +35,25 @@ inline constexpr auto checks = static_cast<strength>(HEAPWISE_HEAP_CHECKS);
 }
 
 /// Effects: ends the process if a condition does not hold that this build checks.
-HEAPWISE_ALWAYS_INLINE void expects(bool holds, std::string_view invariant) noexcept {
+HEAPWISE_ALWAYS_INLINE constexpr void expects(bool holds, std::string_view invariant) noexcept {
   if constexpr (checks >= strength::cheap) {
     if (!holds) [[unlikely]]
       report_broken(invariant);
+  }
+}
+
+/// Effects: the same for a condition that is a function, which only a build that checks calls: for
+/// those that read an atomic or call a function, which others would do for nothing.
+template <std::predicate Holds>
+HEAPWISE_ALWAYS_INLINE constexpr void expects(Holds holds, std::string_view invariant) noexcept {
+  if constexpr (checks >= strength::cheap) expects(static_cast<bool>(holds()), invariant);
+}
+
+/// Effects: ends the process if no thread holds the lock that a function requires.
+template <class Lock>
+HEAPWISE_ALWAYS_INLINE void expects_held(const Lock& lock) noexcept {
+  if constexpr (requires { lock.is_locked(); }) { // the locks that count have no such function
+    expects([&] { return lock.is_locked(); }, "the lock that the function requires is held");
   }
 }
 

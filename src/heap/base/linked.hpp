@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "heap/base/expects.hpp"
+
 namespace heapwise::detail {
 
 /// Objects with a member `next`, the last one first. Thread safety: none.
@@ -14,7 +16,10 @@ class linked_stack {
   void push(T& more) noexcept { more.next = std::exchange(first_, &more); }
 
   /// Returns: the one that was pushed last. Requires: there is one.
-  T& pop() noexcept { return *std::exchange(first_, first_->next); }
+  T& pop() noexcept {
+    expects(!is_empty(), "what is popped has something to pop");
+    return *std::exchange(first_, first_->next);
+  }
 
   template <class Visit>
   void each(Visit visit) const noexcept {
@@ -38,7 +43,10 @@ class linked_queue {
   }
 
   /// Returns: the one that was pushed first. Requires: there is one.
-  T& pop() noexcept { return *std::exchange(first_, first_->next); }
+  T& pop() noexcept {
+    expects(!is_empty(), "what is popped has something to pop");
+    return *std::exchange(first_, first_->next);
+  }
 
   template <class Visit>
   void each(Visit visit) const noexcept {
@@ -66,6 +74,8 @@ class linked_list {
 
   /// Requires: it is in this list.
   void remove(T& listed) noexcept {
+    expects(listed.previous == nullptr ? first_ == &listed : listed.previous->next == &listed,
+            "what leaves a list is in it");
     (listed.previous == nullptr ? first_ : listed.previous->next) = listed.next;
     if (listed.next != nullptr) listed.next->previous = listed.previous;
   }

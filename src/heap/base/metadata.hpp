@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "os/os.hpp"
 
@@ -12,6 +13,7 @@ namespace heapwise::detail {
 
 /// Effects: as os::map. Requires: a size that is a multiple of the alignment.
 [[nodiscard]] inline void* map_metadata(std::size_t bytes, std::size_t alignment) noexcept {
+  expects(bytes % alignment == 0, "tables are as long as aligned");
   if constexpr (chosen_profile.scatters_tables) {
     const std::size_t all = bytes + 2 * alignment;
     auto* const begin = static_cast<std::byte*>(os::reserve(all, alignment));

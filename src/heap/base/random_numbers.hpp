@@ -8,6 +8,8 @@
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 
+#include "heap/base/expects.hpp"
+
 namespace heapwise::detail {
 
 /// Where the sequences of all threads begin. Written before the first thread asks.
@@ -45,6 +47,7 @@ inline std::uint64_t random_bits() noexcept {
 /// 0 < limit < 2^32.
 constexpr std::size_t by_upper_half(std::uint64_t random, std::size_t limit) noexcept {
   constexpr unsigned half_word = 32;
+  expects(0 < limit && limit >> half_word == 0, "a limit of random numbers has 32 bits");
   return (random >> half_word) * limit >> half_word;
 }
 constexpr std::size_t by_lower_half(std::uint64_t random, std::size_t limit) noexcept {
@@ -63,6 +66,7 @@ class small_numbers {
  public:
   /// Returns: a number below `limit`. Requires: 0 < limit <= 128.
   HEAPWISE_ALWAYS_INLINE std::size_t below(std::size_t limit) noexcept {
+    expects(0 < limit, "a number below 0 is not asked for");
     if (left_ == 0) {
       fraction_ = random_bits();
       left_ = numbers_of_a_word;

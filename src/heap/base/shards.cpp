@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/options.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
@@ -60,6 +61,8 @@ std::uint8_t join_shard() noexcept {
 }
 
 void leave_shard(std::uint8_t shard) noexcept {
+  expects([&] { return threads_of_shard[shard].load(std::memory_order_relaxed) > 0; },
+          "a shard that a thread leaves has one");
   threads_of_shard[shard].fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -10,6 +10,8 @@
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
+#include "heap/base/expects.hpp"
+
 namespace heapwise::detail::zeros {
 
 /// A block of at most this many bytes takes the same steps whatever its size is: sizes come up at
@@ -57,6 +59,7 @@ HEAPWISE_ALWAYS_INLINE void cover_short(std::size_t bytes, Visit visit) noexcept
 /// to it.
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool is_zero(const std::byte* begin,
                                                   std::size_t bytes) noexcept {
+  expects(bytes >= granule_bytes && bytes % granule_bytes == 0, "granules are compared with zero");
   steps::words any{};
   if (bytes <= short_bytes) {
     steps::cover_short(bytes, [&](std::size_t offset) { any |= steps::load(begin + offset); });
@@ -71,6 +74,7 @@ HEAPWISE_ALWAYS_INLINE void cover_short(std::size_t bytes, Visit visit) noexcept
 
 /// Effects: all bytes are 0. Requires: as is_zero, and at most short_bytes.
 HEAPWISE_ALWAYS_INLINE void clear_short(std::byte* begin, std::size_t bytes) noexcept {
+  expects(granule_bytes <= bytes && bytes <= short_bytes, "a short block is cleared");
   steps::cover_short(bytes, [&](std::size_t offset) { steps::clear(begin + offset); });
 }
 

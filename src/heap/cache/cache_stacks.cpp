@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/upcalls.hpp"
@@ -27,7 +28,8 @@ std::size_t shard_of(heap_cache& cache) noexcept { return all_of(cache).shard; }
 constexpr std::size_t shuffled_group = chosen_profile.clears ? SIZE_MAX : 8;
 
 /// Requires: there is one.
-batch* batch_of(const heap_cache& cache, size_class class_index) noexcept {
+batch* batch_of(heap_cache& cache, size_class class_index) noexcept {
+  expects(has_batch(cache, class_index), "the stack of the class is a batch");
   return reinterpret_cast<batch*>(cache.ends[class_index] - class_table[class_index].batch) - 1;
 }
 
@@ -42,6 +44,7 @@ std::size_t height_of_stack(heap_cache& cache, size_class class_index) noexcept 
 
 /// Requires: the batch in use is as full as the spare one is empty, or the other way round.
 void change_batches(heap_cache& cache, size_class class_index) noexcept {
+  expects(cache.spares[class_index] != nullptr, "there is a spare batch to change to");
   batch* const used = batch_of(cache, class_index);
   const bool was_full =
       std::exchange(cache.spare_is_full[class_index], !cache.spare_is_full[class_index]);
@@ -65,6 +68,7 @@ bool grow(heap_cache& cache, size_class class_index) noexcept {
 /// Effects: counts a call of the bin. The short stack has one place more, or the class has a batch
 /// from now on. Requires: a short stack.
 void count_bin_call(heap_cache& cache, size_class class_index) noexcept {
+  expects(!has_batch(cache, class_index), "calls are counted for a short stack");
   std::uint8_t& calls = all_of(cache).bin_calls[class_index];
   if (calls == short_stacks::most_bin_calls(class_index)) {
     static_cast<void>(grow(cache, class_index)); // without memory all remains as it is
@@ -80,6 +84,7 @@ void count_bin_call(heap_cache& cache, size_class class_index) noexcept {
 bool fill_short(heap_cache& cache, size_class class_index) noexcept {
   std::byte** const begin = begin_of_stack(cache, class_index);
   std::byte**& top = cache.tops[class_index];
+  expects(top == begin, "a short stack that is filled is empty");
   while (top != cache.ends[class_index]) {
     auto* const block = static_cast<std::byte*>(take_one_block(shard_of(cache), class_index));
     if (block == nullptr) break;
@@ -103,6 +108,7 @@ void make_room_short(heap_cache& cache, size_class class_index) noexcept {
 /// Effects: makes room in the batch in use. Requires: it is full. Returns: whether blocks leave the
 /// cache.
 bool make_room_in_batch(heap_cache& cache, size_class class_index) noexcept {
+  expects(cache.tops[class_index] == cache.ends[class_index], "the batch in use is full");
   batch*& spare = cache.spares[class_index];
   if (spare == nullptr && class_index != mixed_class) spare = new_batch(class_index);
   if (spare == nullptr) {
@@ -147,12 +153,15 @@ void put_back(std::byte* const* blocks, std::size_t count, size_class class_inde
 }
 
 bool make_stack(heap_cache& cache, size_class class_index) noexcept {
+  expects(!has_stack(cache, class_index), "a class has one stack");
   if (class_index == mixed_class) return grow(cache, class_index);
   cache.tops[class_index] = cache.ends[class_index] = all_of(cache).short_stack(class_index);
   return true;
 }
 
 bool fill(heap_cache& cache, size_class class_index) noexcept {
+  expects(has_stack(cache, class_index) && cache.tops[class_index][-1] == nullptr,
+          "a stack that is filled has no block");
   if (!has_batch(cache, class_index)) count_bin_call(cache, class_index);
   if (!has_batch(cache, class_index)) return fill_short(cache, class_index);
   if (cache.spare_is_full[class_index]) {
@@ -172,6 +181,7 @@ bool fill(heap_cache& cache, size_class class_index) noexcept {
 }
 
 void shuffle(heap_cache& cache, size_class class_index) noexcept {
+  expects(has_stack(cache, class_index), "there is a stack to shuffle");
   std::byte** const begin = begin_of_stack(cache, class_index);
   const std::size_t height = height_of_stack(cache, class_index);
   constexpr std::size_t most = shuffled_group;
@@ -184,6 +194,8 @@ void shuffle(heap_cache& cache, size_class class_index) noexcept {
 }
 
 void make_room(heap_cache& cache, size_class class_index) noexcept {
+  expects(has_stack(cache, class_index) && cache.tops[class_index] == cache.ends[class_index],
+          "room is made in a full stack");
   if (!has_batch(cache, class_index)) count_bin_call(cache, class_index);
   bool blocks_leave = true;
   if (!has_batch(cache, class_index)) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/cache/thread_cache.hpp"
@@ -55,6 +56,7 @@ void shuffle(heap_cache& cache, size_class class_index) noexcept;
 /// Returns: where the lowest block of the stack is, or comes to be. Requires: there is a stack.
 [[nodiscard]] inline std::byte** begin_of_stack(heap_cache& cache,
                                                 size_class class_index) noexcept {
+  expects([&] { return has_stack(cache, class_index); }, "there is a stack");
   return has_batch(cache, class_index) ? cache.ends[class_index] - class_table[class_index].batch
                                        : static_cast<thread_cache&>(cache).short_stack(class_index);
 }
@@ -65,6 +67,8 @@ void shuffle(heap_cache& cache, size_class class_index) noexcept;
 /// Requires: there is room.
 HEAPWISE_ALWAYS_INLINE void push_below(heap_cache& cache, std::byte* block, size_class class_index,
                                        std::uint64_t random) noexcept {
+  expects([&] { return cache.tops[class_index] != cache.ends[class_index]; },
+          "there is room for the block");
   std::byte** const end = cache.tops[class_index]++;
   std::byte** const begin = begin_of_stack(cache, class_index);
   if (end == begin) [[unlikely]] {
@@ -85,6 +89,7 @@ HEAPWISE_ALWAYS_INLINE void push(heap_cache& cache, std::byte* block, size_class
   if constexpr (chosen_profile.clears) {
     push_below(cache, block, class_index, random);
   } else {
+    expects(cache.tops[class_index] != cache.ends[class_index], "there is room for the block");
     *cache.tops[class_index]++ = block;
   }
 }

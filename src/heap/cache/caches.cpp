@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/no_memory.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/shards.hpp"
@@ -56,6 +57,7 @@ void use_no_cache() noexcept {
 void forgo_cache() noexcept { cache_in_use() = stand_in(no_later_cache); }
 
 heap_cache* take_cache() noexcept {
+  expects(cache_in_use() == &no_cache, "a thread takes one cache");
   if (!start_heap()) return nullptr;
   heap_cache* const adopted = adopt_cache();
   if (adopted == nullptr) return nullptr;

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/metadata.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
@@ -63,11 +64,13 @@ heap_cache* make_cache() noexcept {
 
 /// Requires: the lock.
 void count_idle(std::size_t more) noexcept {
+  expects_held(idle.lock);
   idle.bytes.store(idle.bytes.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
 /// Returns: a cache with blocks that was idle, or nullptr. Requires: the lock.
 heap_cache* pop_filled() noexcept {
+  expects_held(idle.lock);
   if (idle.filled_count == 0) return nullptr;
   const filled_cache last = idle.filled[--idle.filled_count];
   count_idle(std::size_t{0} - last.bytes);
@@ -76,6 +79,7 @@ heap_cache* pop_filled() noexcept {
 
 /// Returns: a cache that was idle, or nullptr. Requires: the lock.
 heap_cache* pop_idle() noexcept {
+  expects_held(idle.lock);
   if (heap_cache* const filled = pop_filled()) return filled;
   if (idle.emptied_count == 0) return nullptr;
   --idle.emptied_count;

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/metadata.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/cache/cache_stacks.hpp"
@@ -48,6 +49,16 @@ std::size_t count_held(heap_cache& cache, size_class class_index) noexcept {
   return held == nullptr ? 0 : held->held(class_index);
 }
 
+namespace {
+
+std::size_t count_held_of_all(heap_cache& cache) noexcept {
+  std::size_t blocks = 0;
+  for (size_class each = 1; each <= class_count; ++each) blocks += count_held(cache, each);
+  return blocks;
+}
+
+} // namespace
+
 void drop(quarantine*& held) noexcept {
   // A refusal leaves the pages mapped, of a process that has as many mappings as it may have.
   const bool refused = held != nullptr && !unmap_metadata(held, mapped_bytes(), os::page_bytes());
@@ -55,6 +66,9 @@ void drop(quarantine*& held) noexcept {
   held = nullptr;
 }
 
-void drop_quarantine(heap_cache& cache) noexcept { drop(quarantine_of(cache)); }
+void drop_quarantine(heap_cache& cache) noexcept {
+  expects([&] { return count_held_of_all(cache) == 0; }, "a quarantine that is dropped is empty");
+  drop(quarantine_of(cache));
+}
 
 } // namespace heapwise::detail

@@ -13,6 +13,8 @@
 #include "heapwise/detail/heap_cache.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
+#include "heap/base/expects.hpp"
+
 namespace heapwise::detail {
 
 namespace quarantine_halves {
@@ -64,6 +66,7 @@ class quarantine {
   /// nullptr. Requires: a class of blocks; at < places(class_index).
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::byte* exchange(std::byte* block, size_class class_index,
                                                            std::size_t at) noexcept {
+    expects(class_index != no_class && at < places(class_index), "the place is one of the class");
     std::byte** const first_half = blocks_ + quarantine_halves::begins[class_index];
     std::byte* const older = std::exchange(first_half[at], block);
     std::byte* oldest = nullptr;

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/metadata.hpp"
 #include "heap/base/sharing.hpp"
@@ -110,6 +111,7 @@ class alignas(cache_line_bytes) batch_memory {
 
   /// Returns: nullptr if another piece is needed. Requires: the lock.
   [[nodiscard]] batch* take_locked(std::size_t kind) noexcept {
+    expects_held(lock_);
     if (unused_batches* const from = with_unused_[kind].first(); from != nullptr) {
       batch& the_batch = from->stack.pop();
       if (from->stack.is_empty()) with_unused_[kind].remove(*from);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/central/bin_change.hpp"
@@ -36,15 +37,19 @@ bin& bin::of_shard(std::size_t shard, size_class class_index) noexcept {
 
 void bin::belong_to(std::uint8_t shard) noexcept {
   const std::lock_guard hold{lock_};
+  expects(spans_ == 0, "a bin that gets a shard has no span");
   shard_ = shard;
 }
 
 void bin::add_free(std::ptrdiff_t blocks) noexcept {
+  expects_held(lock_);
   // Not one read-modify-write: all writers hold the lock.
   free_blocks_.store(free_blocks() + static_cast<std::size_t>(blocks), std::memory_order_relaxed);
 }
 
 void bin::dissolve(span& empty, change& ongoing, size_class class_index) noexcept {
+  expects(empty.small.free_blocks == blocks_of_span(class_index) && spans_ > 0,
+          "a span that is dissolved is empty");
   lists_.remove(empty);
   add_free(-static_cast<std::ptrdiff_t>(blocks_of_span(class_index)));
   --spans_;
@@ -54,10 +59,12 @@ void bin::dissolve(span& empty, change& ongoing, size_class class_index) noexcep
 }
 
 void bin::dissolve_spare(change& ongoing, size_class class_index) noexcept {
+  expects(spare_ != nullptr, "there is a spare span to dissolve");
   dissolve(*std::exchange(spare_, nullptr), ongoing, class_index);
 }
 
 bool bin::let_go_sparsest(size_class class_index, std::size_t hole_bytes) noexcept {
+  expects(hole_bytes > 0, "a hole has bytes");
   // Locks of bins are only ever taken one by one, or all in order: this is a second one.
   if (!lock_.try_lock()) return false;
   change ongoing{*this, class_index, std::adopt_lock};
@@ -89,6 +96,8 @@ void bin::count_stocked(std::ptrdiff_t batches, size_class class_index) const no
 }
 
 batch* bin::take_stocked() noexcept {
+  expects_held(lock_);
+  expects(!stock_.is_empty(), "there is a batch to take");
   const std::uint32_t left = stocked_.load(std::memory_order_relaxed) - 1;
   stocked_.store(left, std::memory_order_relaxed);
   least_stocked_ = std::min(least_stocked_, left);

@@ -9,6 +9,7 @@
 #include <span>
 #include <type_traits>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sharing.hpp"
@@ -107,6 +108,7 @@ class alignas(cache_line_bytes) bin {
                             size_class class_index) noexcept;
   /// Returns: whether a batch in the stock has waited long enough. Requires: the lock.
   [[nodiscard]] bool has_ripe_batch() const noexcept {
+    expects_held(lock_);
     if constexpr (chosen_profile.keeps_states) {
       constexpr std::uint32_t quarantined = 2; // batches
       return stocked() > quarantined;

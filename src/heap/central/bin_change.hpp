@@ -26,7 +26,9 @@ class bin::change {
       : bin_{changed},
         class_{class_index},
         free_before_{changed.free_blocks_.load(std::memory_order_relaxed)},
-        stocked_before_{changed.stocked_.load(std::memory_order_relaxed)} {}
+        stocked_before_{changed.stocked_.load(std::memory_order_relaxed)} {
+    expects_held(changed.lock_);
+  }
 
   change(const change&) = delete;
   change& operator=(const change&) = delete;
@@ -50,7 +52,11 @@ class bin::change {
   }
 
   /// Requires: the span is not in the bin any more.
-  void give(span& dissolved) noexcept { dissolved_.push(dissolved); }
+  void give(span& dissolved) noexcept {
+    expects([&] { return dissolved.use.load(std::memory_order_relaxed) == slice_use::none; },
+            "a span that leaves is in no state");
+    dissolved_.push(dissolved);
+  }
 
  private:
   static bin& lock(bin& changed) noexcept {

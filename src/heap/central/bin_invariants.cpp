@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/base/expects.hpp"
 #include "heap/central/bin.hpp"
 #include "heap/central/bin_change.hpp"
 #include "heap/checks/span_guard.hpp"
@@ -9,6 +10,7 @@
 namespace heapwise::detail {
 
 bool bin::is_plausible(size_class class_index) const noexcept {
+  expects_held(lock_);
   const std::uint32_t blocks = blocks_of_span(class_index);
   const std::uint32_t stocked = stocked_.load(std::memory_order_relaxed);
   const bool spare_is_whole = spare_ == nullptr || spare_->small.free_blocks == blocks;
@@ -22,6 +24,7 @@ bool bin::is_sound(size_class class_index) noexcept {
 }
 
 bool bin::is_sound_locked(size_class class_index) const noexcept {
+  expects_held(lock_);
   const class_facts& facts = class_table[class_index];
   const std::uint32_t blocks = blocks_of_span(class_index);
   std::size_t spans = 0;

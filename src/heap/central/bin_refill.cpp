@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heap/base/address_runs.hpp"
+#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/upcalls.hpp"
@@ -51,6 +52,8 @@ void use_pages(span& home, std::uint32_t first, std::uint32_t count,
 } // namespace
 
 span* bin::make_span(size_class class_index) noexcept {
+  expects_held(lock_);
+  expects(class_index != no_class && class_index <= class_count, "a span has blocks of a class");
   const class_facts& facts = class_table[class_index];
   bool clean = false;
   span* const new_span = the_space.take(facts.slices, 1, clean);
@@ -88,6 +91,7 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
   std::byte* const begin = the_space.begin_of(from);
   expects(from.class_index == class_index && from.small.free_blocks > 0,
           "the span has free blocks of the class");
+  expects(wanted > 0, "blocks are wanted");
   if (&from == spare_) spare_ = nullptr;
   from.touched = 1;
   from.mark.written();
@@ -123,6 +127,8 @@ std::uint32_t bin::take_from_spans(std::byte** top, std::uint32_t wanted,
 
 std::uint32_t bin::refill_locked(batch*& loaded, size_class class_index, std::uint32_t most,
                                  bool may_grow) noexcept {
+  expects_held(lock_);
+  expects(loaded != nullptr && most > 0, "a batch is filled with blocks");
   const std::uint32_t whole = class_table[class_index].batch;
   const std::uint32_t wanted = std::min(most, whole);
   if (has_ripe_batch()) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/upcalls.hpp"
@@ -48,6 +49,7 @@ constexpr std::uint8_t list_of(std::uint32_t hole) noexcept {
 } // namespace
 
 void mixed_spans::place(span& member, std::uint32_t longest_hole) noexcept {
+  expects(longest_hole <= granules, "a hole is not longer than the span");
   member.mixed.longest_hole = static_cast<std::uint16_t>(longest_hole);
   const std::uint8_t fitting = longest_hole == 0 ? unlisted : list_of(longest_hole);
   if (member.mixed.list == fitting) return;
@@ -64,6 +66,7 @@ void mixed_spans::remove(span& member) noexcept {
 }
 
 void mixed_spans::count_free(span& of_span, std::ptrdiff_t more) noexcept {
+  expects_held(lock_);
   of_span.mixed.free_granules += static_cast<std::uint32_t>(more);
   // Not one read-modify-write: all writers hold the lock.
   free_granules_.store(
@@ -76,6 +79,8 @@ size_class mixed_spans::class_of_block(const void* block) const noexcept {
 }
 
 void mixed_spans::adopt(span& sparse, size_class class_index) noexcept {
+  expects(sparse.slices == 1 && sparse.class_index == class_index,
+          "a mixed span has one slice, and had blocks of the class");
   const std::uint32_t size = granules_of(class_index);
   const class_facts& facts = class_table[class_index];
   std::byte* const begin = the_space.begin_of(sparse);
@@ -118,6 +123,7 @@ void mixed_spans::adopt(span& sparse, size_class class_index) noexcept {
 
 std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wanted,
                                size_class class_index) noexcept {
+  expects_held(lock_);
   const std::uint32_t size = granules_of(class_index);
   const std::uint32_t alignment = alignment_of(class_index);
   std::byte* const begin = the_space.begin_of(from);
@@ -148,6 +154,7 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
 }
 
 void mixed_spans::cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept {
+  expects(first < end && end <= granules, "granules of the span are cut off");
   from.free_map.clear_run(first, end - first);
   count_free(from, -static_cast<std::ptrdiff_t>(end - first));
   const std::size_t page = os::page_bytes() / granule_bytes;

@@ -1,5 +1,7 @@
 #include "heap/central/span_lists.hpp"
 
+#include "heap/base/expects.hpp"
+
 namespace heapwise::detail {
 
 void span_lists::place(span& member, std::uint32_t blocks) noexcept {
@@ -14,6 +16,7 @@ void span_lists::place(span& member, std::uint32_t blocks) noexcept {
 }
 
 void span_lists::remove(span& member) noexcept {
+  expects(member.small.fullness <= unlisted, "a span is in one of the lists, or in none");
   if (member.small.fullness == unlisted) return;
   lists_[member.small.fullness].remove(member);
   if (lists_[member.small.fullness].first() == nullptr) occupied_ &= ~(1U << member.small.fullness);

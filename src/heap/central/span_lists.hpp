@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/space/span.hpp"
 
@@ -27,6 +28,7 @@ class span_lists {
   }
   /// Returns: the list where the span belongs.
   [[nodiscard]] static std::uint8_t list_of(const span& some, std::uint32_t blocks) noexcept {
+    expects(some.small.free_blocks <= blocks, "a span has no more free blocks than blocks");
     const std::uint32_t used = blocks - some.small.free_blocks;
     return some.small.free_blocks == 0 ? unlisted
                                        : static_cast<std::uint8_t>(used * count / blocks);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
@@ -29,6 +30,7 @@ constexpr std::size_t usable_bytes_of(size_class class_index) noexcept {
 /// Returns: the class for a request in this profile. Requires: at most max_small_bytes together
 /// with a canary.
 constexpr size_class class_for(std::size_t size_bytes) noexcept {
+  expects(size_bytes <= max_small_bytes - canary_bytes, "a class has blocks of this size");
   return static_cast<size_class>(class_of(size_bytes + canary_bytes));
 }
 
@@ -109,6 +111,7 @@ inline constexpr std::uint8_t freed = 0xff;
 /// block in use, and a canary that was overwritten. Faults if the address that the user gave has
 /// not the block's tag. Requires: an address in a span of the class.
 HEAPWISE_ALWAYS_INLINE void free(const std::byte* address, size_class class_index) noexcept {
+  expects(class_index != no_class, "the block has a class");
   const std::byte* const block = without_tag(address);
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   std::uint8_t seen = 0;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/options.hpp"
 #include "heap/space/space.hpp"
 #include "heapwise/detail/size_classes.hpp"
@@ -64,6 +65,7 @@ void refuse(const char* reason) noexcept {
 
 void start_call_sites() noexcept {
   if (!the_options.call_sites || the_facts.sites != nullptr) return;
+  expects([] { return the_space.reserved_bytes() > 0; }, "the space has started");
   the_facts.code = os::own_code();
   if (!the_facts.code.holds(reinterpret_cast<const void*>(start_call_sites))) {
     return refuse(

@@ -1,5 +1,6 @@
 #include "heap/checks/guarded_pages.hpp"
 
+#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/options.hpp"
 #include "heap/base/random_numbers.hpp"
@@ -77,6 +78,7 @@ void* guarded_pages::take(size_class class_index) noexcept {
 }
 
 std::size_t guarded_pages::bytes_of(const void* address) const noexcept {
+  expects(holds(address), "the address is in guarded pages");
   const guarded_block& block = blocks_[slot_of(address)];
   // Acquire: pairs with the release in `take`. The length was written before.
   const bool is_live = block.state.load(std::memory_order_acquire) == guarded_block::live;
@@ -84,6 +86,7 @@ std::size_t guarded_pages::bytes_of(const void* address) const noexcept {
 }
 
 std::optional<invalid> guarded_pages::fault_of(const void* address) const noexcept {
+  expects(holds(address), "the address is in guarded pages");
   if (bytes_of(address) != 0) return {};
   const guarded_block& block = blocks_[slot_of(address)];
   // Acquire: pairs with the release in `release`, so that a report sees who freed it.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heapwise/detail/config.hpp"
@@ -53,6 +54,7 @@ class guarded_pages {
   /// Returns: the heap of its own that a block in use belongs to, or nullptr. Requires:
   /// holds(block).
   [[nodiscard]] owned_blocks* owner_of(const void* block) const noexcept {
+    expects(holds(block), "the address is in guarded pages");
     return around(block).owner.load(std::memory_order_relaxed);
   }
 
@@ -76,6 +78,7 @@ class guarded_pages {
   /// Returns: the slot that an address belongs to; one in a gap, to the slot before. Requires:
   /// holds(address).
   [[nodiscard]] const guarded_block& around(const void* address) const noexcept {
+    expects(holds(address), "the address is in guarded pages");
     return blocks_[slot_of(address)];
   }
   /// Returns: the first byte of the block of that slot.

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "heap/base/expects.hpp"
 #include "heap/checks/guard_pages.hpp"
 #include "os/os.hpp"
 
@@ -33,6 +34,8 @@ void hide_end(span& hidden) noexcept {
 }
 
 void give_with_end(span& empty) noexcept {
+  expects([&] { return empty.use.load(std::memory_order_relaxed) != slice_use::small; },
+          "the span is in no bin");
   count_of(empty).fetch_sub(1, std::memory_order_relaxed);
   if (!span_guards.reveal(end_of(empty), span_guard_bytes, empty.behind))
     return the_space.retire(empty);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/cache/caches.hpp"
@@ -45,6 +46,8 @@ HEAPWISE_ALWAYS_INLINE bool is_quickly_aligned(std::size_t alignment) noexcept {
 /// Returns: the class of blocks for a request. Requires: `is_quickly_aligned`, and a small size.
 HEAPWISE_ALWAYS_INLINE size_class class_of_aligned(std::size_t size_bytes,
                                                    std::size_t alignment) noexcept {
+  expects(is_quickly_aligned(alignment) && size_bytes <= max_small_bytes - canary_bytes,
+          "a class has blocks of this size and alignment");
   std::size_t whole = size_bytes + canary_bytes;
   // All blocks of such an alignment are multiples of it. So the search begins further on.
   if constexpr (canary_bytes > 0) whole = (whole + alignment - 1) & ~(alignment - 1);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/no_memory.hpp"
@@ -92,6 +93,7 @@ void give(span& empty) noexcept {
 
 /// Effects: the span is one of this heap. Requires: the lock; nobody else knows of the span.
 void owned_blocks::adopt(span& new_span) noexcept {
+  expects_held(lock_);
   for (std::uint32_t each = 1; each < new_span.slices; ++each) {
     (&new_span)[each].slices = each;
     (&new_span)[each].use.store(slice_use::inside, std::memory_order_relaxed);

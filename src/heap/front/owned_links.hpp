@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
@@ -62,6 +63,7 @@ inline void erase(std::byte* block) noexcept {
 /// Effects: the block is in use. Where free blocks are cleared, one that was written to after it
 /// was freed is reported. Requires: a class of blocks; the block has no link; no lock is held.
 inline void use(std::byte* block, size_class class_index) noexcept {
+  expects(class_index != no_class, "the block has a class");
   if constexpr (chosen_profile.keeps_states) {
     std::atomic<std::uint8_t>& state = the_space.granule_class(block);
     if (chosen_profile.clears && state.load(std::memory_order_relaxed) == block_states::freed &&

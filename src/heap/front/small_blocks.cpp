@@ -1,5 +1,6 @@
 #include "heap/front/small_blocks.hpp"
 
+#include "heap/base/expects.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/base/upcalls.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 /// Returns: a block of a span of the class, or nullptr. Requires: the stack has no block.
 HEAPWISE_ALWAYS_INLINE void* refill_stack(size_class class_index) noexcept {
+  expects(class_index != no_class, "a block of a class is asked for");
   heap_cache* const cache = own_cache();
   const bool has_block = cache != nullptr && have_stack(*cache, class_index) &&
                          (cache->tops[class_index][-1] != nullptr || fill(*cache, class_index));
@@ -46,6 +48,7 @@ void* sample_or_refill(std::size_t wanted) noexcept {
 }
 
 void keep_slowly(std::byte* block, size_class class_index) noexcept {
+  expects(block != nullptr && class_index != no_class, "a block of a class is kept");
   heap_cache* const cache = own_cache();
   if constexpr (chosen_profile.quarantines) {
     if (cache != nullptr) block = hold_back(*cache, block, class_index);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/checks/block_states.hpp"
 #include "heap/space/space.hpp"
@@ -24,12 +25,14 @@ HEAPWISE_ALWAYS_INLINE void prefetch_next(const std::byte* next) noexcept {
 /// Effects: a free block gets a user. Returns: its address for the user. Requires: a free block of
 /// the class that nobody else can get.
 HEAPWISE_ALWAYS_INLINE void* hand_out(std::byte* block, size_class class_index) noexcept {
+  expects(block != nullptr && class_index != no_class, "a block of a class is handed out");
   if constexpr (chosen_profile.keeps_states) return block_states::use(block, class_index);
   return block;
 }
 
 /// Returns: the block on top of the stack, handed out. Requires: the stack has a block.
 HEAPWISE_ALWAYS_INLINE void* take_top(heap_cache& cache, size_class class_index) noexcept {
+  expects([&] { return cache.tops[class_index][-1] != nullptr; }, "the stack has a block");
   std::byte** const top = --cache.tops[class_index];
   if constexpr (chosen_profile.clears) prefetch_next(top[-1]);
   return hand_out(*top, class_index);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/options.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
@@ -162,6 +163,7 @@ void follow_options() noexcept {
 /// system is asked here it is not asked later: a program may forbid it after its first malloc.
 /// Requires: the lock, and that no other thread is in the heap yet.
 void start_guards() noexcept {
+  expects_held(starting);
   if constexpr (chosen_profile.samples_guards) {
     const bool samples = the_options.guard_every != 0;
     if (!samples && !chosen_profile.guards_large) return;
@@ -176,12 +178,14 @@ void start_guards() noexcept {
 /// Effects: the operators that are derived from others call the heap without a detour, if that
 /// makes no difference. Requires: the lock, and that the space has started.
 void choose_derived_operators() noexcept {
+  expects_held(starting);
   if (operators_are_replaced == nullptr || operators_are_replaced()) return;
   the_facts.derived = {.map = the_facts.map, .end_of_small = end_of_small_bytes};
 }
 
 /// Requires: the lock.
 bool start_locked() noexcept {
+  expects_held(starting);
   start_tags();
   if (!the_space.start()) {
     if (!std::exchange(said_no_memory, true)) say_no_memory();

@@ -109,8 +109,11 @@ span* take_with_gap(std::size_t slices, std::size_t alignment, bool& was_clean,
 }
 
 /// Returns: a span that waited, where nothing is hidden but what is behind `bytes`, or nullptr.
-/// Requires: `bytes` are whole pages. A span that waited comes from a stock, or is nullptr.
+/// Requires: `bytes` are whole pages if the profile hides those behind them. A span that waited
+/// comes from a stock, or is nullptr.
 span* ready_for(span* waited, std::size_t bytes) noexcept {
+  expects([&] { return !chosen_profile.guards_large || bytes % os::page_bytes() == 0; },
+          "a block before hidden pages has whole pages");
   if (waited == nullptr || waited->large.usable_bytes == bytes || lower_guard(*waited))
     return waited;
   the_space.retire(*waited);
@@ -213,6 +216,8 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
 }
 
 void hand_over(span& block) noexcept {
+  expects([&] { return block.use.load(std::memory_order_relaxed) == slice_use::large; },
+          "a large block is handed over");
   block.use.store(slice_use::none, std::memory_order_relaxed);
   count(block, std::uint64_t{0} - 1, std::size_t{0} - block.large.usable_bytes);
 }
@@ -265,6 +270,7 @@ span* make_growing(std::size_t size_bytes) noexcept {
 }
 
 const span* large_block_around(const void* address) noexcept {
+  expects([&] { return the_space.holds(address); }, "the space holds the address");
   const slice_index at = the_space.slice_of(address);
   for (slice_index before = 0; before <= at; ++before) {
     const span* const first = the_space.record(at - before);

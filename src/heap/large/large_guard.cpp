@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/base/expects.hpp"
 #include "heap/checks/guard_pages.hpp"
 #include "heap/large/large_blocks.hpp"
 #include "heap/space/space.hpp"
@@ -36,6 +37,8 @@ void hide_pages_behind(span& block) noexcept {
 }
 
 bool show_pages_behind(span& block) noexcept {
+  expects(block.large.usable_bytes <= block.slices * slice_bytes,
+          "the span has the slices of its bytes");
   const std::size_t bytes = hidden_bytes_behind(block);
   if (!large_guards.reveal(begin_of_hidden(block), bytes, block.behind)) return false;
   block.behind = os::hidden_by::nothing;

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/upcalls.hpp"
@@ -129,6 +130,8 @@ void purge_if_seen(span& held) noexcept {
 } // namespace
 
 void hold_back_large(span& freed) noexcept {
+  expects([&] { return freed.use.load(std::memory_order_relaxed) != slice_use::large; },
+          "a block that is held back is closed");
   large_quarantine& own = the_large_quarantines[freed.shard.load(std::memory_order_relaxed)];
   if (!is_hidden_when_free(freed)) {
     clear(freed);
@@ -143,6 +146,7 @@ void hold_back_large(span& freed) noexcept {
 }
 
 void expect_unwritten(const span& waited) noexcept {
+  expects(waited.large.hidden == os::hidden_by::nothing, "what is read is not hidden");
   std::byte* const begin = the_space.begin_of(waited);
   if (!zeros::is_zero(begin, waited.large.usable_bytes))
     end_by_fault(begin, invalid::written_when_free);

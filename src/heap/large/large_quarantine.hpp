@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/shards.hpp"
 #include "heap/base/sharing.hpp"
 #include "heap/space/span.hpp"
@@ -28,6 +29,7 @@ class held_spans {
 
   /// Requires: at most `longest` slices; !has_excess().
   void add(span& freed) noexcept {
+    expects(freed.slices <= longest && !has_excess(), "there is room for the block");
     spans_[count_++] = &freed;
     slices_.store(slices() + freed.slices, std::memory_order_relaxed);
   }
@@ -42,6 +44,7 @@ class held_spans {
 
   /// Returns: a span that it does not hold any more. Requires: at < older_half().
   [[nodiscard]] span& take(std::size_t at) noexcept {
+    expects(at < older_half(), "one of the older half leaves");
     span& left = *spans_[at];
     std::copy(spans_.begin() + at + 1, spans_.begin() + count_, spans_.begin() + at);
     --count_;

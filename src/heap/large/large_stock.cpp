@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 
+#include "heap/base/expects.hpp"
 #include "heap/large/large_guard.hpp"
 
 namespace heapwise::detail {
@@ -11,6 +12,7 @@ namespace heapwise::detail {
 constinit std::array<large_stock, most_shards> the_large_stocks;
 
 span* large_stock::pop(std::size_t slices) noexcept {
+  expects_held(lock_);
   linked_stack<detail::span>& spans = spans_[slices - 1];
   if (spans.is_empty()) return nullptr;
   const std::uint32_t left =
@@ -21,6 +23,7 @@ span* large_stock::pop(std::size_t slices) noexcept {
 }
 
 span* large_stock::take(std::size_t slices) noexcept {
+  expects(0 < slices && slices <= most_slices, "the stock has spans of this length");
   // Relaxed: a span that comes this moment serves the next request.
   if (kept_.load(std::memory_order_relaxed) < slices) return nullptr;
   const std::lock_guard hold{lock_};
@@ -28,6 +31,8 @@ span* large_stock::take(std::size_t slices) noexcept {
 }
 
 bool large_stock::keep(detail::span& freed) noexcept {
+  expects(0 < freed.slices && freed.slices <= most_slices && freed.pieces == 0,
+          "the stock keeps spans of this length that are in one piece");
   const std::lock_guard hold{lock_};
   const std::uint32_t kept = kept_.load(std::memory_order_relaxed);
   if (kept + freed.slices > most_kept) return false;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/shards.hpp"
@@ -43,6 +44,7 @@ class alignas(cache_line_bytes) large_stock {
   /// Effects: keeps the slice of a growing block that was freed, if none waits.
   /// Returns: whether it did. Requires: one slice, not a piece (span::pieces).
   [[nodiscard]] bool keep_to_grow(span& freed) noexcept {
+    expects(freed.slices == 1 && freed.pieces == 0, "a slice in one piece waits");
     span* none = nullptr;
     // Release: pairs with the acquire in take_to_grow.
     return to_grow_.compare_exchange_strong(none, &freed, std::memory_order_release,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/zeros.hpp"
 #include "heap/space/huge_pages.hpp"
 #include "os/os.hpp"
@@ -44,6 +45,7 @@ void give_back_or_write(std::byte* begin, std::size_t bytes) noexcept {
 } // namespace
 
 void clear_pages(std::byte* begin, std::size_t bytes) noexcept {
+  expects(bytes % slice_bytes == 0, "whole slices are cleared");
   if (bytes < worth_a_look_bytes) {
     std::memset(begin, 0, bytes);
     return;

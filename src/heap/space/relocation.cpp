@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "heap/base/expects.hpp"
 #include "heap/space/huge_pages.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "options/text.hpp"
@@ -135,6 +136,8 @@ mended mend(std::byte* begin, std::size_t bytes) noexcept {
 }
 
 void forget_pieces(span& record) noexcept {
+  expects([&] { return record.pieces <= pieces.load(std::memory_order_relaxed); },
+          "the pieces of a span are counted");
   pieces.fetch_sub(record.pieces, std::memory_order_relaxed);
   record.pieces = 0;
 }

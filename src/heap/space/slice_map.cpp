@@ -81,6 +81,7 @@ slice_index slice_map::find(std::size_t count, std::size_t alignment, std::size_
 /// Effects: `at` is behind the runs that begin in its group. Returns: as `find`.
 /// Requires: no free run begins in the group before `at`.
 slice_index slice_map::find_in_group(slice_index& at, std::size_t count) noexcept {
+  expects(count > 0 && at < slices_, "slices of the map are searched");
   group& searched = groups_[at / slices_of_a_group];
   const slice_index end = std::min(slices_, round_up(at + 1, slices_of_a_group));
   std::size_t longest = 0;
@@ -140,6 +141,7 @@ void slice_map::lower_aligned_bounds(slice_index run, slice_index freed) noexcep
 
 /// Effects: the bound of its group allows for the run. Requires: a free run begins there.
 void slice_map::raise_bound(slice_index run) noexcept {
+  expects(run < slices_, "a run is in the map");
   const slice_index limit = std::min(slices_, run + most_measured);
   const std::size_t length = next(true, run, limit) - run;
   std::uint32_t& longest = groups_[run / slices_of_a_group].longest;
@@ -161,6 +163,7 @@ void slice_map::mark_used(slice_index first, std::size_t count) noexcept {
 }
 
 void slice_map::mark_free(slice_index first, std::size_t count) noexcept {
+  expects(count > 0 && first + count <= slices_, "slices of the map are marked");
   each_word(used_, first, count, [&](slice_word& word, slice_word mask) {
     expects((word & mask) == mask, "slices that become free were used");
     word &= ~mask;

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/base/expects.hpp"
+
 namespace heapwise::detail {
 
 using slice_index = std::size_t;
@@ -23,6 +25,9 @@ constexpr std::size_t round_up(std::size_t value, std::size_t to) noexcept {
 /// Returns: how many bits of a word are set. Requires: they are set side by side.
 /// (std::popcount calls a function on processors of which no more is known than x86-64.)
 constexpr std::uint32_t count_run(slice_word run) noexcept {
+  expects(run == 0 || std::has_single_bit((run >> std::countr_zero(run)) + 1) || ~run == 0 ||
+              (run >> std::countr_zero(run)) == ~slice_word{0} >> std::countr_zero(run),
+          "the bits of a run are side by side");
   return run == 0 ? 0
                   : static_cast<std::uint32_t>(std::bit_width(run)) -
                         static_cast<std::uint32_t>(std::countr_zero(run));

@@ -137,6 +137,7 @@ std::size_t space::next_dirty_run(slice_index& first, slice_index end) noexcept 
 }
 
 void space::zero(const span& taken, std::size_t bytes) noexcept {
+  expects(bytes <= taken.slices * slice_bytes, "bytes of the span are cleared");
   const slice_index end = index_of(taken) + (bytes + slice_bytes - 1) / slice_bytes;
   for (slice_index at = index_of(taken); at < end;) {
     const std::size_t count = next_dirty_run(at, end);
@@ -194,6 +195,7 @@ relocated space::relocate(span& from, span& to) noexcept {
 }
 
 void space::retire(span& lost) noexcept {
+  expects(lost.slices > 0, "what is lost is a span");
   lost.use.store(slice_use::none, std::memory_order_relaxed);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/growing_table.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/base/sharing.hpp"
@@ -88,7 +89,11 @@ class space {
     return slice->slices <= at ? slice - slice->slices : slice;
   }
   /// Requires: a slice of a span that exists.
-  [[nodiscard]] span& span_at(const void* address) const noexcept { return *find_span(address); }
+  [[nodiscard]] span& span_at(const void* address) const noexcept {
+    span* const home = find_span(address);
+    expects(home != nullptr, "the address is in a span");
+    return *home;
+  }
   [[nodiscard]] span* record(slice_index slice) const noexcept {
     // Acquire: pairs with the release in commit_to and pass_over. The record is mapped.
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
@@ -109,6 +114,7 @@ class space {
 
   /// The class of the block of a mixed span that starts at a granule. Requires: allow_mixing().
   [[nodiscard]] std::atomic<std::uint8_t>& granule_class(const void* block) const noexcept {
+    expects(granule_classes_ != nullptr && holds(block), "granules of the space have classes");
     return granule_classes_[(reinterpret_cast<std::uintptr_t>(block) - base_) / granule_bytes];
   }
 

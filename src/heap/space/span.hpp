@@ -57,6 +57,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/base/expects.hpp"
 #include "heap/base/sharing.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
@@ -123,6 +124,7 @@ class block_map {
   /// all of them, in order. Requires: as many are set.
   template <class Take>
   void take_lowest(std::uint32_t count, Take take) noexcept {
+    expects([&] { return count <= this->count(bits); }, "as many bits are set as are taken");
     for (std::size_t word = 0; count > 0; ++word) {
       while (words_[word] == 0) ++word;
       std::uint64_t left = words_[word];
@@ -145,6 +147,7 @@ class block_map {
   template <class DrawWord, class Take>
   void take_scattered(std::uint32_t count, std::uint32_t limit, std::uint32_t first_word,
                       DrawWord draw_word, Take take) noexcept {
+    expects([&] { return count <= this->count(limit); }, "as many bits are set as are taken");
     for (std::uint32_t word = first_word; count > 0 && word * word_bits < limit; ++word) {
       take_chosen(count, word, draw_word(), take);
     }
@@ -281,6 +284,7 @@ struct span {
 
 /// Returns: the bits of `count` pages from `first` on. Requires: count > 0, all below 64.
 constexpr std::uint64_t page_bits(std::size_t first, std::size_t count) noexcept {
+  expects(count > 0 && first + count <= 64, "pages of a span have bits");
   return (~std::uint64_t{0} >> (64 - count)) << first;
 }
 
