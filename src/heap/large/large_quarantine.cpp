@@ -6,6 +6,7 @@
 
 #include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
+#include "heap/base/linked.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/upcalls.hpp"
 #include "heap/base/zeros.hpp"
@@ -66,13 +67,6 @@ void hide_block(span& freed) noexcept {
   freed.large.is_fresh = freed.large.is_fresh && freed.large.hidden != os::hidden_by::nothing;
 }
 
-/// Returns: a span that has to leave, or nullptr.
-template <std::uint32_t most_slices>
-span* take_excess(large_quarantine& from, held_spans<most_slices>& spans) noexcept {
-  const std::lock_guard hold{from.lock};
-  return spans.has_excess() ? &spans.take(random_below(spans.older_half())) : nullptr;
-}
-
 /// Effects: the slices of a hidden block go back to the space. If the system does not let them be
 /// used again, they stay out of use.
 void release_hidden(span& left) noexcept {
@@ -100,11 +94,14 @@ void hold_in(large_quarantine& home, held_spans<most_slices>& spans, span& freed
   freed.touched = touched;
   // Release: pairs with the acquire in large_block_around. How it is hidden was written before.
   freed.use.store(slice_use::held, std::memory_order_release);
+  linked_stack<span> excess;
   {
+    // One hold of the lock: no other thread finds more spans than there is room for.
     const std::lock_guard hold{home.lock};
     spans.add(freed);
+    while (spans.has_excess()) excess.push(spans.take(random_below(spans.older_half())));
   }
-  while (span* const left = take_excess(home, spans)) release(*left);
+  while (!excess.is_empty()) release(excess.pop());
 }
 
 template <std::uint32_t most_slices, class Release>
