@@ -20,10 +20,6 @@ template <class Settings>
 struct variables {
   std::string_view prefix;
   std::span<const option<Settings>> options;
-
-  /// The prefix that options had in the version before, unless they are new. Empty: there was no
-  /// other.
-  std::string_view old_prefix = {};
 };
 
 /// A variable that is set. Its name is a prefix and the name of an option.
@@ -85,41 +81,6 @@ const option<Settings>* find_option(const variables<Settings>& known,
   return nullptr;
 }
 
-/// Returns: the first variable with this prefix that sets the option. Its name is empty if there is
-/// none.
-inline variable find_variable(std::string_view prefix, std::string_view option) noexcept {
-  for (const char* const* entry = os::environment(); *entry != nullptr; ++entry) {
-    const variable each = variable_of(*entry, prefix);
-    if (!each.name.empty() && each.option == option) return each;
-  }
-  return {};
-}
-
-template <class Settings>
-bool is_old_name(std::string_view entry, const variables<Settings>& known) noexcept {
-  if (known.old_prefix.empty()) return false;
-  const variable old = variable_of(entry, known.old_prefix);
-  const option<Settings>* const as = old.name.empty() ? nullptr : find_option(known, old.option);
-  return as != nullptr && as->has_old_name;
-}
-
-/// Effects: reads the options that are set under the old prefix alone, and names them in one line.
-template <class Settings>
-void read_old_names(const variables<Settings>& known, Settings& into) noexcept {
-  text line;
-  std::string_view separator = "heapwise: old names, which the next version will not read: ";
-  for (const option<Settings>& each : known.options) {
-    if (!each.has_old_name) continue;
-    const variable old = find_variable(known.old_prefix, each.name);
-    if (old.name.empty() || !find_variable(known.prefix, each.name).name.empty()) continue;
-    read_value(old, each, into);
-    line.add(separator).add(old.name);
-    separator = ", ";
-  }
-  if (line.view().empty()) return;
-  line.add(". Next: begin them with ").add(known.prefix).add("\n").write();
-}
-
 /// Effects: reads the options of a library into `into`, whose values stay where the environment
 /// says nothing. A variable that begins with the prefix and is unknown, or has a value that is not
 /// allowed, is reported in one line and ignored. Variables with other prefixes are not looked at.
@@ -127,18 +88,15 @@ template <class Settings>
 void read_environment(const variables<Settings>& known, Settings& into) noexcept {
   const char* const* entry = os::environment();
   if (entry == nullptr) return;
-  bool has_old_names = false;
   for (; *entry != nullptr; ++entry) {
     const variable each = variable_of(*entry, known.prefix);
-    if (each.name.empty()) {
-      has_old_names = has_old_names || is_old_name(*entry, known);
-    } else if (const option<Settings>* const as = find_option(known, each.option)) {
+    if (each.name.empty()) continue;
+    if (const option<Settings>* const as = find_option(known, each.option)) {
       read_value(each, *as, into);
     } else {
       refuse_name(each, known);
     }
   }
-  if (has_old_names) read_old_names(known, into);
 }
 
 } // namespace heapwise::detail

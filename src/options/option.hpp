@@ -18,8 +18,6 @@ struct option {
   bool (*read)(std::string_view value, Settings& into) noexcept;
 
   std::string_view allowed; ///< The allowed values, for people.
-
-  bool has_old_name = true; ///< False: it is newer than the prefix of its library.
 };
 
 /// Effects: reads a decimal number without a space, a plus sign or a unit.

@@ -74,29 +74,19 @@ constexpr option<options> known[] = {
     {"LIMIT_MIB", read_mib<&options::limit_bytes>, "a number of MiB above 0"},
     {.name = "SHARDS",
      .read = read_number<&options::shards, 1U, std::uint32_t{most_shards}>,
-     .allowed = "1 to 32",
-     .has_old_name = false},
-    {.name = "REPORT", .read = read_report, .allowed = "a path of a file", .has_old_name = false},
-    {.name = "HUGE_PAGES",
-     .read = read_huge_pages,
-     .allowed = "never, 0, 1 or always",
-     .has_old_name = false},
+     .allowed = "1 to 32"},
+    {.name = "REPORT", .read = read_report, .allowed = "a path of a file"},
+    {.name = "HUGE_PAGES", .read = read_huge_pages, .allowed = "never, 0, 1 or always"},
     {.name = "GUARD_EVERY",
      .read = read_number<&options::guard_every, 0U, longest_delay>,
-     .allowed = "a number of refills, or 0",
-     .has_old_name = false},
-    {.name = "DEEP_BINDING",
-     .read = read_switch<&options::deep_binding>,
-     .allowed = "0 or 1",
-     .has_old_name = false},
+     .allowed = "a number of refills, or 0"},
+    {.name = "DEEP_BINDING", .read = read_switch<&options::deep_binding>, .allowed = "0 or 1"},
     {.name = "CALL_SITES",
      .read = read_call_sites,
-     .allowed = "0, or 1 in the profiles guarded and hardened",
-     .has_old_name = false},
+     .allowed = "0, or 1 in the profiles guarded and hardened"},
 };
 
-constexpr variables<options> of_the_heap{
-    .prefix = "HEAPWISE_MALLOC_", .options = known, .old_prefix = "HEAPWISE_"};
+constexpr variables<options> of_the_heap{.prefix = "HEAPWISE_MALLOC_", .options = known};
 
 } // namespace
 

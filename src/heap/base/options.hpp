@@ -47,9 +47,8 @@ struct alignas(seal_alignment) options {
 /// Then they are sealed.
 extern options the_options;
 
-/// Effects: reads HEAPWISE_MALLOC_*, and the old names HEAPWISE_* of the same options. An unknown
-/// option or value is reported in one line, and the default stays. Returns: whether there is an
-/// environment.
+/// Effects: reads HEAPWISE_MALLOC_*. An unknown option or value is reported in one line, and the
+/// default stays. Returns: whether there is an environment.
 bool read_options() noexcept;
 
 } // namespace heapwise::detail

@@ -11,18 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 ALLOCATES = Path(__file__).parent / "allocates.c"
-PREFIX, OLD_PREFIX = "HEAPWISE_MALLOC_", "HEAPWISE_"
+PREFIX = "HEAPWISE_MALLOC_"
 PAGE = "heapwise malloc, profile "
-OLD = "heapwise: old names, which the next version will not read: "
-
-NEWER_THAN_THE_PREFIX = {
-    "SHARDS",
-    "REPORT",
-    "HUGE_PAGES",
-    "GUARD_EVERY",
-    "CALL_SITES",
-    "DEEP_BINDING",
-}
 
 LABORATORY = {
     "HEAPWISE_PAD": "x" * 4000,
@@ -74,8 +64,6 @@ def test_the_laboratory_takes_every_option_out_of_a_measured_program(
     prefixes = tuple(declared["environment_prefixes"])
     for name in names_of(heap, compiled):
         assert f"{PREFIX}{name}".startswith(prefixes)
-        has_old_name = name not in NEWER_THAN_THE_PREFIX
-        assert f"{OLD_PREFIX}{name}".startswith(prefixes) == has_old_name
     assert not any(name.startswith(prefixes) for name in LABORATORY)
 
 
@@ -97,22 +85,9 @@ def test_options_are_read_if_the_program_clears_its_environment_first(
     assert done.err.startswith(PAGE)
 
 
-def test_an_old_name_is_read_with_one_line_in_each_process(heap: Any, compiled: Any) -> None:
-    line = f"{OLD}HEAPWISE_STATS. Next: begin them with {PREFIX}\n"
-    done = heap.run(compiled(ALLOCATES), "with a child", HEAPWISE_STATS="1")
-    assert done.status == 0
-    child, own = done.err.split(line)[1:]
-    assert child.startswith(PAGE)
-    assert own.startswith(PAGE)
-    assert done.err.count("heapwise: ") == 2
-
-
-def test_a_new_name_wins_over_the_old_one_without_a_line(heap: Any, compiled: Any) -> None:
-    done = heap.run(compiled(ALLOCATES), HEAPWISE_STATS="1", HEAPWISE_MALLOC_STATS="0")
+def test_a_name_without_malloc_is_not_read(heap: Any, compiled: Any) -> None:
+    done = heap.run(compiled(ALLOCATES), HEAPWISE_STATS="1")
     assert (done.status, done.err) == (0, "")
-    done = heap.run(compiled(ALLOCATES), HEAPWISE_STATS="0", HEAPWISE_MALLOC_STATS="1")
-    assert done.err.startswith(PAGE)
-    assert "heapwise: " not in done.err
 
 
 WAYS_TO_GIVE_BACK = ["spans", "blocks", "cleared", "shorter"]

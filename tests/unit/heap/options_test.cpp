@@ -138,33 +138,22 @@ TEST_CASE("the heap does not read the variables of others") {
   }
 }
 
-TEST_CASE("the names without MALLOC are still read, with a line that says so") {
-  const ending how = with("HEAPWISE_STATS", "1", [](const options& now) { return now.stats; });
-  CHECK(how.exit_code == 0);
-  CHECK(how.error ==
-        "heapwise: old names, which the next version will not read: HEAPWISE_STATS. Next: begin "
-        "them with HEAPWISE_MALLOC_\n");
-}
-
-TEST_CASE("an option that is newer than the prefix has no old name") {
+TEST_CASE("a name without MALLOC is not read") {
+  CHECK(is_taken("HEAPWISE_STATS", "1", are_defaults));
   CHECK(is_taken("HEAPWISE_SHARDS", "7", are_defaults));
   CHECK(is_taken("HEAPWISE_SHARDS", "x", are_defaults));
 }
 
-TEST_CASE("the line is written once in a process, and not in its children") {
+TEST_CASE("a line is written once in a process, and not in its children") {
   const ending how = in_child([] {
-    ::setenv("HEAPWISE_PURGE_THREAD", "0", 1);
-    ::setenv("HEAPWISE_PURGE_DELAY_MS", "100", 1);
+    ::setenv("HEAPWISE_MALLOC_STATS", "2", 1);
     heapwise_free(heapwise_malloc(100));
-    if (the_options.purge_thread != purge_threads::none || the_options.purge_delay_ms != 100)
-      std::_Exit(1);
     const ending child = in_child([] { heapwise_free(heapwise_malloc(100)); });
     if (!child.error.empty()) std::_Exit(2);
   });
   CHECK(how.exit_code == 0);
   CHECK(how.error ==
-        "heapwise: old names, which the next version will not read: HEAPWISE_PURGE_THREAD, "
-        "HEAPWISE_PURGE_DELAY_MS. Next: begin them with HEAPWISE_MALLOC_\n");
+        "heapwise: HEAPWISE_MALLOC_STATS=2: no such value; it is ignored. Next: 0 or 1\n");
 }
 
 TEST_CASE("a value longer than a line is refused in a line") {

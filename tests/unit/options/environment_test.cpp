@@ -33,29 +33,26 @@ constexpr option<settings> known[] = {
 };
 
 constexpr variables<settings> of_a_library{.prefix = "TOY_MALLOC_", .options = known};
-constexpr variables<settings> renamed{
-    .prefix = "TOY_MALLOC_", .options = known, .old_prefix = "TOY_"};
 
 using entries = std::initializer_list<const char*>;
 
 /// Returns: how a process ends that reads an environment of these entries and wants these settings:
 /// with 0 if it gets them.
-ending reads(const variables<settings>& library, entries variables_set, const settings& wanted) {
+ending reads(entries variables_set, const settings& wanted) {
   return in_child([&] {
     const char* list[8] = {};
     std::size_t count = 0;
     for (const char* each : variables_set) list[count++] = each;
     ::environ = const_cast<char**>(list);
     settings now;
-    read_environment(library, now);
+    read_environment(of_a_library, now);
     ::_exit(now == wanted ? 0 : 1);
   });
 }
 
 /// Whether the settings are these after the entries were read, and standard error is `said`.
-bool gives(entries variables_set, const settings& wanted, const std::string& said = "",
-           const variables<settings>& library = of_a_library) {
-  const ending how = reads(library, variables_set, wanted);
+bool gives(entries variables_set, const settings& wanted, const std::string& said = "") {
+  const ending how = reads(variables_set, wanted);
   if (how.error != said) MESSAGE(how.error);
   return how.exit_code == 0 && how.error == said;
 }
@@ -66,11 +63,6 @@ std::string refused(const std::string& entry, const std::string& allowed) {
 
 std::string unknown(const std::string& entry) {
   return "heapwise: " + entry + ": no such option; it is ignored. Next: LOUD, HELPERS, LIMIT_MIB\n";
-}
-
-std::string old_names(const std::string& names) {
-  return "heapwise: old names, which the next version will not read: " + names +
-         ". Next: begin them with TOY_MALLOC_\n";
 }
 
 TEST_CASE("each option is read into its member, and the others keep their values") {
@@ -116,12 +108,10 @@ TEST_CASE("an unknown name with the library's prefix is refused with the names t
 }
 
 TEST_CASE("variables with other prefixes, and entries that are not variables, are passed over") {
-  for (const auto& library : {of_a_library, renamed}) {
-    CHECK(gives({"TOY_GC_LOUD=1", "TOY_STORE=/s", "TOY_=1", "TOY_MALLOC=1", "OTHER=TOY_MALLOC_X=1",
-                 "XTOY_MALLOC_LOUD=1"},
-                {}, "", library));
-    CHECK(gives({"TOY_MALLOC_LOUD", "", "=", "=TOY_MALLOC_LOUD=1", "TOY_LOUD"}, {}, "", library));
-  }
+  CHECK(gives({"TOY_GC_LOUD=1", "TOY_STORE=/s", "TOY_=1", "TOY_MALLOC=1", "OTHER=TOY_MALLOC_X=1",
+               "XTOY_MALLOC_LOUD=1"},
+              {}, ""));
+  CHECK(gives({"TOY_MALLOC_LOUD", "", "=", "=TOY_MALLOC_LOUD=1", "TOY_LOUD"}, {}, ""));
   CHECK(gives({"TOY_LOUD=1"}, {}));
 }
 
@@ -131,28 +121,11 @@ TEST_CASE("the line about a long name and a long value is whole") {
               unknown("TOY_MALLOC_" + std::string(89, 'n') + "=" + std::string(100, 'v'))));
 }
 
-TEST_CASE("old names are read, and named in one line") {
-  CHECK(gives({"TOY_LOUD=1"}, {.loud = true}, old_names("TOY_LOUD"), renamed));
-  CHECK(gives({"TOY_HELPERS=9", "TOY_LOUD=1", "TOY_LOUD=1"}, {.loud = true, .helpers = 9},
-              old_names("TOY_LOUD, TOY_HELPERS"), renamed));
-  CHECK(
-      gives({"TOY_LOUD=2"}, {}, refused("TOY_LOUD=2", "0 or 1") + old_names("TOY_LOUD"), renamed));
-}
-
-TEST_CASE("a new name wins over the old one, which is then not mentioned") {
-  CHECK(gives({"TOY_HELPERS=9", "TOY_MALLOC_HELPERS=8"}, {.helpers = 8}, "", renamed));
-  CHECK(gives({"TOY_MALLOC_HELPERS=8", "TOY_HELPERS=9"}, {.helpers = 8}, "", renamed));
-  CHECK(gives({"TOY_HELPERS=9", "TOY_MALLOC_HELPERS=x"}, {},
-              refused("TOY_MALLOC_HELPERS=x", "2 to 200"), renamed));
-  CHECK(gives({"TOY_HELPERS=9", "TOY_MALLOC_LOUD=1"}, {.loud = true, .helpers = 9},
-              old_names("TOY_HELPERS"), renamed));
-}
-
 TEST_CASE("a process without an environment has the defaults") {
   const ending how = in_child([] {
     ::environ = nullptr;
     settings now;
-    read_environment(renamed, now);
+    read_environment(of_a_library, now);
     ::_exit(now == settings{} ? 0 : 1);
   });
   CHECK(how.exit_code == 0);
