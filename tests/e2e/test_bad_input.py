@@ -247,16 +247,6 @@ def test_a_damaged_or_newer_run_is_refused_and_left(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == kept
 
 
-def test_an_old_schema_is_migrated(heapwise: Any, place: Path) -> None:
-    folder = measured(heapwise, place)
-    file = folder / "run.json"
-    document = json.loads(file.read_text()) | {"schema": 0}
-    del document["missing_peers"], document["preflight"]
-    file.write_text(json.dumps(document))
-    assert heapwise("resume", folder.name).returncode == 0
-    assert json.loads(file.read_text())["schema"] == 0
-
-
 def test_runs_merge_by_copying(heapwise: Any, place: Path) -> None:
     folder = measured(heapwise, place)
     other = place / "other" / "runs"

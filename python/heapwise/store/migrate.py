@@ -11,19 +11,15 @@ from heapwise.model import SCHEMA_VERSION
 Document = dict[str, Any]
 
 
-def _from_0(document: Document) -> Document:
-    """Schema 0 (before the first release) had no record of peers that were missing."""
-    return {"preflight": [], "missing_peers": [], **document, "schema": 1}
-
-
-STEPS: dict[int, Callable[[Document], Document]] = {0: _from_0}
-"""Each step takes a document of the schema that is its key to the next one."""
+STEPS: dict[int, Callable[[Document], Document]] = {}
+"""Each step takes a document of the schema that is its key to the next one. The first released
+schema is 1."""
 
 
 def migrate(document: Document, what: str) -> Document:
     """The document in today's schema. Problem E060 for a newer one, E061 for none at all."""
     schema = document.get("schema")
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 0:
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise Problem("E061", f"{what} says no schema version")
     if schema > SCHEMA_VERSION:
         raise Problem(

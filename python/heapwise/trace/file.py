@@ -213,12 +213,6 @@ class Trace:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def events_of(self, frame: Frame) -> Events:
-        """Raises Damaged."""
-        events, extras = self._decoded(frame)
-        self._take_sites(extras)
-        return events
-
     def _decoded(self, frame: Frame, arrays: Sequence[str] = ()) -> tuple[Events, Extras]:
         raw = self._raw(frame)
         columns, at = split_columns(raw, frame.count)

@@ -17,6 +17,7 @@ import pytest
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import (
+    SCHEMA_VERSION,
     Experiment,
     Parameter,
     Plan,
@@ -197,16 +198,24 @@ def test_run_ids_are_short_and_new(tmp_path: Path) -> None:
     assert len(ids) > 40
 
 
-@pytest.mark.parametrize("schema", [None, "1", -1, True, 1.5])
+@pytest.mark.parametrize("schema", [None, "1", -1, 0, True, 1.5])
 def test_no_schema_is_damage(schema: object) -> None:
     with pytest.raises(Problem) as caught:
         migrate({"schema": schema}, "run.json")
     assert caught.value.id == "E061"
 
 
-def test_migration_walks_step_by_step_and_stops_at_the_newer() -> None:
-    assert migrate({"schema": 0}, "run.json")["schema"] == 1
-    assert set(STEPS) == {0}
+def test_migration_walks_step_by_step_and_stops_at_the_newer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert migrate({"schema": 1}, "run.json") == {"schema": 1}
+    assert set(STEPS) == set(range(1, SCHEMA_VERSION))
+    monkeypatch.setattr("heapwise.store.migrate.SCHEMA_VERSION", 3)
+    for schema in (1, 2):
+        monkeypatch.setitem(STEPS, schema, lambda old: {"schema": old["schema"] + 1, "was": old})
+    found = migrate({"schema": 1}, "run.json")
+    assert (found["schema"], found["was"]["was"]) == (3, {"schema": 1})
+    monkeypatch.undo()
     with pytest.raises(Problem) as caught:
         migrate({"schema": 2}, "run.json")
     assert caught.value.id == "E060"

@@ -161,9 +161,6 @@ OptionalBuildCommandOption = Annotated[
     str | None, typer.Option("--build-command", metavar="COMMAND", help=BUILD_HELP)
 ]
 
-PASS_THROUGH = {"allow_interspersed_args": False, "ignore_unknown_options": False}
-"""Context settings of a verb that takes a program: everything after it is left untouched."""
-
 
 def parse_timeout(text: str | None) -> float:
     """Seconds; 0 if there is no limit. Problem E003 if it is not a duration."""
