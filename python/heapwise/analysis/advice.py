@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heapwise.analysis.lead import lead
 from heapwise.analysis.rare_words import rare_of, rare_words
 from heapwise.analysis.rows import outcome, ranked
+from heapwise.analysis.speed import speed_quantity
 from heapwise.analysis.standing import alone, are_many_questions, standings
 from heapwise.analysis.tree_headlines import (
     GROUPS,
@@ -104,7 +105,7 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
         return failed
     apart = _that_ended_otherwise(evidence, usable, base)
     alike = [row for row in usable if row.subject not in apart]
-    quick, small = _time_rows(alike), _of(alike, "peak_memory")
+    quick, small = _of(alike, speed_quantity(alike)), _of(alike, "peak_memory")
     if len({r.subject for r in alike}) < 2:
         return _not_compared(apart)
     fastest, smallest = winner_of(evidence, quick), winner_of(evidence, small)
@@ -125,15 +126,6 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
         parts.append(f"It may run for a fixed time (V8): {why}.")
     return " ".join(part for part in parts if part)
-
-
-def _time_rows(rows: list[Row]) -> list[Row]:
-    """The times of separate processes; if those leave a question that pairs side by side answer,
-    the processor time of the pairs."""
-    apart, beside = _of(rows, "wall_time"), _of(rows, SIDE_BY_SIDE)
-    answered = {row.subject for row in beside if row.verdict != "cannot tell"}
-    open_ = {row.subject for row in apart if row.verdict == "cannot tell"}
-    return beside if open_ & answered else apart
 
 
 def _time_name(rows: list[Row]) -> str:

@@ -50,10 +50,13 @@ def saved_line(result: Result) -> str:
 def best_peer(result: Result) -> str:
     """The subject that is proven fastest, if it can be preloaded."""
     peers = {s.name: s.peer for s in result.run.plan.subjects}
+    from heapwise.analysis.speed import speed_quantity
+
+    speed = speed_quantity(result.rows)
     better = [
         row
         for row in result.rows
-        if row.quantity == "wall_time" and row.verdict == "better" and row.ratio is not None
+        if row.quantity == speed and row.verdict == "better" and row.ratio is not None
     ]
     several = len(result.run.plan.builds) > 1
     if result.run.plan.kind != "compare" or not better or several:

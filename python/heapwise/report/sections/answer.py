@@ -7,9 +7,11 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from heapwise.analysis.speed import speed_quantity
 from heapwise.analysis.speed_memory import speed_memory
 from heapwise.analysis.standing import are_many_questions
 from heapwise.figures import forest, tradeoff
+from heapwise.model import SIDE_BY_SIDE
 from heapwise.report.sections import heaps, trees
 from heapwise.report.view import View
 from heapwise.wording.names import quantity_name
@@ -42,6 +44,8 @@ VERBS = [
 
 COMMAND = re.compile(rf"(?<![\w@])heapwise (?:{'|'.join(VERBS)}) \w+(?: --\w+ \w+)*")
 
+SIDE_BY_SIDE_WORDS = " The time is CPU time, of processes that ran side by side."
+
 WORDS = {"pass": "yes", "warn": "not quite", "fail": "no", "unavailable": "unavailable"}
 
 
@@ -73,7 +77,8 @@ def _cell_words(view: View) -> str:
 
 
 def _picture(view: View) -> tuple[str, str]:
-    quick, small = view.group("wall_time"), view.group("peak_memory")
+    speed = speed_quantity(view.result.rows)
+    quick, small = view.group(speed), view.group("peak_memory")
     if quick and small:
         points = tradeoff.points_of(quick.rows, small.rows, view.evidence.control_names)
         if len(points) > 1:
@@ -83,7 +88,8 @@ def _picture(view: View) -> tuple[str, str]:
                 f"{'a row of the table' if view.evidence.compares_builds else 'an allocator'} "
                 "with its 95 % intervals; the ring is the baseline. "
                 "Down and left is better. Inside the shade nothing can be told from noise; the "
-                "grey cross is the baseline measured a second time.",
+                "grey cross is the baseline measured a second time."
+                f"{SIDE_BY_SIDE_WORDS if speed == SIDE_BY_SIDE else ''}",
             )
     over_all = None if view.is_compare else speed_memory(view.evidence, heaps.FAMILY)
     if over_all and len(over_all.spots) > 1 and not view.run.plan.smoke:

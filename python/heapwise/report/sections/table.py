@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from heapwise.model import Row
+from heapwise.model import SIDE_BY_SIDE, Row
 from heapwise.report.cells import column
 from heapwise.report.view import Group, View
 
 TITLE, ORDER = "Result", 20
 
-FIRST = ("wall_time", "peak_memory")
+FIRST = ("wall_time", SIDE_BY_SIDE, "peak_memory")
 
 
 def build(view: View) -> dict[str, Any] | None:
