@@ -209,7 +209,7 @@ def test_the_defaults_of_the_heap_are_in_the_table() -> None:
         words = {"false": "`0`", "true": "`1`"}
         if name in listed and name != "shards":
             assert listed[name] == words.get(value, f"`{value}`"), name
-    [sampled] = re.findall(r"guard_every = chosen_profile::keeps_states \? (\d+) : 0", source)
+    [sampled] = re.findall(r"guard_every = chosen_profile\.keeps_states \? (\d+) : 0", source)
     assert listed["guard_every"] == f"`{sampled}`; `0` in `default`"
 
 
