@@ -61,7 +61,8 @@ def _measured(step: Step, store: Path) -> Asked:
     done = subprocess.run(
         [sys.executable, "-m", "heapwise", *step.words[:at], *options, *step.words[at:]],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
