@@ -53,8 +53,8 @@ def questions(options: argparse.Namespace) -> int:
     """Measures what a question lacks, and writes its page."""
     file = FOLDER / f"{options.question}.toml"
     question, folder = read_question(file), options.folder or Path("build/workshop") / file.stem
-    given = dict(word.split("=", 1) for word in options.set)
-    asked = kept_runs(folder) if options.only_page else ask(question, folder, given)
+    settings = dict(word.split("=", 1) for word in options.set)
+    asked = kept_runs(folder) if options.only_page else ask(question, folder, settings)
     text = page(file.stem, question, asked, folder)
     if options.page:
         options.page.write_text(text, encoding="utf-8")

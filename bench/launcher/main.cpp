@@ -147,9 +147,7 @@ std::string_view describe(const measured& result, const launch_options& options)
   static char buffer[512 * 1024]; // a memory curve at its longest
   json_line line{buffer, sizeof buffer};
   line.open('{').field("schema", 1).field("wall_s", result.wall_s);
-  if (options.starter >= 0) {
-    line.field("start_ns", result.start_ns).field("end_ns", result.end.end_ns);
-  }
+  line.field("start_ns", result.start_ns).field("end_ns", result.end.end_ns);
   write_usage(line, result.end);
   write_ending(line, result);
   write_output(line, options.pass_stdout);

@@ -5,8 +5,8 @@
 
 namespace heapwise::bench {
 
-/// While it lives, the thread is not cancelled. malloc and free are no cancellation points, and the
-/// program need not be prepared for an end there; but open, read and nanosleep are. Such an end
+/// While it lives, the thread is not cancelled. malloc and free are not cancellation points, and
+/// the program need not be prepared for an end there; but open, read and nanosleep are. Such an end
 /// would also leave what the recorder is about to do undone.
 class no_cancellation {
  public:

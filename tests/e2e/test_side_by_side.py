@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from heapwise.analysis.rows import make_rows
 from heapwise.evidence import Evidence
 from heapwise.model import SIDE_BY_SIDE
@@ -20,7 +18,6 @@ def build(name: str, loops: int) -> list[str]:
     return ["--build", f"{name}={sys.executable} -S -c '{LOOPS.format(loops)}'"]
 
 
-@pytest.mark.alone
 def test_pairs_tell_a_tenth_more_work_whatever_else_runs(heapwise: Any, tmp_path: Path) -> None:
     builds = build("old", 60_000) + build("new", 72_000)
     options = ["--side-by-side", "--min-rounds", "3", "--time", "16s", "--warmup", "0"]

@@ -68,10 +68,10 @@ def _measured(step: Step, store: Path) -> Asked:
         text=True,
         check=False,
     )
-    made = _run_names(store) - before
-    if done.returncode not in USABLE or not made:
+    fresh = _run_names(store) - before
+    if done.returncode not in USABLE or not fresh:
         return Asked(step, "", f"exit code {done.returncode}: {' '.join(done.stderr.split())}")
-    return Asked(step, made.pop())
+    return Asked(step, fresh.pop())
 
 
 def _run_names(store: Path) -> set[str]:

@@ -325,7 +325,7 @@ class LauncherFacts(Record, frozen=True):
 
     stopped_by: str | None = None
     start_ns: Count | None = None
-    """By the monotonic clock. Only of a process that ran beside another."""
+    """By the monotonic clock, like the end."""
 
     end_ns: Count | None = None
     memory: MemoryCurve | None = None

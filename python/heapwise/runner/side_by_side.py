@@ -95,9 +95,9 @@ class _Member:
         return self.fillers[-1]
 
     def _prepare(self, name: str) -> WaitingLauncher:
-        made = WaitingLauncher(self.what, self.folder / name)
-        self.stack.callback(made.close)
-        return made
+        launcher = WaitingLauncher(self.what, self.folder / name)
+        self.stack.callback(launcher.close)
+        return launcher
 
 
 def run_together(
