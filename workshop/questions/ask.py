@@ -26,13 +26,13 @@ class Asked(msgspec.Struct, frozen=True):
     said: str = ""
 
 
-def ask(question: Question, folder: Path, given: Mapping[str, str]) -> list[Asked]:
+def ask(question: Question, folder: Path, settings: Mapping[str, str]) -> list[Asked]:
     """Effects: prepares, then measures each step that the folder has no run of. ``folder/store``
-    is the store. given: values of the question that the user wants to be others."""
+    is the store. settings: values of the question that the user wants to be others."""
     folder = folder.absolute()
     values = {
         **question.values,
-        **given,
+        **settings,
         "folder": str(folder),
         "python": sys.executable,
         "heapwise": f"{sys.executable} -m heapwise",
