@@ -42,7 +42,6 @@ def build_library() -> Path:
                 "-DCMAKE_BUILD_TYPE=Release",
                 "-DHEAPWISE_BUILD_LAB=OFF",
                 "-DHEAPWISE_BUILD_TESTS=OFF",
-                "-DHEAPWISE_PRECOMPILE=ON",
                 *compilers_of_the_wheel(),
             ],
             ["--build", FOLDER],

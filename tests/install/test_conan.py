@@ -13,8 +13,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "packaging" / "conan"
 SETTINGS = ("-s", "compiler.cppstd=20", "--no-remote")
-GROUPS = ("-c", "tools.cmake.cmaketoolchain:extra_variables={'HEAPWISE_GROUPS': 'ON'}")
-"""Compiles the library in a third of the time. test_install.py compiles each source alone."""
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +56,6 @@ def test_the_package_is_made_and_a_project_uses_it(conan: tuple[Path, Path]) -> 
         RECIPE,
         "--build=missing",
         *SETTINGS,
-        *GROUPS,
         *folder,
         CONAN_HOME=str(home),
     )
