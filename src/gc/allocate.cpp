@@ -65,7 +65,8 @@ bool take_freed(thread_record& self, kind block_kind) noexcept {
 
 void write_layout(std::byte* at, const layout* its) noexcept {
   std::memcpy(at, &its, sizeof its);
-  std::atomic_signal_fence(std::memory_order_seq_cst); // this thread may be stopped anywhere
+  // A fence for this thread alone: a signal may stop it anywhere, and its block is looked at then.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 /// Effects: no block of a fresh span has a layout. What the span held before may look like one, and
@@ -168,6 +169,7 @@ void* allocate_large(std::size_t size_bytes, kind block_kind) {
 /// Returns: the calling thread's record; nullptr if the collector cannot be started. Effects:
 /// starts it.
 HEAPWISE_COLD thread_record* record_at_start() noexcept {
+  // Pairs with the release in start: a collector that has started is seen whole.
   if (!the_gc.started.load(std::memory_order_acquire)) {
     return heapwise_gc_init(nullptr) == 0 ? this_thread : nullptr;
   }

@@ -80,6 +80,7 @@ int start_locked(const heapwise_gc_options* options, const os::loader_layout& lo
   the_gc.one_by_one = features.notes_use || chosen.past_end;
   the_gc.unswept.fill(no_slice);
   set_first_target();
+  // Release: a thread that acquires `started` sees all that was set up above.
   the_gc.started.store(true, std::memory_order_release);
   return 0;
 }
@@ -222,6 +223,7 @@ void heapwise_gc_each_block(heapwise_gc_block_visitor* visit, void* argument) {
 }
 
 int heapwise_gc_stop_world(void) {
+  // Pairs with the release in heapwise_gc_init.
   if (!the_gc.started.load(std::memory_order_acquire)) {
     if (const int error = heapwise_gc_init(nullptr); error != 0) return error;
   }
@@ -252,6 +254,7 @@ void heapwise_gc_enable(void) {
 }
 
 int heapwise_gc_register_thread(void) {
+  // Pairs with the release in heapwise_gc_init.
   if (!the_gc.started.load(std::memory_order_acquire)) return heapwise_gc_init(nullptr);
   return gc::register_this_thread() ? 0 : ENOMEM;
 }

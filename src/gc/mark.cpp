@@ -42,6 +42,7 @@ constinit bool interior_everywhere = false;
 constinit std::size_t stack_limit = 0;
 
 void announce_work() noexcept {
+  // Release: a marker that acquires the version finds the work that was added before.
   work.version.fetch_add(1, std::memory_order_release);
   if (work.hungry.load(std::memory_order_relaxed) > 0) os::wake_all(work.version);
 }
@@ -157,6 +158,7 @@ class worker {
       return !work.over && work.block_count == 0 && work.ranges->size() == 0;
     };
     while (nothing()) {
+      // Pairs with the release in announce_work.
       const std::uint32_t version = work.version.load(std::memory_order_acquire);
       hold.unlock();
       constexpr int most_looks = 1000; // some microseconds: sleeping and waking takes longer
@@ -190,6 +192,7 @@ void help() noexcept {
   std::uint32_t seen = 0;
   for (;;) {
     os::wait(work.round, seen, 0);
+    // Pairs with the release that begins a round: its roots are seen.
     const std::uint32_t round = work.round.load(std::memory_order_acquire);
     if (round == seen) continue;
     seen = round;
@@ -205,6 +208,7 @@ void help() noexcept {
       --work.active;
       work.hungry.store(work.hungry.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     }
+    // Release: the thread that waits for the helpers sees all that this one marked.
     work.left.fetch_add(1, std::memory_order_release);
     os::wake_all(work.left);
   }
@@ -212,6 +216,7 @@ void help() noexcept {
 
 void wait_for_helpers() noexcept {
   for (;;) {
+    // Pairs with the release at the end of help().
     const std::uint32_t left = work.left.load(std::memory_order_acquire);
     {
       const std::lock_guard hold{work.lock};
@@ -296,6 +301,7 @@ bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexce
     work.over = !shared;
   }
   if (shared) {
+    // Release: helpers acquire the round, and see what was set up for it.
     work.round.fetch_add(1, std::memory_order_release);
     os::wake_all(work.round);
     run_marker<true>(self);

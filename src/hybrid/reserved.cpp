@@ -18,15 +18,17 @@ reserved::depot::depot(detail::hybrids::chunk_map& chunks, const hybrid_options&
 reserved::depot::~depot() {
   if (!worker_.joinable()) return;
   ending_.store(true, std::memory_order_relaxed);
-  wanted_.store(true, std::memory_order_release); // takes `ending_` with it
+  wanted_.store(true, std::memory_order_release); // releases `ending_`; pairs with work()
   wanted_.notify_one();
   worker_.join();
 }
 
 void reserved::depot::work() noexcept {
   for (;;) {
+    // Pairs with the releases of ~depot and of wake().
     wanted_.wait(false, std::memory_order_acquire);
-    // Cleared first: a wish that comes while we carve is not lost.
+    // Cleared first: a wish that comes while we carve is not lost. Acquires what that wish
+    // released.
     wanted_.exchange(false, std::memory_order_acq_rel);
     if (ending_.load(std::memory_order_relaxed)) return;
     const std::scoped_lock lock{filling_};

@@ -10,6 +10,8 @@ constinit std::atomic<std::uint32_t> the_pauses{0};
 void bare_state::work() noexcept {
   for (;;) {
     set(working);
+    // Sequentially consistent, as is the count in pause_bare_threads: either this thread sees the
+    // pause, or the pausing thread sees it work.
     const std::uint32_t pauses = the_pauses.load(std::memory_order_seq_cst);
     if (pauses == 0) return;
     set(resting);

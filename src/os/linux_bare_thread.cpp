@@ -235,6 +235,7 @@ namespace {
 
 /// Returns: the thread at the place; 0 if there is none, or one that is about to start.
 pid_t thread_at(const place& asked) noexcept {
+  // Acquire: pairs with the kernel's store at a thread's end, as in has_bare_thread.
   const pid_t thread = asked.thread.load(std::memory_order_acquire);
   return thread == starting ? 0 : thread;
 }
@@ -290,6 +291,7 @@ void let_fork() noexcept {
 void pause_bare_threads() noexcept {
   constexpr int most_looks = 1000;
   constexpr std::uint32_t look_again_ms = 1;
+  // Sequentially consistent: see bare_state::work.
   the_pauses.fetch_add(1, std::memory_order_seq_cst);
   for (const place& each : places) {
     // Nobody wakes this thread: such a fork is rare, and a bare thread is still most of the time.
@@ -306,6 +308,7 @@ void pause_bare_threads() noexcept {
 }
 
 void end_pause() noexcept {
+  // Sequentially consistent, like the count at the beginning: see bare_state::work.
   the_pauses.fetch_sub(1, std::memory_order_seq_cst);
   wake_all(the_pauses);
 }

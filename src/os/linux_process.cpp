@@ -91,6 +91,7 @@ shared_number* make_page_of_number() noexcept {
 
 std::uint32_t memory_number() noexcept {
   // Not the number of the process: two processes in different namespaces may have the same.
+  // Pairs with the release in make_page_of_number: its number is seen.
   shared_number* page = page_of_number.load(std::memory_order_acquire);
   if (page == nullptr) page = make_page_of_number();
   if (page == &no_page) return static_cast<std::uint32_t>(system_call(SYS_getpid).value());
@@ -130,6 +131,7 @@ void claim_memory() noexcept {
   if (!claimed.exchange(true, std::memory_order_relaxed)) {
     if (std::byte* const page = map_wiped_page()) {
       words = ::new (page) owned_words{};
+      // Release: a thread that acquires the pointer sees the words that were made in the page.
       the_owned_words.store(words, std::memory_order_release);
     }
   }
@@ -138,6 +140,7 @@ void claim_memory() noexcept {
 }
 
 owner owner_of_memory() noexcept {
+  // Pairs with the release in claim_memory.
   const owned_words& words = *the_owned_words.load(std::memory_order_acquire);
   const std::uint32_t number = words.process.load(std::memory_order_relaxed);
   if (number == 0) return owner::nobody;
@@ -148,6 +151,7 @@ owner owner_of_memory() noexcept {
 }
 
 bool is_copy() noexcept {
+  // Pairs with the release in claim_memory.
   return claimed.load(std::memory_order_relaxed) &&
          the_owned_words.load(std::memory_order_acquire)->process.load(std::memory_order_relaxed) ==
              0;

@@ -13,6 +13,7 @@ constexpr int most_looks = 64;
 } // namespace
 
 bool mutex::lock_or_await() noexcept {
+  // Pairs with the release in unlock: what the last holder wrote is seen.
   return state_.exchange(awaited, std::memory_order_acquire) == unlocked;
 }
 

@@ -101,6 +101,7 @@ class lock_free::core {
   template <class Visit>
   bool visit_free(Visit&& visit) {
     for (const auto& shard : shards_) {
+      // Pairs with the release of each push: its link is seen.
       std::uint64_t top = top_of(shard.head.load(std::memory_order_acquire));
       while (top != 0) {
         void* const block = chunks_->address_of(top - 1);
@@ -208,6 +209,7 @@ class lock_free::core {
         }
       }
       const std::uint64_t wanted = next_head(seen, top_of(link));
+      // Pairs with the release of the push whose block is taken.
       if (head.compare_exchange_weak(seen, wanted, std::memory_order_acquire,
                                      std::memory_order_acquire)) {
         return block;
@@ -237,6 +239,7 @@ class lock_free::core {
         const unsigned other = (own + i) % shard_count;
         HEAPWISE_SCHEDULE_POINT();
         if (void* const block = pop_from(shards_[other].head); block != nullptr) return block;
+        // Acquire: the second reading in unchanged() stays behind this one.
         before[other] = shards_[other].head.load(std::memory_order_acquire);
       }
       HEAPWISE_SCHEDULE_POINT();
@@ -253,6 +256,7 @@ class lock_free::core {
       const std::array<std::uint64_t, shard_count>& before) const noexcept {
     for (unsigned i = 0; i < shard_count; ++i) {
       if (top_of(before[i]) != 0) return false;
+      // Acquire: the readings of the shards keep their order.
       if (shards_[i].head.load(std::memory_order_acquire) != before[i]) return false;
     }
     return true;
@@ -283,6 +287,7 @@ class lock_free::core {
   /// that the link was read before it.
   HEAPWISE_COLD void judge_link(std::atomic<std::uint64_t>& head, std::uint64_t& seen,
                                 const void* block) const noexcept {
+    // Release keeps the reading of the link before this; acquire pairs with the push that won.
     if (head.compare_exchange_strong(seen, seen, std::memory_order_acq_rel,
                                      std::memory_order_acquire)) {
       detail::report_violation(violation::link_corrupted, block, chunks_->shape().block_size);

@@ -46,6 +46,7 @@ class numbered_chunks {
   /// Returns: the address that belongs to an index; nullptr if the number is not an index.
   [[nodiscard]] void* address_of(std::uint64_t index) const noexcept {
     const std::uint64_t number = index >> place_bits;
+    // Pairs with the release above.
     if (number >= count_.load(std::memory_order_acquire)) return nullptr;
     const std::size_t segment = segment_of(number);
     sliced_chunk* const chunk =

@@ -89,7 +89,8 @@ struct lock_free_refill {
           index = load_link(block);
         }
         HEAPWISE_SCHEDULE_POINT();
-        // All blocks below an unchanged head are as they were when it was read.
+        // All blocks below an unchanged head are as they were when it was read. Acquires the links
+        // that the release of each push wrote.
         if (from.word.compare_exchange_weak(seen, next_word(seen, index & index_mask),
                                             std::memory_order_acquire, std::memory_order_acquire)) {
           return taken;
@@ -118,6 +119,7 @@ struct lock_free_refill {
     HEAPWISE_NOINLINE std::size_t take_carved(std::size_t class_index, void** into,
                                               std::size_t wanted) noexcept {
       for (;;) {
+        // Pairs with the release that makes a chunk the current one.
         detail::hybrids::sliced_chunk* const chunk = current_.load(std::memory_order_acquire);
         if (chunk != nullptr) {
           // Relaxed: the chunk came with `current_`; the number only has to be nobody else's.

@@ -102,6 +102,7 @@ struct reserved {
     }
     void wake() noexcept {
       if (wanted_.load(std::memory_order_relaxed)) return;
+      // Release: the worker acquires the wish in depot::work.
       wanted_.store(true, std::memory_order_release);
       wanted_.notify_one();
     }
