@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <heapwise/heapwise.hpp>
+#include <heapwise/hybrid.hpp>
 
 #if defined(__cpp_exceptions)
 #error "this part of the test must be compiled with -fno-exceptions"

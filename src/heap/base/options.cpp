@@ -65,7 +65,7 @@ bool read_call_sites(string_view value, options& into) noexcept {
 
 constexpr auto longest_delay = std::numeric_limits<std::uint32_t>::max();
 
-constexpr option<options> known[] = {
+constexpr option<options> known_options[] = {
     {"STATS", read_switch<&options::stats>, "0 or 1"},
     {"INVALID_FREE", read_invalid_free, "abort, warn or ignore"},
     {"PURGE_THREAD", read_purge_thread, "0 or 1"},
@@ -86,7 +86,7 @@ constexpr option<options> known[] = {
      .allowed = "0, or 1 in the profiles guarded and hardened"},
 };
 
-constexpr variables<options> of_the_heap{.prefix = "HEAPWISE_MALLOC_", .options = known};
+constexpr variables<options> of_the_heap{.prefix = "HEAPWISE_MALLOC_", .options = known_options};
 
 } // namespace
 

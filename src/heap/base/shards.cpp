@@ -19,7 +19,7 @@ namespace {
 /// A shard for this many processors: their threads rarely meet at its locks.
 constexpr std::size_t usual_processors = 4;
 
-constinit std::atomic<std::size_t> possible{1};
+constinit std::atomic<std::size_t> shard_limit{1};
 alignas(cache_line_bytes) constinit std::array<std::atomic<std::uint32_t>,
                                                most_shards> threads_of_shard{};
 
@@ -35,10 +35,10 @@ std::size_t shards_for_processors() noexcept {
 
 void choose_shards() noexcept {
   const std::size_t wanted = the_options.shards != 0 ? the_options.shards : shards_for_processors();
-  possible.store(std::clamp(wanted, possible_shards(), most_shards), std::memory_order_relaxed);
+  shard_limit.store(std::clamp(wanted, possible_shards(), most_shards), std::memory_order_relaxed);
 }
 
-std::size_t possible_shards() noexcept { return possible.load(std::memory_order_relaxed); }
+std::size_t possible_shards() noexcept { return shard_limit.load(std::memory_order_relaxed); }
 
 std::uint8_t join_shard() noexcept {
   const auto threads = std::span{threads_of_shard}.first(possible_shards());

@@ -41,18 +41,18 @@ struct all_heaps {
   linked_list<heapwise_heap> list;
   std::size_t count = 0;
 };
-constinit all_heaps all;
+constinit all_heaps live_heaps;
 
 void enlist(heapwise_heap& new_heap) noexcept {
-  const std::lock_guard hold{all.lock};
-  all.list.push(new_heap);
-  ++all.count;
+  const std::lock_guard hold{live_heaps.lock};
+  live_heaps.list.push(new_heap);
+  ++live_heaps.count;
 }
 
 void strike_off(heapwise_heap& old_heap) noexcept {
-  const std::lock_guard hold{all.lock};
-  all.list.remove(old_heap);
-  --all.count;
+  const std::lock_guard hold{live_heaps.lock};
+  live_heaps.list.remove(old_heap);
+  --live_heaps.count;
 }
 
 /// Returns: a span for one block, whose length in bytes it has; nullptr without memory. Where large
@@ -264,22 +264,22 @@ void* allocate_owned(owned_blocks& from, std::size_t size_bytes, std::size_t ali
 void release_owned(void* block, span& home) noexcept { home.owner->release(block, home); }
 
 std::size_t owned_heap_count() noexcept {
-  const std::lock_guard hold{all.lock};
-  return all.count;
+  const std::lock_guard hold{live_heaps.lock};
+  return live_heaps.count;
 }
 
 void lock_owned_heaps() noexcept {
-  all.lock.lock();
-  for (heapwise_heap* each = all.list.first(); each != nullptr; each = each->next) {
+  live_heaps.lock.lock();
+  for (heapwise_heap* each = live_heaps.list.first(); each != nullptr; each = each->next) {
     each->blocks.lock().lock();
   }
 }
 
 void unlock_owned_heaps() noexcept {
-  for (heapwise_heap* each = all.list.first(); each != nullptr; each = each->next) {
+  for (heapwise_heap* each = live_heaps.list.first(); each != nullptr; each = each->next) {
     each->blocks.lock().unlock();
   }
-  all.lock.unlock();
+  live_heaps.lock.unlock();
 }
 
 } // namespace heapwise::detail
