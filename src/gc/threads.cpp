@@ -157,7 +157,7 @@ void stop_world() noexcept {
   constexpr std::uint32_t most_patience_ms = 250;
   constexpr std::uint64_t report_after_ns = 1'000'000'000;
   const std::uint64_t begin = os::now_ns();
-  bool reported = false;
+  bool is_reported = false;
   tell(HEAPWISE_GC_WORLD_STOPS);
   for (std::uint32_t patience_ms = 10;; patience_ms = std::min(2 * patience_ms, most_patience_ms)) {
     the_gc.signals = os::hold_signals();
@@ -165,9 +165,9 @@ void stop_world() noexcept {
     the_gc.epoch.fetch_add(1, std::memory_order_seq_cst);
     interrupt_others();
     if (others_stop(patience_ms)) break;
-    if (!reported && os::now_ns() - begin > report_after_ns) {
+    if (!is_reported && os::now_ns() - begin > report_after_ns) {
       report_running_threads();
-      reported = true;
+      is_reported = true;
     }
     // Another collector may have suspended the thread that is missing, and wait for this thread or
     // for one that stands still here. It gets the time to finish.
