@@ -14,7 +14,7 @@ namespace {
 
 constinit std::atomic<counted_lock*> first_lock{nullptr};
 
-constexpr std::array<std::string_view, shared_kinds> names{
+constexpr std::array<std::string_view, shared_kinds> place_names{
     "bin",         "mixed",       "space",       "purging",
     "idle_caches", "batches",     "large_stock", "large_quarantine",
     "batch",       "span_record", "bin_figures", "large_figures"};
@@ -103,7 +103,7 @@ void write_locks(shared kind) noexcept {
   }
   if (locks == 0) return;
   text line;
-  line.add("sharing lock ").add(names[static_cast<std::size_t>(kind)]);
+  line.add("sharing lock ").add(place_names[static_cast<std::size_t>(kind)]);
   line.add(" locks=").add(locks);
   line.add(" acquisitions=").add(all.acquisitions);
   line.add(" contended=").add(all.contended);
@@ -124,7 +124,7 @@ void write_lines(shared kind) noexcept {
   const std::uint64_t writes = counts.writes.load(std::memory_order_relaxed);
   if (writes == 0) return;
   text line;
-  line.add("sharing line ").add(names[static_cast<std::size_t>(kind)]);
+  line.add("sharing line ").add(place_names[static_cast<std::size_t>(kind)]);
   line.add(" writes=").add(writes);
   line.add(" handovers=").add(counts.handovers.load(std::memory_order_relaxed)).add("\n");
   line.write();
