@@ -459,43 +459,6 @@ ONE_RECIPE = [
 """All in `make test-long`."""
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_the_page_of_servers_asks_for_what_compare_understands(
-    heapwise: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: str
-) -> None:
-    from servers import __main__ as servers
-
-    asked: list[list[str]] = []
-
-    def note(command: list[str], check: bool) -> subprocess.CompletedProcess[str]:
-        asked.append(command)
-        return subprocess.CompletedProcess(command, 0)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(subprocess, "run", note)
-        patched.setattr(
-            sys,
-            "argv",
-            [
-                "servers",
-                "--page",
-                str(tmp_path / "page"),
-                "--recipe",
-                recipe,
-                "--store",
-                str(tmp_path / "store"),
-            ],
-        )
-        patched.setenv("HEAPWISE_STORE", "")
-        assert servers.main() == 1  # nothing was measured
-    [command] = asked
-    assert command[:3] == [sys.executable, "-m", "heapwise"]
-    done = heapwise(*command[3:], "--dry-run")
-    if done.returncode == 2 and "is not installed" in done.stderr:
-        pytest.skip(done.stderr.splitlines()[0])
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.parametrize("recipe", ONE_RECIPE)
 def test_recipes_run_on_the_real_servers(heapwise: Any, tmp_path: Path, recipe: str) -> None:
     done = heapwise(

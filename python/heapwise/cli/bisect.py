@@ -116,6 +116,7 @@ def bisect(
         keep_environment=keep_env,
         ignored_exits=parse_exits(ignore_exit),
         fresh_folder=fresh_dir,
+        side_by_side=False,  # commits are judged by the metric that was asked for
     )
     search = Bisection(
         trees,
