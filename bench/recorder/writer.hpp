@@ -122,11 +122,19 @@ class thread_writer {
   [[nodiscard, gnu::always_inline]] bool write_plain(event_kind kind, const void* block,
                                                      std::uint64_t size, std::uint64_t stamp,
                                                      const void* site) noexcept {
-    if (!knows(site) || !event::is_near(stamp, last_stamp_) || written_ >= limit_) [[unlikely]]
-      return false;
-    last_stamp_ = stamp;
-    put({event::pack_head(kind, place_of(site), address_of(block)), event::pack_body(stamp, size)});
-    return true;
+    // A signal handler that wrote between the taking of a place and the event would tell the drain
+    // of a place that holds an old event. So its calls are left out meanwhile, as in own_work.
+    outer_ = &recorder_itself;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const bool fits = knows(site) && event::is_near(stamp, last_stamp_) && written_ < limit_;
+    if (fits) [[likely]] {
+      last_stamp_ = stamp;
+      put({event::pack_head(kind, place_of(site), address_of(block)),
+           event::pack_body(stamp, size)});
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    outer_ = nullptr;
+    return fits;
   }
 
   /// An allocation with its stack, whose first frame is its site.
@@ -194,8 +202,8 @@ class thread_writer {
     put(next);
   }
 
-  /// Requires room. A signal handler may stand between any two of these lines, and write, too: so
-  /// the place is taken first, and the number of events never becomes smaller.
+  /// Requires room, and that calls of a signal handler are left out: it may stand between any two
+  /// of these lines. The place is taken first, so the number of events never becomes smaller.
   [[gnu::always_inline]] void put(const event& next) noexcept {
     event* const at = ring_ + written_++ % ring_events;
     std::atomic_signal_fence(std::memory_order_seq_cst);
