@@ -70,7 +70,6 @@ HEAP = COMMON | {
     "sigemptyset": LEAF,
 }
 COLLECTOR = COMMON | {
-    "_ZTHN8heapwise2gc11this_threadE": LOADER,
     "__libc_current_sigrtmax": "two numbers of the C library",
     "__libc_current_sigrtmin": "two numbers of the C library",
     "dl_iterate_phdr": "its lock is what it is called for. It is also called while threads stand "
