@@ -53,3 +53,17 @@ def test_the_obstacle_to_pairs_is_reported(heapwise: Any, tmp_path: Path) -> Non
     done = heapwise("compare", "--side-by-side", "--prepare", "true", "--", "/bin/true")
     assert done.returncode == 2
     assert "two processes of the program cannot run at once" in done.stderr
+
+
+def test_a_program_that_must_be_alone_is_measured_alone(heapwise: Any, tmp_path: Path) -> None:
+    """Two at once fail, which is no fault of the program's."""
+    lock = tmp_path / "lock"
+    script = (
+        f"mkdir {lock} || exit 3; i=0; while [ $i -lt 9000 ]; do i=$((i+1)); done; rmdir {lock}"
+    )
+    options = ["--side-by-side", "--time", "6s", "--warmup", "0", "--allocators", "glibc,jemalloc"]
+    done = heapwise("compare", *options, "--min-rounds", "3", "--", "/bin/sh", "-c", script)
+    stored = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
+    assert [p for p in stored.processes if p.facts.beside is not None]
+    assert not [p for p in stored.processes if p.status in ("failed", "output_differs")]
+    assert done.returncode == 0, done.stderr

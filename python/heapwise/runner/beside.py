@@ -96,6 +96,9 @@ def _process(
     facts = structs.replace(ended.outcome.facts, beside=beside)
     if status not in ("ok", "discarded"):
         facts = structs.replace(facts, stderr_tail=tail(ended.outcome.stderr))
+    if status not in ("ok", "discarded", "interrupted"):
+        # Alone it did its work: what failed is to run at once, which nobody asked of it.
+        status, reason = "discarded", f"beside others: {reason}"
     return Process(
         number=member.number,
         experiment=step.experiment.id,

@@ -75,6 +75,7 @@ class Campaign:
                 while not stop.requested and not self._enough():
                     self._choose_repeats()
                     self._run(self._steps(self._rounds_begun), stop)
+                    self._give_up_together()
                     self._rounds_begun += 1
                     self._show_verdict()
             except BaseException:
@@ -278,6 +279,18 @@ class Campaign:
             )
             self.run = replace(self.run, plan=replace(plan, options=options))
             self.writer.update(self.run)
+
+    def _give_up_together(self) -> None:
+        """Goes back to separate processes if none of a round side by side did its work: the program
+        may need a port, a lock or a file for itself."""
+        plan, begun = self.run.plan, self._rounds_begun
+        first = plan.options.together_from
+        ended = [p for p in self.processes if p.round == begun and p.facts.beside is not None]
+        if first is None or not ended or any(p.status == "ok" for p in ended):
+            return
+        options = structs.replace(plan.options, together_from=None, side_by_side=False)
+        self.run = replace(self.run, plan=replace(plan, options=options))
+        self.writer.update(self.run)
 
     def _lost(self, width: float | None) -> bool:
         """Whether rounds have to be made up. Asked only when the run could end otherwise."""

@@ -138,7 +138,8 @@ def _least_overlap(index: int, ran: Sequence[Sequence[LauncherFacts]]) -> float:
 
 
 def _fill_until_all_ended(members: list[_Member], stop: StopSwitch) -> None:
-    """Each that has ended is followed by fillers, until the last one of them has ended."""
+    """Each that has ended is followed by fillers, until the last one of them has ended. The last
+    fillers are not killed: they may hold a lock, or be about to remove a file."""
     open_ = set(range(len(members)))
     with selectors.DefaultSelector() as selector:
         for index, member in enumerate(members):
@@ -151,10 +152,7 @@ def _fill_until_all_ended(members: list[_Member], stop: StopSwitch) -> None:
                     filler = members[key.data].start_filler()
                     selector.register(filler.socket, selectors.EVENT_READ, key.data)
             if not open_:
-                break
-    for member in members:
-        for filler in member.fillers:
-            filler.stop()
+                return
 
 
 def overlap(one: LauncherFacts, beside: Sequence[LauncherFacts]) -> float:

@@ -59,9 +59,13 @@ def test_several_run_beside_each_other(tmp_path: Path) -> None:
     assert min(one.overlap for one in found) > 0.6
 
 
-def test_a_filler_ends_with_the_longer_one(tmp_path: Path) -> None:
+def test_a_filler_runs_to_its_end(tmp_path: Path) -> None:
     forever = Launch(
-        ["/bin/sh", "-c", f"[ -e {tmp_path}/once ] && exec sleep 50; touch {tmp_path}/once"],
+        [
+            "/bin/sh",
+            "-c",
+            f"[ -e {tmp_path}/once ] && sleep 0.7 && touch {tmp_path}/whole; touch {tmp_path}/once",
+        ],
         dict(os.environ),
         60.0,
         cpus=[CPU],
@@ -69,6 +73,7 @@ def test_a_filler_ends_with_the_longer_one(tmp_path: Path) -> None:
     found = run(tmp_path / "runs", forever, spinning(0.2))
     assert found[1].outcome.facts.exit_code == 0
     assert found[0].fillers == 1
+    assert (tmp_path / "whole").exists()
 
 
 def test_a_program_that_does_not_exist_is_told_as_such(tmp_path: Path) -> None:
