@@ -56,7 +56,7 @@ def test_the_obstacle_to_pairs_is_reported(heapwise: Any, tmp_path: Path) -> Non
 
 
 def test_a_program_that_must_be_alone_is_measured_alone(heapwise: Any, tmp_path: Path) -> None:
-    """Two at once fail, which is no fault of the program's."""
+    """Two at once fail. That is not a fault of the program."""
     lock = tmp_path / "lock"
     script = (
         f"mkdir {lock} || exit 3; i=0; while [ $i -lt 9000 ]; do i=$((i+1)); done; rmdir {lock}"
