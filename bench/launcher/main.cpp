@@ -1,5 +1,6 @@
 // heapwise-launch: starts one program and reports what the kernel knows of it.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include "launcher/starter.hpp"
 #include "launcher/supervisor.hpp"
 #include "launcher/throttling.hpp"
+#include "launcher/writing.hpp"
 
 namespace heapwise::bench {
 namespace {
@@ -50,6 +52,7 @@ struct measured {
   throttling throttled;
   std::int64_t steal_ticks = 0;
   std::int64_t psi_cpu_us = 0;
+  std::int64_t written_elsewhere = -1;
   std::int64_t own_peak_bytes = -1;
   probe_lines lines;
 };
@@ -74,6 +77,16 @@ bool start_and_watch(const launch_options& options, supervisor& watcher, measure
   return true;
 }
 
+/// What the program wrote only since it was started here: its output, the lines of the probe, and
+/// one byte with which it entered its control group.
+std::int64_t written_for_us(const launch_options& options, const measured& result) {
+  struct stat probe{};
+  const char* path = find_setting(options.environment, probe_variables.path);
+  const bool probed = path != nullptr && stat(path, &probe) == 0;
+  const auto output = static_cast<std::int64_t>(out.bytes() + err.bytes());
+  return output + (probed ? probe.st_size : 0) + (result.child.in_own_group ? 1 : 0);
+}
+
 /// Returns: false if the program was not to be started.
 bool run(const launch_options& options, measured& result) {
   supervisor watcher;
@@ -82,7 +95,11 @@ bool run(const launch_options& options, measured& result) {
   const throttling before = throttling::now();
   const std::int64_t steal = read_steal_ticks();
   const std::int64_t psi = read_psi_cpu_us();
+  const writing written = writing::now();
   if (!start_and_watch(options, watcher, result)) return false;
+  if (!options.pass_stdout) { // what is passed on was not counted here
+    result.written_elsewhere = writing::now().since(written, written_for_us(options, result));
+  }
   const std::int64_t steal_after = read_steal_ticks();
   const std::int64_t psi_after = read_psi_cpu_us();
   result.steal_ticks = steal < 0 ? -1 : steal_after - steal;
@@ -134,13 +151,14 @@ void write_usage(json_line& line, const outcome& end) {
 }
 
 /// What is passed on was not seen here.
-void write_output(json_line& line, bool passed_on) {
+void write_output(json_line& line, bool passed_on, std::int64_t elsewhere) {
   char hash[32];
   std::snprintf(hash, sizeof hash, "xxh3:%016llx", static_cast<unsigned long long>(out.hash()));
   write_number_or_null(line, "output_bytes",
                        passed_on ? -1 : static_cast<std::int64_t>(out.bytes()));
   write_text_or_null(line, "output_hash", passed_on ? nullptr : hash);
   line.field("error_bytes", err.bytes());
+  write_number_or_null(line, "written_elsewhere_bytes", elsewhere);
 }
 
 std::string_view describe(const measured& result, const launch_options& options) {
@@ -150,7 +168,7 @@ std::string_view describe(const measured& result, const launch_options& options)
   line.field("start_ns", result.start_ns).field("end_ns", result.end.end_ns);
   write_usage(line, result.end);
   write_ending(line, result);
-  write_output(line, options.pass_stdout);
+  write_output(line, options.pass_stdout, result.written_elsewhere);
   result.child.affinity.write(line.key("affinity"));
   line.field("spin_before_ns", result.seen.spin_before_ns());
   line.field("spin_after_ns", result.seen.spin_after_ns());

@@ -214,6 +214,7 @@ def _compare_process(
             peak_rss_bytes=int(peak),
             exit_code=0,
             output_hash="xxh3:1",
+            written_elsewhere_bytes=0,
             steal_ticks=0,
             psi_cpu_us=100,
             involuntary_switches=3,

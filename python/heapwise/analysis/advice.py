@@ -21,12 +21,13 @@ from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
+from heapwise.evidence.kept import written_elsewhere
 from heapwise.model import ATTACKS, SIDE_BY_SIDE, Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
 from heapwise.trust.v13_neighbour import PRESSURE_SHARE
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import quantity_name
-from heapwise.wording.numbers import change, percent, significant, times
+from heapwise.wording.numbers import change, percent, significant, size, times
 from heapwise.wording.ratios import interval, relation
 
 UNSURE, FASTER, SMALLER = "Cannot tell yet", "is faster than", "needs less memory than"
@@ -96,7 +97,21 @@ def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
         f"{cell}: {words}" if len(cells) > 1 else words for cell, words in found.items()
     )
     unsure = UNSURE.lower() in said.lower()
-    return f"{said} More rounds: {_more_time(evidence)}." if unsure else said
+    if not unsure:
+        return said
+    return f"{said} More rounds: {_more_time(evidence)}.{_pairs_to_ask_for(evidence)}"
+
+
+def _pairs_to_ask_for(evidence: Evidence) -> str:
+    """What the user may know and Heapwise does not: whether two processes disturb each other."""
+    options = evidence.stored.run.plan.options
+    written = written_elsewhere(evidence.stored)
+    if not written or options.side_by_side is not None or options.gate is not None:
+        return ""
+    return (
+        f" The program writes {size(written)} elsewhere than to its output, so no two ran at the "
+        "same time. If two do not disturb each other, --side-by-side tells more."
+    )
 
 
 def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:

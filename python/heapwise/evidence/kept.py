@@ -156,6 +156,13 @@ def timed(process: Process) -> bool:
     return not process.warm_up and not process.facts.counting and process.facts.beside is None
 
 
+def written_elsewhere(stored: StoredRun) -> float | None:
+    """Bytes that the process that wrote most wrote to anything but its output. None: the kernel did
+    not say, or nothing was measured."""
+    found = [process.facts.written_elsewhere_bytes for process in measured(stored)]
+    return max((bytes for bytes in found if bytes is not None), default=None)
+
+
 def together(stored: StoredRun) -> list[Sample]:
     """Samples of subjects that ran beside the baseline. The rules do not apply to them: whatever
     disturbed one of the two disturbed the other."""

@@ -295,6 +295,11 @@ class LauncherFacts(Record, frozen=True):
     output_bytes: Count | None = None
     output_hash: str | None = None
     error_bytes: Count | None = None
+    written_elsewhere_bytes: Count | None = None
+    """What it wrote to files, pipes and devices other than its stdout and stderr, as far as the
+    kernel says (/proc/self/io). What is sent to sockets, or written to shared memory, is not in it.
+    """
+
     affinity: list[Count] | None = None
     spin_before_ns: Number | None = None
     spin_after_ns: Number | None = None

@@ -8,7 +8,7 @@ from statistics import median
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
-from heapwise.evidence.kept import measured
+from heapwise.evidence.kept import measured, written_elsewhere
 from heapwise.model import Plan
 from heapwise.runner.steps import MOST_BESIDE
 
@@ -119,6 +119,8 @@ def pays(plan: Plan, evidence: Evidence, elapsed_s: float, width: float | None) 
     if options.side_by_side:
         return True
     if plan.max_rounds or not plan.time_s or elapsed_s <= 0 or not _runs_on_one(evidence):
+        return False
+    if written_elsewhere(evidence.stored) != 0:  # two might spoil each other's files
         return False
     if stretch(evidence) > WAITS and pressure(evidence) <= BUSY:
         return False

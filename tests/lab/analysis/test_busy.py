@@ -45,3 +45,18 @@ def test_processor_time_of_several_settings_names_each() -> None:
     words = busy_words(evidence, rows, result.trust)
     for setting in ("n=10", "n=50"):
         assert re.search(rf"mimalloc 1\.11x faster \([0-9. to]+\) at {setting}[,. ]", words), words
+
+
+def noisy(written: int) -> str:
+    """The advice on a comparison that could not tell."""
+    labels = ("glibc", "glibc-control", "mimalloc")
+    script = Script(rounds=6, time=dict.fromkeys(labels, 1.0), noise=0.2)
+    stored = with_facts(compare_run(script), lambda p: {"written_elsewhere_bytes": written})
+    return analyse(Evidence(stored)).advice
+
+
+def test_the_advice_on_a_program_that_writes_names_the_option_that_pairs_it() -> None:
+    assert "Cannot tell yet" in noisy(0)
+    assert "--side-by-side" not in noisy(0)
+    assert "writes 2 KiB elsewhere than to its output" in noisy(2048)
+    assert "--side-by-side tells more" in noisy(2048)

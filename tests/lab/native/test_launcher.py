@@ -34,6 +34,7 @@ KEYS = {
     "output_bytes",
     "output_hash",
     "error_bytes",
+    "written_elsewhere_bytes",
     "affinity",
     "spin_before_ns",
     "spin_after_ns",
@@ -259,6 +260,29 @@ def test_stderr_is_kept_apart(launch: Any, tmp_path: Path) -> None:
     result = launch("/bin/sh", "-c", "echo out; echo oops >&2", options=["--stderr", str(err)])
     assert (result["output_bytes"], result["error_bytes"]) == (4, 5)
     assert err.read_text() == "oops\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "least", "most"),
+    [
+        ("echo out; echo oops >&2", 0, 0),
+        ("touch {file}", 0, 0),
+        ("echo to a file > {file}", 10, 10),
+        ("for i in 1 2 3; do sh -c 'echo $PPID' >> {file}; done", 6, 60),
+        ("sh -c 'echo to a pipe' | cat", 10, 10),
+        ("(sleep 0.05; echo late > {file}) &", 5, 5),
+    ],
+)
+@pytest.mark.parametrize("folder", ["/dev/shm", ""])
+def test_bytes_written_elsewhere_are_counted(
+    launch: Any, tmp_path: Path, folder: str, script: str, least: int, most: int
+) -> None:
+    file = Path(folder or tmp_path) / f"written-{os.getpid()}"
+    try:
+        result = launch("/bin/sh", "-c", script.format(file=file))
+    finally:
+        file.unlink(missing_ok=True)
+    assert least <= result["written_elsewhere_bytes"] <= most
 
 
 def test_affinity_is_applied_and_read_back(launch: Any, toy: str) -> None:

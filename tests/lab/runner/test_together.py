@@ -65,6 +65,21 @@ def test_a_program_on_several_processors_does_not_run_in_pairs() -> None:
     assert not pays(plan, parallel, 30.0, 0.05)
 
 
+@pytest.mark.parametrize("written", [1, None])
+def test_a_program_that_writes_runs_in_pairs_only_if_asked(written: int | None) -> None:
+    """Two of it might spoil each other's files; None: the kernel does not say."""
+    plan, evidence = known()
+    processes = [
+        replace(p, facts=structs.replace(p.facts, written_elsewhere_bytes=written))
+        for p in evidence.stored.processes
+    ]
+    writing = Evidence(replace(evidence.stored, processes=processes))
+    assert pays(plan, evidence, 30.0, 0.05)
+    assert not pays(plan, writing, 30.0, 0.05)
+    asked = replace(plan, options=structs.replace(plan.options, side_by_side=True))
+    assert pays(asked, writing, 30.0, 0.05)
+
+
 def replace_times(facts: Any, cpu: float) -> Any:
     return structs.replace(facts, user_s=cpu, system_s=0.0)
 
