@@ -1,5 +1,8 @@
 /* Uses MIB in each of COUNT processes at once, and MEMFD MiB in a memory file that it does not map. */
 #define _GNU_SOURCE
+#ifndef MILLISECONDS
+#define MILLISECONDS 1500
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -9,7 +12,7 @@
 static void use(size_t bytes) {
   volatile char* memory = malloc(bytes + 1);
   for (size_t byte = 0; byte <= bytes; byte += 1024) memory[byte] = 1;
-  usleep(1500000);
+  usleep(MILLISECONDS * 1000);
   free((void*)memory);
 }
 
