@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from heapwise.cli.frame.console import error_line
@@ -68,13 +69,10 @@ def best_peer(result: Result) -> str:
 
 def exit_code(result: Result, processes: list[Process], *, strict: bool = False) -> int:
     """0 when it was measured, however it came out; 4 only for a user who asked for it."""
-    if any(process.status in PROGRAM_FAILED for process in processes):
-        for subject, process in {
-            p.subject: p for p in processes if p.status in PROGRAM_FAILED
-        }.items():
-            times = sum(p.subject == subject and p.status == process.status for p in processes)
-            tried = sum(p.subject == subject for p in processes)
-            error_line(f"{subject}: {process.reason} {times} of {tried}")
+    failed = {p.subject: p for p in processes if p.status in PROGRAM_FAILED}
+    if failed:
+        for subject, process in failed.items():
+            error_line(f"{subject}, {_how_often(process, processes)}: {process.reason}")
             if words := (process.facts.stderr_tail or "").strip():
                 error_line("\n".join(f"    {line}" for line in words.splitlines()[-5:]))
         return int(Exit.PROGRAM_FAILED)
@@ -83,6 +81,16 @@ def exit_code(result: Result, processes: list[Process], *, strict: bool = False)
     if strict and result.trust.verdict == "not trustworthy":
         return int(Exit.NOT_TRUSTWORTHY)
     return int(Exit.DONE)
+
+
+def _how_often(failed: Process, processes: Sequence[Process]) -> str:
+    """Of the timed processes, as everywhere; of all, if only others failed."""
+    from heapwise.evidence.kept import timed
+
+    mine = [p for p in processes if p.subject == failed.subject]
+    looked_at = [p for p in mine if timed(p)] if timed(failed) else mine
+    times = sum(p.status == failed.status for p in looked_at)
+    return f"{times} of {len(looked_at)} times"
 
 
 def rounds_words(done: int, planned: int) -> str:

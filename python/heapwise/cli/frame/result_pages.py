@@ -59,7 +59,7 @@ def write_results(
             {
                 "folder": str(folder),
                 "files": sorted(files),
-                "runs": {each.report.name: view.run.id for view, each in found},
+                "runs": [{"report": each.report.name, "run": view.run.id} for view, each in found],
             }
         )
     for view, each in found:
