@@ -22,13 +22,14 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.kept import written_elsewhere
+from heapwise.evidence.under_load import ends_alone
 from heapwise.model import ATTACKS, SIDE_BY_SIDE, Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
 from heapwise.trust.v13_neighbour import PRESSURE_SHARE
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import change, percent, significant, size, times
-from heapwise.wording.ratios import interval, relation
+from heapwise.wording.ratios import interval, relation, signed_ends
 
 UNSURE, FASTER, SMALLER = "Cannot tell yet", "is faster than", "needs less memory than"
 
@@ -138,9 +139,23 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
         for row in [*quick, *small]
         if (rare := rare_of(evidence, row.cell, row.subject, base))
     ]
+    parts.append(_under_load(evidence, alike, base))
     if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
         parts.append(f"It may run for a fixed time (V8): {why}.")
     return " ".join(part for part in parts if part)
+
+
+def _under_load(evidence: Evidence, rows: list[Row], base: str) -> str:
+    """Which subjects need another part of the baseline's processor time under load."""
+    each = [
+        f"{row.subject} {signed_ends(row.ratio_low, row.ratio_high)} (alone {signed_ends(*alone)})"
+        for row in rows
+        if row.ratio_low and row.ratio_high
+        if (alone := ends_alone(evidence, row.cell, row.subject, base))
+    ]
+    if not each:
+        return ""
+    return f"Beside others, which share the caches, CPU time is another: {listed(each)}."
 
 
 def _time_name(rows: list[Row]) -> str:

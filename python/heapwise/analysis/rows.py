@@ -14,11 +14,13 @@ from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.series import baseline_of
 from heapwise.evidence.sessions import session_words
+from heapwise.evidence.under_load import ends_alone
 from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings
 from heapwise.stats.center import location_interval
 from heapwise.stats.summary import summarise
 from heapwise.wording.names import spaced
 from heapwise.wording.numbers import TIME_UNITS
+from heapwise.wording.ratios import signed_ends
 
 CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
 
@@ -207,6 +209,8 @@ def _comparison(
         notes.append(trouble)
     if differing := session_words(evidence, cell, subject, base):
         notes.append(differing)
+    if alone := ends_alone(evidence, cell, subject, base):
+        notes.append(f"alone {signed_ends(*alone)}: it depends on what runs beside it")
     if status != "ok" or slowed or ended or trouble or differing:
         word = "cannot tell"
     if rare := rare_of(evidence, cell, subject, base):
