@@ -194,3 +194,28 @@ def test_a_profile_does_not_follow(heapwise: Heapwise) -> None:
     done = heapwise("record", "--profile", "--follow", "--", "true")
     assert done.returncode == 2
     assert "E003" in done.stderr
+
+
+DAEMON = """
+#include <stdlib.h>
+#include <unistd.h>
+int main(void) {
+  free(malloc(100));
+  if (daemon(1, 0) != 0) return 1;
+  usleep(1500000);
+  for (int i = 0; i < 1000; ++i) free(malloc(1000 + i));
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("options", "missed"), [([], True), (["--follow"], False)])
+def test_a_daemon_that_has_not_allocated_yet_is_missed(
+    heapwise: Any, tmp_path: Path, options: list[str], missed: bool
+) -> None:
+    (tmp_path / "d.c").write_text(DAEMON)
+    subprocess.run(["cc", "-O0", "-o", "d", "d.c"], cwd=tmp_path, check=True)
+    done = heapwise("record", "-o", "t.hwt", *options, "--", "./d")
+    assert done.returncode == 0, done.stderr
+    said = "Missed   1 process that it started; heapwise record --follow" in done.stdout
+    assert said is missed

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 import msgspec
+from msgspec import structs
 
 from heapwise import __version__
 from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
@@ -27,6 +28,9 @@ from heapwise.trace import OtherProgram, Summary
 
 LEAST_BYTES = 4 << 20
 """Of a trace: below, no window has room for a useful number of events."""
+
+DRAIN_NAMED = re.compile(rb"(?:^|\0)HEAPWISE_RECORD=/proc/(\d+)/fd/\d+")
+"""In the environment of a recorded program: the process that writes its trace."""
 
 STACK_EVERY = 256
 
@@ -82,11 +86,14 @@ class NotWritten(msgspec.Struct, frozen=True):
 
 class Recorded(Summary, frozen=True):
     """Totals of the first process, and all processes in the order in which they began.
-    children_without: other programs that they started, into which the recorder was not loaded."""
+    children_without: other programs that they started, into which the recorder was not loaded.
+    still_running: processes of the program that go on, as a daemon does; none if children are
+    followed."""
 
     processes: list[RecordedProcess] = msgspec.field(default_factory=list)
     children_without: list[OtherProgram] = msgspec.field(default_factory=list)
     not_written: NotWritten | None = None
+    still_running: int = 0
 
     def missed(self) -> Unrecorded | None:
         """The program that was to be recorded and was not, or only in part.
@@ -148,7 +155,20 @@ def record(wanted: Recording) -> Recorded:
                 f"no trace was written (exit {ended})",
                 why="The process that writes it has ended early.",
             )
-        return msgspec.json.decode(result.read_bytes(), type=Recorded)
+        found_out = msgspec.json.decode(result.read_bytes(), type=Recorded)
+    left = [] if wanted.follows else _processes_of(drain.pid)
+    return structs.replace(found_out, still_running=len(left))
+
+
+def _processes_of(drain: int) -> list[int]:
+    """Those that began with the environment that this drain gave its program."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, or is another user's
+            named = DRAIN_NAMED.search((folder / "environ").read_bytes())
+            if named and int(named[1]) == drain:
+                found.append(int(folder.name))
+    return found
 
 
 def _expect_writable(trace: Path) -> None:
@@ -201,7 +221,7 @@ def _drain_of(process: int) -> int:
     """The process that writes the trace: the environment of a recorded program names its file."""
     try:
         environment = Path(f"/proc/{process}/environ").read_bytes()
-        found = re.search(rb"(?:^|\0)HEAPWISE_RECORD=/proc/(\d+)/fd/\d+", environment)
+        found = DRAIN_NAMED.search(environment)
         drain = int(found[1]) if found else process
         if Path(f"/proc/{drain}/comm").read_text().strip() == DRAIN[:15]:
             return drain
