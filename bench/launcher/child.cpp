@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "kernel/clock.hpp"
+#include "launcher/time_slice.hpp"
 
 namespace heapwise::bench {
 namespace {
@@ -41,6 +42,7 @@ int become_program(const launch_options& options, const handed_files& files, con
   signal(SIGPIPE, SIG_DFL);
   if (options.pinned && !options.cpus.apply()) return errno;
   child.affinity = cpu_list::of_this_thread();
+  if (options.slice_ns != 0) child.slice_ns = take_time_slices(options.slice_ns);
   if (options.directory != nullptr && chdir(options.directory) != 0) return errno;
   if (dup2(ends.in, STDIN_FILENO) < 0 || dup2(ends.out, STDOUT_FILENO) < 0 ||
       dup2(ends.err, STDERR_FILENO) < 0) {

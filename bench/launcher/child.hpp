@@ -17,6 +17,7 @@ struct started_child {
   cpu_list affinity; ///< read back in the child, just before exec
   bool in_own_group = false;
   std::uint64_t entering_ns = 0; ///< that it took to get into that control group
+  std::int64_t slice_ns = -1;    ///< that it was given; -1: it did not ask, or not known
   int stdout_pipe = -1;          ///< reading end, not blocking; -1 also when stdout is passed on
   int stderr_pipe = -1;
 };

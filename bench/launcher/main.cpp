@@ -170,6 +170,7 @@ std::string_view describe(const measured& result, const launch_options& options)
   write_ending(line, result);
   write_output(line, options.pass_stdout, result.written_elsewhere);
   result.child.affinity.write(line.key("affinity"));
+  write_number_or_null(line, "slice_ns", result.child.slice_ns);
   line.field("spin_before_ns", result.seen.spin_before_ns());
   line.field("spin_after_ns", result.seen.spin_after_ns());
   result.seen.write(line.key("processors"));

@@ -20,7 +20,7 @@ bool complain(const char* what, const char* about, const char* why) {
       "error E003: %s%s%s\n      %s\n  do: heapwise-launch [--timeout S] [--stdin FILE] "
       "[--stdout FILE | --pass-stdout] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] "
       "[--result FILE] [--environment DESCRIPTOR]\n      [--memory-moments N] [--starter SOCKET] "
-      "-- PROGRAM ARGS...\n"
+      "[--slice SECONDS] -- PROGRAM ARGS...\n"
       "  or heapwise-launch --attach PID --timeout S --memory-moments N [--result FILE]\n",
       what, about[0] == '\0' ? "" : " ", about, why);
   return false;
@@ -74,6 +74,13 @@ bool take_value(const char* name, char* value, launch_options& options) {
   if (is("--timeout")) {
     return read_seconds(value, options.timeout_s) ||
            complain("--timeout cannot be", value, "It needs a number of seconds above 0.");
+  }
+  if (is("--slice")) {
+    double slice_s = 0;
+    const bool known = read_seconds(value, slice_s) && slice_s < 1;
+    options.slice_ns = known ? static_cast<std::uint64_t>(slice_s * 1e9) : 0;
+    return known ||
+           complain("--slice cannot be", value, "It needs a number of seconds from 0 to 1.");
   }
   if (is("--cpus")) {
     options.pinned = cpu_list::parse(value, options.cpus);

@@ -301,6 +301,10 @@ class LauncherFacts(Record, frozen=True):
     """
 
     affinity: list[Count] | None = None
+    slice_ns: Count | None = None
+    """Of a process that ran beside others: how long it has the processor before another. 0: the
+    kernel has no such setting."""
+
     spin_before_ns: Number | None = None
     spin_after_ns: Number | None = None
     processors: list[Processor] | None = None

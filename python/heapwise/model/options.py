@@ -162,6 +162,9 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     most_beside: Count = 0
     """Subjects that ran at once beside a baseline, at most, so that all fit into memory."""
 
+    slice_s: float = 0.0
+    """For which one of them has the processor before the next; 0: as the kernel does."""
+
     rounds_given: bool = False
     """The user asked for this number of rounds."""
 

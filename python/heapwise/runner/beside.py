@@ -86,7 +86,8 @@ def _launch(member: Member, step: Step, cpu: int, processes: int) -> Launch:
     what = program.launch_of(
         member.subject.peer, member.number, PROBE, program.command_of(step.round)
     )
-    return replace(what, cpus=[cpu], timeout_s=2 * processes * what.timeout_s)
+    timeout_s = 2 * processes * what.timeout_s
+    return replace(what, cpus=[cpu], timeout_s=timeout_s, slice_s=step.slice_s)
 
 
 def _process(

@@ -28,7 +28,7 @@ from heapwise.runner.steps import (
     steps_together,
 )
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.together import may_choose, most_beside, pays
+from heapwise.runner.together import may_choose, most_beside, pays, slice_of
 from heapwise.runner.watcher import Progress, ShowsVerdicts, Watcher
 from heapwise.store import RunWriter, StoredRun
 
@@ -275,7 +275,10 @@ class Campaign:
         most = most_beside(evidence)
         if most > 0 and pays(plan, evidence, self.elapsed_s, width):
             options = structs.replace(
-                plan.options, together_from=self._rounds_begun, most_beside=most
+                plan.options,
+                together_from=self._rounds_begun,
+                most_beside=most,
+                slice_s=slice_of(evidence),
             )
             self.run = replace(self.run, plan=replace(plan, options=options))
             self.writer.update(self.run)

@@ -38,6 +38,10 @@ class Launch:
     memory_moments: int = 0
     """How many moments of its memory are kept at most; 0: nobody looks."""
 
+    slice_s: float = 0.0
+    """How long it has the processor before another process gets it; 0: as the kernel does.
+    """
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -121,6 +125,8 @@ class Call:
             arguments += ["--directory", what.working_directory]
         if what.memory_moments:
             arguments += ["--memory-moments", str(what.memory_moments)]
+        if what.slice_s:
+            arguments += ["--slice", f"{what.slice_s:.6f}"]
         if what.cpus:
             arguments += ["--cpus", ",".join(map(str, what.cpus))]
         # The launcher has no PATH of the user's: it would find another program, or none.

@@ -44,6 +44,9 @@ class Step:
     beside: tuple[Subject, ...] = ()
     """Those that run at the same time; the baseline is one of them, or the subject itself."""
 
+    slice_s: float = 0.0
+    """For which one of them has the processor before the next; 0: as the kernel does."""
+
     @property
     def spec(self) -> SubjectSpec | None:
         """What the experiment declares of the subject; a control is its baseline."""
@@ -161,7 +164,14 @@ def steps_together(
             chance.shuffle(others)
             number = -(-len(others) // most)
             steps += [
-                Step(experiment, baseline, cell, round, beside=tuple(others[place::number]))
+                Step(
+                    experiment,
+                    baseline,
+                    cell,
+                    round,
+                    beside=tuple(others[place::number]),
+                    slice_s=plan.options.slice_s,
+                )
                 for place in range(number)
             ]
     chance.shuffle(steps)

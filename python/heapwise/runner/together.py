@@ -26,6 +26,12 @@ FINE = 0.005
 ONE_PROCESSOR = 1.1
 """A program whose processor time is up to this many times its time runs on one processor."""
 
+SLICES, SHORTEST_S, LONGEST_S = 40, 0.003, 0.02
+"""How often a process has the processor, about, and for how long at least and at most. Rare changes
+spoil the caches less, frequent ones spread what disturbs the machine over all
+(docs/design/statistics.md).
+"""
+
 LEAST_ROUNDS = 6
 """Fewer rounds side by side could not decide anything."""
 
@@ -92,6 +98,12 @@ def most_beside(evidence: Evidence) -> int:
     if not peaks:
         return 0
     return min(MOST_BESIDE, int(available_bytes() / 2 / max(peaks)) - 1)
+
+
+def slice_of(evidence: Evidence) -> float:
+    """For how long each of those that run at once has the processor before the next, in s."""
+    found = [process.facts.cpu_s or 0.0 for process in measured(evidence.stored)]
+    return min(max(median(found) / SLICES, SHORTEST_S), LONGEST_S) if found else SHORTEST_S
 
 
 def available_bytes() -> int:

@@ -36,6 +36,7 @@ KEYS = {
     "error_bytes",
     "written_elsewhere_bytes",
     "affinity",
+    "slice_ns",
     "spin_before_ns",
     "spin_after_ns",
     "steal_ticks",
@@ -290,6 +291,13 @@ def test_affinity_is_applied_and_read_back(launch: Any, toy: str) -> None:
     assert launch(toy, "exit", "0")["affinity"] == allowed
     pinned = launch(toy, "exit", "0", options=["--cpus", str(allowed[-1])])
     assert pinned["affinity"] == [allowed[-1]]
+
+
+def test_a_slice_of_the_processor_is_asked_for(launch: Any, toy: str) -> None:
+    result = launch(toy, "exit", "0", options=["--slice", "0.02"])
+    assert result["exit_code"] == 0
+    assert result["slice_ns"] in (0, 20_000_000)  # 0: before Linux 6.12
+    assert launch(toy, "exit", "0")["slice_ns"] is None
 
 
 def test_processor_that_does_not_exist_is_refused(launch: Any, toy: str) -> None:

@@ -20,6 +20,7 @@ from heapwise.runner.together import (
     most_beside,
     obstacles,
     pays,
+    slice_of,
 )
 
 
@@ -78,6 +79,16 @@ def test_a_program_that_writes_runs_in_pairs_only_if_asked(written: int | None) 
     assert not pays(plan, writing, 30.0, 0.05)
     asked = replace(plan, options=structs.replace(plan.options, side_by_side=True))
     assert pays(asked, writing, 30.0, 0.05)
+
+
+@pytest.mark.parametrize(("cpu", "slice_s"), [(0.01, 0.003), (0.4, 0.01), (60.0, 0.02)])
+def test_slices_follow_the_length_of_the_program(cpu: float, slice_s: float) -> None:
+    _, evidence = known()
+    processes = [
+        replace(p, facts=replace_times(p.facts, cpu=cpu)) for p in evidence.stored.processes
+    ]
+    found = slice_of(Evidence(replace(evidence.stored, processes=processes)))
+    assert found == pytest.approx(slice_s)
 
 
 def replace_times(facts: Any, cpu: float) -> Any:

@@ -84,13 +84,14 @@ def exit_code(result: Result, processes: list[Process], *, strict: bool = False)
 
 
 def _how_often(failed: Process, processes: Sequence[Process]) -> str:
-    """Of the timed processes, as everywhere; of all, if only others failed."""
+    """Of the timed processes, as everywhere; of all, if others failed, too."""
     from heapwise.evidence.kept import timed
 
     mine = [p for p in processes if p.subject == failed.subject]
-    looked_at = [p for p in mine if timed(p)] if timed(failed) else mine
-    times = sum(p.status == failed.status for p in looked_at)
-    return f"{times} of {len(looked_at)} times"
+    alike = [p for p in mine if p.status == failed.status]
+    if all(map(timed, alike)):
+        mine = [p for p in mine if timed(p)]
+    return f"{len(alike)} of {len(mine)} times"
 
 
 def rounds_words(done: int, planned: int) -> str:
