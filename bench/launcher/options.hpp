@@ -20,8 +20,8 @@ struct launch_options {
   int memory_moments = 0; ///< the most that the memory curve keeps; 0: it does not look
   int starter = -1;       ///< a socket that says when the program starts (starter.hpp); -1: at once
   std::uint64_t slice_ns = 0; ///< of the processor that the program asks for; 0: the kernel's own
-  pid_t attached = 0;     ///< not 0: nothing is started, and the memory of this one is looked at
-  char** program = nullptr;     ///< null-terminated, the program first
+  pid_t attached = 0;       ///< not 0: nothing is started, and the memory of this one is looked at
+  char** program = nullptr; ///< null-terminated, the program first
   char** environment = nullptr; ///< null-terminated; what the program gets
 };
 

@@ -19,9 +19,7 @@ struct scheduling {
   std::uint64_t period_ns = 0;
 };
 
-bool read(scheduling& now) {
-  return syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0;
-}
+bool read(scheduling& now) { return syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0; }
 
 } // namespace
 

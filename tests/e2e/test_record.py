@@ -7,7 +7,6 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -212,7 +211,7 @@ int main(void) {
 
 @pytest.mark.parametrize(("options", "missed"), [([], True), (["--follow"], False)])
 def test_a_daemon_that_has_not_allocated_yet_is_missed(
-    heapwise: Any, tmp_path: Path, options: list[str], missed: bool
+    heapwise: Heapwise, tmp_path: Path, options: list[str], missed: bool
 ) -> None:
     (tmp_path / "d.c").write_text(DAEMON)
     subprocess.run(["cc", "-O0", "-o", "d", "d.c"], cwd=tmp_path, check=True)

@@ -233,9 +233,7 @@ def _missed(summary: Recorded) -> list[str]:
         )
     for each in dict.fromkeys(map(unrecorded, summary.children_without)):
         lines.append(f"Missed   {each.name}, which it started: {each.reason}")
-    if others := max(
-        summary.other_processes, summary.forked_processes, summary.still_running
-    ):
+    if others := max(summary.other_processes, summary.forked_processes, summary.still_running):
         lines.append(
             f"Missed   {counted(others, 'process', 'processes')} that it started; "
             "heapwise record --follow records them"
