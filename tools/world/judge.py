@@ -17,7 +17,9 @@ Verdict = Literal["pass", "refused", "fail", "not run"]
 GOOD_COMPARISONS = (0, 4)
 """Exit codes of a comparison in which all processes did their work: 4 is a noisy machine."""
 
-REFUSAL = re.compile(r"^error (E\d+): (.+)", re.MULTILINE)
+REFUSAL = re.compile(r"^error (E\d+): (.+(?:\n {6}\S.*)*)", re.MULTILINE)
+"""The lines of an error after the first one are indented, and the way out is less so."""
+
 COMPLAINT = re.compile(r"^heapwise[^\n:]*: .+", re.MULTILINE)
 MOST_WORDS = 1500
 
