@@ -12,9 +12,9 @@ struct writing {
 
   static writing now();
 
-  /// Returns: bytes written since `before`, without `ours`, which the program was known or made to
-  /// write; -1 if nothing is known. What is sent by send() and written to memory that processes
-  /// share is not seen.
+  /// Returns: bytes written since `before`, without `ours`: its output and what the probes wrote;
+  /// -1 if nothing is known. Not seen are what is sent by send(), what is written to memory that
+  /// processes share, and what children wrote whose end their parent ignores.
   [[nodiscard]] std::int64_t since(const writing& before, std::int64_t ours) const;
 };
 

@@ -105,13 +105,13 @@ def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
 
 def _pairs_to_ask_for(evidence: Evidence) -> str:
     """What the user may know and Heapwise does not: whether two processes disturb each other."""
-    options = evidence.stored.run.plan.options
-    written = written_elsewhere(evidence.stored)
-    if not written or options.side_by_side is not None or options.gate is not None:
+    if not evidence.stored.run.plan.options.asks_first:
         return ""
+    written = written_elsewhere(evidence.stored)
+    files = f"writes {size(written)} elsewhere than to its output" if written else "may write files"
     return (
-        f" The program writes {size(written)} elsewhere than to its output, so no two ran at the "
-        "same time. If two do not disturb each other, --side-by-side tells more."
+        f" The program {files}, so no two of it ran at the same time. If two do not disturb each "
+        "other, compare --side-by-side tells more."
     )
 
 
@@ -146,7 +146,7 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
 
 
 def _under_load(evidence: Evidence, rows: list[Row], base: str) -> str:
-    """Which subjects need another part of the baseline's processor time under load."""
+    """Subjects whose processor time, relative to that of the baseline, differs under load."""
     each = [
         f"{row.subject} {signed_ends(row.ratio_low, row.ratio_high)} (alone {signed_ends(*alone)})"
         for row in rows
@@ -155,7 +155,7 @@ def _under_load(evidence: Evidence, rows: list[Row], base: str) -> str:
     ]
     if not each:
         return ""
-    return f"Beside others, which share the caches, CPU time is another: {listed(each)}."
+    return f"Beside other processes, which share the caches, CPU time differs: {listed(each)}."
 
 
 def _time_name(rows: list[Row]) -> str:

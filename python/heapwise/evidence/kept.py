@@ -160,7 +160,7 @@ def written_elsewhere(stored: StoredRun) -> float | None:
     """Bytes that the process that wrote most wrote to anything but its output. None: the kernel did
     not say, or nothing was measured."""
     found = [process.facts.written_elsewhere_bytes for process in measured(stored)]
-    return max((bytes for bytes in found if bytes is not None), default=None)
+    return max((each for each in found if each is not None), default=None)
 
 
 def together(stored: StoredRun) -> list[Sample]:

@@ -1,4 +1,4 @@
-"""Ratios that are others under load: beside other processes, which take a part of the caches."""
+"""Ratios that differ under load: beside other processes, which take a part of the caches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ends = tuple[float, float]
 
 def ends_alone(evidence: Evidence, cell: Cell, subject: str, base: str) -> Ends | None:
     """The 95 % interval of the processor time of separate processes, if it has nothing in common
-    with that of processes side by side. Of two equal ratios such intervals are one pair in 170.
+    with that of processes side by side. That happens to about 1 of 180 pairs of equal ratios.
 
     cell: of the processes side by side; None for any other. Source of the share: two normal
     estimates with equal errors have disjoint intervals if they differ by 2 x 1.96 errors, that is

@@ -162,6 +162,10 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     most_beside: Count = 0
     """Subjects that ran at once beside a baseline, at most, so that all fit into memory."""
 
+    asks_first: bool = False
+    """Subjects would have run beside the baseline, but the program may write files, and two of it
+    might spoil each other's: the user has to ask for it."""
+
     slice_s: float = 0.0
     """For which one of them has the processor before the next; 0: as the kernel does."""
 

@@ -28,7 +28,7 @@ from heapwise.runner.steps import (
     steps_together,
 )
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.together import may_choose, most_beside, pays, slice_of
+from heapwise.runner.together import has_to_ask, may_choose, most_beside, pays, slice_of
 from heapwise.runner.watcher import Progress, ShowsVerdicts, Watcher
 from heapwise.store import RunWriter, StoredRun
 
@@ -265,21 +265,26 @@ class Campaign:
         plan = self.run.plan
         if plan.kind != "compare" or plan.options.gate is not None or rounds_done == 0:
             return False
+        if plan.options.asks_first:
+            return False
         return may_choose(plan, rounds_done, self.elapsed_s, self._evidence())
 
     def _choose_together(self, width: float | None) -> None:
         """Once, and stored with the plan, so that a resumed run goes on with it: whether subjects
-        run beside the baseline from now on."""
+        run beside the baseline from now on, or would if the user asked for it."""
         plan = self.run.plan
         evidence = self._evidence()
         most = most_beside(evidence)
         if most > 0 and pays(plan, evidence, self.elapsed_s, width):
-            options = structs.replace(
-                plan.options,
-                together_from=self._rounds_begun,
-                most_beside=most,
-                slice_s=slice_of(evidence),
-            )
+            if has_to_ask(plan, evidence):
+                options = structs.replace(plan.options, asks_first=True)
+            else:
+                options = structs.replace(
+                    plan.options,
+                    together_from=self._rounds_begun,
+                    most_beside=most,
+                    slice_s=slice_of(evidence),
+                )
             self.run = replace(self.run, plan=replace(plan, options=options))
             self.writer.update(self.run)
 

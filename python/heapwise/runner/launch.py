@@ -39,8 +39,7 @@ class Launch:
     """How many moments of its memory are kept at most; 0: nobody looks."""
 
     slice_s: float = 0.0
-    """How long it has the processor before another process gets it; 0: as the kernel does.
-    """
+    """How long it has the processor before another process gets it; 0: as the kernel does."""
 
 
 @dataclass(frozen=True)

@@ -132,13 +132,16 @@ def pays(plan: Plan, evidence: Evidence, elapsed_s: float, width: float | None) 
         return True
     if plan.max_rounds or not plan.time_s or elapsed_s <= 0 or not _runs_on_one(evidence):
         return False
-    if written_elsewhere(evidence.stored) != 0:  # two might spoil each other's files
-        return False
     if stretch(evidence) > WAITS and pressure(evidence) <= BUSY:
         return False
     if (plan.time_s - elapsed_s) < LEAST_ROUNDS * _round_s(evidence):
         return False
     return width is None or width * sqrt(min(1.0, elapsed_s / plan.time_s)) > FINE
+
+
+def has_to_ask(plan: Plan, evidence: Evidence) -> bool:
+    """Whether two processes might spoil each other's files, and the user did not ask for it."""
+    return not plan.options.side_by_side and written_elsewhere(evidence.stored) != 0
 
 
 def _runs_on_one(evidence: Evidence) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from msgspec import structs
 from planted import with_facts
 from synthetic import Script, compare_run
 
@@ -47,16 +48,20 @@ def test_processor_time_of_several_settings_names_each() -> None:
         assert re.search(rf"mimalloc 1\.11x faster \([0-9. to]+\) at {setting}[,. ]", words), words
 
 
-def noisy(written: int) -> str:
+def noisy(written: int | None, *, asks_first: bool) -> str:
     """The advice on a comparison that could not tell."""
     labels = ("glibc", "glibc-control", "mimalloc")
     script = Script(rounds=6, time=dict.fromkeys(labels, 1.0), noise=0.2)
     stored = with_facts(compare_run(script), lambda p: {"written_elsewhere_bytes": written})
-    return analyse(Evidence(stored)).advice
+    plan = stored.run.plan
+    options = structs.replace(plan.options, asks_first=asks_first)
+    run = replace(stored.run, plan=replace(plan, options=options))
+    return analyse(Evidence(replace(stored, run=run))).advice
 
 
 def test_the_advice_on_a_program_that_writes_names_the_option_that_pairs_it() -> None:
-    assert "Cannot tell yet" in noisy(0)
-    assert "--side-by-side" not in noisy(0)
-    assert "writes 2 KiB elsewhere than to its output" in noisy(2048)
-    assert "--side-by-side tells more" in noisy(2048)
+    assert "Cannot tell yet" in noisy(2048, asks_first=False)
+    assert "--side-by-side" not in noisy(2048, asks_first=False)
+    assert "writes 2 KiB elsewhere than to its output" in noisy(2048, asks_first=True)
+    assert "may write files" in noisy(None, asks_first=True)
+    assert "compare --side-by-side tells more" in noisy(2048, asks_first=True)

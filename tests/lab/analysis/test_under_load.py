@@ -33,7 +33,7 @@ def test_a_ratio_that_is_another_under_load_is_told(beside: float) -> None:
     found = result(beside)
     assert "it depends on what runs beside it" in row(found, "jemalloc").note
     assert "it depends" not in row(found, "mimalloc").note
-    assert "Beside others, which share the caches, CPU time is another: jemalloc" in found.advice
+    assert "which share the caches, CPU time differs: jemalloc" in found.advice
     assert found.advice.count("alone") == 1
 
 
@@ -41,4 +41,4 @@ def test_one_that_is_the_same_is_not_mentioned() -> None:
     found = result(1.0)
     assert row(found, "jemalloc").verdict in ("no difference", "cannot tell")
     assert "it depends" not in row(found, "jemalloc").note
-    assert "Beside others" not in found.advice
+    assert "Beside other processes" not in found.advice

@@ -16,6 +16,7 @@ from heapwise.runner import together
 from heapwise.runner.steps import MOST_BESIDE, steps_together
 from heapwise.runner.together import (
     demand_possible,
+    has_to_ask,
     may_choose,
     most_beside,
     obstacles,
@@ -75,10 +76,11 @@ def test_a_program_that_writes_runs_in_pairs_only_if_asked(written: int | None) 
         for p in evidence.stored.processes
     ]
     writing = Evidence(replace(evidence.stored, processes=processes))
-    assert pays(plan, evidence, 30.0, 0.05)
-    assert not pays(plan, writing, 30.0, 0.05)
     asked = replace(plan, options=structs.replace(plan.options, side_by_side=True))
-    assert pays(asked, writing, 30.0, 0.05)
+    assert pays(plan, writing, 30.0, 0.05)
+    assert has_to_ask(plan, writing)
+    assert not has_to_ask(asked, writing)
+    assert not has_to_ask(plan, evidence)
 
 
 @pytest.mark.parametrize(("cpu", "slice_s"), [(0.01, 0.003), (0.4, 0.01), (60.0, 0.02)])
