@@ -55,6 +55,17 @@ def heap_packages() -> Iterator[Package]:
         below = (*below, name)
 
 
+#: The rooms of the launcher and of the drain.
+BENCH_ROOMS = (
+    "launcher_facts",
+    "launcher_memory",
+    "launcher_start",
+    "drain_frames",
+    "drain_calls",
+    "drain_rings",
+    "drain_processes",
+)
+
 PACKAGES = (
     # The types in which a pool is asked and answers. They need nothing, so all may use them.
     Package(
@@ -100,7 +111,28 @@ PACKAGES = (
         "sources", r"src/(pool|arena)/", (*BELOW_POOL, "source", "os", "pool", "observe", "c_api")
     ),
     Package("hybrid_sources", r"src/hybrid/", ("interface", "detail", "hybrid")),
-    Package("bench", r"bench/", (*LIBRARY, "c_api")),
+    Package("launcher_facts", r"bench/launcher/facts/", (*LIBRARY, "c_api", "bench")),
+    Package(
+        "launcher_memory", r"bench/launcher/memory/", (*LIBRARY, "c_api", "launcher_facts", "bench")
+    ),
+    Package(
+        "launcher_start",
+        r"bench/launcher/start/",
+        (*LIBRARY, "c_api", "launcher_facts", "launcher_memory", "bench"),
+    ),
+    Package("drain_frames", r"bench/drain/frames/", (*LIBRARY, "c_api", "bench")),
+    Package("drain_calls", r"bench/drain/calls/", (*LIBRARY, "c_api", "drain_frames", "bench")),
+    Package(
+        "drain_rings",
+        r"bench/drain/rings/",
+        (*LIBRARY, "c_api", "drain_frames", "drain_calls", "bench"),
+    ),
+    Package(
+        "drain_processes",
+        r"bench/drain/processes/",
+        (*LIBRARY, "c_api", "drain_frames", "drain_calls", "drain_rings", "bench"),
+    ),
+    Package("bench", r"bench/", (*LIBRARY, "c_api", *BENCH_ROOMS)),
     Package("experiments", r"experiments/", (*LIBRARY, "hybrid", "c_api", "bench")),
     Package("trees", r"trees/", (*LIBRARY, "c_api")),
 )
@@ -109,7 +141,14 @@ FOLDERS = ("include", "src", "bench", "experiments", "trees")
 SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SYSTEM_CALLS = re.compile(r"^(sys/|linux/|asm/|unistd\.h|sched\.h|pthread\.h|dlfcn\.h|fcntl\.h)")
-PACKAGES_WITH_SYSTEM_CALLS = {"os", "gc_redirect", "process", "bench", "experiments"}
+PACKAGES_WITH_SYSTEM_CALLS = {
+    "os",
+    "gc_redirect",
+    "process",
+    "bench",
+    *BENCH_ROOMS,
+    "experiments",
+}
 
 
 def package_of(path: str) -> Package | None:

@@ -13,11 +13,11 @@
 #include <fstream>
 
 #include "drain/options.hpp"
-#include "drain/pause_length.hpp"
-#include "drain/pauses.hpp"
-#include "drain/program.hpp"
-#include "drain/recording.hpp"
-#include "drain/wake.hpp"
+#include "drain/processes/pauses.hpp"
+#include "drain/processes/program.hpp"
+#include "drain/processes/recording.hpp"
+#include "drain/processes/wake.hpp"
+#include "drain/rings/pause_length.hpp"
 
 namespace heapwise::bench {
 namespace {

@@ -1,8 +1,8 @@
 // The memory of a process that somebody else started.
 #pragma once
 
-#include "launcher/memory_curve.hpp"
-#include "launcher/options.hpp"
+#include "launcher/memory/memory_curve.hpp"
+#include "launcher/start/options.hpp"
 
 namespace heapwise::bench {
 

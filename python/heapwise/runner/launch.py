@@ -73,7 +73,7 @@ class Call:
     ) -> subprocess.Popen[bytes]:
         """The launcher; with ``pass_stdout`` its stdout is a pipe that the program writes to.
 
-        starter: it says when the program starts (bench/launcher/starter.hpp); None: at once.
+        starter: it says when the program starts (bench/launcher/start/starter.hpp); None: at once.
         """
         environment = self.what.environment | {
             "HEAPWISE_PROBE_OUT": str(self._files["probe"]),

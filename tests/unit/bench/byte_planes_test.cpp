@@ -1,4 +1,4 @@
-#include "drain/byte_planes.hpp"
+#include "drain/frames/byte_planes.hpp"
 
 #include <doctest/doctest.h>
 

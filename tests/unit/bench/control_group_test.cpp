@@ -1,4 +1,4 @@
-#include "launcher/control_group.hpp"
+#include "launcher/memory/control_group.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "drain/wake.hpp"
+#include "drain/processes/wake.hpp"
 
 using namespace heapwise::bench;
 

@@ -1,4 +1,4 @@
-#include "launcher/group_memory.hpp"
+#include "launcher/memory/group_memory.hpp"
 
 #include <cstdint>
 #include <string>

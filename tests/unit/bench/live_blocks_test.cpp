@@ -1,4 +1,4 @@
-#include "drain/live_blocks.hpp"
+#include "drain/calls/live_blocks.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "drain/loser_tree.hpp"
+#include "drain/rings/loser_tree.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/stream.hpp"
+#include "launcher/start/stream.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>

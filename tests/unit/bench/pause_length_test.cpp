@@ -1,5 +1,5 @@
 // How long the drain waits between two looks at the rings.
-#include "drain/pause_length.hpp"
+#include "drain/rings/pause_length.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "drain/resolver.hpp"
+#include "drain/calls/resolver.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "drain/ring_reader.hpp"
+#include "drain/rings/ring_reader.hpp"
 #include "trace/stamp.hpp"
 
 using namespace heapwise::bench;

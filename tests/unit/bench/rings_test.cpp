@@ -1,6 +1,6 @@
 // Threads write into the rings as the recorder does, and the drain is compared with a search for
 // the earliest call of all.
-#include "drain/rings.hpp"
+#include "drain/rings/rings.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>

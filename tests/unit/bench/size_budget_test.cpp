@@ -1,4 +1,4 @@
-#include "drain/size_budget.hpp"
+#include "drain/frames/size_budget.hpp"
 
 #include <doctest/doctest.h>
 

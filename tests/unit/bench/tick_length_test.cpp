@@ -1,5 +1,5 @@
 // The length of a tick, from a short time.
-#include "drain/tick_length.hpp"
+#include "drain/rings/tick_length.hpp"
 
 #include <doctest/doctest.h>
 #include <time.h>

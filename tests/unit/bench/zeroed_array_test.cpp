@@ -1,4 +1,4 @@
-#include "drain/zeroed_array.hpp"
+#include "drain/calls/zeroed_array.hpp"
 
 #include <doctest/doctest.h>
 
