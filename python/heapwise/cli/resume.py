@@ -68,6 +68,7 @@ def resume(
     from heapwise.runner import resume as go_on
     from heapwise.store import check_writable, find_store, read_run
     from heapwise.store.location import RUNS
+    from heapwise.study.kinds import executor_of
 
     store_path = find_store(store)
     stored = read_run(store_path, id)
@@ -89,7 +90,12 @@ def resume(
     if stored.path.parent.name == RUNS:
         check_writable(stored.path.parent.parent)
     watcher = progress.choose(quiet)
-    campaign = go_on(stored.path, partial(extended, rounds=rounds, time=time), watcher)
+    campaign = go_on(
+        stored.path,
+        partial(extended, rounds=rounds, time=time),
+        watcher,
+        executor_of(stored.run.plan),
+    )
     if changed := campaign.run.plan.options.environment_changed:
         console.say(
             labelled(

@@ -16,6 +16,7 @@ from heapwise.evidence import Evidence
 from heapwise.model import Build, Plan
 from heapwise.runner.campaign import Campaign
 from heapwise.runner.compare_plan import CompareRequest, prepare_compare
+from heapwise.runner.program import program_executor
 from heapwise.runner.start import resume, start
 from heapwise.runner.suspects import Suspects, SuspectState, side_of
 from heapwise.runner.watcher import Watcher
@@ -277,7 +278,7 @@ class Bisection:
         longest = LONGER * campaign.run.plan.time_s
         while not enough(evidence) and campaign.run.plan.time_s < longest:
             watcher = self.watcher()
-            campaign = resume(campaign.writer.folder, _longer, watcher)
+            campaign = resume(campaign.writer.folder, _longer, watcher, program_executor)
             evidence = self._conducted(campaign, watcher)
         return evidence
 

@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from heapwise.catalog import SYSTEM, choose_peers, examined, peer_prefixes
@@ -23,8 +24,9 @@ from heapwise.model import (
 )
 from heapwise.runner.builds import Examined, demand_builds, examine_builds
 from heapwise.runner.environment import cleaned, to_store
+from heapwise.runner.executor import MakeExecutor
 from heapwise.runner.preflight import Preflight
-from heapwise.runner.program import EXPERIMENT_ID, experiment_of
+from heapwise.runner.program import EXPERIMENT_ID, experiment_of, program_executor
 from heapwise.runner.setups import set_up_early
 from heapwise.runner.steps import control_of
 from heapwise.runner.together import demand_possible
@@ -90,6 +92,7 @@ class Prepared:
     plan: Plan
     experiments: list[Experiment]
     environment: dict[str, str]
+    executor: MakeExecutor
     removed: list[str] = field(default_factory=list)
     missing: list[Peer] = field(default_factory=list)
     excluded: list[Peer] = field(default_factory=list)
@@ -99,9 +102,6 @@ class Prepared:
 
     examined: list[Examined] = field(default_factory=list)
     """The builds of a comparison."""
-
-    is_set_up: bool = False
-    """Whether the commands of --setup have run."""
 
     notes: list[str] = field(default_factory=list)
     """What the user asked for and does not get, in words."""
@@ -117,7 +117,10 @@ def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> 
     left, _ = cleaned(environment, peer_prefixes(), keep=request.keep_environment)
     clean_up = set_up_early(builds, request.parameters, left, request.timeout_s or LONGEST_S)
     try:
-        return replace(_prepare(request, builds, environment), is_set_up=True)
+        return replace(
+            _prepare(request, builds, environment),
+            executor=partial(program_executor, is_set_up=True),
+        )
     except BaseException:
         clean_up()
         raise
@@ -153,6 +156,7 @@ def _prepare(
         plan,
         [experiment_of(plan.command, subjects, request.parameters)],
         left,
+        program_executor,
         removed,
         missing,
         [peer for peer in present if peer not in kept],

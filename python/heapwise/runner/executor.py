@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Protocol
 
-from heapwise.model import Process, Sample
+from heapwise.model import Experiment, Plan, Process, Sample
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.watcher import Watcher
 
 Sink = Callable[[Process | Sample], None]
 
@@ -28,6 +29,11 @@ class Executor(Protocol):
 
     def after(self, process: Process) -> None:
         """Raises a Problem when it makes no sense to go on."""
+
+
+MakeExecutor = Callable[[Plan, Mapping[str, str], list[Experiment], Watcher], Executor]
+"""Makes what runs the steps of a plan; each kind of study has one. The mapping is the environment
+of the processes, with what the store does not hold."""
 
 
 def now() -> str:

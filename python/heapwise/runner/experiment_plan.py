@@ -31,6 +31,7 @@ from heapwise.model.facts import MOST
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.examined import check_of, with_programs
+from heapwise.runner.measurement import experiment_executor
 from heapwise.runner.steps import control_of
 from heapwise.stats.holm import rounds_needed
 from heapwise.wording.suggest import did_you_mean
@@ -128,7 +129,13 @@ def plan_run(
     needed = any(_peer_of(s) for e in experiments for s in e.subjects)
     missing = [peer for peer in peers if peer.path is None] if needed else []
     return Prepared(
-        plan, experiments, left, removed, missing, checks=[check_of(programs)] if programs else []
+        plan,
+        experiments,
+        left,
+        experiment_executor,
+        removed,
+        missing,
+        checks=[check_of(programs)] if programs else [],
     )
 
 

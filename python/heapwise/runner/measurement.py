@@ -6,7 +6,7 @@ Subjects that are programs themselves are the job of ``RowRunner``, cells that a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from heapwise.model import (
 )
 from heapwise.runner.counting import counting_steps, with_totals
 from heapwise.runner.environment import of_child, padding
-from heapwise.runner.executor import Sink, now
+from heapwise.runner.executor import Executor, Sink, now
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.launch import Launch, Outcome, tail
 from heapwise.runner.patience import Patience
@@ -38,6 +38,7 @@ from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step, StepKey, key_of
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.stream import NativeLine, Refused, SampleLine, command_of, stream
+from heapwise.runner.watcher import Watcher
 from heapwise.wording.durations import show_limit
 
 DEFAULT_TIMEOUT_S, SMOKE_TIMEOUT_S = 900.0, 120.0
@@ -268,3 +269,9 @@ def _process(
         identity=outcome.identity,
         started_at=started_at,
     )
+
+
+def experiment_executor(
+    plan: Plan, environment: Mapping[str, str], experiments: list[Experiment], _: Watcher
+) -> Executor:
+    return ExperimentExecutor(plan, dict(environment), experiments)

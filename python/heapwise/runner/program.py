@@ -25,13 +25,14 @@ from heapwise.runner.beside import Member, measure_together
 from heapwise.runner.builds import Parameters, cells_of, parameters_of
 from heapwise.runner.commands import Commands
 from heapwise.runner.counting_runs import CountingRuns
-from heapwise.runner.executor import Sink
+from heapwise.runner.executor import Executor, Sink
 from heapwise.runner.launch import Outcome
 from heapwise.runner.process_status import Reference
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.setups import set_up
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.watcher import ShowsOutput, Watcher
 from heapwise.runner.whole_program import LONGEST_S, WholeProgram
 from heapwise.runner.work import Work
 from heapwise.wording.lists import listed
@@ -298,3 +299,18 @@ class ProgramExecutor:
         if process.status == "failed" and code:
             ways.append(f"if it ends with {code} by design: --ignore-exit {code}")
         return Problem("E030", what, do="; ".join(ways) if len(ways) > 1 else "")
+
+
+def program_executor(
+    plan: Plan,
+    environment: Mapping[str, str],
+    experiments: list[Experiment],
+    watcher: Watcher,
+    *,
+    is_set_up: bool = False,
+) -> Executor:
+    """Of a comparison of programs. is_set_up: the commands of --setup have run."""
+    executor = ProgramExecutor(plan, dict(environment), is_set_up=is_set_up)
+    if plan.options.show_output and isinstance(watcher, ShowsOutput):
+        executor.shown = watcher.printed
+    return executor

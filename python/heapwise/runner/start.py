@@ -18,13 +18,10 @@ from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, R
 from heapwise.runner.campaign import Campaign
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
-from heapwise.runner.executor import Executor, now
+from heapwise.runner.executor import MakeExecutor, now
 from heapwise.runner.fleet_origin import read_origin, run_id_of
 from heapwise.runner.measured_files import Unchanged, files_of, loadable_files, read_states
-from heapwise.runner.measurement import ExperimentExecutor
-from heapwise.runner.program import ProgramExecutor
-from heapwise.runner.servers.server_executor import ServerExecutor
-from heapwise.runner.watcher import ShowsOutput, Watcher
+from heapwise.runner.watcher import Watcher
 from heapwise.store import (
     RunWriter,
     key_name,
@@ -61,28 +58,27 @@ def start(
         missing_peers=prepared.missing,
         revision=revision_of(_sources(plan)),
     )
-    executor = _executor(
-        prepared.plan,
-        prepared.environment,
-        prepared.experiments,
-        watcher,
-        is_set_up=prepared.is_set_up,
-    )
+    executor = prepared.executor(prepared.plan, prepared.environment, prepared.experiments, watcher)
     return Campaign(run, RunWriter.create(store_path, run), executor, watcher, files)
 
 
-def resume(folder: Path, extend: Callable[[Plan], Plan], watcher: Watcher) -> Campaign:
-    """``extend`` gives the stored plan more rounds or time, or leaves it as it is. Problems: E003
-    if it cannot go on, E006 if another process measures it, E032 if a file of it is another."""
+def resume(
+    folder: Path, extend: Callable[[Plan], Plan], watcher: Watcher, executor: MakeExecutor
+) -> Campaign:
+    """``extend`` gives the stored plan more rounds or time, or leaves it as it is. executor: of the
+    kind of study that the run belongs to. Problems: E003 if the run cannot go on, E006 if another
+    process measures it, E032 if a file of it is another."""
     writer = RunWriter.reopen(folder)
     try:
-        return _go_on(writer, extend, watcher)
+        return _go_on(writer, extend, watcher, executor)
     except BaseException:
         writer.close()
         raise
 
 
-def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) -> Campaign:
+def _go_on(
+    writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher, make: MakeExecutor
+) -> Campaign:
     plan = extend(writer.run.plan)
     if plan.options.not_utf8:
         raise Problem(
@@ -115,7 +111,7 @@ def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) 
     files = _as_they_were(plan, experiments)
     plan = _with_options(plan, files=files.states)
     run = replace(writer.run, plan=plan, state="running", experiments=experiments)
-    executor = _executor(plan, environment, run.experiments, watcher)
+    executor = make(plan, environment, run.experiments, watcher)
     writer.update(run)
     stored = read_run(store, str(writer.folder))
     executor.resume_from(stored.processes)
@@ -194,24 +190,6 @@ def _with_changes(plan: Plan, environment: Mapping[str, str], key: bytes) -> Pla
 
 def _with_options(plan: Plan, **changes: Any) -> Plan:
     return replace(plan, options=structs.replace(plan.options, **changes))
-
-
-def _executor(
-    plan: Plan,
-    environment: Mapping[str, str],
-    experiments: list[Experiment],
-    watcher: Watcher,
-    *,
-    is_set_up: bool = False,
-) -> Executor:
-    if plan.kind == "compare":
-        executor = ProgramExecutor(plan, dict(environment), is_set_up=is_set_up)
-        if plan.options.show_output and isinstance(watcher, ShowsOutput):
-            executor.shown = watcher.printed
-        return executor
-    if plan.options.server is not None:
-        return ServerExecutor(plan, dict(environment), experiments[0])
-    return ExperimentExecutor(plan, dict(environment), experiments)
 
 
 def _relocate(experiments: list[Experiment]) -> list[Experiment]:

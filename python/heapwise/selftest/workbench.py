@@ -11,6 +11,8 @@ from heapwise.catalog import KNOWN, TOY, describe, native_part, system_peer
 from heapwise.evidence import Evidence
 from heapwise.model import Peer, Plan, PlanOptions, Process, Run, Subject
 from heapwise.runner import Prepared, Progress, Step, control_of, experiment_of, resolve, start
+from heapwise.runner.measurement import experiment_executor
+from heapwise.runner.program import program_executor
 from heapwise.store import read_run
 
 
@@ -73,7 +75,9 @@ class Workbench:
         variables = {"PATH": os.defpath, **(environment or {})}
         plan = _plan("compare", rounds, variables, options or PlanOptions(), self.seed)
         plan = replace(plan, command=command, experiments=["compare"], subjects=chosen)
-        return self._measure(Prepared(plan, [experiment_of(command, chosen)], variables))
+        return self._measure(
+            Prepared(plan, [experiment_of(command, chosen)], variables, program_executor)
+        )
 
     def known(self, settings: Mapping[str, int], subjects: Sequence[str], rounds: int) -> Evidence:
         """The experiment with known answers, its baseline twice, and these subjects of it."""
@@ -101,7 +105,7 @@ class Workbench:
             subjects=chosen,
             parameters={name: [value] for name, value in settings.items()},
         )
-        return self._measure(Prepared(plan, [experiment], variables))
+        return self._measure(Prepared(plan, [experiment], variables, experiment_executor))
 
     def _measure(self, prepared: Prepared) -> Evidence:
         campaign = start(prepared, self.store, ["heapwise", "selftest"], Silent())

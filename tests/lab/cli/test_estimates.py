@@ -11,6 +11,7 @@ from msgspec import structs
 from heapwise.cli.frame.announce import estimate_s
 from heapwise.model import Run
 from heapwise.runner import Prepared, cells, subjects_of
+from heapwise.runner.measurement import experiment_executor
 from heapwise.store import read_run, usual_costs
 
 DATA = Path(__file__).parents[2] / "data"
@@ -27,7 +28,7 @@ def renamed(run: Run, name: str) -> Prepared:
     options = structs.replace(run.plan.options, repeats=None)
     whole = {p.name: p.default for p in experiment.parameters if p.name == "iterations"}
     plan = replace(run.plan, smoke=False, options=options, parameters=run.plan.parameters | whole)
-    return Prepared(plan, [experiment], {})
+    return Prepared(plan, [experiment], {}, experiment_executor)
 
 
 def processes(plan: Prepared) -> int:

@@ -12,6 +12,7 @@ from heapwise.model import SubjectSpec
 from heapwise.report.formats import find_formats
 from heapwise.report.view import View
 from heapwise.runner import Prepared
+from heapwise.runner.measurement import experiment_executor
 from heapwise.study.trees.program_tables import program_tables
 
 
@@ -22,7 +23,9 @@ def test_a_step_of_depth_doubles_the_estimate_whatever_smaller_runs_took() -> No
         from dataclasses import replace
 
         plan = replace(run.plan, parameters={"depth": [depth]})
-        return estimate_s(Prepared(plan, run.experiments, {}), {"trees/binary_trees": 0.1})
+        return estimate_s(
+            Prepared(plan, run.experiments, {}, experiment_executor), {"trees/binary_trees": 0.1}
+        )
 
     assert estimate(21) > 60 * len(run.plan.subjects) / 15
     assert estimate(22) == pytest.approx(2 * estimate(21), rel=0.05)

@@ -15,6 +15,7 @@ from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.model import Build, Plan, Process, telling_names
 from heapwise.runner import CompareRequest, Progress, Step, prepare_compare, resume, start
+from heapwise.runner.program import program_executor
 from heapwise.store import StoredRun, read_run
 from heapwise.trust.judge import check_run
 
@@ -214,7 +215,7 @@ def test_every_build_is_watched_for_a_change(tmp_path: Path, script: Any) -> Non
     assert {"program of old", "program of new"} <= set(stored.run.plan.options.files)
     script("new", "exit 0 # another")
     with pytest.raises(Problem) as found:
-        resume(stored.path, lambda plan: plan, Silent())
+        resume(stored.path, lambda plan: plan, Silent(), program_executor)
     assert found.value.id == "E032"
 
 

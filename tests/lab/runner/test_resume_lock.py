@@ -11,6 +11,7 @@ from synthetic import pool_run
 from heapwise.errors import Problem
 from heapwise.model import Plan
 from heapwise.runner import resume
+from heapwise.runner.program import program_executor
 from heapwise.runner.watcher import Watcher
 from heapwise.store import RunWriter, read_run
 
@@ -35,6 +36,6 @@ def test_the_plan_is_the_one_that_the_lock_protects(tmp_path: Path) -> None:
         return plan
 
     with pytest.raises(Problem, match="is gone"):
-        resume(folder, extend, Silent())
+        resume(folder, extend, Silent(), program_executor)
     assert seen == [77]
     RunWriter.reopen(folder).close()  # the lock was given back with the error

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -32,7 +32,7 @@ from heapwise.model import (
 )
 from heapwise.runner.counting import COUNTING_ROUND, with_totals
 from heapwise.runner.environment import of_child, padding
-from heapwise.runner.executor import Sink, now
+from heapwise.runner.executor import Executor, Sink, now
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.launch import Call, Launch, Outcome, launch, tail
 from heapwise.runner.process_status import killed_words
@@ -49,6 +49,7 @@ from heapwise.runner.servers.readiness import (
 from heapwise.runner.servers.windows import put_windows
 from heapwise.runner.steps import REFERENCE_ROUND, Step
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.watcher import Watcher
 from heapwise.runner.whole_program import group_values, memory_values
 from heapwise.runner.work import ending
 from heapwise.wording.durations import show_limit
@@ -601,3 +602,11 @@ def _phases(curve: MemoryCurve | None, load: LoadFacts) -> dict[str, float]:
         "after_idle": last_before(float(load.stopped_s)),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def server_executor(
+    plan: Plan, environment: Mapping[str, str], experiments: list[Experiment], _: Watcher
+) -> Executor:
+    """The load is the only experiment."""
+    [load] = experiments
+    return ServerExecutor(plan, dict(environment), load)

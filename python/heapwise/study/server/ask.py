@@ -25,7 +25,7 @@ from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compa
 from heapwise.runner.servers.generators import RATE
 from heapwise.runner.servers.load import demand_generator
 from heapwise.runner.servers.readiness import parse_ready
-from heapwise.runner.servers.server_executor import CAPACITY
+from heapwise.runner.servers.server_executor import CAPACITY, server_executor
 
 EXPERIMENT_ID = "server"
 ROUNDS = 6
@@ -115,7 +115,10 @@ def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Pr
         options=structs.replace(prepared.plan.options, server=options, rounds_given=True),
     )
     return replace(
-        prepared, plan=plan, experiments=[_experiment(plan, prepared.plan.subjects, loads)]
+        prepared,
+        plan=plan,
+        experiments=[_experiment(plan, prepared.plan.subjects, loads)],
+        executor=server_executor,
     )
 
 

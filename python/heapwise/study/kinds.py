@@ -1,0 +1,21 @@
+"""Which kind of study a stored run belongs to: nobody else asks."""
+
+from __future__ import annotations
+
+from heapwise.model import Plan
+from heapwise.runner.executor import MakeExecutor
+
+
+def executor_of(plan: Plan) -> MakeExecutor:
+    """What runs the steps of the plan."""
+    if plan.kind == "compare":
+        from heapwise.runner.program import program_executor
+
+        return program_executor
+    if plan.options.server is not None:
+        from heapwise.runner.servers.server_executor import server_executor
+
+        return server_executor
+    from heapwise.runner.measurement import experiment_executor
+
+    return experiment_executor
