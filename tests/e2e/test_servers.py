@@ -19,8 +19,8 @@ import pytest
 from test_interrupted import PATIENCE_S, start
 
 from heapwise.model import Process
-from heapwise.runner.servers.readiness import free_port
 from heapwise.store import StoredRun, read_run, run_ids
+from heapwise.study.server.readiness import free_port
 
 pytestmark = pytest.mark.usefixtures("built_native")
 

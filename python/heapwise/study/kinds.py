@@ -13,7 +13,7 @@ def executor_of(plan: Plan) -> MakeExecutor:
 
         return program_executor
     if plan.options.server is not None:
-        from heapwise.runner.servers.server_executor import server_executor
+        from heapwise.study.server.run import server_executor
 
         return server_executor
     from heapwise.runner.measurement import experiment_executor

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from heapwise.runner.servers.readiness import free_port
 from heapwise.store import read_run, run_ids
+from heapwise.study.server.readiness import free_port
 
 pytestmark = pytest.mark.usefixtures("built_native")
 

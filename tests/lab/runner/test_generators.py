@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.runner.servers.generators import (
+from heapwise.study.server.generators import (
     GENERATORS,
     Measured,
     Printed,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.runner.servers.load import load_of
-from heapwise.runner.servers.server_executor import ServerExecutor
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.study.server.load import load_of
+from heapwise.study.server.run import ServerExecutor
 
 WRK = """#!/bin/sh
 echo "$@" >{asked}

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.runner.servers.readiness import answers, free_port, listens, parse_ready
+from heapwise.study.server.readiness import answers, free_port, listens, parse_ready
 
 NOBODY = "http://127.0.0.1:9/"
 """A port that is reserved for what nobody starts."""

@@ -17,9 +17,9 @@ from heapwise.errors import Exit
 from heapwise.model import Row
 from heapwise.report.formats import allocatorbench, find_formats
 from heapwise.runner.compare_plan import DEFAULT_TIME_S
-from heapwise.runner.servers.generators import GENERATORS
 from heapwise.study.reproduce.reproduced import VERDICTS
 from heapwise.study.server.ask import QUANTITIES
+from heapwise.study.server.generators import GENERATORS
 from heapwise.trace import columns
 from heapwise.trace.exports import EXPORTS
 from heapwise.trace.file import FrameKind

@@ -22,10 +22,10 @@ from heapwise.model import (
     SubjectSpec,
 )
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
-from heapwise.runner.servers.generators import RATE
-from heapwise.runner.servers.load import demand_generator
-from heapwise.runner.servers.readiness import parse_ready
-from heapwise.runner.servers.server_executor import CAPACITY, server_executor
+from heapwise.study.server.generators import RATE
+from heapwise.study.server.load import demand_generator
+from heapwise.study.server.readiness import parse_ready
+from heapwise.study.server.run import CAPACITY, server_executor
 
 EXPERIMENT_ID = "server"
 ROUNDS = 6

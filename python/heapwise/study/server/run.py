@@ -37,8 +37,13 @@ from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.launch import Call, Launch, Outcome, launch, tail
 from heapwise.runner.process_status import killed_words
 from heapwise.runner.scratch import ScratchFolder
-from heapwise.runner.servers.load import Load, latency_values, load_of
-from heapwise.runner.servers.readiness import (
+from heapwise.runner.steps import REFERENCE_ROUND, Step
+from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.watcher import Watcher
+from heapwise.runner.whole_program import group_values, memory_values
+from heapwise.runner.work import ending
+from heapwise.study.server.load import Load, latency_values, load_of
+from heapwise.study.server.readiness import (
     Ready,
     answers,
     free_port,
@@ -46,12 +51,7 @@ from heapwise.runner.servers.readiness import (
     parse_ready,
     wait_until,
 )
-from heapwise.runner.servers.windows import put_windows
-from heapwise.runner.steps import REFERENCE_ROUND, Step
-from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.watcher import Watcher
-from heapwise.runner.whole_program import group_values, memory_values
-from heapwise.runner.work import ending
+from heapwise.study.server.windows import put_windows
 from heapwise.wording.durations import show_limit
 from heapwise.wording.numbers import percent, significant
 

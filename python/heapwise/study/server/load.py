@@ -13,14 +13,14 @@ from hdrh.histogram import HdrHistogram
 from heapwise.errors import Problem
 from heapwise.model import LoadFacts, Setting, filled
 from heapwise.runner.launch import Launch, launch, tail
-from heapwise.runner.servers.generators import (
+from heapwise.runner.stop_switch import StopSwitch
+from heapwise.study.server.generators import (
     Generator,
     Measured,
     Printed,
     generator_of,
     without_rate,
 )
-from heapwise.runner.stop_switch import StopSwitch
 
 EXTRA_S = 60.0
 """A generator may take this much longer than its load."""
@@ -117,7 +117,7 @@ def load_of(
 
 def demand_generator(words: Sequence[str]) -> Generator:
     """Problem E003 for one that is not known."""
-    from heapwise.runner.servers.generators import GENERATORS
+    from heapwise.study.server.generators import GENERATORS
 
     found = generator_of(words)
     if found is None:

@@ -1,1 +1,0 @@
-"""Measures a server under each allocator: started, awaited, put under load, stopped."""
