@@ -68,7 +68,7 @@ def resume(
     from heapwise.runner import resume as go_on
     from heapwise.store import check_writable, find_store, read_run
     from heapwise.store.location import RUNS
-    from heapwise.study.kinds import executor_of
+    from heapwise.study.executors import executor_of
 
     store_path = find_store(store)
     stored = read_run(store_path, id)

@@ -1,4 +1,4 @@
-"""Which kind of study a stored run belongs to: nobody else asks."""
+"""What runs the steps of a stored run, by its kind of study."""
 
 from __future__ import annotations
 
