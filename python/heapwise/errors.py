@@ -122,6 +122,34 @@ CATALOGUE: dict[str, Entry] = _entries(
         "give the path of a program, after --",
     ),
     Entry(
+        "E011",
+        "no such process to look at",
+        Exit.BAD_USAGE,
+        "It has ended, it belongs to another user, or it is not of the kind that was asked for.",
+        "look for it with: ps -e",
+    ),
+    Entry(
+        "E012",
+        "declaration or settings malformed",
+        Exit.BAD_USAGE,
+        "A file that somebody wrote for Heapwise does not have the documented form.",
+        "correct the named line; docs/how-to says what such a file holds",
+    ),
+    Entry(
+        "E013",
+        "run cannot go on",
+        Exit.BAD_USAGE,
+        "What it was measured with is no longer here. Its samples are kept.",
+        "begin a new run",
+    ),
+    Entry(
+        "E014",
+        "repository does not serve",
+        Exit.BAD_USAGE,
+        "Builds of other commits need a git repository that holds the program.",
+        "cd to the repository of the program",
+    ),
+    Entry(
         "E020",
         "static program",
         Exit.BAD_USAGE,
@@ -184,6 +212,14 @@ CATALOGUE: dict[str, Entry] = _entries(
         Exit.BAD_USAGE,
         "The process became another program, and the recorder was not loaded into that one.",
         "record the program itself, without what starts it",
+    ),
+    Entry(
+        "E029",
+        "library cannot be preloaded",
+        Exit.BAD_USAGE,
+        "The loader of this machine takes shared libraries of its own architecture, by a path "
+        "without spaces and colons.",
+        "give the path of a library, like /usr/lib/libjemalloc.so.2",
     ),
     Entry(
         "E030",

@@ -86,7 +86,7 @@ def peer_folder() -> Path:
 
 
 def read_declarations(folder: Path | None = None) -> list[Declared]:
-    """All peers, by name. Problem E003 for a file that is not as it should be."""
+    """All peers, by name. Problem E012 for a file that is not as it should be."""
     where = folder or peer_folder()
     return [_read(path) for path in sorted(where.glob(f"*/{PEER_FILE}"))]
 
@@ -96,11 +96,11 @@ def _read(path: Path) -> Declared:
         declaration = msgspec.convert(tomllib.loads(path.read_text()), Declaration)
     except (OSError, ValueError) as error:
         raise Problem(
-            "E003", f"{path} is not a peer: {error}", do="see docs/how-to/add-peer.md"
+            "E012", f"{path} is not a peer: {error}", do="see docs/how-to/add-peer.md"
         ) from error
     if wrong := _misplaced(path.parent.name, declaration.build):
         raise Problem(
-            "E003",
+            "E012",
             f"{path} is not a peer: {wrong}",
             why="What is built is put into folders of these names, which must not lead elsewhere.",
             do="see docs/how-to/add-peer.md",

@@ -62,7 +62,7 @@ def choose_peers(names: Sequence[str], adhoc: Sequence[str] = ()) -> tuple[list[
     """(present, missing) of the named peers, or of all but those on request; ``adhoc`` are
     ``name=/path.so``.
 
-    Problems: E002 unknown name, E003 malformed ``name=/path``.
+    Problems: E002 unknown name, E003 malformed ``name=/path``, E029 no library.
     """
     declared = {peer.name: peer.declaration for peer in _declarations()}
     extra = {peer.name: peer for peer in (adhoc_peer(text, declared) for text in adhoc)}
@@ -85,7 +85,7 @@ def adhoc_peer(text: str, declared: Mapping[str, Declaration] | None = None) -> 
     """``name=/path/to/lib.so`` as a peer. Running it shows whether it can be preloaded.
 
     declared: the variables that tune one of them tune a peer of the same name.
-    Problems: E003 for another form or no shared library of this machine, E053 for no file.
+    Problems: E003 for another form, E029 for no shared library of this machine, E053 for no file.
     """
     name, equals, path = text.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name) or not path:
@@ -99,7 +99,7 @@ def adhoc_peer(text: str, declared: Mapping[str, Declaration] | None = None) -> 
         )
     if re.search(r"[\s:]", str(file)):
         raise Problem(
-            "E003",
+            "E029",
             f"--allocator {name}: the loader cannot preload a path with a space or colon: {file}",
             do="copy or link the library to another path",
         )
@@ -121,7 +121,7 @@ def adhoc_peer(text: str, declared: Mapping[str, Declaration] | None = None) -> 
 
 
 def _loadable(name: str, file: Path) -> ElfFacts:
-    """Problem E003 for a file that the loader of this machine cannot preload."""
+    """Problem E029 for a file that the loader of this machine cannot preload."""
     try:
         facts, own = read_elf(file), read_elf(sys.executable)
     except OSError as error:
@@ -132,13 +132,13 @@ def _loadable(name: str, file: Path) -> ElfFacts:
         ) from error
     if facts is None or not facts.dynamic:
         raise Problem(
-            "E003",
+            "E029",
             f"--allocator {name}: {file} is not a shared library",
             do="give the path of a library, like /usr/lib/libjemalloc.so.2",
         )
     if own and (facts.machine, facts.bits) != (own.machine, own.bits):
         raise Problem(
-            "E003",
+            "E029",
             f"--allocator {name}: {file} is built for {facts.machine} "
             f"({facts.bits} bit), this machine is {own.machine} ({own.bits} bit)",
         )

@@ -47,7 +47,7 @@ def program_folder() -> Path:
 
 
 def read_programs() -> list[ProgramSpec]:
-    """All that are declared, by name. Problem E003 for a file that is not as it should be."""
+    """All that are declared, by name. Problem E012 for a file that is not as it should be."""
     return [_read(path) for path in sorted(program_folder().glob(f"*/{PROGRAM_FILE}"))]
 
 
@@ -56,7 +56,7 @@ def _read(path: Path) -> ProgramSpec:
         found = msgspec.convert(tomllib.loads(path.read_text()), ProgramDeclaration)
     except (OSError, ValueError) as error:
         raise Problem(
-            "E003",
+            "E012",
             f"{path} does not declare a program: {error}",
             do="see docs/how-to/add-program.md",
         ) from error

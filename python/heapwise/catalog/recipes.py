@@ -75,7 +75,9 @@ def recipe_names() -> list[str]:
 
 
 def find_recipe(name: str) -> Recipe:
-    """Problem E003 for one that is not there or not as it should be, E010 if a program lacks."""
+    """Problem E003 for one that is not there, E012 for one that is not as it should be, E010 if a
+    program lacks.
+    """
     path = recipe_folder() / name / RECIPE_FILE
     if name not in recipe_names():
         raise Problem(
@@ -87,7 +89,7 @@ def find_recipe(name: str) -> Recipe:
         found = msgspec.convert(tomllib.loads(path.read_text()), RecipeDeclaration)
     except (OSError, ValueError) as error:
         raise Problem(
-            "E003", f"{path} is not a recipe: {error}", do="see docs/how-to/measure-a-server.md"
+            "E012", f"{path} is not a recipe: {error}", do="see docs/how-to/measure-a-server.md"
         ) from error
     if lacking := next((each for each in found.programs if not _installed(each)), ""):
         raise Problem(

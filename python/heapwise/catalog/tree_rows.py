@@ -134,13 +134,13 @@ def tree_folder() -> Path:
 
 
 def read_trees(folder: Path | None = None) -> list[TreePrograms]:
-    """All languages, by name. Problem E003 for a file that is not as it should be."""
+    """All languages, by name. Problem E012 for a file that is not as it should be."""
     where = folder or tree_folder()
     found = [_read(path) for path in sorted(where.glob(f"*/{ROWS_FILE}"))]
     names = [row.name for programs in found for row in programs.language.row]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise Problem(
-            "E003", f"{where} has two rows '{twice}'", do="see docs/how-to/add-tree-row.md"
+            "E012", f"{where} has two rows '{twice}'", do="see docs/how-to/add-tree-row.md"
         )
     return found
 
@@ -305,6 +305,6 @@ def _read(path: Path) -> TreePrograms:
         language = msgspec.convert(tomllib.loads(path.read_text()), Language)
     except (OSError, ValueError) as error:
         raise Problem(
-            "E003", f"{path} declares no rows: {error}", do="see docs/how-to/add-tree-row.md"
+            "E012", f"{path} declares no rows: {error}", do="see docs/how-to/add-tree-row.md"
         ) from error
     return TreePrograms(path.parent.name, language, path.parent)

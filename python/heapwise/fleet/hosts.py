@@ -29,37 +29,37 @@ class Host:
 
 
 def read_hosts(path: Path) -> list[Host]:
-    """In the order of the file. Problem E003 if it cannot be read or names no machine."""
+    """In the order of the file. Problem E012 if it cannot be read or names no machine."""
     try:
         document = tomllib.loads(path.read_text())
     except OSError as error:
         raise Problem(
-            "E003",
+            "E012",
             f"{path} cannot be read: {error.strerror}",
             why="It is the file that lists the machines. Nothing was started.",
             do=f"write lines as {EXAMPLE}",
         ) from error
     except ValueError as error:
         raise Problem(
-            "E003", f"{path} is not a list of machines: {error}", do=f"write lines as {EXAMPLE}"
+            "E012", f"{path} is not a list of machines: {error}", do=f"write lines as {EXAMPLE}"
         ) from error
     hosts = [_host(name, value, path) for name, value in document.items()]
     if not hosts:
-        raise Problem("E003", f"{path} names no machine", do=f"write lines as {EXAMPLE}")
+        raise Problem("E012", f"{path} names no machine", do=f"write lines as {EXAMPLE}")
     return hosts
 
 
 def _host(name: str, value: object, path: Path) -> Host:
     if not NAME.fullmatch(name):
         raise Problem(
-            "E003",
+            "E012",
             f"{path}: {name} is not a name of a machine",
             do="use letters, digits and -, at most 32",
         )
     table = {"ssh": value} if isinstance(value, str) else value
     if not isinstance(table, dict) or not table.keys() <= KEYS or "ssh" not in table:
         raise Problem(
-            "E003",
+            "E012",
             f"{path}: {name} is neither a destination of ssh nor a table of "
             f"{', '.join(sorted(KEYS))}",
             do=f"write lines as {EXAMPLE}",
@@ -67,7 +67,7 @@ def _host(name: str, value: object, path: Path) -> Host:
     words = {key: str(table.get(key, "")) for key in ("ssh", "python", "folder")}
     if words["ssh"].startswith("-"):
         raise Problem(
-            "E003",
+            "E012",
             f"{path}: {name} = {words['ssh']} would be an option of ssh",
             do="put options of ssh into the key options of a table",
         )

@@ -19,7 +19,7 @@ MOMENTS = 4096
 def watch_memory(pid: int, seconds: float, stop: StopSwitch) -> LauncherFacts:
     """Its wall time and memory curve. Ends early with the process, or if the user stops it.
 
-    Problems: E003 if there is no such process, if it belongs to another user, has no memory or is a
+    Problems: E011 if there is no such process, if it belongs to another user, has no memory or is a
     thread of another one; E052 if the launcher cannot do its work.
     """
     _demand_process(pid)
@@ -47,31 +47,31 @@ def watch_memory(pid: int, seconds: float, stop: StopSwitch) -> LauncherFacts:
 
 
 def _demand_process(pid: int) -> None:
-    """Problem E003 if there is none of this number whose memory can be read."""
+    """Problem E011 if there is none of this number whose memory can be read."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
         facts = dict(line.partition(":\t")[::2] for line in status.splitlines())
         if facts["Tgid"] != str(pid):
             raise Problem(
-                "E003",
+                "E011",
                 f"--attach {pid}: it is a thread of process {facts['Tgid']}",
                 do=f"heapwise compare --attach {facts['Tgid']}",
             )
         if "VmRSS" not in facts:
             raise Problem(
-                "E003",
+                "E011",
                 f"--attach {pid}: it has no memory of its own",
                 why="It is a thread of the kernel, or it has ended.",
             )
         Path(f"/proc/{pid}/smaps_rollup").read_bytes()  # the kernel checks when it is read
     except PermissionError as error:
         raise Problem(
-            "E003",
+            "E011",
             f"--attach {pid}: its memory cannot be read",
             why="It belongs to another user.",
             do="run heapwise as that user",
         ) from error
     except OSError as error:
         raise Problem(
-            "E003", f"--attach {pid}: there is no such process, or it has ended"
+            "E011", f"--attach {pid}: there is no such process, or it has ended"
         ) from error

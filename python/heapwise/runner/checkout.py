@@ -29,13 +29,13 @@ class Checkout:
 
     @classmethod
     def of(cls, program: Path, build_command: str) -> Checkout:
-        """From the working folder. program: as typed. Problems: E003 outside of a repository of the
+        """From the working folder. program: as typed. Problems: E014 outside of a repository of the
         user, and for a program outside of it."""
         here = Path.cwd().resolve()
         top = repository_of(here)
         if top is None and refuses(here):
             raise Problem(
-                "E003",
+                "E014",
                 f"git does not use the repository around {here}",
                 why="It belongs to another user, or it is damaged.",
                 do="git status there says why; if you trust that user, git config "
@@ -43,7 +43,7 @@ class Checkout:
             )
         if top is None:
             raise Problem(
-                "E003",
+                "E014",
                 f"{here} is in no git repository of yours",
                 do="cd to the repository of the program",
             )
@@ -51,7 +51,7 @@ class Checkout:
         whole = program.absolute().parent.resolve() / program.name
         if not whole.is_relative_to(top):
             raise Problem(
-                "E003",
+                "E014",
                 f"{program} is not in the working tree {top}",
                 why="The program of each commit has the same place in a tree of its own.",
                 do="name a program that --build-command builds inside of the tree",

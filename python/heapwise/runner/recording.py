@@ -208,12 +208,12 @@ def _options(wanted: Recording) -> list[str]:
 
 
 def pause(process: int) -> None:
-    """Stops the recording of this process, which runs on. Problem E003 if it is not recorded."""
+    """Stops the recording of this process, which runs on. Problem E011 if it is not recorded."""
     os.kill(_drain_of(process), signal.SIGUSR1)
 
 
 def resume(process: int) -> None:
-    """Begins or continues the recording of this process. Problem E003 if it is not recorded."""
+    """Begins or continues the recording of this process. Problem E011 if it is not recorded."""
     os.kill(_drain_of(process), signal.SIGUSR2)
 
 
@@ -226,9 +226,9 @@ def _drain_of(process: int) -> int:
         if Path(f"/proc/{drain}/comm").read_text().strip() == DRAIN[:15]:
             return drain
     except OSError as error:
-        raise Problem("E003", f"process {process} cannot be looked at: {error.strerror}") from error
+        raise Problem("E011", f"process {process} cannot be looked at: {error.strerror}") from error
     raise Problem(
-        "E003",
+        "E011",
         f"process {process} is not recorded",
         do="heapwise record -- PROGRAM; its process is meant",
     )

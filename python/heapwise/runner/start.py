@@ -66,7 +66,7 @@ def resume(
     folder: Path, extend: Callable[[Plan], Plan], watcher: Watcher, executor: MakeExecutor
 ) -> Campaign:
     """``extend`` gives the stored plan more rounds or time, or leaves it as it is. executor: of the
-    kind of study that the run belongs to. Problems: E003 if the run cannot go on, E006 if another
+    kind of study that the run belongs to. Problems: E013 if the run cannot go on, E006 if another
     process measures it, E032 if a file of it is another."""
     writer = RunWriter.reopen(folder)
     try:
@@ -82,14 +82,14 @@ def _go_on(
     plan = extend(writer.run.plan)
     if plan.options.not_utf8:
         raise Problem(
-            "E003",
+            "E013",
             "the run cannot go on: names in it are not UTF-8",
             why="The store holds text, so those names cannot be restored from it.",
             do="begin a new run",
         )
     if lost := _lost_place(plan):
         raise Problem(
-            "E003",
+            "E013",
             f"the gate cannot go on: {lost} is gone",
             why="It held the builds at one path, so that their counts are comparable.",
             do="begin a new gate",
@@ -99,10 +99,10 @@ def _go_on(
     if writer.folder.parent.name == RUNS:
         plan = _with_changes(plan, environment, _key(store))
     if not Path(plan.working_directory or ".").is_dir():
-        raise Problem("E003", f"its working directory {plan.working_directory} is gone")
+        raise Problem("E013", f"its working directory {plan.working_directory} is gone")
     if (then := hardware(writer.run.machine)) != (now_here := hardware(read_machine())):
         raise Problem(
-            "E003",
+            "E013",
             f"the run cannot go on here: it was measured on {then}, and this is {now_here}",
             why="Figures of two machines are not one result.",
             do="begin a new run",

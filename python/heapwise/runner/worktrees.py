@@ -24,7 +24,7 @@ class Worktrees:
     folder: Path
 
     def commits(self, good: str, bad: str) -> list[str]:
-        """From ``good`` to ``bad``, both included, along first parents. Problems: E009, and E003 if
+        """From ``good`` to ``bad``, both included, along first parents. Problems: E009, and E014 if
         there is no such way."""
         repository = self.checkout.repository
         first, last = (self.checkout.commit(word) for word in (good, bad))
@@ -33,7 +33,7 @@ class Worktrees:
         parent = git(repository, "rev-parse", f"{between[0]}^1") if between else None
         if parent != first:
             raise Problem(
-                "E003",
+                "E014",
                 f"no line of first parents leads from {good} to {bad}",
                 do="name a --good that is an ancestor of --bad on its branch",
             )

@@ -50,7 +50,7 @@ def test_places_outside_are_refused_when_they_are_read(place: Place, old: str, n
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(Problem) as caught:
         read_declarations()
-    assert caught.value.id == "E003"
+    assert caught.value.id == "E012"
     assert str(file) in caught.value.what
     assert precious.is_dir()
 
@@ -61,7 +61,7 @@ def test_a_folder_with_such_a_name_is_not_a_peer(place: Place, name: str) -> Non
     place.peer.rename(place.peer.with_name(name))
     with pytest.raises(Problem) as caught:
         read_declarations()
-    assert caught.value.id == "E003"
+    assert caught.value.id == "E012"
 
 
 def test_publishing_removes_older_versions_and_nothing_else(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_programs_of_other_sources_are_not_taken_for_these(
 def test_a_file_that_is_wrong_is_reported(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(Problem, match=words) as caught:
         read_trees(declare(tmp_path, text))
-    assert caught.value.id == "E003"
+    assert caught.value.id == "E012"
 
 
 def test_an_experiment_of_programs_has_rows(toys: Path) -> None:

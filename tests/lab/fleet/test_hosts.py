@@ -47,7 +47,7 @@ def test_a_line_is_a_machine(tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_list_of_machines_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(Problem) as refused:
         read_hosts(written(tmp_path, text))
-    assert refused.value.id == "E003"
+    assert refused.value.id == "E012"
 
 
 @pytest.mark.parametrize(

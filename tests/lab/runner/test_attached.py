@@ -16,7 +16,7 @@ from heapwise.runner.stop_switch import StopSwitch
 def refusal(pid: int) -> str:
     with pytest.raises(Problem) as refused:
         watch_memory(pid, 0.1, StopSwitch())
-    assert refused.value.id == "E003"
+    assert refused.value.id == "E011"
     return f"{refused.value.what} {refused.value.why} {refused.value.do}"
 
 

@@ -139,4 +139,4 @@ def test_a_profile_knows_the_ends_of_its_samples_after_a_pause(known: Path, tmp_
 def test_a_process_that_is_not_recorded_cannot_be_paused() -> None:
     with pytest.raises(Problem) as refused:
         pause(1)
-    assert refused.value.id == "E003"
+    assert refused.value.id == "E011"

@@ -78,13 +78,13 @@ def _key(option: Any) -> str:
 
 
 def find_file(start: Path | None = None) -> Path | None:
-    """The nearest here or above. Problems: E005 if it is another user's, E003 for a folder."""
+    """The nearest here or above. Problems: E005 if it is another user's, E012 for a folder."""
     here = start or Path.cwd()
     for folder in (here, *here.parents):
         path = folder / FILE_NAME
         if os.path.isdir(path):  # noqa: PTH112  False where we may not look
             raise Problem(
-                "E003",
+                "E012",
                 f"{path} is a folder",
                 why="Settings are read from that name.",
                 do="rename it, or go to another folder",
@@ -107,7 +107,7 @@ def _apply_file(path: Path, result: Defaults, known: Options) -> None:
     try:
         document = tomllib.loads(path.read_text())
     except (OSError, ValueError) as error:
-        raise Problem("E003", f"{path} cannot be read: {error}") from error
+        raise Problem("E012", f"{path} cannot be read: {error}") from error
     for key, value in document.items():
         if isinstance(value, dict):
             _check(key, set(known), f"table in {path}")
@@ -122,7 +122,7 @@ def _apply_file(path: Path, result: Defaults, known: Options) -> None:
 
 
 def _typed(option: Any, value: Any, path: Path) -> Any:
-    """The value as the option takes it. Problem E003 for one of another type.
+    """The value as the option takes it. Problem E012 for one of another type.
 
     Options that take values with commas between them, or that can be repeated, take lists too.
     """
@@ -143,7 +143,7 @@ def _typed(option: Any, value: Any, path: Path) -> Any:
     ):
         return value
     raise Problem(
-        "E003",
+        "E012",
         f"{_key(option)} = {value!r} in {path}: it needs {needs}",
         do=f"write {needs} in {path.name}, or take the line out",
     )
