@@ -8,11 +8,14 @@
 #include <mutex>
 
 #include "gc/attachments.hpp"
-#include "gc/collect.hpp"
 #include "gc/guards.hpp"
+#include "gc/large_blocks.hpp"
+#include "gc/layouts.hpp"
 #include "gc/misuse.hpp"
-#include "gc/runs.hpp"
+#include "gc/slices.hpp"
+#include "gc/spans.hpp"
 #include "gc/threads.hpp"
+#include "gc/told.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/world.hpp"
 
@@ -49,62 +52,6 @@ void note_freed(const found_block& block, std::string_view called) noexcept {
   if (the_gc.chosen.debug) report_if_damaged(block);
 }
 
-bool take_freed(thread_record& self, kind block_kind) noexcept {
-  std::byte* const block = self.freed[block_kind];
-  if (block == nullptr) return false;
-  auto* const link = reinterpret_cast<std::byte**>(block);
-  self.freed[block_kind] = *link;
-  *link = nullptr; // the rest was zeroed when it was freed
-  if (self.marks_handed_out) note_handed_out(block);
-  const std::size_t bytes = kind_table[block_kind].bytes;
-  self.windows[block_kind] = {reinterpret_cast<char*>(block),
-                              reinterpret_cast<char*>(block + bytes)};
-  self.allocated_bytes += bytes;
-  return true;
-}
-
-void write_layout(std::byte* at, const layout* its) noexcept {
-  std::memcpy(at, &its, sizeof its);
-  // A fence for this thread alone: a signal may stop it anywhere, and its block is looked at then.
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
-/// Effects: no block of a fresh span has a layout. What the span held before may look like one, and
-/// an old address may lead there before the block is handed out. Requires: the lock.
-void clear_layouts(slice_index slice, kind block_kind) noexcept {
-  const std::size_t bytes = kind_table[block_kind].bytes;
-  std::byte* end = the_gc.memory.address_of(slice);
-  for (std::uint32_t block = 0; block < kind_table[block_kind].blocks; ++block) {
-    end += bytes;
-    write_layout(end - layout_bytes(block_kind), nullptr);
-  }
-}
-
-/// Effects: gets a span of the kind with free blocks in it, or one that is free altogether, for a
-/// block of `asked_bytes`. Returns: whether there is one. Requires: the lock.
-bool next_span(thread_record& self, kind block_kind, std::size_t asked_bytes) noexcept {
-  look_after_copy();
-  give_back_part();
-  slice_index slice = the_gc.unswept[block_kind];
-  cursor span;
-  if (slice != no_slice) {
-    the_gc.unswept[block_kind] = the_gc.memory.record(slice).next;
-    the_gc.handed_bytes += the_gc.memory.record(slice).bytes;
-    span = {slice, 0, false};
-  } else {
-    slice = take_slices(1, block_kind);
-    if (slice == no_slice) return false;
-    auto& dirty = the_gc.memory.record(slice).dirty;
-    span = {slice, 0, !dirty.load(std::memory_order_relaxed)};
-    if (!span.clean && is_typed(block_kind)) clear_layouts(slice, block_kind);
-    dirty.store(true, std::memory_order_relaxed);
-  }
-  the_gc.memory.record(slice).filled = asked_bytes == kind_table[block_kind].bytes;
-  const std::lock_guard hold{self.lock};
-  self.cursors[block_kind] = span;
-  return true;
-}
-
 void* take_from_window(thread_record& self, kind block_kind) noexcept {
   window& from = self.windows[block_kind];
   char* const block = from.at;
@@ -130,40 +77,6 @@ HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind
     tell_program();
   }
   return take_from_window(self, block_kind);
-}
-
-/// Returns: a block of one of the large kinds, or nullptr.
-void* allocate_large(std::size_t size_bytes, kind block_kind) {
-  if (size_bytes > static_cast<std::size_t>(PTRDIFF_MAX) - slice_bytes) return nullptr;
-  const std::size_t bytes = (size_bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
-  const std::size_t count = (bytes + slice_bytes - 1) / slice_bytes;
-  space& memory = the_gc.memory;
-  std::byte* begin = nullptr;
-  std::size_t zero_bytes = 0; // up to the last dirty slice
-  {
-    const std::lock_guard hold{the_gc.lock};
-    give_back_part();
-    const slice_index first = take_slices(count, block_kind);
-    if (first == no_slice) return nullptr;
-    slice_record& record = memory.record(first);
-    record.bytes = bytes;
-    // A collection that comes before its address is known to anybody must not free it: the stack of
-    // this thread holds it from here on.
-    begin = memory.address_of(first);
-    for (std::size_t each = 0; each < count; ++each) {
-      auto& dirty = memory.record(static_cast<slice_index>(first + each)).dirty;
-      if (dirty.exchange(true, std::memory_order_relaxed)) {
-        zero_bytes = std::min((each + 1) * slice_bytes, bytes);
-      }
-    }
-    the_gc.ended_allocated_bytes += bytes;
-    // What was there before is not a layout.
-    if (is_typed(block_kind)) write_layout(begin + bytes - layout_bytes(block_kind), nullptr);
-  }
-  if (block_kind != large_atomic) std::memset(begin, 0, zero_bytes);
-  keep_pace();
-  tell_program();
-  return begin;
 }
 
 /// Returns: the calling thread's record; nullptr if the collector cannot be started. Effects:
@@ -234,32 +147,6 @@ HEAPWISE_COLD void* allocate_noted(std::size_t size_bytes, bool atomic, const vo
 
 } // namespace
 
-bool next_window(thread_record& self, kind block_kind) noexcept {
-  if (take_freed(self, block_kind)) return true;
-  cursor& at = self.cursors[block_kind];
-  if (at.slice == no_slice) return false;
-  const kind_facts& facts = kind_table[block_kind];
-  mark* const marks = the_gc.memory.marks_of(at.slice);
-  const std::uint32_t most = the_gc.one_by_one ? 1 : facts.blocks_at_once;
-  const auto [first, end] = next_free_run(marks, at.next, facts.blocks, most);
-  if (first == facts.blocks) {
-    at = {};
-    return false;
-  }
-  at.next = end;
-  if (self.marks_handed_out) {
-    std::memset(static_cast<void*>(marks + first), handed_out, end - first);
-    the_gc.memory.note_handed_out(at.slice);
-  }
-  char* const begin = reinterpret_cast<char*>(the_gc.memory.address_of(at.slice)) +
-                      std::size_t{first} * facts.bytes;
-  const std::size_t bytes = std::size_t{end - first} * facts.bytes;
-  if (!at.clean && !facts.atomic) std::memset(begin, 0, bytes);
-  self.windows[block_kind] = {begin, begin + bytes};
-  self.allocated_bytes += bytes;
-  return true;
-}
-
 void* allocate(std::size_t size_bytes, bool atomic, const void* caller) {
   thread_record* const self = this_thread;
   if (self == nullptr || the_gc.one_by_one) [[unlikely]] {
@@ -309,12 +196,6 @@ void* allocate_like(const found_block& block, std::size_t size_bytes, const void
   const layout* const its = layout_of(block);
   return its == nullptr ? allocate(size_bytes, block.atomic, caller)
                         : allocate_typed(*its, size_bytes, caller);
-}
-
-std::size_t usable_bytes(const found_block& block) noexcept {
-  if (the_gc.chosen.debug) return asked_bytes(block);
-  const bool longer = the_gc.chosen.past_end && !is_typed(the_gc.memory.kind_at(block.slice));
-  return block.bytes - (longer ? 1 : 0);
 }
 
 void release(const found_block& block, std::string_view called) noexcept {

@@ -30,14 +30,7 @@ namespace heapwise::gc {
 [[nodiscard]] void* allocate_like(const found_block& block, std::size_t size_bytes,
                                   const void* caller);
 
-/// Returns: how many bytes of it the program may use.
-[[nodiscard]] std::size_t usable_bytes(const found_block& block) noexcept;
-
 /// Effects: gives back a block for a caller of the function `called`.
 void release(const found_block& block, std::string_view called) noexcept;
-
-/// What the calling thread's window has for blocks of a kind; one block more is gone after it.
-/// Effects: the thread gets a window with a block in it. Returns: whether there was one.
-[[nodiscard]] bool next_window(thread_record& self, kind block_kind) noexcept;
 
 } // namespace heapwise::gc

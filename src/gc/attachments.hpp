@@ -1,34 +1,11 @@
 // Blocks to which something is attached: that they are kept, finalizers, weak references.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-
 #include "gc/attachment_table.hpp"
 #include "gc/page_list.hpp"
+#include "gc/root.hpp"
 
 namespace heapwise::gc {
-
-struct root;
-
-/// A finalizer that is to be called.
-struct ready_finalizer {
-  void* block; // nullptr: it was freed meanwhile
-  heapwise_gc_finalizer* call;
-  void* argument;
-};
-
-/// Everything that is attached, and what became of it. Under the collector's lock.
-struct attachments {
-  attachment_table of_blocks;
-  page_list<ready_finalizer> ready; // roots
-  std::size_t taken = 0;            // of `ready`, from the first on
-  weak_target* unused = nullptr;
-  page_list<weak_target*> targets; // each the first of a page
-  heapwise_gc_notice* notice = nullptr;
-  void* notice_argument = nullptr;
-  std::atomic<bool> notice_due{false}; // finalizers have become ready since the last one
-};
 
 /// Returns: the attachment of the block that begins there, nullptr without memory. Requires: the
 /// lock; that a block begins there.

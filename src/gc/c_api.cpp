@@ -1,25 +1,24 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string_view>
 
 #include "gc/allocate.hpp"
 #include "gc/attachments.hpp"
+#include "gc/blocks.hpp"
 #include "gc/collect.hpp"
 #include "gc/displacements.hpp"
 #include "gc/finalizers.hpp"
+#include "gc/guards.hpp"
 #include "gc/held_world.hpp"
-#include "gc/leaks.hpp"
-#include "gc/mark.hpp"
-#include "gc/options.hpp"
+#include "gc/layouts.hpp"
+#include "gc/start.hpp"
 #include "gc/state.hpp"
 #include "gc/statistics.hpp"
 #include "gc/threads.hpp"
 #include "gc/weak.hpp"
-#include "gc/windows.hpp"
 #include "heapwise/detail/config.hpp"
 
 namespace gc = heapwise::gc;
@@ -27,63 +26,7 @@ using gc::the_gc;
 
 namespace heapwise::gc {
 
-constinit state the_gc;
-
 namespace {
-
-void before_fork() {
-  the_gc.lock.lock();
-  lock_threads(); // no window is half handed out
-  hold_helpers();
-}
-
-void in_parent() {
-  release_helpers();
-  unlock_threads();
-  the_gc.lock.unlock();
-}
-
-void in_child() {
-  forget_other_threads();
-  forget_helpers();
-  release_helpers();
-  if (this_thread != nullptr) {
-    this_thread->id = os::this_thread();
-    this_thread->number = os::this_thread_number();
-  }
-  forget_other_reports();
-  forget_copy();
-  mark_handed_out(false);
-  the_gc.lock.unlock_in_child();
-}
-
-/// A heap that becomes as large is in huge pages from there on: it has too many small ones for the
-/// processor to know where they are. Below, a huge page of which little is used would be a large
-/// part of the heap.
-constexpr std::size_t huge_heap = std::size_t{32} << 20;
-
-/// Requires: the lock. Returns: 0 or an error.
-int start_locked(const heapwise_gc_options* options, const os::loader_layout& loader) noexcept {
-  the_gc.loader = loader;
-  the_gc.chosen = choose(options);
-  const settings& chosen = the_gc.chosen;
-  if (!os::can_interrupt_with(chosen.signal)) return EINVAL;
-  const space_features features{.notes_use = chosen.find_leaks || chosen.debug,
-                                .huge_pages_from = chosen.concurrent_bytes != 0 ? 0 : huge_heap};
-  if (!the_gc.memory.start(chosen.limit_bytes, features)) return ENOMEM;
-  const bool can_mark = start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior);
-  if (!can_mark || !watch_threads(chosen.signal)) {
-    end_markers();
-    the_gc.memory.end();
-    return can_mark ? EAGAIN : ENOMEM;
-  }
-  the_gc.one_by_one = features.notes_use || chosen.past_end;
-  the_gc.unswept.fill(no_slice);
-  set_first_target();
-  // Release: a thread that acquires `started` sees all that was set up above.
-  the_gc.started.store(true, std::memory_order_release);
-  return 0;
-}
 
 int add(page_list<os::memory_range>& to, os::memory_range range) noexcept {
   const std::lock_guard hold{the_gc.lock};
@@ -100,39 +43,11 @@ void remove(page_list<os::memory_range>& from, os::memory_range range) noexcept 
   }
 }
 
-void collect_at_exit() {
-  if (register_this_thread()) collect();
-}
-
-void end_copy_at_exit() {
-  const std::lock_guard hold{the_gc.lock};
-  end_copy();
-}
-
 } // namespace
 
 } // namespace heapwise::gc
 
-int heapwise_gc_init(const heapwise_gc_options* options) {
-  // Acquire: pairs with the release of the thread that started it.
-  if (the_gc.started.load(std::memory_order_acquire)) return heapwise_gc_register_thread();
-  const auto loader = heapwise::os::describe_loader(); // before the lock, see state
-  bool first = false;
-  {
-    const std::lock_guard hold{the_gc.lock};
-    if (!the_gc.started.load(std::memory_order_relaxed)) {
-      if (const int error = gc::start_locked(options, loader); error != 0) return error;
-      first = true;
-    }
-  }
-  if (first) { // these may allocate
-    heapwise::os::at_fork(gc::before_fork, gc::in_parent, gc::in_child);
-    if (the_gc.chosen.stats) std::atexit(gc::print_statistics);
-    if (the_gc.chosen.concurrent_bytes != 0) std::atexit(gc::end_copy_at_exit);
-    if (the_gc.memory.notes_use()) std::atexit(gc::collect_at_exit);
-  }
-  return heapwise_gc_register_thread();
-}
+int heapwise_gc_init(const heapwise_gc_options* options) { return gc::start(options); }
 
 void* heapwise_gc_malloc_any(std::size_t size) {
   return gc::allocate(size, false, __builtin_return_address(0));

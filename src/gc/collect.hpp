@@ -1,4 +1,4 @@
-// A collection from its beginning to its end, and when there is one.
+// A collection from its beginning to its end.
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,17 @@
 
 namespace heapwise::gc {
 
-/// Effects: takes slices for blocks of a kind; collects before, if the heap has reached its target,
-/// or if there are none. Returns: the first, or no_slice. Requires: the lock; a registered thread.
-[[nodiscard]] slice_index take_slices(std::size_t count, kind block_kind) noexcept;
+/// Effects: collects; if it is `in_copy`, begins to. Returns: whether it is done. Requires: the
+/// lock; a registered thread.
+bool collect_now(bool in_copy) noexcept;
 
-/// Effects: if a copy of the process has marked beside the program, ends the collection. Requires:
-/// the lock; a registered thread.
-void look_after_copy() noexcept;
+/// Effects: waits until the copy has marked, and takes over what it found. If that is of no use,
+/// collects while the world stands still.
+/// Requires: the lock; a registered thread; there is a copy.
+void finish_copy() noexcept;
 
-/// Effects: gives a part of the memory back to the system that the heap does not keep after the
-/// last collection. Returns: how many bytes are left of it. Requires: the lock.
-std::size_t give_back_part() noexcept;
-
-/// Effects: if a copy of the process marks and may not be done in time, the thread rests for a
-/// moment. Called after take_slices. Requires: no lock; a registered thread.
-void keep_pace() noexcept;
+/// Effects: a thread has waited for a copy for this long. Requires: the lock.
+void count_wait(std::size_t waited_ns) noexcept;
 
 /// Effects: collects while the world stands still. Requires: the lock; a registered thread.
 void collect_locked() noexcept;
@@ -32,12 +28,5 @@ void collect(heapwise_gc_block_visitor* visitor = nullptr, void* argument = null
 
 /// Effects: collects, and gives all free memory back to the system. Requires: no lock.
 void collect_and_release() noexcept;
-
-/// Effects: tells the program what collections have found: damage, and finalizers that are ready.
-/// Requires: no lock.
-void tell_program() noexcept;
-
-/// Effects: the heap starts with its first target.
-void set_first_target() noexcept;
 
 } // namespace heapwise::gc

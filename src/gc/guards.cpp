@@ -131,23 +131,25 @@ std::size_t asked_bytes(const found_block& block) noexcept {
   return is_guard(block, content) ? content.bytes : most_bytes(block);
 }
 
+std::size_t usable_bytes(const found_block& block) noexcept {
+  if (the_gc.chosen.debug) return asked_bytes(block);
+  const bool longer = the_gc.chosen.past_end && !is_typed(the_gc.memory.kind_at(block.slice));
+  return block.bytes - (longer ? 1 : 0);
+}
+
 void add_caller(detail::text& line, const found_block& block) noexcept {
   add_code(line, describe(block).caller);
 }
 
 void look_at_guards() noexcept {
   const space& memory = the_gc.memory;
-  for (slice_index slice = space::first_slice; slice < memory.top(); ++slice) {
-    const kind block_kind = memory.kind_at(slice);
-    if (block_kind == no_kind || block_kind == inside_large) continue;
-    const bool small = block_kind < small_kinds;
-    const std::size_t bytes = small ? kind_table[block_kind].bytes : memory.record(slice).bytes;
-    const std::uint32_t blocks = small ? kind_table[block_kind].blocks : 1;
-    for (std::uint32_t number = 0; number < blocks; ++number) {
+  memory.each_used([&](slice_index slice, kind block_kind) {
+    const std::size_t bytes = memory.block_bytes(slice);
+    for (std::uint32_t number = 0; number < blocks_of(block_kind); ++number) {
       if (memory.uses_of(slice)[number].load(std::memory_order_relaxed) == 0) continue;
       look_at(block_around(memory.address_of(slice) + number * bytes));
     }
-  }
+  });
 }
 
 void report_damage() noexcept {

@@ -20,6 +20,9 @@ void set_guard(const found_block& block, std::size_t size_bytes, const void* cal
 /// guard is damaged.
 [[nodiscard]] std::size_t asked_bytes(const found_block& block) noexcept;
 
+/// Returns: how many bytes of the block the program may use.
+[[nodiscard]] std::size_t usable_bytes(const found_block& block) noexcept;
+
 /// Effects: says in the line where the block was allocated, if the guard still says so.
 void add_caller(detail::text& line, const found_block& block) noexcept;
 

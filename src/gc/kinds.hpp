@@ -101,6 +101,11 @@ constexpr std::size_t layout_bytes(kind block_kind) noexcept {
   return is_typed(block_kind) ? sizeof(void*) : 0;
 }
 
+/// Returns: how many blocks a slice has that is the first of its span. Requires: not inside_large.
+constexpr std::uint32_t blocks_of(kind block_kind) noexcept {
+  return block_kind < small_kinds ? kind_table[block_kind].blocks : 1;
+}
+
 static_assert(inside_large < 256);
 static_assert(kind_table[pair_kind].bytes == granule_bytes);
 static_assert(kind_table[class_count].bytes == max_small_bytes);

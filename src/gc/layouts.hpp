@@ -2,6 +2,7 @@
 // a typed kind has the address of its layout in its last word.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -38,6 +39,13 @@ HEAPWISE_READS_ANYTHING inline const layout* layout_at(const void* word) noexcep
   const layout* its = nullptr;
   std::memcpy(&its, word, sizeof its);
   return its;
+}
+
+/// Effects: the last word of a typed block has the address of its layout, or of none.
+inline void write_layout(std::byte* at, const layout* its) noexcept {
+  std::memcpy(at, &its, sizeof its);
+  // A fence for this thread alone: a signal may stop it anywhere, and its block is looked at then.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 } // namespace heapwise::gc

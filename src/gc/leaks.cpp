@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "gc/allocate.hpp"
+#include "gc/blocks.hpp"
 #include "gc/guards.hpp"
 #include "gc/state.hpp"
 #include "options/text.hpp"
@@ -15,10 +15,8 @@ namespace {
 void find_in(slice_index slice, kind block_kind) noexcept {
   const mark* const marks = the_gc.memory.marks_of(slice);
   mark* const uses = the_gc.memory.uses_of(slice);
-  const bool small = block_kind < small_kinds;
-  const std::size_t bytes =
-      small ? kind_table[block_kind].bytes : the_gc.memory.record(slice).bytes;
-  const std::size_t blocks = small ? kind_table[block_kind].blocks : 1;
+  const std::size_t bytes = the_gc.memory.block_bytes(slice);
+  const std::size_t blocks = blocks_of(block_kind);
   for (std::size_t block = 0; block < blocks; ++block) {
     if (uses[block].load(std::memory_order_relaxed) == 0) continue;
     if (marks[block].load(std::memory_order_relaxed) != 0) continue;
@@ -75,10 +73,7 @@ void end_report() noexcept {
 
 std::size_t find_leaks() noexcept {
   if (!the_gc.chosen.find_leaks) return 0;
-  for (slice_index slice = space::first_slice; slice < the_gc.memory.top(); ++slice) {
-    const kind block_kind = the_gc.memory.kind_at(slice);
-    if (block_kind != no_kind && block_kind != inside_large) find_in(slice, block_kind);
-  }
+  the_gc.memory.each_used(find_in);
   std::size_t held_bytes = 0;
   for (const leak& each : the_gc.leaks) held_bytes += hold(each);
   return held_bytes;

@@ -5,17 +5,10 @@
 
 #include "gc/blocks.hpp"
 #include "gc/page_list.hpp"
+#include "gc/root.hpp"
 #include "gc/space.hpp"
-#include "os/world.hpp"
 
 namespace heapwise::gc {
-
-/// Words to be looked through. On stacks, an address inside of a block counts as well, and so does
-/// one past its end.
-struct root {
-  os::memory_range range;
-  bool on_stack;
-};
 
 /// Effects: makes ready for this many markers. Returns: whether there is memory for one at least.
 [[nodiscard]] bool start_markers(std::size_t markers, std::size_t stack_bytes,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gc/block_marks.hpp"
 #include "gc/displacements.hpp"
 #include "gc/layouts.hpp"
 #include "gc/mark_stack.hpp"
@@ -43,7 +44,7 @@ class marker {
                                                             kind block_kind) noexcept {
     const auto* const words = static_cast<const std::uintptr_t*>(block);
     const std::size_t bytes =
-        block_kind < small_kinds ? kind_table[block_kind].bytes : bytes_of_large(block);
+        block_kind < small_kinds ? kind_table[block_kind].bytes : bytes_of_large(where_, block);
     const std::size_t room = (bytes - layout_bytes(block_kind)) / sizeof(std::uintptr_t);
     const layout* const its = layout_at(words + room);
     if (its == nullptr) return;
@@ -177,19 +178,6 @@ class marker {
     }
   }
 
-  static constexpr std::ptrdiff_t at_once = 8;
-
-  /// Returns: whether one of the words at `words` may be an address of the heap. One branch for
-  /// eight words: most words of large blocks and of static variables are not addresses.
-  HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING static bool any_in_heap(
-      const map& where, const std::uintptr_t* words) noexcept {
-    bool any = false;
-    for (std::ptrdiff_t each = 0; each < at_once; ++each) {
-      any |= words[each] - where.base < where.extent;
-    }
-    return any;
-  }
-
   template <bool Interior>
   HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING void scan_words(const map& where,
                                                                  mark_stack::ends& at,
@@ -199,10 +187,11 @@ class marker {
     // were made in one go lie in that order.
     const auto* const first = static_cast<const std::uintptr_t*>(begin);
     const auto* word = static_cast<const std::uintptr_t*>(end);
-    while (word - first >= at_once) {
-      word -= at_once;
+    while (word - first >= words_at_once) {
+      word -= words_at_once;
       if (!any_in_heap(where, word)) continue;
-      for (std::ptrdiff_t each = at_once; each > 0;) consider<Interior>(where, at, word[--each]);
+      for (std::ptrdiff_t each = words_at_once; each > 0;)
+        consider<Interior>(where, at, word[--each]);
     }
     while (word != first) consider<Interior>(where, at, *--word);
   }
@@ -266,34 +255,6 @@ class marker {
     consider<true>(where_, at, word);
     consider<true>(where_, at, word - 1); // of another block only if the word is where one begins
     stack_.put_back(at);
-  }
-
-  /// Returns: the block if it was not marked and has to be looked through.
-  HEAPWISE_NOINLINE static grey consider_large(const map& where, std::uintptr_t word,
-                                               bool interior) noexcept {
-    std::uintptr_t slice = (word - where.base) / slice_bytes;
-    if (where.kinds[slice].load(std::memory_order_relaxed) == inside_large) {
-      slice -= where.records[slice].slices;
-    }
-    const std::uintptr_t behind_first = word - where.base - slice * slice_bytes;
-    if (behind_first >= where.records[slice].bytes) return {};
-    if (!interior && behind_first != 0 && !the_displacements.has(behind_first)) return {};
-    const kind block_kind = where.kinds[slice].load(std::memory_order_relaxed);
-    if (was_marked(where.marks[slice * marks_of_slice])) return {};
-    return block_kind == large_atomic ? grey{} : grey{word - behind_first, block_kind};
-  }
-
-  [[nodiscard]] std::size_t bytes_of_large(const void* block) const noexcept {
-    const auto offset = reinterpret_cast<std::uintptr_t>(block) - where_.base;
-    return where_.records[offset / slice_bytes].bytes;
-  }
-
-  /// Effects: marks it. Two markers may both be told that it was not: then both look through it.
-  HEAPWISE_ALWAYS_INLINE static bool was_marked(mark& block_mark) noexcept {
-    // Relaxed: marks say nothing of other memory, and all of it stands still.
-    if (block_mark.load(std::memory_order_relaxed) != 0) return true;
-    block_mark.store(1, std::memory_order_relaxed);
-    return false;
   }
 
   HEAPWISE_ALWAYS_INLINE void note(mark_stack::ends& at, grey item) noexcept {

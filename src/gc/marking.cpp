@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "gc/allocate.hpp"
 #include "gc/blocks.hpp"
+#include "gc/guards.hpp"
 #include "gc/marker.hpp"
 
 namespace heapwise::gc {

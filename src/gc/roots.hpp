@@ -1,8 +1,8 @@
 // What marking starts from.
 #pragma once
 
-#include "gc/mark.hpp"
 #include "gc/page_list.hpp"
+#include "gc/root.hpp"
 
 namespace heapwise::gc {
 

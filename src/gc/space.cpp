@@ -186,8 +186,7 @@ slice_index space::take(std::size_t count, kind block_kind) noexcept {
     records_[at].slices = at == first ? static_cast<std::uint32_t>(count) : at - first;
   }
   // Whole groups of eight, which is how marks are read and written.
-  const std::size_t blocks = block_kind < small_kinds ? kind_table[block_kind].blocks : 1;
-  std::memset(static_cast<void*>(marks_of(first)), 0, round_up(blocks, 8));
+  std::memset(static_cast<void*>(marks_of(first)), 0, round_up(blocks_of(block_kind), 8));
   if (end > top()) top_.store(end, std::memory_order_relaxed);
   used_.store(used_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   return first;

@@ -137,6 +137,23 @@ class space {
     // Relaxed: the thread that has the address of a block learned of it after the kind was written.
     return kinds_[slice].load(std::memory_order_relaxed);
   }
+  /// Returns: how large the blocks of a slice are, the address of a layout included. Requires: it
+  /// is taken, and not inside of a large block.
+  [[nodiscard]] std::size_t block_bytes(slice_index slice) const noexcept {
+    const kind block_kind = kind_at(slice);
+    return block_kind < small_kinds ? kind_table[block_kind].bytes : records_[slice].bytes;
+  }
+
+  /// Effects: calls `visit` with each slice in which blocks begin, and their kind. It may give
+  /// the slice.
+  template <class Visit>
+  void each_used(Visit visit) const noexcept {
+    for (slice_index slice = first_slice; slice < top(); ++slice) {
+      const kind block_kind = kind_at(slice);
+      if (block_kind != no_kind && block_kind != inside_large) visit(slice, block_kind);
+    }
+  }
+
   [[nodiscard]] slice_index top() const noexcept { return top_.load(std::memory_order_relaxed); }
   [[nodiscard]] map what_is_where() const noexcept {
     return {base_, std::size_t{top()} * slice_bytes, kinds_, marks_, records_};

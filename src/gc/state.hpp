@@ -7,53 +7,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gc/attachments.hpp"
+#include "gc/attached.hpp"
 #include "gc/exported.hpp"
-#include "gc/kinds.hpp"
 #include "gc/marking_copy.hpp"
 #include "gc/pace.hpp"
 #include "gc/page_list.hpp"
+#include "gc/settings.hpp"
 #include "gc/space.hpp"
+#include "gc/thread_record.hpp"
 #include "os/fair_mutex.hpp"
-#include "os/thread_variables.hpp"
 #include "os/world.hpp"
 
 namespace heapwise::gc {
-
-using window = heapwise_gc_window;
-
-/// A span that a thread is sweeping.
-struct cursor {
-  slice_index slice = no_slice;
-  std::uint32_t next = 0; // the first block that was not looked at
-  bool clean = false;     // its bytes are zero from here on
-};
-
-/// A thread, or what a thread left behind for the next. Lives on pages of its own, never unmapped.
-struct thread_record {
-  std::array<window, small_kinds> windows; // first: gc.h indexes them. Used by the thread alone
-  // For the members below. Held by the thread while it gets a window, and by a thread that stops
-  // it.
-  os::mutex lock;
-  std::array<cursor, small_kinds> cursors;
-  std::array<std::byte*, small_kinds> freed; // blocks that the program gave back, linked
-  std::size_t allocated_bytes;
-  std::size_t freed_bytes;
-  std::uint64_t rest_ns; // before it goes on: a copy of the process marks. Used by the thread alone
-  bool marks_handed_out; // the blocks of its windows: a copy of the process marks meanwhile
-
-  thread_record* next;
-  os::thread_id id;
-  os::thread_number number;
-  os::memory_range stack;       // its own
-  const void* stack_lowest;     // while it is stopped: the stack pointer, wherever it is
-  const void* signal_stack_end; // while it is stopped on its alternate signal stack, else nullptr
-  std::atomic<std::uint32_t> stopped_in; // the epoch it was stopped in last
-  std::atomic<bool> interrupted;         // it was sent a signal that it has not taken yet
-  os::thread_table variables; // while it is stopped: where its thread-local variables are
-  std::size_t values;
-  std::array<const void*, os::most_thread_values> value; // of pthread keys
-};
 
 /// Where layouts are written down, one behind the other.
 struct layout_room {
@@ -79,21 +44,6 @@ struct event_reports {
   void* argument = nullptr;
   heapwise_gc_thread_report* thread_report = nullptr;
   void* thread_argument = nullptr;
-};
-
-struct settings {
-  std::size_t markers = 0;
-  std::size_t free_space_divisor = 3;
-  std::size_t limit_bytes = 0;
-  std::size_t mark_stack_bytes = std::size_t{256} << 20;
-  std::size_t concurrent_bytes = 0; // live bytes from which on a copy marks; 0: never
-  int signal = os::default_signal;  // stops threads
-  bool interior = false;
-  bool past_end = false;         // an address one past the end counts everywhere, too
-  bool register_threads = false; // at their first call
-  bool find_leaks = false;
-  bool debug = false;
-  bool stats = false;
 };
 
 /// Order of locks: the collector's, those of threads, that of dl_iterate_phdr. A collection takes
@@ -170,12 +120,6 @@ struct state {
   heapwise_gc_statistics counted{};
 };
 
-extern state the_gc;
-
-/// A window that is at its end.
-extern const window no_window;
-
-/// The calling thread's record; nullptr when it is not registered.
-extern thread_local thread_record* this_thread;
+extern constinit state the_gc;
 
 } // namespace heapwise::gc

@@ -10,21 +10,12 @@
 
 namespace heapwise::gc {
 
-constinit thread_local thread_record* this_thread = nullptr;
-
-namespace {
-char nowhere;
-constexpr window at_its_end{&nowhere, &nowhere};
-} // namespace
-
-constinit const window no_window = at_its_end;
-
 namespace {
 
 // Of a thread without a record: every window is at its end.
 constinit std::array<window, small_kinds> no_windows = [] {
   std::array<window, small_kinds> windows{};
-  for (window& each : windows) each = at_its_end;
+  for (window& each : windows) each = no_window;
   return windows;
 }();
 
@@ -101,7 +92,7 @@ bool register_this_thread() noexcept {
   record->stopped_in.store(0, std::memory_order_relaxed);
   record->interrupted.store(false, std::memory_order_relaxed);
   record->values = 0;
-  record->marks_handed_out = copy_marks();
+  record->marks_handed_out = the_gc.copy.marks();
   heapwise_gc_windows = record->windows.data();
   this_thread = record;
   record->next = the_gc.threads;

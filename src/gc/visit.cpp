@@ -1,6 +1,7 @@
 #include "gc/visit.hpp"
 
-#include "gc/allocate.hpp"
+#include "gc/blocks.hpp"
+#include "gc/guards.hpp"
 #include "gc/state.hpp"
 
 namespace heapwise::gc {
@@ -9,10 +10,8 @@ namespace {
 
 void show_blocks_of(slice_index slice, kind block_kind) noexcept {
   const space& memory = the_gc.memory;
-  const bool is_small = block_kind < small_kinds;
-  const std::size_t step = is_small ? kind_table[block_kind].bytes : 0;
-  const std::size_t count = is_small ? kind_table[block_kind].blocks : 1;
-  for (std::size_t number = 0; number < count; ++number) {
+  const std::size_t step = memory.block_bytes(slice);
+  for (std::size_t number = 0; number < blocks_of(block_kind); ++number) {
     if (memory.marks_of(slice)[number].load(std::memory_order_relaxed) == 0) continue;
     const found_block block = block_around(memory.address_of(slice) + number * step);
     the_gc.visitor(block.begin, usable_bytes(block), the_gc.visitor_argument);
@@ -22,11 +21,7 @@ void show_blocks_of(slice_index slice, kind block_kind) noexcept {
 } // namespace
 
 void show_marked_blocks() noexcept {
-  if (the_gc.visitor == nullptr) return;
-  for (slice_index slice = space::first_slice; slice < the_gc.memory.top(); ++slice) {
-    const kind block_kind = the_gc.memory.kind_at(slice);
-    if (block_kind != no_kind && block_kind != inside_large) show_blocks_of(slice, block_kind);
-  }
+  if (the_gc.visitor != nullptr) the_gc.memory.each_used(show_blocks_of);
 }
 
 } // namespace heapwise::gc

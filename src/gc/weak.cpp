@@ -120,9 +120,9 @@ void* get_weak(const heapwise_gc_weak& cell) noexcept {
   // lock no copy begins or ends.
   const std::lock_guard hold{the_gc.lock};
   void* const block = target->block.load(std::memory_order_relaxed);
-  if (copy_marks() && block != nullptr && target->read_in != the_gc.memory.age()) {
+  if (the_gc.copy.marks() && block != nullptr && target->read_in != the_gc.memory.age()) {
     target->read_in = the_gc.memory.age();
-    note_read(block);
+    the_gc.copy.note_read(block);
   }
   return block;
 }

@@ -14,7 +14,7 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
-#include "gc/marking_copy.hpp"
+#include "gc/copies.hpp"
 #include "surroundings.hpp"
 
 namespace gc_test {
