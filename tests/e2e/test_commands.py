@@ -329,8 +329,9 @@ def test_formats_that_list_failures_are_of_a_gate(heapwise: Any, tmp_path: Path,
 
 
 def test_no_line_of_the_table_is_wider_than_the_terminal(heapwise: Any) -> None:
+    from heapwise.document.terminal import terminal
     from heapwise.model import Cell, Result, Row, Settings
-    from heapwise.study.program.compare_table import compare_table
+    from heapwise.study.program.compare_table import compare_tables
 
     done = heapwise(
         "compare", "-r", "1", "--json", "-n", "a-long-name-of-a-build", "-n", "new", "true", "echo"
@@ -365,7 +366,8 @@ def test_no_line_of_the_table_is_wider_than_the_terminal(heapwise: Any) -> None:
 
     result: Result = type("Some", (), {"rows": kept, "run": Run})()  # type: ignore[assignment]
     for width in (40, 60, 80, 200):
-        assert max(map(len, compare_table(result, width).splitlines())) <= width
+        text = terminal(compare_tables(result, width), width)
+        assert max(map(len, text.splitlines())) <= width
 
 
 def test_control_c_keeps_what_is_known(environment: dict[str, str], tmp_path: Path) -> None:

@@ -246,18 +246,20 @@ def _decide(
 ) -> int:
     from heapwise.analysis.gate import identical_result
     from heapwise.catalog.same_build import same_build
-    from heapwise.cli.frame.gated import announce_gate, export_gate, show_gate
+    from heapwise.cli.frame.gated import announce_gate, export_gate
     from heapwise.cli.frame.measure import measure
+    from heapwise.document.terminal import terminal
     from heapwise.evidence.judged_limits import COUNTED
     from heapwise.runner import common_place
     from heapwise.study.gate.ask import placed, prepare_gate
+    from heapwise.study.gate.tell import gate_entries
 
     prepared = prepare_gate(request, os.environ)
     announce_gate(prepared, console)
     old, new = (Path(one.build.program) for one in prepared.examined)
     if not measure_identical and (note := same_build(old, new)):
         found = identical_result(BASE, NEW, dict(request.limits), note, new.name)
-        show_gate(found, console)
+        console.result(terminal(gate_entries(found)))
         export_gate(found, export)
         if console.as_json:
             console.json({"gate": found})

@@ -1,6 +1,7 @@
 """What is told about a result, for renderers to a terminal, to HTML and to Markdown."""
 
 from heapwise.document.model import (
+    Entry,
     Heading,
     Notice,
     Passage,
@@ -8,10 +9,12 @@ from heapwise.document.model import (
     Sentence,
     TableCell,
     TextTable,
+    plain_table,
     table_cell,
 )
 
 __all__ = [
+    "Entry",
     "Heading",
     "Notice",
     "Passage",
@@ -19,5 +22,6 @@ __all__ = [
     "Sentence",
     "TableCell",
     "TextTable",
+    "plain_table",
     "table_cell",
 ]

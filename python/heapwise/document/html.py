@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from heapwise.document.model import Heading, Notice, Passage, Plot, Sentence, TableCell, TextTable
+from heapwise.document.model import (
+    Entry,
+    Heading,
+    Notice,
+    Passage,
+    Plot,
+    Sentence,
+    TableCell,
+    TextTable,
+)
 
 
 def html(blocks: Sequence[Passage]) -> Markup:
@@ -21,6 +30,8 @@ def _element(block: Passage) -> Markup:
             return Markup("<p>{}</p>").format(text)
         case Notice(text):
             return Markup('<p class="small">{}</p>').format(text)
+        case Entry(label, text):
+            return Markup("<p><b>{}</b> {}</p>").format(label, text)
         case Plot(svg, caption):
             return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
                 Markup(svg), caption

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapwise.document.model import Heading, Passage, Plot, TextTable
+from heapwise.document.model import Entry, Heading, Passage, Plot, TextTable
 
 
 def markdown(blocks: Sequence[Passage], level: int = 2) -> list[str]:
@@ -17,6 +17,8 @@ def markdown(blocks: Sequence[Passage], level: int = 2) -> list[str]:
             lines += [block.caption, ""] if block.caption else []
             head = [cell.text for cell in block.head]
             lines += [*table(head, [[cell.text for cell in line] for line in block.rows]), ""]
+        elif isinstance(block, Entry):
+            lines += [f"{block.label}: {block.text}" if block.label else block.text, ""]
         elif not isinstance(block, Plot):
             lines += [block.text, ""]
     return lines

@@ -26,6 +26,18 @@ class Notice:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A sentence with the word that says what it is about; "" if that of the entry above goes on.
+
+    folds: on a terminal, a text that is too long goes on under its beginning.
+    """
+
+    label: str
+    text: str
+    folds: bool = True
+
+
+@dataclass(frozen=True)
 class TableCell:
     """A cell of a table. short: the text where a line has little room, as on a terminal."""
 
@@ -43,13 +55,14 @@ class TextTable:
     """The first column has the names of the rows.
 
     folded: the words under which a form that can fold shows the table when asked; "" if it is
-    always shown.
+    always shown. fits: on a terminal, columns are folded where it is too narrow.
     """
 
     head: Sequence[TableCell]
     rows: Sequence[Sequence[TableCell]]
     caption: str = ""
     folded: str = ""
+    fits: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,4 +73,12 @@ class Plot:
     caption: str
 
 
-Passage = Heading | Sentence | Notice | TextTable | Plot
+Passage = Heading | Sentence | Notice | Entry | TextTable | Plot
+
+
+def plain_table(
+    lines: Sequence[Sequence[str]], caption: str = "", *, fits: bool = False
+) -> TextTable:
+    """The first line is the head. The texts stand everywhere."""
+    head, *rows = ([table_cell(word) for word in line] for line in lines)
+    return TextTable(head, rows, caption, fits=fits)

@@ -4,23 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapwise.document.aligned import align
-from heapwise.document.model import Notice, Passage, Plot, TextTable
+from heapwise.document.aligned import align, fitted
+from heapwise.document.folded import labelled
+from heapwise.document.model import Entry, Heading, Notice, Passage, Plot, Sentence, TextTable
+
+LABEL = 9
+"""The letters of the column of labels."""
 
 
-def terminal(blocks: Sequence[Passage]) -> str:
-    """An empty line between two blocks; a notice follows its block at once."""
-    text = ""
+def terminal(blocks: Sequence[Passage], width: int = 1000) -> str:
+    """An empty line between two blocks. A notice follows its block at once, and an entry the entry
+    above it. width: of tables that fit."""
+    text, above = "", None
     for block in blocks:
         if isinstance(block, Plot):
             continue
-        between = "\n" if isinstance(block, Notice) else "\n\n"
-        text += (between if text else "") + _text(block)
+        follows = isinstance(block, Notice) or (
+            isinstance(block, Entry) and isinstance(above, Entry)
+        )
+        between = "" if above is None else "\n" if follows else "\n\n"
+        text += between + _text(block, width)
+        above = block
     return text
 
 
-def _text(block: Passage) -> str:
-    if isinstance(block, TextTable):
-        lines = [[cell.short for cell in line] for line in (block.head, *block.rows)]
-        return "\n".join([*([block.caption] if block.caption else []), align(lines)])
-    return "" if isinstance(block, Plot) else block.text
+def _text(block: Heading | Sentence | Notice | Entry | TextTable, width: int) -> str:
+    match block:
+        case TextTable():
+            lines = [[cell.short for cell in line] for line in (block.head, *block.rows)]
+            table = fitted(lines, width) if block.fits else align(lines)
+            return "\n".join([*([block.caption] if block.caption else []), table])
+        case Entry(label, text, folds):
+            head = f"{label:{LABEL}}"
+            return labelled(head, text) if folds else head + text
+        case _:
+            return block.text

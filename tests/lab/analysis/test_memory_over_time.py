@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from synthetic import changed, compare_run
 
 from heapwise.analysis.memory_over_time import growth_of, memory_over_time
+from heapwise.document.terminal import terminal
 from heapwise.evidence import Evidence
 from heapwise.model import MemoryCurve, Parameter, Process, ServerOptions, Settings
 from heapwise.report import View, build_page
@@ -205,7 +206,7 @@ def test_a_leak_of_servers_in_six_rounds_is_seen_under_steps_of_some() -> None:
 
 
 def test_the_terminal_says_of_each_allocator_whether_its_memory_grows() -> None:
-    head, *lines = growth_table(Evidence(with_curves(leak="jemalloc"))).splitlines()
+    head, *lines = terminal(growth_table(Evidence(with_curves(leak="jemalloc")))).splitlines()
     assert head.split() == ["memory", "over", "time", "second", "half", "(95", "%", "CI)"]
     leaking = [line for line in lines if line.split()[0] == "jemalloc"]
     assert len(leaking) == 1
@@ -214,4 +215,4 @@ def test_the_terminal_says_of_each_allocator_whether_its_memory_grows() -> None:
 
 
 def test_the_terminal_says_nothing_of_short_programs() -> None:
-    assert growth_table(Evidence(with_curves(seconds=20))) == ""
+    assert growth_table(Evidence(with_curves(seconds=20))) == []

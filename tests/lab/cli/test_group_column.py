@@ -7,10 +7,11 @@ from dataclasses import replace
 from synthetic import compare_run
 
 from heapwise.analysis import analyse
+from heapwise.document.terminal import terminal
 from heapwise.evidence import Evidence
 from heapwise.model import Quantity
 from heapwise.store import StoredRun
-from heapwise.study.program.compare_table import compare_table
+from heapwise.study.program.compare_table import compare_tables
 
 MIB = 2**20
 
@@ -31,7 +32,7 @@ def with_group_peaks(stored: StoredRun, without: str = "") -> StoredRun:
 
 
 def text_of(stored: StoredRun) -> str:
-    return compare_table(analyse(Evidence(stored)), 200)
+    return terminal(compare_tables(analyse(Evidence(stored)), 200), 200)
 
 
 def test_a_comparison_with_control_groups_has_their_column() -> None:

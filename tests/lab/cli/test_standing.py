@@ -8,15 +8,16 @@ from typing import Any
 from synthetic_heap import SPEED, Heap, experiment_of, heap_run
 
 from heapwise.analysis import analyse
-from heapwise.cli.frame.watched_campaign import MANY_ROWS, _tables
+from heapwise.document.terminal import terminal
 from heapwise.evidence import Evidence
 from heapwise.model import Experiment, Process, Quantity
 from heapwise.store import StoredRun
 from heapwise.study.experiments.standing_tables import standing_tables
+from heapwise.study.experiments.tell import MANY_ROWS, figures
 
 
 def test_each_row_has_a_line_with_the_best_and_how_far_the_others_are_behind() -> None:
-    text = standing_tables(Evidence(heap_run(Heap(threads=(1, 2)))))
+    text = terminal(standing_tables(Evidence(heap_run(Heap(threads=(1, 2))))))
     lines = {line.split("  ")[0]: line.split() for line in text.splitlines() if line}
     assert [t for t in lines if t.endswith("behind the best (?: cannot tell)")] == [
         f"{t}: times behind the best (?: cannot tell)" for t in ("Speed", "Latency", "Memory")
@@ -31,7 +32,7 @@ def test_a_factor_without_an_interval_has_a_mark_of_every_subject() -> None:
     pair = experiment_of(
         "heap/pair", [Quantity("pair", "ns/op", "lower")], [*SPEED, "heap_inlined"]
     )
-    text = standing_tables(Evidence(heap_run(Heap(threads=[1], rounds=2, extra=[pair]))))
+    text = terminal(standing_tables(Evidence(heap_run(Heap(threads=[1], rounds=2, extra=[pair])))))
     row = next(line for line in text.splitlines() if line.startswith("pair pair ")).split()[2:]
     assert sorted(figure == "best" or figure.endswith("?") for figure in row) == [True] * 6
 
@@ -43,23 +44,28 @@ def test_experiments_without_subjects_in_common_have_a_table_each() -> None:
         processes=[_of_another(p) for p in both.processes],
         samples=[_of_another(s) for s in both.samples],
     )
-    text = standing_tables(
-        Evidence(
-            replace(
-                both,
-                processes=both.processes + other.processes,
-                samples=both.samples + other.samples,
-                run=replace(
-                    both.run,
-                    experiments=[*both.run.experiments, *_experiments_of_another(both)],
-                    plan=replace(
-                        both.run.plan,
-                        subjects=[
-                            *both.run.plan.subjects,
-                            *(replace(s, name=f"their_{s.name}") for s in both.run.plan.subjects),
-                        ],
+    text = terminal(
+        standing_tables(
+            Evidence(
+                replace(
+                    both,
+                    processes=both.processes + other.processes,
+                    samples=both.samples + other.samples,
+                    run=replace(
+                        both.run,
+                        experiments=[*both.run.experiments, *_experiments_of_another(both)],
+                        plan=replace(
+                            both.run.plan,
+                            subjects=[
+                                *both.run.plan.subjects,
+                                *(
+                                    replace(s, name=f"their_{s.name}")
+                                    for s in both.run.plan.subjects
+                                ),
+                            ],
+                        ),
                     ),
-                ),
+                )
             )
         )
     )
@@ -98,6 +104,6 @@ def _experiments_of_another(stored: StoredRun) -> list[Experiment]:
 def test_many_rows_end_in_it_and_few_in_all_their_figures() -> None:
     long, short = heap_run(Heap(rounds=6)), heap_run(Heap(threads=(1,), rounds=6))
     assert len(analyse(Evidence(long)).rows) > MANY_ROWS >= len(analyse(Evidence(short)).rows)
-    assert "heapwise report 4ea9" in _tables(analyse(Evidence(long)), Evidence(long))
-    assert "stddev" not in _tables(analyse(Evidence(long)), Evidence(long))
-    assert "stddev" in _tables(analyse(Evidence(short)), Evidence(short))
+    assert "heapwise report 4ea9" in terminal(figures(analyse(Evidence(long)), Evidence(long)))
+    assert "stddev" not in terminal(figures(analyse(Evidence(long)), Evidence(long)))
+    assert "stddev" in terminal(figures(analyse(Evidence(short)), Evidence(short)))

@@ -7,6 +7,7 @@ from synthetic_trees import Trees, trees_run
 
 from heapwise.analysis import analyse
 from heapwise.cli.frame.announce import estimate_s, missing_rows
+from heapwise.document.terminal import terminal
 from heapwise.evidence import Evidence
 from heapwise.model import SubjectSpec
 from heapwise.report.formats import find_formats
@@ -44,7 +45,7 @@ def test_missing_rows_are_told_by_the_way_to_get_them() -> None:
 
 def test_the_table_has_memory_beside_time_and_words_where_there_is_nothing() -> None:
     stored = trees_run(Trees(lost={"ocaml": ("crashed", "crashed (SIGSEGV)")}))
-    text = program_tables(stored.run.experiments[0], analyse(Evidence(stored)))
+    text = terminal(program_tables(stored.run.experiments[0], analyse(Evidence(stored))))
     lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ")}
     assert lines["malloc@heapwise"].split()[1:5:3] == ["2.00", "130"]
     assert "crashed (SIGSEGV) 8 of 8" in lines["ocaml"]

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from heapwise.document import Heading, Notice, Plot, Sentence, TextTable, table_cell
+from heapwise.document import (
+    Entry,
+    Heading,
+    Notice,
+    Plot,
+    Sentence,
+    TextTable,
+    plain_table,
+    table_cell,
+)
 from heapwise.document.html import html
 from heapwise.document.markdown import markdown
 from heapwise.document.terminal import terminal
@@ -53,3 +62,26 @@ def test_markdown_keeps_a_bar_in_its_cell() -> None:
 
 def test_nothing_is_nothing_in_each_form() -> None:
     assert (terminal([]), html([]), markdown([])) == ("", "", [])
+
+
+def test_an_entry_follows_the_one_above_it_and_its_label_stands_once() -> None:
+    entries = [
+        Entry("Advice", "Use it."),
+        Entry("", "Or not."),
+        Entry("Trust", "good", folds=False),
+    ]
+    assert terminal([Sentence("Yes."), *entries]).splitlines() == [
+        "Yes.",
+        "",
+        "Advice   Use it.",
+        "         Or not.",
+        "Trust    good",
+    ]
+    assert html(entries[:1]) == "<p><b>Advice</b> Use it.</p>"
+    assert markdown(entries[:2]) == ["Advice: Use it.", "", "Or not.", ""]
+
+
+def test_a_table_that_fits_is_folded_where_the_terminal_is_narrow() -> None:
+    table = plain_table([["name", "figure"], ["a name of many words", "1"]], fits=True)
+    assert len(terminal([table]).splitlines()) == 2
+    assert max(map(len, terminal([table], 20).splitlines())) <= 20

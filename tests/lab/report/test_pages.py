@@ -14,6 +14,7 @@ from synthetic import compare_run, pool_run
 from synthetic_shelf import LAYOUT, Shelf, shelf_run
 
 from heapwise.cli.frame.app import run as heapwise
+from heapwise.document.terminal import terminal
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page, pages
 from heapwise.report.pages import picture as picture_page
@@ -209,7 +210,7 @@ def test_a_note_of_a_row_with_figures_is_told_everywhere() -> None:
             for row in view.result.rows
         ],
     )
-    said = experiment_tables(view.result)
+    said = terminal(experiment_tables(view.result))
     assert said.count("\n  mutex: weak everywhere") == 9
     assert said.count("\n  lock_free: weak here") == 1
     page = pages(view)["pool/concurrent.md"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import textwrap
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from heapwise.document.aligned import LEAST_WIDTH, WIDTH
+from heapwise.document.aligned import WIDTH
+from heapwise.document.folded import is_live as is_live
+from heapwise.document.folded import labelled as labelled
 from heapwise.errors import CATALOGUE, Exit, Problem
 from heapwise.wording.visible import ODD, visible
 
@@ -49,20 +50,6 @@ class Console:
         _write(sys.stderr, f"{style(word, 'yellow')} {id}: {visible(what)} {entry.why}")
 
 
-def labelled(label: str, text: str) -> str:
-    """On a terminal long text goes on under its beginning; elsewhere it stays one line."""
-    if not is_live(sys.stdout):
-        return label + text
-    columns = shutil.get_terminal_size().columns
-    return textwrap.fill(
-        label + text,
-        max(LEAST_WIDTH, min(WIDTH, columns - 1)),
-        subsequent_indent=" " * len(label),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
 def print_problem(problem: Problem) -> None:
     """What, why, what next, and the id under which ``explain`` says more."""
     what, _, words = problem.what.strip().partition("\n")
@@ -96,11 +83,6 @@ def colours(stream: TextIO) -> bool:
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def is_live(stream: TextIO) -> bool:
-    """Whether a line may be rewritten in place."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 

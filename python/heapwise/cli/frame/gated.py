@@ -15,8 +15,6 @@ from heapwise.runner import Prepared
 from heapwise.wording.durations import show_limit
 from heapwise.wording.lists import listed
 
-WORDS = {"regressed": "regressed", "fine": "fine", "cannot tell": "cannot tell"}
-
 
 def announce_gate(prepared: Prepared, console: Console) -> None:
     """The lines Base, New, Limits, Machine and Plan."""
@@ -45,16 +43,6 @@ def gate_plan_line(plan: Plan) -> str:
         f"{warm}rounds of {len(plan.subjects)} runs in random order, until every limit is "
         f"decided or {show_limit(plan.time_s)} are over, seed {plan.seed}"
     )
-
-
-def show_gate(gate: GateResult, console: Console) -> None:
-    """The verdict, and a sentence for each limit."""
-    console.result(labelled("Gate     ", WORDS[gate.verdict]))
-    if gate.identical:
-        console.result(labelled("         ", f"Nothing was measured: {gate.note}."))
-        return
-    for row in gate.rows:
-        console.result(labelled("         ", row.sentence))
 
 
 def demand_exports(files: Sequence[Path]) -> None:

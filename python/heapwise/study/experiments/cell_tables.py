@@ -1,25 +1,26 @@
-"""The rows of a result as text, in columns of one unit each."""
+"""The rows of a result, in columns of one unit each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapwise.document.aligned import Line, align
+from heapwise.document import Notice, Passage, plain_table
+from heapwise.document.aligned import Line
 from heapwise.model import Cell, Result, Row, SubjectName
 from heapwise.study.program.compare_table import missing
 from heapwise.wording.numbers import scale_for, times
 from heapwise.wording.ratios import ratio_ends
 
 
-def experiment_tables(result: Result) -> str:
+def experiment_tables(result: Result) -> list[Passage]:
     """A table for each cell: the five figures and the ratio."""
     groups: dict[Cell, list[Row]] = {}
     for row in result.rows:
         groups.setdefault(row.cell, []).append(row)
-    return "\n\n".join(_experiment_table(rows) for rows in groups.values())
+    return [passage for rows in groups.values() for passage in _experiment_table(rows)]
 
 
-def _experiment_table(rows: Sequence[Row]) -> str:
+def _experiment_table(rows: Sequence[Row]) -> list[Passage]:
     first = rows[0]
     settings = "  ".join(f"{name}={value}" for name, value in first.parameters.items())
     title = f"{first.experiment}  {first.quantity}  {settings}".rstrip()
@@ -43,7 +44,7 @@ def _experiment_table(rows: Sequence[Row]) -> str:
             lines.append([row.subject, missing(row), "", "", "", "", "", ""])
         else:
             lines.append([row.subject, *words, *_ratio_cells(row)])
-    return "\n".join([title, align(lines), *_notes(rows)])
+    return [plain_table(lines, title), *map(Notice, _notes(rows))]
 
 
 def _notes(rows: Sequence[Row]) -> list[str]:

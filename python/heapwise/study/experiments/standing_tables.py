@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heapwise.analysis.headlines import label
 from heapwise.analysis.standing import Standing, families, standings
-from heapwise.document.aligned import align
+from heapwise.document import Passage, Sentence, TextTable, plain_table
 from heapwise.evidence import Evidence
 from heapwise.model import short_name
 from heapwise.wording.lists import listed
@@ -18,13 +18,15 @@ UNSURE = "?"
 HEAD = f"times behind the best ({UNSURE}: cannot tell)"
 
 
-def standing_tables(evidence: Evidence) -> str:
+def standing_tables(evidence: Evidence) -> list[Passage]:
     """A table for each aspect; a row for each cell and quantity, a column for each subject.
 
     Experiments that have few subjects in common are not put into one: most of it would be empty.
     """
     all_families = families(standings(evidence))
-    parts = [] if len(all_families) == 1 else [HEAD[0].upper() + HEAD[1:]]
+    parts: list[Passage] = []
+    if len(all_families) != 1:
+        parts.append(Sentence(HEAD[0].upper() + HEAD[1:]))
     for family in all_families:
         ids = _ids(family)
         for aspect, title in TITLES.items():
@@ -33,7 +35,7 @@ def standing_tables(evidence: Evidence) -> str:
                 parts.append(_table(evidence, f"{title}: {HEAD}", rows))
             elif rows:
                 parts.append(_table(evidence, f"{ids}: {title.lower()}", rows))
-    return "\n\n".join(parts)
+    return parts
 
 
 def _ids(family: list[Standing]) -> str:
@@ -41,9 +43,9 @@ def _ids(family: list[Standing]) -> str:
     return ids[0] if len(ids) == 1 else listed(each.rpartition("/")[2] for each in ids)
 
 
-def _table(evidence: Evidence, title: str, rows: list[Standing]) -> str:
+def _table(evidence: Evidence, title: str, rows: list[Standing]) -> TextTable:
     names = [name for name in evidence.subjects if any(name in s.places for s in rows)]
-    return align(
+    return plain_table(
         [
             [title, *map(short_name, names)],
             *([label(evidence, s.cell), *(_cell(s, name) for name in names)] for s in rows),

@@ -1,4 +1,4 @@
-"""The result of a comparison as text that fits the terminal: time, memory, faults."""
+"""The tables of a comparison: time, memory, faults."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from heapwise.document import TextTable, plain_table
 from heapwise.document.aligned import CI, LEAST_WIDTH, WIDTH, Line, fitted
 from heapwise.model import SIDE_BY_SIDE, Result, Row, Settings
 from heapwise.wording.names import spaced
@@ -14,19 +15,20 @@ from heapwise.wording.numbers import Scale, scale_for
 from heapwise.wording.ratios import interval, relation
 
 
-def compare_table(result: Result, width: int | None = None) -> str:
+def compare_tables(result: Result, width: int | None = None) -> list[TextTable]:
     """For each cell, absolute figures and those against the baseline. Time and memory are side by
     side where the terminal is wide enough, else below each other."""
     cells = dict.fromkeys(row.parameters for row in result.rows)
-    parts = []
+    found: list[TextTable] = []
     for cell in cells:
-        table = _CellTable(result, cell)
-        text = table.text(width or _width())
-        parts.append(f"{cell}\n{text}" if len(cells) > 1 or cell else text)
-    return "\n\n".join(parts)
+        first, *others = _CellTable(result, cell).lines(width or terminal_width())
+        caption = str(cell) if len(cells) > 1 or cell else ""
+        found.append(plain_table(first, caption, fits=True))
+        found += [plain_table(lines, fits=True) for lines in others]
+    return found
 
 
-def _width() -> int:
+def terminal_width() -> int:
     if not sys.stdout.isatty():
         return WIDTH
     return max(LEAST_WIDTH, shutil.get_terminal_size().columns - 1)
@@ -37,13 +39,13 @@ class _CellTable:
     result: Result
     cell: Settings
 
-    def text(self, width: int) -> str:
+    def lines(self, width: int) -> list[list[Line]]:
+        """Of each table its head and its rows."""
         time, memory = self._time(), self._memory()
-        both = fitted([[*left, *right[1:]] for left, right in zip(time, memory, strict=True)])
-        if max(map(len, both.splitlines()), default=0) > width:
-            both = f"{fitted(time, width)}\n\n{fitted(memory, width)}"
-        beside = self._side_by_side()
-        return f"{both}\n\n{fitted(beside, width)}" if beside else both
+        both = [[*left, *right[1:]] for left, right in zip(time, memory, strict=True)]
+        is_wide = max(map(len, fitted(both).splitlines()), default=0) > width
+        found = [time, memory] if is_wide else [both]
+        return [*found, beside] if (beside := self._side_by_side()) else found
 
     def _rows(self, quantity: str) -> dict[str, Row]:
         hidden = {s.name for s in self.result.run.plan.subjects if s.control}

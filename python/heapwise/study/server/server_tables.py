@@ -1,12 +1,12 @@
-"""The result of a comparison of servers as text: a table of speed and one of memory for each
-load."""
+"""The tables of a comparison of servers: one of speed and one of memory for each load."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heapwise.document.aligned import CI, Line, fitted
+from heapwise.document import Passage, Sentence, TextTable, plain_table
+from heapwise.document.aligned import CI, Line
 from heapwise.model import Result, Row, Settings
 from heapwise.study.program.compare_table import cells_of, scale_of, value_of
 from heapwise.wording.growth import growth_words
@@ -15,11 +15,8 @@ from heapwise.wording.names import cell_words
 if TYPE_CHECKING:
     from heapwise.evidence import Evidence
 
-HEADLINES = ("throughput", "latency_p99", "latency_p99_9", "tree_peak", "after_idle")
-"""Quantities whose sentences are shown in the terminal; the report has all."""
 
-
-def growth_table(evidence: Evidence) -> str:
+def growth_table(evidence: Evidence) -> list[TextTable]:
     """Whether memory grows under each allocator; empty if no process was watched for long
     enough."""
     from heapwise.analysis.memory_over_time import memory_over_time
@@ -36,12 +33,13 @@ def growth_table(evidence: Evidence) -> str:
         for band in cell.bands
         if band.growth
     ]
-    return fitted([["", "memory over time", "second half (95 % CI)"], *lines]) if lines else ""
+    head = ["", "memory over time", "second half (95 % CI)"]
+    return [plain_table([head, *lines], fits=True)] if lines else []
 
 
-def server_tables(result: Result) -> str:
+def server_tables(result: Result) -> list[Passage]:
     loads = dict.fromkeys(row.parameters for row in result.rows)
-    return "\n\n".join(_Tables(result, load).text() for load in loads)
+    return [passage for load in loads for passage in _Tables(result, load).passages()]
 
 
 @dataclass(frozen=True)
@@ -49,9 +47,9 @@ class _Tables:
     result: Result
     load: Settings
 
-    def text(self) -> str:
-        parts = [fitted(table) for table in (self._speed(), self._memory()) if len(table) > 1]
-        return "\n\n".join([cell_words(self.load), *parts])
+    def passages(self) -> list[Passage]:
+        tables = [lines for lines in (self._speed(), self._memory()) if len(lines) > 1]
+        return [Sentence(cell_words(self.load)), *(plain_table(t, fits=True) for t in tables)]
 
     def _rows(self, quantity: str) -> dict[str, Row]:
         hidden = {s.name for s in self.result.run.plan.subjects if s.control}

@@ -1,14 +1,32 @@
-"""What is told about the windows of a server's load."""
+"""What is told about a server under load."""
 
 from __future__ import annotations
 
 from heapwise.document import Notice, Passage, TextTable, table_cell
 from heapwise.evidence import Evidence
+from heapwise.model import Result
+from heapwise.study.sentences import advice, answers, headlines
+from heapwise.study.server.server_tables import growth_table, server_tables
 from heapwise.study.server.server_windows import ServerWindows, server_windows
 from heapwise.wording.numbers import scale_for
 from heapwise.wording.windows import NOT_INDEPENDENT
 
 HEAD = ("load", "allocator", "kept windows", "quantity", "mean", "95 % interval, one process")
+
+HEADLINES = ("throughput", "latency_p99", "latency_p99_9", "tree_peak", "after_idle")
+"""Quantities whose sentences are shown in the terminal; the report has all."""
+
+
+def tell(result: Result, evidence: Evidence) -> list[Passage]:
+    findings = [finding for finding in result.findings if finding.cell.quantity in HEADLINES]
+    return [
+        *server_tables(result),
+        *window_passages(evidence),
+        *growth_table(evidence),
+        *answers(result, findings),
+        *headlines(result),
+        advice(result),
+    ]
 
 
 def window_passages(evidence: Evidence) -> list[Passage]:

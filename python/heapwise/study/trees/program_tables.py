@@ -1,8 +1,8 @@
-"""The rows of a program experiment as text: time beside memory, a block for each kind."""
+"""The rows of a program experiment: time beside memory, a block for each kind."""
 
 from __future__ import annotations
 
-from heapwise.document.aligned import align
+from heapwise.document import TextTable, plain_table
 from heapwise.model import Experiment, Result
 from heapwise.study.trees.tree_table import WALL, TreeLine, TreeTable, tree_tables
 from heapwise.wording.numbers import Scale, times
@@ -18,11 +18,11 @@ SHOWN = {
 }
 
 
-def program_tables(experiment: Experiment, result: Result) -> str:
-    return "\n\n".join(_text(table) for table in tree_tables(experiment, result.rows))
+def program_tables(experiment: Experiment, result: Result) -> list[TextTable]:
+    return [_table(table) for table in tree_tables(experiment, result.rows)]
 
 
-def _text(table: TreeTable) -> str:
+def _table(table: TreeTable) -> TextTable:
     scales = table.scales(SHOWN)
     quantities = list(scales)
     base = table.experiment.baseline
@@ -31,7 +31,7 @@ def _text(table: TreeTable) -> str:
     for title, members in table.groups.items():
         lines.append([f"{title}:"])
         lines += [_line(line, quantities, scales) for line in members]
-    return f"{table.experiment.id}  {table.words()}\n{align(lines)}"
+    return plain_table(lines, f"{table.experiment.id}  {table.words()}")
 
 
 def _line(line: TreeLine, quantities: list[str], scales: dict[str, Scale]) -> list[str]:
