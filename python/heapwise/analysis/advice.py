@@ -44,7 +44,7 @@ def advise(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
     usable = list(ranked(evidence, rows))
     if not any(row.n for row in rows):
         return "No advice: nothing was measured to the end."
-    if evidence.stored.run.plan.kind == "compare":
+    if evidence.stored.run.plan.traits.whole_programs:
         return f"{busy_words(evidence, rows, trust)}{_cells(evidence, rows, usable)}"
     return _run(evidence, usable)
 

@@ -22,7 +22,7 @@ def findings(evidence: Evidence) -> list[Finding]:
     In the order of the rows; none for smoke runs and comparisons.
     """
     plan = evidence.stored.run.plan
-    if plan.smoke or plan.kind != "run":
+    if plan.smoke or plan.traits.whole_programs:
         return []
     found: list[Finding] = []
     for experiment in evidence.stored.run.experiments:

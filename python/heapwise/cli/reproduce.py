@@ -208,7 +208,7 @@ def _read(
     from heapwise.study.reproduce.ask import changes_of
 
     stored = read_run(find_store(store), run)
-    if stored.run.plan.kind != "run":
+    if stored.run.plan.traits.whole_programs:
         raise Problem(
             "E003",
             f"run {stored.run.id} compares a program: it has no experiments",

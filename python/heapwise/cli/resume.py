@@ -126,7 +126,7 @@ def extended(plan: Plan, rounds: int | None, time: str | None) -> Plan:
             time_s=parse_duration(time, "--time"),
             options=structs.replace(plan.options, time_given=True),
         )
-        if plan.kind == "compare":
+        if plan.traits.whole_programs:
             plan = replace(
                 plan,
                 max_rounds=0,

@@ -169,7 +169,7 @@ class Evidence:
     def own_dependence(self, above: Side, below: Side) -> Dependence | None:
         """Of the rounds of this ratio alone; None if they show none. Only of comparisons: among the
         hundreds of rows of ``run`` one in twenty would be widened by chance."""
-        if self.stored.run.plan.kind != "compare":
+        if not self.stored.run.plan.traits.whole_programs:
             return None
         pairs = self.pairs(above, below)
         return own_dependence(_logs(pairs)) if pairs.has_ratio else None
@@ -287,8 +287,8 @@ class Evidence:
     def whole_programs(self) -> set[str]:
         """Experiments of which each process is a program that knows nothing of us, in each setup
         the same: the user's of ``compare``, or programs of the machine."""
-        kind = self.stored.run.plan.kind
-        return {e.id for e in self.stored.run.experiments if kind == "compare" or e.programs}
+        whole = self.stored.run.plan.traits.whole_programs
+        return {e.id for e in self.stored.run.experiments if whole or e.programs}
 
     @cached_property
     def tried(self) -> dict[Setup, dict[str, list[Process]]]:
@@ -302,7 +302,7 @@ class Evidence:
     @cached_property
     def demands(self) -> dict[Setup, Demand]:
         """Setup -> what the program of a comparison asks of malloc, where that was counted."""
-        if self.stored.run.plan.kind != "compare":
+        if not self.stored.run.plan.traits.whole_programs:
             return {}
         return demands_of(self.stored, self.labels)
 
@@ -331,7 +331,7 @@ class Evidence:
     @cached_property
     def all_counts(self) -> list[Counts]:
         """The same of each build in each setup, the baseline's build first."""
-        if self.stored.run.plan.kind != "compare" or not self.baselines:
+        if not (self.stored.run.plan.traits.whole_programs and self.baselines):
             return []
         setups: list[Setup | None] = [
             *dict.fromkeys(p.setup for p in self.stored.processes if p.facts.counting)
@@ -347,7 +347,7 @@ class Evidence:
     def references(self) -> dict[str, str]:
         """Build of a comparison -> the subject that shows what all of that build have to do. The
         baseline's is first."""
-        if self.stored.run.plan.kind != "compare":
+        if not self.stored.run.plan.traits.whole_programs:
             return {}
         found = dict(self.stored.run.plan.examples)
         for baseline in self.baselines.values():

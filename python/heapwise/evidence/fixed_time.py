@@ -33,7 +33,7 @@ def fixed_time(evidence: Evidence, setup: Setup) -> str:
     of calls all end just after the same round time.
     """
     stored = evidence.stored
-    if stored.run.plan.kind != "compare":
+    if not stored.run.plan.traits.whole_programs:
         return ""
     calls = {
         name: process.facts.calls.requests

@@ -19,6 +19,7 @@ from heapwise.model.options import PlanOptions
 from heapwise.model.revision import Revision
 from heapwise.model.self_test import SelfTest
 from heapwise.model.subject_name import SubjectName
+from heapwise.model.traits import COMPARISON, EXPERIMENTS, GATE, Traits
 
 SCHEMA_VERSION = 1
 
@@ -143,6 +144,13 @@ class Plan:
     builds: list[Build] = field(default_factory=list)
     """Of a comparison, the baseline's first; ``command`` is the command of that one. Empty in runs
     of versions that knew one program only."""
+
+    @property
+    def traits(self) -> Traits:
+        """The only place that asks for the kind, beside the studies themselves."""
+        if self.kind != "compare":
+            return EXPERIMENTS
+        return COMPARISON if self.options.gate is None else GATE
 
     def build_of(self, subject: str) -> Build:
         """The program that the processes of a subject run."""

@@ -54,7 +54,7 @@ class View:
 
     @property
     def is_compare(self) -> bool:
-        return self.run.plan.kind == "compare"
+        return self.run.plan.traits.whole_programs
 
     @cached_property
     def builds(self) -> list[RecordedBuild]:

@@ -65,7 +65,7 @@ class Campaign:
         """
         with StopSwitch() as stop:
             self._take_stored()
-            if self.run.plan.precision > 0 or self.run.plan.options.gate:
+            if self.run.plan.precision > 0 or self.run.plan.traits.ends_by == "limits":
                 import heapwise.stats.paired  # noqa: F401  its loading is not charged to the user
             self._start_s = time.monotonic()
             self.watcher.begin(self.run)
@@ -130,7 +130,7 @@ class Campaign:
         """Whether the rest of a round is left out. The time holds the warm-up, and once there is a
         whole round, none goes on after it."""
         plan = self.run.plan
-        if plan.kind != "compare" or plan.options.gate is not None or not plan.time_s:
+        if plan.traits.ends_by != "intervals" or not plan.time_s:
             return False
         if step.warm_up:
             return plan.options.time_given and self.elapsed_s >= WARM_UP_SHARE * plan.time_s
@@ -145,7 +145,7 @@ class Campaign:
     def _show_verdict(self) -> None:
         """What a comparison knows by now, for users who do not want to wait for its end."""
         if (
-            self.run.plan.kind == "compare"
+            self.run.plan.traits.whole_programs
             and isinstance(self.watcher, ShowsVerdicts)
             and self.elapsed_s >= self._next_look_s
             and self.rounds_done
@@ -157,7 +157,7 @@ class Campaign:
         """Once, from the first rounds of ``run``. The plan keeps the choice, so that a resumed run
         goes on with it."""
         plan = self.run.plan
-        open_ = plan.kind == "run" and not plan.smoke and plan.max_rounds > LEARNING
+        open_ = plan.traits.repeated == "repeat" and not plan.smoke and plan.max_rounds > LEARNING
         if (
             open_
             and self._rounds_begun == LEARNING
@@ -244,7 +244,7 @@ class Campaign:
         if self._rounds_begun < plan.warm_up_rounds:
             return False
         done = self.rounds_done
-        if plan.options.gate is not None and not plan.max_rounds and done >= self._look_at:
+        if plan.traits.ends_by == "limits" and not plan.max_rounds and done >= self._look_at:
             due = next_look_of(self._evidence())
             if due is None:
                 self.reason = "every limit is decided"
@@ -263,7 +263,7 @@ class Campaign:
 
     def _may_choose(self, rounds_done: int) -> bool:
         plan = self.run.plan
-        if plan.kind != "compare" or plan.options.gate is not None or rounds_done == 0:
+        if plan.traits.ends_by != "intervals" or rounds_done == 0:
             return False
         if plan.options.asks_first:
             return False
@@ -310,7 +310,7 @@ class Campaign:
 
     def _half_width(self) -> float | None:
         """Only ``compare`` stops early; it has one experiment."""
-        return widest_half_width(self._evidence()) if self.run.plan.kind == "compare" else None
+        return widest_half_width(self._evidence()) if self.run.plan.traits.whole_programs else None
 
     @property
     def rounds_done(self) -> int:

@@ -29,7 +29,7 @@ prepares a process may build them again before each.
 def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     """What each file is in the plan -> its path."""
     found: dict[str, str] = {}
-    if plan.kind == "compare":
+    if plan.traits.whole_programs:
         for what, started in _programs(plan, experiments).items():
             for place, file in enumerate(interpreter_chain(find_program(started))):
                 found[f"interpreter {place}{what}" if place else f"program{what}"] = str(file)
@@ -57,7 +57,7 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
 def loadable_files(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     """Like ``files_of``: what each program may load from beside it. Empty if a command of the user
     may make these files."""
-    if plan.kind != "compare" or any(
+    if not plan.traits.whole_programs or any(
         build.prepare or build.setup or build.cleanup
         for build in plan.builds or [plan.build_named("")]
     ):

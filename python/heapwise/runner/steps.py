@@ -128,7 +128,7 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
     chance.shuffle(blocks)
     for block in blocks:
         chance.shuffle(block)
-        if round == 0 and plan.kind == "compare" and plan.warm_up_rounds:
+        if round == 0 and plan.traits.whole_programs and plan.warm_up_rounds:
             block.sort(
                 key=lambda step: (
                     not step.subject.baseline,
@@ -184,11 +184,11 @@ def reference_steps(plan: Plan, experiments: list[Experiment]) -> list[Step]:
     subject of each build."""
     if plan.warm_up_rounds:
         return []
-    examples = set(plan.examples.values()) if plan.kind == "compare" else set()
+    examples = set(plan.examples.values()) if plan.traits.whole_programs else set()
     return [
         Step(experiment, subject, cell, REFERENCE_ROUND, warm_up=True)
         for experiment in experiments
-        if plan.kind == "compare" or experiment.programs
+        if plan.traits.whole_programs or experiment.programs
         for cell in cells(experiment, plan)
         for subject in subjects_of(experiment, plan)
         if subject.name == experiment.baseline or subject.name in examples

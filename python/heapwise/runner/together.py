@@ -120,13 +120,7 @@ def pays(plan: Plan, evidence: Evidence, elapsed_s: float, width: float | None) 
     relative; None if one is unknown. Separate processes narrow it with the root of their rounds.
     """
     options = plan.options
-    if (
-        plan.kind != "compare"
-        or options.gate is not None
-        or options.server is not None
-        or options.side_by_side is False
-        or obstacles(plan)
-    ):
+    if plan.traits.ends_by != "intervals" or options.side_by_side is False or obstacles(plan):
         return False
     if options.side_by_side:
         return True

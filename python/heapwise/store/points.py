@@ -137,7 +137,7 @@ def points_of(stored: StoredRun) -> RunPoints:
                 median(numbers),
                 len(numbers),
                 _toolchain(run, subject) or compilers.get((experiment, subject), ""),
-                place_of(run.plan, run.revision) if run.plan.kind == "compare" else "",
+                place_of(run.plan, run.revision) if run.plan.traits.whole_programs else "",
                 input_of(run.plan),
             )
         )
@@ -158,7 +158,7 @@ def _plain(settings: Settings) -> dict[str, Setting]:
 
 
 def _command(run: Run, experiment: str, subject: str) -> str:
-    if run.plan.kind != "compare":
+    if not run.plan.traits.whole_programs:
         return experiment
     return command_at(run.plan.build_of(subject), run.revision)
 

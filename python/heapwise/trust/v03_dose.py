@@ -20,11 +20,12 @@ ID, TITLE = "V3", "The program uses malloc enough to tell"
 
 
 def check(evidence: Evidence) -> Check:
-    if evidence.stored.run.plan.kind == "run" and evidence.whole_programs:
+    compares = evidence.stored.run.plan.traits.whole_programs
+    if not compares and evidence.whole_programs:
         return Check(
             ID, TITLE, "unavailable", "The calls of malloc of the programs were not counted."
         )
-    if evidence.stored.run.plan.kind == "run":
+    if not compares:
         return Check(
             ID,
             TITLE,

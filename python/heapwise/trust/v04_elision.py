@@ -17,7 +17,7 @@ ID, TITLE = "V4", "No call was optimised away"
 
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
-    if stored.run.plan.kind == "compare":
+    if stored.run.plan.traits.whole_programs:
         return Check(
             ID,
             TITLE,

@@ -76,7 +76,7 @@ def _verdict(
         p.status not in BAD for p in processes if evidence.baselines.get(p.experiment) == p.subject
     ]
     # A program of the user may fail now and then, or in one of the settings that the user tries.
-    finished = any(ended) if evidence.stored.run.plan.kind == "compare" else all(ended)
+    finished = any(ended) if evidence.stored.run.plan.traits.whole_programs else all(ended)
     if ended and not finished:
         return "fail", f"The baseline itself did not finish: {_times(broken)}."
     if leaving := [left for p in processes if (left := p.facts.lingering)]:
@@ -85,7 +85,7 @@ def _verdict(
         return "warn", (
             f"Not all processes finished, and those that did not have no figures: {_times(broken)}."
         )
-    if evidence.stored.run.plan.kind != "compare":
+    if not evidence.stored.run.plan.traits.whole_programs:
         of_programs = [p for p in processes if p.experiment in evidence.whole_programs]
         if late := _late(of_programs):
             return "warn", late

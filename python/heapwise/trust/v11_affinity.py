@@ -93,7 +93,7 @@ def _affinities(process: Process) -> list[list[int]]:
 
 def _chosen(stored: StoredRun) -> dict[str, frozenset[tuple[int, ...]]]:
     """Subject -> the sets of processors that the processes of a comparison began with."""
-    if stored.run.plan.kind != "compare":
+    if not stored.run.plan.traits.whole_programs:
         return {}
     found: dict[str, set[tuple[int, ...]]] = {}
     for process in measured(stored):

@@ -44,7 +44,7 @@ def check(evidence: Evidence) -> Check:
         "counted": [math.expm1(value) for value in kept],
         "first_process_times": spared,
     }
-    unit = "round" if evidence.stored.run.plan.kind == "compare" else "repeat"
+    unit = evidence.stored.run.plan.traits.repeated
     if spared:
         return Check(
             ID,
@@ -109,7 +109,7 @@ def _curve(evidence: Evidence) -> tuple[list[float], list[float]]:
     median over all subjects and processes.
     """
     stored = evidence.stored
-    compare = stored.run.plan.kind == "compare"
+    compare = stored.run.plan.traits.repeated == "round"
     firsts = {e.id: e.quantities[0].name for e in stored.run.experiments}
     ended = {p.number for p in stored.processes if p.status == "ok"}
     groups: dict[object, list[Sample]] = {}
@@ -135,7 +135,7 @@ def _curve(evidence: Evidence) -> tuple[list[float], list[float]]:
 
 def _spared(evidence: Evidence) -> float:
     """How many times as long as the median the first process of all took; 0 if that is usual."""
-    if evidence.stored.run.plan.kind != "compare":
+    if not evidence.stored.run.plan.traits.whole_programs:
         return 0.0
     walls = [
         p.facts.wall_s

@@ -27,7 +27,7 @@ PROGRAM_LEAST_S = 0.005
 
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
-    if stored.run.plan.kind == "compare":
+    if stored.run.plan.traits.whole_programs:
         return _programs(stored)
     return _regions(evidence)
 

@@ -22,7 +22,7 @@ STARTS_NEEDED = 20
 
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
-    if stored.run.plan.kind == "run":
+    if not stored.run.plan.traits.whole_programs:
         return Check(
             ID,
             TITLE,

@@ -31,7 +31,7 @@ SURE, MATTERS, FEWEST = 0.01, 0.01, 8
 
 
 def check(evidence: Evidence) -> Check:
-    if evidence.stored.run.plan.kind == "compare":
+    if evidence.stored.run.plan.traits.whole_programs:
         return _programs(measured(evidence.stored))
     crowds = [c for candidate in evidence.candidates if (c := candidate.crowd()) is not None]
     if not crowds:

@@ -33,7 +33,7 @@ def _trust_words(result: Result) -> str:
         return f"{trust.verdict}: {first.id} {first.detail.rstrip('.')}.{more}"
     passed = sum(check.verdict == "pass" for check in trust.checks)
     rounds = max((row.n for row in result.rows), default=0)
-    words = [f"{rounds} paired rounds"] if result.run.plan.kind == "compare" else []
+    words = [f"{rounds} paired rounds"] if result.run.plan.traits.whole_programs else []
     words.append(f"{passed} checks passed")
     return f"{trust.verdict}: " + ", ".join(words)
 
@@ -60,7 +60,7 @@ def best_peer(result: Result) -> str:
         if row.quantity == speed and row.verdict == "better" and row.ratio is not None
     ]
     several = len(result.run.plan.builds) > 1
-    if result.run.plan.kind != "compare" or not better or several:
+    if not result.run.plan.traits.whole_programs or not better or several:
         return ""
     name = min(better, key=lambda row: row.ratio or 1.0).subject
     peer: Any = peers.get(name)

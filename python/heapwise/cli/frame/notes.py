@@ -19,7 +19,7 @@ def notes(prepared: Prepared) -> Iterator[str]:
     """Each a sentence or two."""
     yield from prepared.notes
     for one in prepared.examined:
-        is_compared = prepared.plan.kind == "compare"  # a server's {port} is another thing
+        is_compared = prepared.plan.traits.whole_programs  # a server's {port} is another thing
         for placeholder in (
             unknown_placeholders(one.build, prepared.plan.parameters) if is_compared else ()
         ):

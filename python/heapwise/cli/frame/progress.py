@@ -187,7 +187,7 @@ def choose(quiet: bool) -> NoProgress:
 def first_limit_s(run: Run) -> float:
     """After how long the first process of a comparison is ended if no --timeout was given; else
     0."""
-    return LONGEST_S if run.plan.kind == "compare" and not run.plan.timeout_s else 0.0
+    return LONGEST_S if run.plan.traits.whole_programs and not run.plan.timeout_s else 0.0
 
 
 def describe(
