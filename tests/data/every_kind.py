@@ -193,7 +193,7 @@ def server() -> StoredRun:
         return ProcessFacts(load=load)
 
     subjects = [s for s in stored.run.plan.subjects if s.name in SERVER_SPEED]
-    options = structs.replace(
+    options = replace(
         stored.run.plan.options,
         server=ServerOptions("tcp:{port}", ["oha"], rates=[0.5]),
         rounds_given=True,
@@ -227,7 +227,7 @@ def gate() -> StoredRun:
     subjects = [replace(s, baseline=s.name == "base", peer=None) for s in stored.run.plan.subjects]
     limits = {"time": 0.03, "peak_memory": 0.05}
     run = replace(stored.run, experiments=[replace(stored.run.experiments[0], baseline="base")])
-    options = structs.replace(run.plan.options, gate=GateOptions(limits))
+    options = replace(run.plan.options, gate=GateOptions(limits))
     return with_plan(replace(stored, run=run), subjects=subjects, options=options)
 
 
@@ -296,7 +296,7 @@ def advice() -> StoredRun:
         )
         for name in names
     ]
-    options = structs.replace(
+    options = replace(
         stored.run.plan.options,
         replay=structs.replace(_trace(), candidates=candidates, without_pool=["other: mixed"]),
     )
@@ -320,16 +320,14 @@ def _trace() -> Replay:
 def replay() -> StoredRun:
     """A trace that was played under each subject."""
     stored = pool_run(rounds=3)
-    options = structs.replace(stored.run.plan.options, replay=_trace())
+    options = replace(stored.run.plan.options, replay=_trace())
     checks = [WorkCheck("work", True, "all of it")]
     return with_facts(with_plan(stored, options=options), lambda _: {"checks": checks})
 
 
 def reproduction() -> StoredRun:
     stored = pool_run(rounds=6)
-    options = structs.replace(
-        stored.run.plan.options, reproduction=Reproduction("pool-vs-malloc", {})
-    )
+    options = replace(stored.run.plan.options, reproduction=Reproduction("pool-vs-malloc", {}))
     return with_plan(stored, options=options)
 
 

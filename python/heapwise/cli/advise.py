@@ -9,46 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import (
-    DebugOption,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    SeedOption,
-    StoreOption,
-    TimeOption,
-)
-from heapwise.wording.durations import parse_duration
+from heapwise.cli.frame.signature import with_options
+from heapwise.options import Options, taken
 
 if TYPE_CHECKING:
     from heapwise.study.replay.ask import NothingToPool
 
 
 def register(app: typer.Typer) -> None:
-    app.command("advise", short_help="Find call sites that gain from a pool or an arena.")(advise)
+    app.command("advise", short_help="Find call sites that gain from a pool or an arena.")(
+        with_options(advise)
+    )
 
 
 def advise(
+    options: Options,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A trace of heapwise record.", show_default=False)
     ],
-    rounds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Rounds of processes.")
-    ] = None,
-    time: TimeOption = None,
-    seed: SeedOption = None,
-    window: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Play this part of a cut trace. [its peak]"),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Play it although it had more processors.")
-    ] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    dry_run: DryRunOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Say which call sites of a trace would gain from a pool or an arena, as measured.
 
@@ -69,21 +47,21 @@ def advise(
     from heapwise.store import costs, find_store
     from heapwise.study.replay.ask import NothingToPool, prepare_advice
 
-    request = RunRequest(
-        rounds=rounds, seed=seed, time_s=parse_duration(time, "--time") if time else None
+    request = taken(RunRequest, options)
+    prepared = prepare_advice(
+        Path(file), request, os.environ, window=options.window, force=options.play_anyway
     )
-    prepared = prepare_advice(Path(file), request, os.environ, window=window, force=force)
-    console = Console(quiet, json)
+    console = Console(options.quiet, options.json)
     say_process(Path(file), console)
     _say_builds(Path(file), console)
     if isinstance(prepared, NothingToPool):
         return _say_nothing_to_gain(prepared, console)
-    announce(prepared, console, costs(find_store(store), False))
-    if dry_run:
-        if json:
+    announce(prepared, console, costs(find_store(options.store), False))
+    if options.dry_run:
+        if options.json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console).code
+    return measure(prepared, options, console).code
 
 
 def _say_builds(trace: Path, console: Console) -> None:

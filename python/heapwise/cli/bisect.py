@@ -8,26 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heapwise.cli.frame.command_form import parse_exits
 from heapwise.cli.frame.console import Console, error_line
-from heapwise.cli.frame.options import (
-    BuildCommandOption,
-    CpusOption,
-    DebugOption,
-    DryRunOption,
-    FreshDirOption,
-    IgnoreExitOption,
-    InputOption,
-    JsonOption,
-    KeepEnvironmentOption,
-    LimitedTimeOption,
-    QuietOption,
-    TimeoutOption,
-    parse_cpus,
-    parse_timeout,
-)
+from heapwise.cli.frame.signature import with_options
 from heapwise.errors import Exit, Problem
-from heapwise.wording.durations import parse_duration
+from heapwise.options import Options, taken
+from heapwise.wording.durations import show_duration
 from heapwise.wording.metrics import OF_ROUNDS, measured_by
 
 if TYPE_CHECKING:
@@ -39,12 +24,12 @@ def register(app: typer.Typer) -> None:
         "bisect",
         short_help="Find the commit that changed a program's speed or memory.",
         context_settings={"allow_interspersed_args": False},
-    )(bisect)
+    )(with_options(bisect))
 
 
 def bisect(
+    options: Options,
     good: Annotated[str, typer.Option(metavar="REV", help="A commit before the change.")],
-    build_command: BuildCommandOption,
     program: Annotated[
         list[str] | None,
         typer.Argument(
@@ -56,23 +41,12 @@ def bisect(
         str,
         typer.Option(metavar="NAME", help=f"{', '.join(OF_ROUNDS)}."),
     ] = "time",
-    time: LimitedTimeOption = "3m",
-    input: InputOption = None,
-    timeout: TimeoutOption = None,
-    cpus: CpusOption = None,
-    keep_env: KeepEnvironmentOption = False,
-    ignore_exit: IgnoreExitOption = None,
-    fresh_dir: FreshDirOption = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget what earlier stages of this search found.")
     ] = False,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the built trees when the commit is found.")
     ] = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    dry_run: DryRunOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Find the commit of a range that changed a metric of a program.
 
@@ -101,39 +75,46 @@ def bisect(
             "no program was given",
             do="heapwise bisect --good REV --build-command make -- ./PROGRAM [ARGS]...",
         )
+    if options.build_command is None:
+        raise Problem(
+            "E003",
+            "no --build-command was given",
+            why="Each commit is built by it.",
+            do="heapwise bisect --good REV --build-command make -- ./PROGRAM [ARGS]...",
+        )
     quantity = _quantity(metric)
-    console = Console(quiet, json)
-    trees = worktrees(Checkout.of(Path(program[0]), build_command), quantity, *program)
+    console = Console(options.quiet, options.json)
+    trees = worktrees(Checkout.of(Path(program[0]), options.build_command), quantity, *program)
     commits = trees.commits(good, bad)
     if fresh:
         (trees.folder / STATE_FILE).unlink(missing_ok=True)
-    request = CompareRequest(
-        input_path=input,
+    request = taken(
+        CompareRequest,
+        options,
         ignore_output=True,
         allow_background=True,
-        timeout_s=parse_timeout(timeout),
-        cpus=parse_cpus(cpus),
-        keep_environment=keep_env,
-        ignored_exits=parse_exits(ignore_exit),
-        fresh_folder=fresh_dir,
         side_by_side=False,  # commits are judged by the metric that was asked for
     )
+    assert options.time_s is not None
     search = Bisection(
         trees,
         Suspects(commits),
         program,
         quantity,
         trees.folder,
-        parse_duration(time, "--time"),
-        partial(progress.choose, quiet),
+        options.time_s,
+        partial(progress.choose, options.quiet),
         console.say,
         request,
     )
     console.say(f"Range    {len(commits) - 1} commits, {trees.title(commits[0])}")
     console.say(f"         to {trees.title(commits[-1])}")
-    if dry_run:
-        console.say(f"Plan     about {search.suspects.stages_left} stages of at most {time}")
-        if json:
+    if options.dry_run:
+        console.say(
+            f"Plan     about {search.suspects.stages_left} stages of at most "
+            f"{show_duration(options.time_s)}"
+        )
+        if options.json:
             console.json({"commits": commits, "stages": search.suspects.stages_left})
         return 0
     try:

@@ -15,48 +15,13 @@ from heapwise.cli.frame.command_form import (
     TAIL,
     CommandWords,
     CompareCommand,
-    parse_exits,
     parse_parameters,
 )
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.exports import demand_exports
-from heapwise.cli.frame.options import (
-    AllowBackgroundOption,
-    CheckOption,
-    CleanupOption,
-    CpusOption,
-    DebugOption,
-    DryRunOption,
-    FleetMachinesOption,
-    FleetOption,
-    FleetStallOption,
-    FreshDirOption,
-    IgnoreExitOption,
-    IgnoreFailureOption,
-    IgnoreOutputOption,
-    InputOption,
-    JsonOption,
-    KeepEnvironmentOption,
-    MachineOption,
-    OutputFileOption,
-    PrepareOption,
-    QuietOption,
-    RoundsOption,
-    SeedOption,
-    SetupOption,
-    ShowOutputOption,
-    SideBySideOption,
-    StoreOption,
-    StrictOption,
-    TimeOption,
-    TimeoutOption,
-    WarmUpOption,
-    parse_cpus,
-    parse_precision,
-    parse_timeout,
-)
+from heapwise.cli.frame.signature import with_options
 from heapwise.errors import Problem
-from heapwise.wording.durations import parse_duration
+from heapwise.options import Options, taken
 
 if TYPE_CHECKING:
     from heapwise.model import Result
@@ -68,137 +33,20 @@ def register(app: typer.Typer) -> None:
         cls=CompareCommand,
         short_help="Run programs side by side, or one under every allocator.",
         options_metavar="[OPTIONS]",
-    )(compare)
-
-
-Texts = list[str] | None
+    )(with_options(compare))
 
 
 def compare(
     context: typer.Context,
+    options: Options,
     commands: Annotated[
-        Texts,
+        list[str] | None,
         typer.Argument(
             metavar="COMMAND... | -- PROGRAM ARGS",
             show_default=False,
             help="Command lines, or one program with its arguments.",
         ),
     ] = None,
-    build: Annotated[
-        Texts,
-        typer.Option(
-            metavar="NAME=COMMAND",
-            help="A program to compare; repeatable. It gets the words after -- as arguments.",
-        ),
-    ] = None,
-    command_name: Annotated[
-        Texts,
-        typer.Option(
-            "--command-name",
-            "-n",
-            metavar="NAME",
-            help="Name of a command in the tables; once for each command.",
-        ),
-    ] = None,
-    parameter: Annotated[
-        Texts,
-        typer.Option(
-            "--parameter",
-            "-L",
-            "--parameter-list",
-            metavar="NAME=V1,V2",
-            help="Measure the commands with each of these values for {NAME}; "
-            "repeatable. {round} is the number of the round.",
-        ),
-    ] = None,
-    rounds: RoundsOption = None,
-    side_by_side: SideBySideOption = None,
-    min_rounds: Annotated[
-        int | None,
-        typer.Option(
-            "--min-rounds",
-            "-m",
-            "--min-runs",
-            min=1,
-            metavar="N",
-            help="Measure at least this many rounds.",
-        ),
-    ] = None,
-    max_rounds: Annotated[
-        int | None,
-        typer.Option(
-            "--max-rounds",
-            "-M",
-            "--max-runs",
-            min=1,
-            metavar="N",
-            help="Measure at most this many rounds.",
-        ),
-    ] = None,
-    time: TimeOption = None,
-    warmup: WarmUpOption = 1,
-    prepare: PrepareOption = None,
-    setup: SetupOption = None,
-    cleanup: CleanupOption = None,
-    ignore_failure: IgnoreFailureOption = False,
-    ignore_exit: IgnoreExitOption = None,
-    shell: Annotated[
-        bool,
-        typer.Option(
-            "--shell/--no-shell",
-            " /-N",
-            help="Start each command by /bin/sh, whose time is measured too.",
-        ),
-    ] = False,
-    fresh_dir: FreshDirOption = False,
-    show_output: ShowOutputOption = False,
-    allocators: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Measure only these allocators (heapwise "
-            "peers list shows them), or all. If several programs are "
-            "compared, each keeps its malloc unless this is given.",
-        ),
-    ] = None,
-    allocator: Annotated[
-        Texts,
-        typer.Option(
-            metavar="NAME=/PATH.so", help="Add the allocator in this library; repeatable."
-        ),
-    ] = None,
-    protection: Annotated[
-        bool,
-        typer.Option(
-            "--protection",
-            help="Measure glibc, heapwise and all allocators that "
-            "are built to resist attacks, and show which attacks each stops.",
-        ),
-    ] = False,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Compare with this row. [default: the first]")
-    ] = None,
-    input: InputOption = None,
-    output_file: OutputFileOption = None,
-    check: CheckOption = None,
-    ignore_output: IgnoreOutputOption = False,
-    allow_background: AllowBackgroundOption = False,
-    timeout: TimeoutOption = None,
-    precision: Annotated[
-        float,
-        typer.Option(
-            metavar="PERCENT", help="Measure until each 95 % interval is within this many percent."
-        ),
-    ] = 0.5,
-    seed: SeedOption = None,
-    cpus: CpusOption = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force", help="Measure even if malloc cannot be replaced in the whole program."
-        ),
-    ] = False,
-    keep_env: KeepEnvironmentOption = False,
     serve: Annotated[
         bool,
         typer.Option(
@@ -262,25 +110,6 @@ def compare(
             help="A server with a known load, such as redis: see docs/how-to/measure-a-server.md.",
         ),
     ] = None,
-    strict: StrictOption = False,
-    export: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the result to this file too: "
-            ".json, .csv, .md, .html or .bmf.json (Bencher); "
-            "repeatable.",
-        ),
-    ] = None,
-    fleet: FleetOption = None,
-    fleet_machines: FleetMachinesOption = 1,
-    fleet_stall: FleetStallOption = "30m",
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    dry_run: DryRunOption = False,
-    machine: MachineOption = None,
-    debug: DebugOption = False,
 ) -> int:
     """Compare programs, or one program under every allocator, in time and memory.
 
@@ -298,68 +127,34 @@ def compare(
     which is 3 minutes by default. Ctrl-C shows what was measured so far, and heapwise resume goes
     on.
     """
-    if fleet is not None:
+    console = Console(options.quiet, options.json)
+    if options.fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
-        return measure_on_fleet(
-            fleet,
-            store,
-            Console(quiet, json),
-            machines=fleet_machines,
-            stall=fleet_stall,
-            dry_run=dry_run,
-        )
+        return measure_on_fleet(options, console)
     from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
     from heapwise.runner import CompareRequest, prepare_compare
     from heapwise.store import find_store
 
     if attach is not None:
-        return attach_form.watch(attach, time, Console(quiet, json))
-    if min_rounds and max_rounds and min_rounds > max_rounds:
+        return attach_form.watch(attach, options.time_s, console)
+    least, most = options.least_rounds, options.most_rounds
+    if least and most and least > most:
         raise Problem(
             "E003",
-            f"--min-rounds {min_rounds} is more than --max-rounds {max_rounds}",
+            f"--min-rounds {least} is more than --max-rounds {most}",
             do="heapwise compare -m 10 -M 50 -- PROGRAM",
         )
-    words = CommandWords(
-        commands or [],
-        context.meta.get(TAIL),
-        build or [],
-        command_name or [],
-        shell,
-        prepare or [],
-        setup or [],
-        cleanup or [],
-    )
-    request = CompareRequest(
-        builds=[] if recipe and not context.meta.get(TAIL) else words.parse(),
-        parameters=parse_parameters(parameter or []),
-        allocators=_allocators(allocators, protection=protection),
-        adhoc=allocator or [],
-        baseline=baseline or "",
-        runs=rounds,
-        time_s=parse_duration(time, "--time") if time else None,
-        precision=parse_precision(precision),
-        warm_up=warmup,
-        input_path=input,
-        timeout_s=parse_timeout(timeout),
-        seed=seed,
-        cpus=parse_cpus(cpus),
-        force=force,
-        keep_environment=keep_env,
-        ignore_output=ignore_output,
-        allow_background=allow_background,
-        output_files=output_file or [],
-        check=check or "",
-        least_rounds=min_rounds,
-        most_rounds=max_rounds or 0,
-        any_exit=ignore_failure,
-        side_by_side=side_by_side,
-        ignored_exits=parse_exits(ignore_exit),
-        fresh_folder=fresh_dir,
-        show_output=show_output,
-        sets_up=not (dry_run or serve or recipe),
+    tail = context.meta.get(TAIL)
+    words = taken(CommandWords, options, words=commands or [], tail=tail)
+    request = taken(
+        CompareRequest,
+        options,
+        builds=[] if recipe and not tail else words.parse(),
+        parameters=parse_parameters(options.parameter),
+        allocators=_allocators(options),
+        sets_up=not (options.dry_run or serve or recipe),
     )
     if serve or recipe:
         return serve_form.measure_server(
@@ -371,14 +166,10 @@ def compare(
                 serve_form.read_times(load_time, idle, ready_time, window),
                 recipe,
             ),
-            store,
-            Console(quiet, json),
-            dry_run=dry_run,
-            strict=strict,
-            exports=export or [],
+            options,
+            console,
         )
-    demand_exports(export or [])
-    console = Console(quiet, json)
+    demand_exports(options.export)
     try:
         prepared = prepare_compare(request, os.environ)
     except Problem as problem:
@@ -389,21 +180,21 @@ def compare(
             f"Note         {', '.join(mistaken)}: words after -- are arguments of "
             "the program. Options of heapwise come before --."
         )
-    if dry_run:
-        if json:
+    if options.dry_run:
+        if options.json:
             console.json(prepared.plan)
         return 0
-    shown = measure(prepared, store, console, strict=strict, exports=export or [])
-    if protection and not json:
-        _say_protection(shown.result, find_store(store), console)
+    shown = measure(prepared, options, console)
+    if options.protection and not options.json:
+        _say_protection(shown.result, find_store(options.store), console)
     return shown.code
 
 
-def _allocators(names: str | None, *, protection: bool) -> list[str]:
+def _allocators(options: Options) -> list[str]:
     """Problem E003 if both are given."""
-    if not protection:
-        return [word for word in (names or "").split(",") if word]
-    if names:
+    if not options.protection:
+        return options.allocators
+    if options.allocators:
         raise Problem(
             "E003",
             "--protection chooses the allocators, and --allocators does too",

@@ -9,42 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.command_form import for_each, parse_exits
+from heapwise.cli.frame.command_form import for_each
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import (
-    AllowBackgroundOption,
-    CheckOption,
-    CleanupOption,
-    CpusOption,
-    DebugOption,
-    DryRunOption,
-    FleetMachinesOption,
-    FleetOption,
-    FleetStallOption,
-    FreshDirOption,
-    IgnoreExitOption,
-    IgnoreFailureOption,
-    IgnoreOutputOption,
-    InputOption,
-    JsonOption,
-    KeepEnvironmentOption,
-    LimitedTimeOption,
-    MachineOption,
-    OptionalBuildCommandOption,
-    OutputFileOption,
-    PrepareOption,
-    QuietOption,
-    SeedOption,
-    SetupOption,
-    ShowOutputOption,
-    StoreOption,
-    TimeoutOption,
-    WarmUpOption,
-    parse_cpus,
-    parse_timeout,
-)
+from heapwise.cli.frame.signature import with_options
 from heapwise.errors import Problem
-from heapwise.wording.durations import parse_duration
+from heapwise.options import Options, taken
 from heapwise.wording.metrics import OF_GATE
 
 if TYPE_CHECKING:
@@ -59,10 +28,11 @@ def register(app: typer.Typer) -> None:
         "gate",
         short_help="Fail if a new build is worse than its base.",
         context_settings={"allow_interspersed_args": False},
-    )(gate)
+    )(with_options(gate))
 
 
 def gate(
+    options: Options,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
@@ -78,7 +48,6 @@ def gate(
     base_commit: Annotated[
         str | None, typer.Option(metavar="REV", help="Build the base from this commit.")
     ] = None,
-    build_command: OptionalBuildCommandOption = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -86,46 +55,9 @@ def gate(
             help=f"{', '.join(OF_GATE)}: each may grow by this much; repeatable.",
         ),
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 4 if a metric is undecided.")
-    ] = False,
-    time: LimitedTimeOption = "3m",
-    export: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write .xml (JUnit), .sarif, .md or .bmf.json (Bencher); repeatable.",
-        ),
-    ] = None,
     measure_identical: Annotated[
         bool, typer.Option("--measure-identical", help="Measure even if both are the same program.")
     ] = False,
-    warmup: WarmUpOption = 1,
-    prepare: PrepareOption = None,
-    setup: SetupOption = None,
-    cleanup: CleanupOption = None,
-    ignore_failure: IgnoreFailureOption = False,
-    ignore_exit: IgnoreExitOption = None,
-    fresh_dir: FreshDirOption = False,
-    show_output: ShowOutputOption = False,
-    input: InputOption = None,
-    timeout: TimeoutOption = None,
-    seed: SeedOption = None,
-    cpus: CpusOption = None,
-    keep_env: KeepEnvironmentOption = False,
-    ignore_output: IgnoreOutputOption = False,
-    output_file: OutputFileOption = None,
-    check: CheckOption = None,
-    allow_background: AllowBackgroundOption = False,
-    fleet: FleetOption = None,
-    fleet_machines: FleetMachinesOption = 1,
-    fleet_stall: FleetStallOption = "30m",
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    dry_run: DryRunOption = False,
-    machine: MachineOption = None,
-    debug: DebugOption = False,
 ) -> int:
     """Measure two builds side by side and fail if one metric grew by more than its limit.
 
@@ -138,48 +70,42 @@ def gate(
     in new rounds. Exit codes: 0 no limit is exceeded, 1 a metric regressed, 3 a program failed, 4
     the noise of this machine is larger than a limit (with --strict also if a metric is undecided).
     """
-    if fleet is not None:
+    console = Console(options.quiet, options.json)
+    if options.fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
-        return measure_on_fleet(
-            fleet,
-            store,
-            Console(quiet, json),
-            machines=fleet_machines,
-            stall=fleet_stall,
-            dry_run=dry_run,
-        )
+        return measure_on_fleet(options, console)
     from heapwise.cli.frame.gated import demand_exports
     from heapwise.model import Build, BuildPlace
     from heapwise.runner import CompareRequest, built_commit
     from heapwise.study.gate.ask import GateRequest
 
     limits = parse_limits(limit or [])
-    demand_exports(export or [])
+    demand_exports(options.export)
     if new is None or (base is None) == (base_commit is None):
         raise Problem(
             "E003",
             "gate needs --new, and either --base or --base-commit",
             do="heapwise gate --base ./old --new ./new --limit time=3%",
         )
-    if (base_commit is None) != (build_command is None):
+    if (base_commit is None) != (options.build_command is None):
         raise Problem(
             "E003",
             "--base-commit and --build-command go together",
             do="heapwise gate --base-commit main --build-command make --new ./app ...",
         )
-    console = Console(quiet, json)
     with ExitStack() as stack:
         before, after, places = base or "", new, list[BuildPlace]()
-        if base_commit is not None and build_command is not None:
-            console.say(f"Building     {base_commit} and the working tree: {build_command}")
-            trees = stack.enter_context(
-                built_commit(base_commit, build_command, Path(new), os.environ)
-            )
+        if base_commit is not None and options.build_command is not None:
+            command = options.build_command
+            console.say(f"Building     {base_commit} and the working tree: {command}")
+            trees = stack.enter_context(built_commit(base_commit, command, Path(new), os.environ))
             places = [trees.base, trees.head]
             before, after = (place.program for place in places)
         request = GateRequest(
-            CompareRequest(
+            taken(
+                CompareRequest,
+                options,
                 builds=[
                     Build(
                         name,
@@ -193,40 +119,17 @@ def gate(
                         (BASE, NEW),
                         (before, after),
                         (base or new, new),
-                        for_each("prepare", prepare, 2),
-                        for_each("setup", setup, 2),
-                        for_each("cleanup", cleanup, 2),
+                        for_each("prepare", options.prepare, 2),
+                        for_each("setup", options.setup, 2),
+                        for_each("cleanup", options.cleanup, 2),
                         strict=True,
                     )
                 ],
-                time_s=parse_duration(time, "--time"),
-                warm_up=warmup,
-                input_path=input,
-                timeout_s=parse_timeout(timeout),
-                seed=seed,
-                cpus=parse_cpus(cpus),
-                keep_environment=keep_env,
-                ignore_output=ignore_output,
-                allow_background=allow_background,
-                output_files=output_file or [],
-                check=check or "",
-                any_exit=ignore_failure,
-                ignored_exits=parse_exits(ignore_exit),
-                fresh_folder=fresh_dir,
-                show_output=show_output,
             ),
             limits,
-            strict,
+            options.strict,
         )
-        return _decide(
-            request,
-            places,
-            export or [],
-            store,
-            console,
-            dry_run=dry_run,
-            measure_identical=measure_identical,
-        )
+        return _decide(request, places, options, console, measure_identical=measure_identical)
 
 
 def _path(program: str) -> str:
@@ -237,11 +140,9 @@ def _path(program: str) -> str:
 def _decide(
     request: GateRequest,
     places: list[BuildPlace],
-    export: list[Path],
-    store: str | None,
+    options: Options,
     console: Console,
     *,
-    dry_run: bool,
     measure_identical: bool,
 ) -> int:
     from heapwise.analysis.gate import identical_result
@@ -260,20 +161,18 @@ def _decide(
     if not measure_identical and (note := same_build(old, new)):
         found = identical_result(BASE, NEW, dict(request.limits), note, new.name)
         console.result(terminal(gate_entries(found)))
-        export_gate(found, export)
+        export_gate(found, options.export)
         if console.as_json:
             console.json({"gate": found})
         return found.exit_code
-    if dry_run:
+    if options.dry_run:
         if console.as_json:
             console.json(prepared.plan)
         return 0
     if places or not request.limits.keys() & COUNTED.keys():  # times are not exact anyway
-        return measure(placed(prepared, places, ""), store, console, exports=export).code
+        return measure(placed(prepared, places, ""), options, console).code
     with common_place(old, new) as common:
-        return measure(
-            placed(prepared, common.places, common.uneven), store, console, exports=export
-        ).code
+        return measure(placed(prepared, common.places, common.uneven), options, console).code
 
 
 def parse_limits(words: list[str]) -> dict[str, float]:

@@ -9,23 +9,16 @@ from typing import Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import (
-    DebugOption,
-    DryRunOption,
-    JsonOption,
-    QuietOption,
-    SeedOption,
-    StoreOption,
-    TimeOption,
-)
-from heapwise.wording.durations import parse_duration
+from heapwise.cli.frame.signature import with_options
+from heapwise.options import Options, taken
 
 
 def register(app: typer.Typer) -> None:
-    app.command("replay", short_help="Play a trace under every allocator.")(replay)
+    app.command("replay", short_help="Play a trace under every allocator.")(with_options(replay))
 
 
 def replay(
+    options: Options,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A trace of heapwise record.", show_default=False)
     ],
@@ -35,26 +28,6 @@ def replay(
     touch: Annotated[
         str | None, typer.Option(metavar="A,B", help="line or none: is memory written to. [line]")
     ] = None,
-    allocators: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these and glibc.")
-    ] = None,
-    rounds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Rounds of processes.")
-    ] = None,
-    time: TimeOption = None,
-    seed: SeedOption = None,
-    window: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Play this part of a cut trace. [its peak]"),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Play it although it had more processors.")
-    ] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    dry_run: DryRunOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Play the allocations of a trace to each allocator, in random order, with intervals.
 
@@ -77,20 +50,16 @@ def replay(
     settings = [
         f"{name}={value}" for name, value in (("schedule", schedule), ("touch", touch)) if value
     ]
-    subjects = [f"malloc@{name}" for name in (allocators or "").split(",") if name]
-    request = RunRequest(
-        settings=settings,
-        subjects=subjects,
-        rounds=rounds,
-        seed=seed,
-        time_s=parse_duration(time, "--time") if time else None,
+    subjects = [f"malloc@{name}" for name in options.allocators]
+    request = taken(RunRequest, options, settings=settings, subjects=subjects)
+    prepared = prepare_replay(
+        Path(file), request, os.environ, window=options.window, force=options.play_anyway
     )
-    prepared = prepare_replay(Path(file), request, os.environ, window=window, force=force)
-    console = Console(quiet, json)
+    console = Console(options.quiet, options.json)
     say_process(Path(file), console)
-    announce(prepared, console, costs(find_store(store), False))
-    if dry_run:
-        if json:
+    announce(prepared, console, costs(find_store(options.store), False))
+    if options.dry_run:
+        if options.json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console).code
+    return measure(prepared, options, console).code

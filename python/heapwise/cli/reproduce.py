@@ -10,35 +10,20 @@ import typer
 
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, error_line
-from heapwise.cli.frame.options import (
-    CpusOption,
-    DebugOption,
-    DryRunOption,
-    FleetMachinesOption,
-    FleetOption,
-    FleetStallOption,
-    JsonOption,
-    QuietOption,
-    SeedOption,
-    StoreOption,
-    StrictOption,
-    TimeOption,
-    TimeoutOption,
-    parse_cpus,
-    parse_timeout,
-)
+from heapwise.cli.frame.signature import with_options
 from heapwise.errors import Problem
-from heapwise.wording.durations import parse_duration
+from heapwise.options import Options, taken
 from heapwise.wording.lists import counted
 
 
 def register(app: typer.Typer) -> None:
     app.command("reproduce", short_help="Measure a published report again, and judge it.")(
-        reproduce
+        with_options(reproduce)
     )
 
 
 def reproduce(
+    options: Options,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -47,21 +32,9 @@ def reproduce(
             help="A report, or its file. [list them]",
         ),
     ] = None,
-    smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes, as a trial.")] = False,
     run: Annotated[
         str | None, typer.Option(metavar="RUN", help="Measure nothing: read this run.")
     ] = None,
-    set: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Instead of the report's parameter."),
-    ] = None,
-    rounds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Rounds of processes. [enough, smoke 1]")
-    ] = None,
-    time: TimeOption = None,
-    timeout: TimeoutOption = None,
-    seed: SeedOption = None,
-    cpus: CpusOption = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="For the files. [the run's folder]"),
@@ -71,15 +44,6 @@ def reproduce(
         typer.Option(metavar="FOLDER", help="Measure nothing: write pages of the newest runs."),
     ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="Each picture as PDF, too.")] = False,
-    strict: StrictOption = False,
-    fleet: FleetOption = None,
-    fleet_machines: FleetMachinesOption = 1,
-    fleet_stall: FleetStallOption = "30m",
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    dry_run: DryRunOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Run the experiments of a published report, print its figures beside ours, and judge its
     conclusions.
@@ -91,36 +55,35 @@ def reproduce(
     heapwise reproduce pool-vs-malloc --run 7f3a   the same from a run that was made already
     heapwise reproduce --pages docs/results        a page of each report for this machine
     """
-    console = Console(quiet, json)
+    console = Console(options.quiet, options.json)
     if pages is not None:
         from heapwise.cli.frame.result_pages import write_results
         from heapwise.store import find_store
 
         return write_results(
-            find_store(store), pages, console, name=name, run=run, smoke=smoke, settings=set or []
+            find_store(options.store),
+            pages,
+            console,
+            name=name,
+            run=run,
+            smoke=options.smoke,
+            settings=options.settings,
         )
     if name is None:
-        return _list(console, store)
-    if fleet is not None:
+        return _list(console, options.store)
+    if options.fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
-        return measure_on_fleet(
-            fleet,
-            store,
-            Console(quiet, json),
-            machines=fleet_machines,
-            stall=fleet_stall,
-            dry_run=dry_run,
-        )
+        return measure_on_fleet(options, console)
     folder = str(output.absolute()) if output else ""
     if run is not None:
-        if dry_run:
+        if options.dry_run:
             raise Problem(
                 "E003",
                 "--run measures nothing, so --dry-run has nothing to plan",
                 do=f"heapwise reproduce {name} --run {run}",
             )
-        return _read(name, run, set or [], folder, pdf, strict, store, console)
+        return _read(name, run, folder, pdf, options, console)
 
     from heapwise.catalog import choose_published
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
@@ -131,22 +94,15 @@ def reproduce(
 
     report = choose_published(name)
     source = str(Path(name).absolute()) if name.endswith(".toml") else name
-    request = RunRequest(
-        settings=set or [],
-        smoke=smoke,
-        rounds=rounds,
-        seed=seed,
-        cpus=parse_cpus(cpus),
-        time_s=parse_duration(time, "--time") if time else None,
-        timeout_s=parse_timeout(timeout),
+    prepared = prepare_reproduction(
+        report, source, taken(RunRequest, options), os.environ, output=folder, pdf=pdf
     )
-    prepared = prepare_reproduction(report, source, request, os.environ, output=folder, pdf=pdf)
-    known = costs(find_store(store), smoke)
+    known = costs(find_store(options.store), options.smoke)
     console.say(f"Report       {report.title}")
     console.say(f"             {report.origin}")
     announce(prepared, console, known)
-    if dry_run:
-        if json:
+    if options.dry_run:
+        if options.json:
             console.json(
                 {
                     "plan": prepared.plan,
@@ -155,7 +111,7 @@ def reproduce(
                 }
             )
         return 0
-    return measure(prepared, store, console, strict=strict).code
+    return measure(prepared, options, console).code
 
 
 def _list(console: Console, store: str | None) -> int:
@@ -193,11 +149,9 @@ def _list(console: Console, store: str | None) -> int:
 def _read(
     name: str,
     run: str,
-    settings: list[str],
     output: str,
     pdf: bool,
-    strict: bool,
-    store: str | None,
+    options: Options,
     console: Console,
 ) -> int:
     """What an earlier run of the same experiments says; it need not be one of this verb."""
@@ -207,7 +161,7 @@ def _read(
     from heapwise.store import find_store, read_run
     from heapwise.study.reproduce.ask import changes_of
 
-    stored = read_run(find_store(store), run)
+    stored = read_run(find_store(options.store), run)
     if stored.run.plan.traits.whole_programs:
         raise Problem(
             "E003",
@@ -215,7 +169,9 @@ def _read(
             do=f"heapwise reproduce {name}",
         )
     report = choose_published(name)
-    changes = changes_of(report, stored.run.experiments, settings) if settings else None
+    changes = (
+        changes_of(report, stored.run.experiments, options.settings) if options.settings else None
+    )
     return show_reproduced(
-        Evidence(stored), report, console, output, pdf=pdf, strict=strict, changes=changes
+        Evidence(stored), report, console, output, pdf=pdf, strict=options.strict, changes=changes
     )

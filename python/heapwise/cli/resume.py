@@ -109,22 +109,22 @@ def resume(
 
 def extended(plan: Plan, rounds: int | None, time: str | None) -> Plan:
     """The plan with more to do; everything else must stay, or the rounds would not be alike."""
-    from msgspec import structs
 
-    from heapwise.runner.compare_plan import PRECISION, least_rounds
+    from heapwise.options.rounds import PRECISION
+    from heapwise.runner.compare_plan import least_rounds
 
     if rounds is not None:
         plan = replace(
             plan,
             min_rounds=rounds,
             max_rounds=rounds,
-            options=structs.replace(plan.options, rounds_given=True),
+            options=replace(plan.options, rounds_given=True),
         )
     if time is not None:
         plan = replace(
             plan,
             time_s=parse_duration(time, "--time"),
-            options=structs.replace(plan.options, time_given=True),
+            options=replace(plan.options, time_given=True),
         )
         if plan.traits.whole_programs:
             plan = replace(

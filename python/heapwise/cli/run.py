@@ -9,34 +9,17 @@ import typer
 
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import (
-    CpusOption,
-    DebugOption,
-    DryRunOption,
-    FleetMachinesOption,
-    FleetOption,
-    FleetStallOption,
-    JsonOption,
-    KeepEnvironmentOption,
-    MachineOption,
-    QuietOption,
-    SeedOption,
-    StoreOption,
-    StrictOption,
-    TimeOption,
-    TimeoutOption,
-    parse_cpus,
-    parse_timeout,
-)
-from heapwise.wording.durations import parse_duration
+from heapwise.cli.frame.signature import with_options
+from heapwise.options import Options, taken
 
 
 def register(app: typer.Typer) -> None:
-    app.command("run")(run)
+    app.command("run")(with_options(run))
 
 
 def run(
     context: typer.Context,
+    options: Options,
     ids: Annotated[
         list[str] | None,
         typer.Argument(
@@ -45,37 +28,6 @@ def run(
             help="Ids, families, patterns, shelf or all.",
         ),
     ] = None,
-    smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes, as a trial.")] = False,
-    set: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=V1,V2", help="Parameter values.")
-    ] = None,
-    subjects: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these and the baseline; or patterns.")
-    ] = None,
-    repeats: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Repeats in each process.")
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Rounds of processes. [enough for the comparisons, smoke 1]"
-        ),
-    ] = None,
-    time: TimeOption = None,
-    timeout: TimeoutOption = None,
-    seed: SeedOption = None,
-    cpus: CpusOption = None,
-    keep_env: KeepEnvironmentOption = False,
-    strict: StrictOption = False,
-    fleet: FleetOption = None,
-    fleet_machines: FleetMachinesOption = 1,
-    fleet_stall: FleetStallOption = "30m",
-    store: StoreOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    dry_run: DryRunOption = False,
-    machine: MachineOption = None,
-    debug: DebugOption = False,
 ) -> int:
     """Run experiments and save every sample. Without an experiment it prints this help.
 
@@ -89,41 +41,21 @@ def run(
     if not ids:
         typer.echo(context.get_help())
         return 0
-    if fleet is not None:
+    console = Console(options.quiet, options.json)
+    if options.fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
-        return measure_on_fleet(
-            fleet,
-            store,
-            Console(quiet, json),
-            machines=fleet_machines,
-            stall=fleet_stall,
-            dry_run=dry_run,
-        )
+        return measure_on_fleet(options, console)
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
     from heapwise.cli.frame.measure import measure
     from heapwise.runner import RunRequest, prepare_run
     from heapwise.store import costs, find_store
 
-    request = RunRequest(
-        patterns=ids,
-        settings=set or [],
-        smoke=smoke,
-        repeats=repeats,
-        rounds=rounds,
-        subjects=[word for word in (subjects or "").split(",") if word],
-        time_s=parse_duration(time, "--time") if time else None,
-        timeout_s=parse_timeout(timeout),
-        seed=seed,
-        cpus=parse_cpus(cpus),
-        keep_environment=keep_env,
-    )
-    prepared = prepare_run(request, os.environ)
-    console = Console(quiet, json)
-    known = costs(find_store(store), smoke)
+    prepared = prepare_run(taken(RunRequest, options, patterns=ids), os.environ)
+    known = costs(find_store(options.store), options.smoke)
     announce(prepared, console, known)
-    if dry_run:
-        if json:
+    if options.dry_run:
+        if options.json:
             console.json(
                 {
                     "plan": prepared.plan,
@@ -132,4 +64,4 @@ def run(
                 }
             )
         return 0
-    return measure(prepared, store, console, strict=strict).code
+    return measure(prepared, options, console).code

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import msgspec
 
 from heapwise.model.cell import Setting
 from heapwise.model.facts import Count
 from heapwise.model.gate import GateOptions
+from heapwise.options import ProcessOptions
 
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 """The variable of the loader that processes keep: without it a program may not start, or start with
@@ -139,11 +142,12 @@ class FleetOrigin(msgspec.Struct, frozen=True):
     environment: dict[str, str]
 
 
-class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(ProcessOptions):
     """Of ``compare`` and of ``run``. One that a kind of plan does not have has its default."""
 
-    cpus: list[Count] = []
-    """Empty: the program runs where the kernel puts it."""
+    cpus: list[Count] = field(default_factory=list)
+    most_rounds: Count = 0
 
     repeats: Count | None = None
     """For each process of an experiment; None: as many as the experiment declares."""
@@ -151,10 +155,6 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     chosen_repeats: dict[str, Count] | None = None
     """Experiment -> repeats of its processes after the first rounds; None: nothing was chosen yet.
     """
-
-    side_by_side: bool | None = None
-    """Whether subjects run beside the baseline after the first rounds; None: if that can tell more
-    than separate processes."""
 
     together_from: Count | None = None
     """The first round in which subjects ran beside the baseline; None: there is none yet."""
@@ -172,37 +172,14 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     rounds_given: bool = False
     """The user asked for this number of rounds."""
 
-    as_typed: list[str] = []
+    as_typed: list[str] = field(default_factory=list)
     """The command before the program was looked up."""
 
-    keep_environment: bool = False
-    ignore_output: bool = False
-    allow_background: bool = False
-    output_files: list[str] = []
-    """Absolute paths of files that the program writes."""
-
-    check: str = ""
-    """A shell's command that judges what a process has done; "" for none."""
-
-    any_exit: bool = False
-    """The program may end with any exit code."""
-
-    ignored_exits: list[int] = []
-    """It may end with one of these, besides 0."""
-
-    fresh_folder: bool = False
-    """Each process runs in a new, empty working folder."""
-
-    show_output: bool = False
-    most_rounds: Count = 0
-    """Of a run that ends by its intervals; 0: as many as are useful."""
-
-    force: bool = False
     time_given: bool = False
     """The user limited the time: the limit holds although there may be too few rounds."""
 
-    removed_environment: list[str] = []
-    environment_changed: list[str] = []
+    removed_environment: list[str] = field(default_factory=list)
+    environment_changed: list[str] = field(default_factory=list)
     """Names of variables with other values than when the run began."""
 
     environment_marks: EnvironmentMarks | None = None

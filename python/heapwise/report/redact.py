@@ -41,7 +41,7 @@ def redact(stored: StoredRun) -> StoredRun:
     )
     names = _build_names(stored.run)
     run = _renamed(_clean(_without_arguments(stored.run), Run, secret), Run, names)
-    options = structs.replace(run.plan.options, environment_marks=None, files=None)
+    options = replace(run.plan.options, environment_marks=None, files=None)
     plan = replace(
         run.plan,
         environment=dict.fromkeys(run.plan.environment, HIDDEN),
@@ -83,10 +83,10 @@ def _without_arguments(run: Run) -> Run:
         line = [*run.command_line[:before], *typed[:1], *hidden]
     else:
         line = [HIDDEN if word in arguments else word for word in run.command_line]
-    options = structs.replace(run.plan.options, as_typed=[*typed[:1], *hidden] if typed else [])
+    options = replace(run.plan.options, as_typed=[*typed[:1], *hidden] if typed else [])
     if options.check:
         line = [word.replace(options.check, HIDDEN) for word in line]
-        options = structs.replace(options, check=HIDDEN)
+        options = replace(options, check=HIDDEN)
     if len(run.plan.builds) > 1:
         line = [*run.command_line[:2], HIDDEN]
     builds = [_without_words(build) for build in run.plan.builds]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
-from msgspec import structs
-
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import next_look_of
@@ -277,9 +275,9 @@ class Campaign:
         most = most_beside(evidence)
         if most > 0 and pays(plan, evidence, self.elapsed_s, width):
             if has_to_ask(plan, evidence):
-                options = structs.replace(plan.options, asks_first=True)
+                options = replace(plan.options, asks_first=True)
             else:
-                options = structs.replace(
+                options = replace(
                     plan.options,
                     together_from=self._rounds_begun,
                     most_beside=most,
@@ -296,7 +294,7 @@ class Campaign:
         ended = [p for p in self.processes if p.round == begun and p.facts.beside is not None]
         if first is None or not ended or any(p.status == "ok" for p in ended):
             return
-        options = structs.replace(plan.options, together_from=None, side_by_side=False)
+        options = replace(plan.options, together_from=None, side_by_side=False)
         self.run = replace(self.run, plan=replace(plan, options=options))
         self.writer.update(self.run)
 

@@ -22,6 +22,7 @@ from heapwise.model import (
     Subject,
     name_with_peer,
 )
+from heapwise.options import RoundOptions, taken
 from heapwise.runner.builds import Examined, demand_builds, examine_builds
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.executor import MakeExecutor
@@ -34,7 +35,6 @@ from heapwise.runner.whole_program import LONGEST_S
 from heapwise.stats.holm import rounds_needed
 
 DEFAULT_TIME_S = 180.0
-PRECISION = 0.005
 OWN = "own"
 """The name of the row of a program that, by --force, is measured with its own allocator."""
 
@@ -42,8 +42,8 @@ ALL = "all"
 """In the place of the allocators' names: every one that is installed."""
 
 
-@dataclass(frozen=True)
-class CompareRequest:
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest(RoundOptions):
     """The options of ``compare``, checked one by one but not yet against the machine.
 
     Either ``command`` or ``builds``. One program is measured under every allocator, or under
@@ -55,32 +55,6 @@ class CompareRequest:
     command: Sequence[str] = ()
     builds: Sequence[Build] = ()
     parameters: Mapping[str, Sequence[Setting]] = field(default_factory=dict)
-    allocators: Sequence[str] = ()
-    adhoc: Sequence[str] = ()
-    baseline: str = ""
-    runs: int | None = None
-    time_s: float | None = None
-    precision: float = PRECISION
-    warm_up: int = 1
-    input_path: str | None = None
-    timeout_s: float = 0.0
-    seed: int | None = None
-    cpus: Sequence[int] = ()
-    force: bool = False
-    keep_environment: bool = False
-    ignore_output: bool = False
-    allow_background: bool = False
-    output_files: Sequence[str] = ()
-    check: str = ""
-    least_rounds: int | None = None
-    """Not fewer; None: as many as the comparisons need."""
-
-    most_rounds: int = 0
-    side_by_side: bool | None = None
-    any_exit: bool = False
-    ignored_exits: Sequence[int] = ()
-    fresh_folder: bool = False
-    show_output: bool = False
     sets_up: bool = False
     """Run the commands of --setup before the programs are looked at, which they may make."""
 
@@ -300,7 +274,7 @@ def _plan(
     environment: dict[str, str],
     removed: list[str],
 ) -> Plan:
-    fixed = request.runs is not None
+    fixed = request.rounds is not None
     first = next(one.build for one in found if one.build.name == subjects[0].build)
     return Plan(
         kind="compare",
@@ -311,7 +285,7 @@ def _plan(
         builds=[one.build for one in found],
         seed=secrets.randbits(32) if request.seed is None else request.seed,
         min_rounds=_least(request, subjects),
-        max_rounds=request.runs or 0,
+        max_rounds=request.rounds or 0,
         time_s=(request.time_s or 0.0)
         if fixed
         else (DEFAULT_TIME_S if request.time_s is None else request.time_s),
@@ -321,30 +295,22 @@ def _plan(
         input_path=_input(request.input_path),
         environment=environment,
         working_directory=str(Path.cwd()),
-        options=PlanOptions(
+        options=taken(
+            PlanOptions,
+            request,
             cpus=_cpus(request.cpus),
-            ignore_output=request.ignore_output,
-            keep_environment=request.keep_environment,
-            force=request.force,
             time_given=request.time_s is not None,
             removed_environment=removed,
             as_typed=first.as_typed,
-            allow_background=request.allow_background,
             output_files=_output_files(request.output_files, fresh=request.fresh_folder),
-            check=request.check,
-            any_exit=request.any_exit,
-            side_by_side=request.side_by_side,
-            show_output=request.show_output,
             ignored_exits=sorted(set(request.ignored_exits)),
-            most_rounds=request.most_rounds,
-            fresh_folder=request.fresh_folder,
         ),
     )
 
 
 def _least(request: CompareRequest, subjects: Sequence[Subject]) -> int:
-    if request.runs is not None:
-        return request.runs
+    if request.rounds is not None:
+        return request.rounds
     wanted = request.least_rounds or least_rounds(subjects)
     return min(wanted, request.most_rounds or wanted)
 

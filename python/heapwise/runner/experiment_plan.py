@@ -28,6 +28,7 @@ from heapwise.model import (
     name_with_peer,
 )
 from heapwise.model.facts import MOST
+from heapwise.options import RoundOptions, taken
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.examined import check_of, with_programs
@@ -40,21 +41,11 @@ SMOKE_ROUNDS = 1
 """It only asks if everything works."""
 
 
-@dataclass(frozen=True)
-class RunRequest:
+@dataclass(frozen=True, kw_only=True)
+class RunRequest(RoundOptions):
     """``settings`` are the ``NAME=V1,V2`` of --set; ``subjects`` are patterns of names."""
 
     patterns: Sequence[str] = ()
-    settings: Sequence[str] = ()
-    subjects: Sequence[str] = ()
-    smoke: bool = False
-    repeats: int | None = None
-    rounds: int | None = None
-    time_s: float | None = None
-    timeout_s: float = 0.0
-    seed: int | None = None
-    cpus: Sequence[int] = ()
-    keep_environment: bool = False
 
 
 def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared:
@@ -116,11 +107,10 @@ def plan_run(
         smoke=request.smoke,
         environment=to_store(left, of_peers),
         working_directory=str(Path.cwd()),
-        options=PlanOptions(
-            cpus=list(request.cpus),
-            repeats=request.repeats,
+        options=taken(
+            PlanOptions,
+            request,
             rounds_given=request.rounds is not None,
-            keep_environment=request.keep_environment,
             removed_environment=removed,
             time_given=request.time_s is not None,
             reproduction=reproduction,

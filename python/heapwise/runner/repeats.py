@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from math import ceil, log, sqrt
 from statistics import mean, median, variance
 
-from msgspec import structs
-
 from heapwise.model import Experiment, Plan, Process, Sample, Settings
 
 LEARNING = 2
@@ -86,7 +84,7 @@ def choose(
     if not plan.options.rounds_given and after > 0:
         more = (rounds - LEARNING) * min(before / after, MOST_ROUNDS)
         rounds = max(rounds, LEARNING + int(more))
-    options = structs.replace(plan.options, chosen_repeats=chosen)
+    options = replace(plan.options, chosen_repeats=chosen)
     return replace(plan, max_rounds=rounds, min_rounds=rounds, options=options)
 
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
-
 from heapwise import __version__
 from heapwise.catalog import build_fingerprint, find_experiments, revision_of
 from heapwise.errors import Problem
@@ -189,7 +187,7 @@ def _with_changes(plan: Plan, environment: Mapping[str, str], key: bytes) -> Pla
 
 
 def _with_options(plan: Plan, **changes: Any) -> Plan:
-    return replace(plan, options=structs.replace(plan.options, **changes))
+    return replace(plan, options=replace(plan.options, **changes))
 
 
 def _relocate(experiments: list[Experiment]) -> list[Experiment]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from msgspec import structs
 from planted import with_facts
 from synthetic import Script, compare_run
 
@@ -54,7 +53,7 @@ def noisy(written: int | None, *, asks_first: bool) -> str:
     script = Script(rounds=6, time=dict.fromkeys(labels, 1.0), noise=0.2)
     stored = with_facts(compare_run(script), lambda p: {"written_elsewhere_bytes": written})
     plan = stored.run.plan
-    options = structs.replace(plan.options, asks_first=asks_first)
+    options = replace(plan.options, asks_first=asks_first)
     run = replace(stored.run, plan=replace(plan, options=options))
     return analyse(Evidence(replace(stored, run=run))).advice
 

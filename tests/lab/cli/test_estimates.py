@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from heapwise.cli.frame.announce import estimate_s
 from heapwise.model import Run
@@ -25,7 +24,7 @@ def run() -> Run:
 def renamed(run: Run, name: str) -> Prepared:
     """The plan of one experiment at default size, as if it had this name."""
     experiment = replace(run.experiments[0], id=name)
-    options = structs.replace(run.plan.options, repeats=None)
+    options = replace(run.plan.options, repeats=None)
     whole = {p.name: p.default for p in experiment.parameters if p.name == "iterations"}
     plan = replace(run.plan, smoke=False, options=options, parameters=run.plan.parameters | whole)
     return Prepared(plan, [experiment], {}, experiment_executor)

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from msgspec import structs
 from synthetic import pool_run
 
 from heapwise.cli.frame import result_pages
@@ -18,7 +17,7 @@ from heapwise.store import StoredRun
 def reproduced(id: str, cpu: str) -> StoredRun:
     stored = pool_run()
     plan = stored.run.plan
-    options = structs.replace(plan.options, reproduction=Reproduction("pool-vs-malloc", {}))
+    options = replace(plan.options, reproduction=Reproduction("pool-vs-malloc", {}))
     machine = replace(stored.run.machine, cpu=cpu)
     run = replace(stored.run, id=id, machine=machine, plan=replace(plan, options=options))
     return replace(stored, run=run)

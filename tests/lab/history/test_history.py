@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from histories import MACHINE, add, commit_of, elsewhere, fill, run_of
-from msgspec import structs
 
 from heapwise.analysis.history import MetricHistory, series_of
 from heapwise.analysis.history_lines import change_line, seam_line, series_line
@@ -213,7 +212,7 @@ def test_an_input_with_other_contents_is_a_seam_and_accuses_no_commit(tmp_path: 
     for number, value in enumerate([2.0] * 6 + [20.0] * 6):
         run = run_of(number)
         state = FileState("/x/in.txt", 1, 1, "aa" if number < 6 else "bb")
-        options = structs.replace(run.plan.options, files={"input": state})
+        options = replace(run.plan.options, files={"input": state})
         add(
             tmp_path,
             replace(run, plan=replace(run.plan, input_path="/x/in.txt", options=options)),

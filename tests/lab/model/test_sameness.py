@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from msgspec import structs
 from synthetic import compare_run
 
 from heapwise.model import (
@@ -25,9 +24,7 @@ from heapwise.model import (
 def plan_with(sha256: str = "", path: str = "/x/in.txt", **changes: Any) -> Plan:
     plan = compare_run().run.plan
     files = {"input": FileState(path, 1, 1, sha256)} if sha256 else None
-    return replace(
-        plan, input_path=path, options=structs.replace(plan.options, files=files), **changes
-    )
+    return replace(plan, input_path=path, options=replace(plan.options, files=files), **changes)
 
 
 def test_an_input_is_its_contents_and_not_its_path() -> None:

@@ -9,7 +9,6 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import pytest
-from msgspec import structs
 from synthetic import pool_run
 
 from heapwise.analysis import analyse
@@ -82,9 +81,7 @@ def test_pictures_for_papers(found: Reproduced) -> None:
 
 def test_the_page_of_the_run_has_the_report() -> None:
     stored = pool_run(rounds=6)
-    options = structs.replace(
-        stored.run.plan.options, reproduction=Reproduction("pool-vs-malloc", {})
-    )
+    options = replace(stored.run.plan.options, reproduction=Reproduction("pool-vs-malloc", {}))
     run = replace(stored.run, plan=replace(stored.run.plan, options=options))
     page = build_page([View(Evidence(replace(stored, run=run)))])
     section = page[page.index('<section id="published-') :].partition("</section>")[0]
@@ -101,7 +98,7 @@ def test_the_page_of_the_run_has_the_report() -> None:
         run,
         plan=replace(
             run.plan,
-            options=structs.replace(options, reproduction=Reproduction("no-such-report", {})),
+            options=replace(options, reproduction=Reproduction("no-such-report", {})),
         ),
     )
     assert "published-" not in build_page([View(Evidence(replace(stored, run=unpublished)))])

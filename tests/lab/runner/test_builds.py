@@ -44,7 +44,7 @@ def measured(store: Path, request: CompareRequest) -> StoredRun:
 def two(old: Sequence[str], new: Sequence[str], **options: Any) -> CompareRequest:
     return CompareRequest(
         builds=[Build("old", list(old)), Build("new", list(new))],
-        **{"runs": 6, "seed": 1} | options,
+        **{"rounds": 6, "seed": 1} | options,
     )
 
 
@@ -164,7 +164,7 @@ def test_rounds_hold_every_build_in_every_cell(tmp_path: Path) -> None:
         ["echo", "{word}"],
         ["printf", "%s\n", "{word}"],
         parameters={"word": ["a", "b"]},
-        runs=6,
+        rounds=6,
         warm_up=1,
     )
     stored = measured(tmp_path, request)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 from synthetic import Script, compare_run
 
 from heapwise.cli.frame.progress import describe
@@ -106,7 +105,7 @@ def test_a_run_ends_with_its_time(
         min_rounds=6,
         precision=0.0001,
         warm_up_rounds=1,
-        options=structs.replace(run.plan.options, time_given=True),
+        options=replace(run.plan.options, time_given=True),
     )
     run = replace(run, plan=plan, state="running")
     executor, watcher = SlowProcesses(clock, took_s), Watching(clock)

@@ -76,7 +76,7 @@ def test_a_program_that_writes_runs_in_pairs_only_if_asked(written: int | None) 
         for p in evidence.stored.processes
     ]
     writing = Evidence(replace(evidence.stored, processes=processes))
-    asked = replace(plan, options=structs.replace(plan.options, side_by_side=True))
+    asked = replace(plan, options=replace(plan.options, side_by_side=True))
     assert pays(plan, writing, 30.0, 0.05)
     assert has_to_ask(plan, writing)
     assert not has_to_ask(asked, writing)

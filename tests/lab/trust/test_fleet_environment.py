@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from msgspec import structs
 from planted import compare, verdict_of
 
 from heapwise.model import FleetOrigin
@@ -19,7 +18,7 @@ def of_a_fleet(arrived: dict[str, str]) -> StoredRun:
     plan = replace(
         stored.run.plan,
         environment=arrived,
-        options=structs.replace(stored.run.plan.options, fleet=FleetOrigin("f1", "a", SHELL)),
+        options=replace(stored.run.plan.options, fleet=FleetOrigin("f1", "a", SHELL)),
     )
     return replace(stored, run=replace(stored.run, plan=plan))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from msgspec import structs
 from synthetic import compare_run
 
 from heapwise.analysis import analyse
@@ -22,9 +21,7 @@ NS = {"glibc": 1.0, "mimalloc": 0.8, "jemalloc": 1.2}
 def replayed(threads: int = 4) -> Result:
     """The same allocators in a replay, whose rows have the quantity of one call."""
     run = COMPARED.run
-    options = structs.replace(
-        run.plan.options, replay=Replay("a.hwt", "a.script", [], CALLS, threads)
-    )
+    options = replace(run.plan.options, replay=Replay("a.hwt", "a.script", [], CALLS, threads))
     quantity = "processor_time" if threads == 1 else "time"
     rows = [
         replace(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from heapwise.cli.frame.console import Console
 from heapwise.errors import Problem
-from heapwise.wording.durations import parse_duration, show_duration
+from heapwise.wording.durations import show_duration
 
 USUAL_S = 60.0
 
 
-def watch(pid: int, time: str | None, console: Console) -> int:
+def watch(pid: int, time_s: float | None, console: Console) -> int:
     """Prints what was seen. Problems: those of ``watch_memory``."""
     import msgspec
 
@@ -19,7 +19,7 @@ def watch(pid: int, time: str | None, console: Console) -> int:
     from heapwise.wording.growth import growth_words
     from heapwise.wording.numbers import show
 
-    seconds = parse_duration(time, "--time") if time else USUAL_S
+    seconds = USUAL_S if time_s is None else time_s
     console.say(
         f"Watching process {pid} for {show_duration(seconds)}; Ctrl-C ends it earlier and "
         "keeps what was seen"

@@ -124,8 +124,8 @@ class CommandWords:
 
     words: Sequence[str]
     tail: Sequence[str] | None
-    builds: Sequence[str] = ()
-    names: Sequence[str] = ()
+    build: Sequence[str] = ()
+    command_name: Sequence[str] = ()
     shell: bool = False
     prepare: Sequence[str] = ()
     setup: Sequence[str] = ()
@@ -136,13 +136,17 @@ class CommandWords:
         from heapwise.model import Build, telling_names
 
         commands, typed, names = self._commands()
-        if self.names and len(self.names) != len(commands):
+        if self.command_name and len(self.command_name) != len(commands):
             raise Problem(
                 "E003",
-                f"{len(self.names)} names for {len(commands)} commands",
+                f"{len(self.command_name)} names for {len(commands)} commands",
                 do="give -n once for each command",
             )
-        names = list(self.names) or names or (telling_names(typed) if len(commands) > 1 else [""])
+        names = (
+            list(self.command_name)
+            or names
+            or (telling_names(typed) if len(commands) > 1 else [""])
+        )
         columns = zip(
             names,
             commands,
@@ -171,7 +175,7 @@ class CommandWords:
 
     def _commands(self) -> tuple[list[list[str]], list[list[str]], list[str]]:
         """Commands as started, as typed, and the names that --build gave them."""
-        if self.words and self.builds:
+        if self.words and self.build:
             raise Problem(
                 "E003",
                 f"'{self.words[0]}' cannot be given with --build",
@@ -186,7 +190,7 @@ class CommandWords:
                 "each word is a command line.",
                 do="leave out --, and quote each command line",
             )
-        if self.builds:
+        if self.build:
             return self._of_builds()
         if self.words:
             typed = [self._split(word) for word in self.words]
@@ -204,7 +208,7 @@ class CommandWords:
 
     def _of_builds(self) -> tuple[list[list[str]], list[list[str]], list[str]]:
         names, commands, typed = list[str](), list[list[str]](), list[list[str]]()
-        for text in self.builds:
+        for text in self.build:
             name, equals, command = text.partition("=")
             if not equals or not name or not command.strip():
                 raise Problem(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame.console import Console
 from heapwise.errors import Exit
+from heapwise.options import Options
 from heapwise.wording.durations import show_duration
 from heapwise.wording.lists import counted
 
@@ -67,32 +68,24 @@ def _left(states: Mapping[str, MachineState], progress: Mapping[str, PlanProgres
     return f", eta {show_duration(left[slowest])} ({slowest}{but})"
 
 
-def measure_on_fleet(
-    target: str,
-    store: str | None,
-    console: Console,
-    *,
-    machines: int = 1,
-    stall: str = "30m",
-    dry_run: bool = False,
-) -> int:
-    """Starts a fleet run with the words of this command."""
+def measure_on_fleet(options: Options, console: Console) -> int:
+    """Starts a fleet run with the words of this command. Requires: --fleet was given."""
     from heapwise.fleet.engines import demand_engine
     from heapwise.fleet.fleet_file import FleetFile
     from heapwise.fleet.request import new_fleet
     from heapwise.store import check_writable, find_store
-    from heapwise.wording.durations import parse_duration
 
+    assert options.fleet is not None
     fleet = new_fleet(
-        target, sys.argv[1:], os.environ, machines, parse_duration(stall, "--fleet-stall")
+        options.fleet, sys.argv[1:], os.environ, options.fleet_machines, options.fleet_stall_s
     )
     console.say(f"Fleet        {fleet.id}: heapwise {shlex.join(fleet.words)}")
-    if dry_run:
+    if options.dry_run:
         if console.as_json:
             console.json(fleet)
         return 0
     demand_engine()  # before anything is written
-    place = find_store(store)
+    place = find_store(options.store)
     check_writable(place)
     return collect_fleet(FleetFile.create(place, fleet), place, console)
 

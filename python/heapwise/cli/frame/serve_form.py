@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.exports import demand_exports
 from heapwise.errors import Problem
+from heapwise.options import Options
 from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
@@ -138,26 +137,18 @@ def parse_shares(text: str) -> list[float]:
     return found
 
 
-def measure_server(
-    request: ServerRequest,
-    store: str | None,
-    console: Console,
-    *,
-    dry_run: bool,
-    strict: bool,
-    exports: Sequence[Path] = (),
-) -> int:
-    """exports: files for the result. Problems: those of ``prepare_server``, and of
-    ``demand_exports`` before anything is measured."""
+def measure_server(request: ServerRequest, options: Options, console: Console) -> int:
+    """Problems: those of ``prepare_server``, and of ``demand_exports`` before anything is
+    measured."""
     from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
     from heapwise.study.server.ask import prepare_server
 
-    demand_exports(exports)
+    demand_exports(options.export)
     prepared = prepare_server(request, os.environ)
     announce(prepared, console)
-    if dry_run:
+    if options.dry_run:
         if console.as_json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console, strict=strict, exports=exports).code
+    return measure(prepared, options, console).code

@@ -41,7 +41,7 @@ LISTS = ("A,B", "LIST")
 NEEDS = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
 
 Defaults = dict[str, dict[str, Any]]
-Options = dict[str, dict[str, Any]]
+KnownOptions = dict[str, dict[str, Any]]
 """Verb -> key -> what typer knows of the option."""
 
 
@@ -103,7 +103,7 @@ def find_file(start: Path | None = None) -> Path | None:
     return None
 
 
-def _apply_file(path: Path, result: Defaults, known: Options) -> None:
+def _apply_file(path: Path, result: Defaults, known: KnownOptions) -> None:
     try:
         document = tomllib.loads(path.read_text())
     except (OSError, ValueError) as error:
@@ -149,7 +149,7 @@ def _typed(option: Any, value: Any, path: Path) -> Any:
     )
 
 
-def _apply_environment(result: Defaults, known: Options) -> None:
+def _apply_environment(result: Defaults, known: KnownOptions) -> None:
     every = set().union(*known.values())
     for variable, value in os.environ.items():
         option = variable.removeprefix("HEAPWISE_").lower()
@@ -173,7 +173,7 @@ def _demand_printable(value: str, where: str) -> None:
 
 
 def _everywhere(
-    result: Defaults, known: Options, option: str, value: Any, *, override: bool
+    result: Defaults, known: KnownOptions, option: str, value: Any, *, override: bool
 ) -> None:
     for verb, options in known.items():
         if option in options and (override or option not in result[verb]):

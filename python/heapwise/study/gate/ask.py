@@ -51,7 +51,7 @@ def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepar
         for metric in request.limits
         if metric in TIMED and (metric not in COUNTED or by_processor)
     ]
-    options = structs.replace(
+    options = replace(
         prepared.plan.options,
         time_given=True,
         most_rounds=MOST_ROUNDS,
@@ -78,9 +78,7 @@ def placed(prepared: Prepared, places: Sequence[BuildPlace], uneven: str) -> Pre
     assert options.gate is not None
     named = dict(zip((build.name for build in prepared.plan.builds), places, strict=False))
     gate = structs.replace(options.gate, places=named, uneven=uneven)
-    return replace(
-        prepared, plan=replace(prepared.plan, options=structs.replace(options, gate=gate))
-    )
+    return replace(prepared, plan=replace(prepared.plan, options=replace(options, gate=gate)))
 
 
 def _uncountable(request: GateRequest, prepared: Prepared) -> str:

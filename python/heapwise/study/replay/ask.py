@@ -54,7 +54,7 @@ def prepare_replay(
         refuse_unplayable(opened, force=force)
         replay = _replay(opened, chosen_window(opened, window))
     prepared = prepare_run(replace(request, patterns=[EXPERIMENT]), environment)
-    plan = replace(prepared.plan, options=structs.replace(prepared.plan.options, replay=replay))
+    plan = replace(prepared.plan, options=replace(prepared.plan.options, replay=replay))
     return replace(prepared, plan=plan)
 
 
@@ -104,7 +104,7 @@ def prepare_advice(
         )
         for experiment in prepared.experiments
     ]
-    plan = replace(prepared.plan, options=structs.replace(prepared.plan.options, replay=replay))
+    plan = replace(prepared.plan, options=replace(prepared.plan.options, replay=replay))
     return replace(prepared, plan=plan, experiments=experiments)
 
 

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from msgspec import structs
-
 from heapwise.errors import Problem
 from heapwise.model import (
     Experiment,
@@ -100,7 +98,7 @@ def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Pr
         raise Problem(
             "E003", "--serve measures one server under several allocators", do="give one command"
         )
-    rounds = request.compare.runs or ROUNDS
+    rounds = request.compare.rounds or ROUNDS
     loads = [CAPACITY, *(_share(share) for share in options.rates)]
     plan = replace(
         prepared.plan,
@@ -112,7 +110,7 @@ def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Pr
         precision=0.0,
         warm_up_rounds=0,
         time_s=request.compare.time_s or 0.0,
-        options=structs.replace(prepared.plan.options, server=options, rounds_given=True),
+        options=replace(prepared.plan.options, server=options, rounds_given=True),
     )
     return replace(
         prepared,

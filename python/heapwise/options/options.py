@@ -1,0 +1,202 @@
+"""All options that verbs share, those of ``compare``, and which of them the help shows first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapwise.options.option import (
+    BISECT,
+    COMPARE,
+    EXPERIMENTS,
+    GATE,
+    MEASURING,
+    PROGRAMS,
+    RUN,
+    TRACES,
+    Form,
+    Variation,
+    option,
+)
+from heapwise.options.rounds import RoundOptions
+
+MANY_MACHINES = (*PROGRAMS, *EXPERIMENTS)
+STORING = (*PROGRAMS, *EXPERIMENTS, *TRACES)
+
+FIRST = (
+    "allocators",
+    "baseline",
+    "build",
+    "parameter",
+    "rounds",
+    "time_s",
+    "warm_up",
+    "prepare",
+    "output_files",
+    "export",
+)
+"""The fields whose options --help shows. It shows the options of one verb alone, too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(RoundOptions):
+    """A verb has the fields that name it; the others have their defaults there."""
+
+    build: list[str] = option(
+        "--build",
+        metavar="NAME=COMMAND",
+        help="A program to compare; repeatable. It gets the words after -- as arguments.",
+        verbs=(COMPARE,),
+        default=[],
+    )
+    command_name: list[str] = option(
+        "--command-name",
+        "-n",
+        metavar="NAME",
+        help="Name of a command in the tables; once for each command.",
+        verbs=(COMPARE,),
+        default=[],
+    )
+    parameter: list[str] = option(
+        "--parameter",
+        "-L",
+        "--parameter-list",
+        metavar="NAME=V1,V2",
+        help="Measure the commands with each of these values for {NAME}; repeatable. {round} is "
+        "the number of the round.",
+        verbs=(COMPARE,),
+        default=[],
+    )
+    prepare: list[str] = option(
+        "--prepare",
+        "-p",
+        metavar="COMMAND",
+        help="Run this before each process, outside of its time. Once for all programs, or once "
+        "for each.",
+        verbs=PROGRAMS,
+        default=[],
+    )
+    setup: list[str] = option(
+        "--setup",
+        "-s",
+        metavar="COMMAND",
+        help="Run this once for each command, and for each value in it, before the first round.",
+        verbs=PROGRAMS,
+        default=[],
+    )
+    cleanup: list[str] = option(
+        "--cleanup",
+        "-c",
+        metavar="COMMAND",
+        help="Run this once after the last round.",
+        verbs=PROGRAMS,
+        default=[],
+    )
+    shell: bool = option(
+        "--shell/--no-shell",
+        " /-N",
+        help="Start each command by /bin/sh, whose time is measured too.",
+        verbs=(COMPARE,),
+        default=False,
+    )
+    protection: bool = option(
+        "--protection",
+        help="Measure glibc, heapwise and all allocators that are built to resist attacks, and "
+        "show which attacks each stops.",
+        verbs=(COMPARE,),
+        default=False,
+    )
+    build_command: str | None = option(
+        "--build-command",
+        metavar="COMMAND",
+        help="Builds the program. A shell runs it in a checkout of the commit, in the same folder.",
+        verbs=(GATE, BISECT),
+    )
+    play_anyway: bool = option(
+        "--force",
+        help="Play it although it had more processors.",
+        verbs=TRACES,
+        default=False,
+    )
+    window: int | None = option(
+        "--window",
+        metavar="N",
+        least=0,
+        help="Play this part of a cut trace. [its peak]",
+        verbs=TRACES,
+    )
+    strict: bool = option(
+        "--strict",
+        help="Exit with 4 if the result is not trustworthy.",
+        verbs=(COMPARE, GATE, *EXPERIMENTS),
+        variations={GATE: Variation(help="Exit with 4 if a metric is undecided.")},
+        default=False,
+    )
+    export: list[Path] = option(
+        "--export",
+        metavar="FILE",
+        help="Write the result to this file too: .json, .csv, .md, .html or .bmf.json (Bencher); "
+        "repeatable.",
+        verbs=PROGRAMS,
+        variations={
+            GATE: Variation(
+                help="Write .xml (JUnit), .sarif, .md or .bmf.json (Bencher); repeatable."
+            )
+        },
+        default=[],
+    )
+    fleet: str | None = option(
+        "--fleet",
+        metavar="WHERE",
+        help="Measure on the machines of hosts.toml, slurm:PARTITION, k8s:NAMESPACE or "
+        "dask:tcp://HOST:PORT.",
+        verbs=MANY_MACHINES,
+    )
+    fleet_machines: int = option(
+        "--fleet-machines",
+        metavar="N",
+        least=1,
+        help="How many machines to ask slurm: or k8s: for.",
+        verbs=MANY_MACHINES,
+        typed=1,
+        default=1,
+    )
+    fleet_stall_s: float = option(
+        "--fleet-stall",
+        metavar="DURATION",
+        form=Form.DURATION,
+        help="Kill a machine's process that has stored no sample for this long.",
+        verbs=MANY_MACHINES,
+        typed="30m",
+        default=1800.0,
+    )
+    store: str | None = option(
+        "--store",
+        metavar="DIR",
+        help="Folder of the runs. [HEAPWISE_STORE]",
+        verbs=STORING,
+    )
+    json: bool = option(
+        "--json",
+        help="JSON on stdout, everything else on stderr.",
+        verbs=MEASURING,
+        default=False,
+    )
+    quiet: bool = option(
+        "--quiet", "-q", help="Print only the result.", verbs=MEASURING, default=False
+    )
+    dry_run: bool = option(
+        "--dry-run",
+        help="Print the plan and its cost; measure nothing.",
+        verbs=MEASURING,
+        default=False,
+    )
+    machine: str | None = option(
+        "--machine",
+        metavar="NAME",
+        help="The name of this machine in history and diff. [HEAPWISE_MACHINE]",
+        verbs=(COMPARE, GATE, RUN),
+    )
+    debug: bool = option(
+        "--debug", help="Show the traceback of an error.", verbs=MEASURING, default=False
+    )
