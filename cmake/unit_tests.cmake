@@ -31,7 +31,7 @@ list(JOIN HEAPWISE_TESTS_ALONE "|" HEAPWISE_TESTS_ALONE)
 set(
   HEAPWISE_TESTS_COMPILED_APART
   "unit/(bench/sample|detail/free_list|hybrid/classes|arena_objects|heap)_test[.]cpp$"
-  "unit/heap/(bins|caches|invalid|large_stock|last_resort|purge|quarantine|statistics)_test[.]cpp$"
+  "unit/heap/(bins|caches|invalid|large_stock|last_resort|purge|quarantine|spare_batch|statistics)_test[.]cpp$"
 )
 list(JOIN HEAPWISE_TESTS_COMPILED_APART "|" HEAPWISE_TESTS_COMPILED_APART)
 

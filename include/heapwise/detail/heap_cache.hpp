@@ -59,8 +59,6 @@ struct heap_map {
   }
 };
 
-struct batch;
-
 /// A thread's cache. For each class it has a batch, a stack of the addresses of free blocks: the
 /// one freed last is taken first. Nothing is written into free blocks: to free one that has left
 /// the processor's cache costs no wait, and the thread that writes to it afterwards finds nothing
@@ -68,13 +66,10 @@ struct batch;
 /// cache yet": every fast path then ends at the slow one without asking. Thread safety: used by its
 /// thread only.
 struct alignas(cache_line_bytes) heap_cache {
-  heap_map map;                    // a copy: what a path needs lies together
-  std::byte** tops[class_slots];   // behind the block freed last; below the lowest lies a nullptr
-  std::byte** ends[class_slots];   // no room from here on
-  std::byte* hot[class_slots];     // the block freed last by the inlined functions of heap.hpp
-  batch* spares[class_slots];      // a second batch, or nullptr
-  bool spare_is_full[class_slots]; // else it is empty
-  heap_cache* next;                // of those without a thread
+  heap_map map;                  // a copy: what a path needs lies together
+  std::byte** tops[class_slots]; // behind the block freed last; below the lowest lies a nullptr
+  std::byte** ends[class_slots]; // no room from here on
+  std::byte* hot[class_slots];   // the block freed last by the inlined functions of heap.hpp
 };
 
 // The symbols that programs compiled with this header take from the library. The number stands for

@@ -1,6 +1,7 @@
 #include "heap/cache/cache_stacks.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <utility>
 
@@ -27,6 +28,10 @@ std::size_t shard_of(heap_cache& cache) noexcept { return all_of(cache).shard; }
 /// groups of 8. Only the profile for programs that are attacked pays that.
 constexpr std::size_t shuffled_group = chosen_profile.clears ? SIZE_MAX : 8;
 
+std::size_t batch_bytes_of(size_class class_index) noexcept {
+  return std::size_t{class_table[class_index].batch} * class_table[class_index].bytes;
+}
+
 /// Requires: there is one.
 batch* batch_of(heap_cache& cache, size_class class_index) noexcept {
   expects(has_batch(cache, class_index), "the stack of the class is a batch");
@@ -42,14 +47,42 @@ std::size_t height_of_stack(heap_cache& cache, size_class class_index) noexcept 
   return static_cast<std::size_t>(cache.tops[class_index] - begin_of_stack(cache, class_index));
 }
 
-/// Requires: the batch in use is as full as the spare one is empty, or the other way round.
-void change_batches(heap_cache& cache, size_class class_index) noexcept {
-  expects(cache.spares[class_index] != nullptr, "there is a spare batch to change to");
-  batch* const used = batch_of(cache, class_index);
-  const bool was_full =
-      std::exchange(cache.spare_is_full[class_index], !cache.spare_is_full[class_index]);
-  load(cache, class_index, std::exchange(cache.spares[class_index], used),
-       was_full ? class_table[class_index].batch : 0);
+spare_batch& spare_of(heap_cache& cache, size_class class_index) noexcept {
+  return all_of(cache).spares[class_index];
+}
+
+/// Effects: a batch that was the spare one is in use, and the other way round. Requires: the batch
+/// in use is as full as the spare one is empty, or the other way round; the place for a spare one
+/// is free.
+void change_batches(heap_cache& cache, size_class class_index,
+                    spare_batch::content spare) noexcept {
+  expects(spare.held != nullptr, "there is a spare batch to change to");
+  spare_of(cache, class_index)
+      .put({.held = batch_of(cache, class_index), .is_full = !spare.is_full});
+  load(cache, class_index, spare.held, spare.is_full ? class_table[class_index].batch : 0);
+}
+
+/// Effects: exchanges an empty batch in use for the spare one, if that is full. Returns: whether it
+/// did.
+bool use_full_spare(heap_cache& cache, size_class class_index) noexcept {
+  spare_batch& place = spare_of(cache, class_index);
+  if (!place.is_full()) return false;
+  const spare_batch::content spare = place.take();
+  if (spare.held == nullptr) return false; // the clock was quicker
+  change_batches(cache, class_index, spare);
+  return true;
+}
+
+/// The bytes of the blocks for which all spare batches have room.
+alignas(cache_line_bytes) constinit std::atomic<std::size_t> room_of_spares{0};
+
+/// Returns: an empty batch that the class did not have before, or nullptr.
+batch* make_spare(size_class class_index) noexcept {
+  batch* const fresh_batch = new_batch(class_index);
+  if (fresh_batch != nullptr) {
+    room_of_spares.fetch_add(batch_bytes_of(class_index), std::memory_order_relaxed);
+  }
+  return fresh_batch;
 }
 
 /// Effects: from now on the class has a batch, with the blocks of its short stack.
@@ -109,18 +142,18 @@ void make_room_short(heap_cache& cache, size_class class_index) noexcept {
 /// cache.
 bool make_room_in_batch(heap_cache& cache, size_class class_index) noexcept {
   expects(cache.tops[class_index] == cache.ends[class_index], "the batch in use is full");
-  batch*& spare = cache.spares[class_index];
-  if (spare == nullptr && class_index != mixed_class) spare = new_batch(class_index);
-  if (spare == nullptr) {
+  spare_batch::content spare = spare_of(cache, class_index).take();
+  if (spare.held == nullptr && class_index != mixed_class) spare.held = make_spare(class_index);
+  if (spare.held == nullptr) {
     std::byte** const begin = batch_of(cache, class_index)->blocks();
     put_back(begin, class_table[class_index].batch, class_index);
     cache.tops[class_index] = begin;
     return true;
   }
   // The spare one has the blocks that were freed first.
-  const bool flushes = std::exchange(cache.spare_is_full[class_index], false);
-  if (flushes) flush_batch(shard_of(cache), spare, class_index);
-  change_batches(cache, class_index);
+  const bool flushes = std::exchange(spare.is_full, false);
+  if (flushes) flush_batch(shard_of(cache), spare.held, class_index);
+  change_batches(cache, class_index, spare);
   return flushes;
 }
 
@@ -134,15 +167,19 @@ void empty(heap_cache& cache, size_class class_index) noexcept {
     cache.tops[class_index] = cache.ends[class_index] = no_room;
     all_of(cache).bin_calls[class_index] = 0;
   }
-  if (batch* const spare = std::exchange(cache.spares[class_index], nullptr)) {
-    if (std::exchange(cache.spare_is_full[class_index], false)) {
-      put_back(spare->blocks(), class_table[class_index].batch, class_index);
-    }
-    delete_batch(spare, class_index);
-  }
+  release_spare(spare_of(cache, class_index).take(), class_index);
 }
 
 } // namespace
+
+void release_spare(spare_batch::content spare, size_class class_index) noexcept {
+  if (spare.held == nullptr) return;
+  if (spare.is_full) put_back(spare.held->blocks(), class_table[class_index].batch, class_index);
+  delete_batch(spare.held, class_index);
+  room_of_spares.fetch_sub(batch_bytes_of(class_index), std::memory_order_relaxed);
+}
+
+std::size_t spare_bytes() noexcept { return room_of_spares.load(std::memory_order_relaxed); }
 
 void put_back(std::byte* const* blocks, std::size_t count, size_class class_index) noexcept {
   if (class_index == mixed_class) {
@@ -164,10 +201,7 @@ bool fill(heap_cache& cache, size_class class_index) noexcept {
           "a stack that is filled has no block");
   if (!has_batch(cache, class_index)) count_bin_call(cache, class_index);
   if (!has_batch(cache, class_index)) return fill_short(cache, class_index);
-  if (cache.spare_is_full[class_index]) {
-    change_batches(cache, class_index);
-    return true;
-  }
+  if (use_full_spare(cache, class_index)) return true;
   batch* used = batch_of(cache, class_index);
   // Half of the first one, so that a few blocks that come and go from now on find both room and
   // blocks in this batch. From a full one they would go to and fro between two.
@@ -209,9 +243,12 @@ void make_room(heap_cache& cache, size_class class_index) noexcept {
 
 void pass_on_whole(heap_cache& cache) noexcept {
   for (size_class class_index = 1; class_index <= class_count; ++class_index) {
-    if (!cache.spare_is_full[class_index]) continue;
-    flush_batch(shard_of(cache), cache.spares[class_index], class_index);
-    cache.spare_is_full[class_index] = false;
+    spare_batch& place = spare_of(cache, class_index);
+    if (!place.is_full()) continue;
+    batch* full = place.take().held;
+    if (full == nullptr) continue;
+    flush_batch(shard_of(cache), full, class_index);
+    place.put({.held = full});
   }
 }
 
@@ -224,7 +261,7 @@ std::size_t cached_bytes(heap_cache& cache) noexcept {
   std::size_t bytes = 0;
   for (size_class class_index = 1; class_index <= class_count; ++class_index) {
     const class_facts& facts = class_table[class_index];
-    std::size_t blocks = cache.spare_is_full[class_index] ? facts.batch : 0;
+    std::size_t blocks = spare_of(cache, class_index).is_full() ? facts.batch : 0;
     if (has_stack(cache, class_index)) blocks += height_of_stack(cache, class_index);
     if constexpr (chosen_profile.quarantines) blocks += count_held(cache, class_index);
     bytes += blocks * facts.bytes;

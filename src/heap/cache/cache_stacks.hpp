@@ -100,6 +100,14 @@ void make_room(heap_cache& cache, size_class class_index) noexcept;
 /// Effects: gives blocks of one class back to their spans.
 void put_back(std::byte* const* blocks, std::size_t count, size_class class_index) noexcept;
 
+/// Effects: a spare batch that has left a cache is gone, and its blocks are back in their spans.
+/// Does nothing if there is none.
+void release_spare(spare_batch::content spare, size_class class_index) noexcept;
+
+/// Returns: the bytes of the blocks for which the spare batches of all caches have room. At most as
+/// many are free in them.
+[[nodiscard]] std::size_t spare_bytes() noexcept;
+
 /// Effects: gives whole batches to the bins, which pass them on to other threads.
 void pass_on_whole(heap_cache& cache) noexcept;
 

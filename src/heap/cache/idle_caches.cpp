@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heap/base/expects.hpp"
+#include "heap/base/linked.hpp"
 #include "heap/base/metadata.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
@@ -15,6 +16,8 @@
 #include "heap/base/sharing.hpp"
 #include "heap/cache/cache_stacks.hpp"
 #include "heap/cache/quarantine.hpp"
+#include "heap/cache/spare_batch.hpp"
+#include "heap/cache/thread_cache.hpp"
 #include "heap/central/bins.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
@@ -31,18 +34,21 @@ constexpr std::size_t most_emptied = 64;
 
 /// A cache with what was in it when its thread ended.
 struct filled_cache {
-  heap_cache* cache = nullptr;
+  thread_cache* cache = nullptr;
   std::size_t bytes = 0; // of its free blocks
 };
 
-/// Caches whose threads have ended, ready for new threads. While the lock is held, nobody asks the
-/// system for memory or looks through a cache, which another processor may have written.
+/// Caches of threads, and those whose threads have ended, ready for new threads. While the lock is
+/// held, nobody asks the system for memory or looks through a cache, which another processor may
+/// have written.
 struct alignas(cache_line_bytes) idle_caches {
   heap_mutex<shared::idle_caches> lock;
   std::size_t in_use = 0;
+  linked_list<thread_cache> with_thread;
+  thread_cache* next_to_look_at = nullptr; // for old batches; of those with a thread
   std::size_t filled_count = 0;
   std::size_t emptied_count = 0;
-  heap_cache* emptied = nullptr;
+  thread_cache* emptied = nullptr;
   std::atomic<std::size_t> bytes{0}; // of the filled ones; written under the lock
   std::array<filled_cache, most_filled> filled;
 };
@@ -54,10 +60,10 @@ std::size_t pages_of_a_cache() noexcept {
 }
 
 /// Returns: a cache that was never used, or nullptr.
-heap_cache* make_cache() noexcept {
+thread_cache* make_cache() noexcept {
   void* const memory = map_metadata(pages_of_a_cache(), os::page_bytes());
   if (memory == nullptr) return nullptr;
-  auto* const new_cache = new (memory) thread_cache{cache_without_stacks(), {}, {}, nullptr, 0};
+  auto* const new_cache = new (memory) thread_cache{cache_without_stacks()};
   new_cache->map = the_facts.map;
   return new_cache;
 }
@@ -69,7 +75,7 @@ void count_idle(std::size_t more) noexcept {
 }
 
 /// Returns: a cache with blocks that was idle, or nullptr. Requires: the lock.
-heap_cache* pop_filled() noexcept {
+thread_cache* pop_filled() noexcept {
   expects_held(idle.lock);
   if (idle.filled_count == 0) return nullptr;
   const filled_cache last = idle.filled[--idle.filled_count];
@@ -78,12 +84,42 @@ heap_cache* pop_filled() noexcept {
 }
 
 /// Returns: a cache that was idle, or nullptr. Requires: the lock.
-heap_cache* pop_idle() noexcept {
+thread_cache* pop_idle() noexcept {
   expects_held(idle.lock);
-  if (heap_cache* const filled = pop_filled()) return filled;
+  if (thread_cache* const filled = pop_filled()) return filled;
   if (idle.emptied_count == 0) return nullptr;
   --idle.emptied_count;
   return std::exchange(idle.emptied, idle.emptied->next);
+}
+
+/// Effects: the cache has a thread. Requires: the lock.
+void join_threads(thread_cache& cache) noexcept {
+  expects_held(idle.lock);
+  ++idle.in_use;
+  idle.with_thread.push(cache);
+}
+
+/// Effects: the cache has no thread any more. Requires: the lock.
+void leave_threads(thread_cache& cache) noexcept {
+  expects_held(idle.lock);
+  --idle.in_use;
+  if (idle.next_to_look_at == &cache) idle.next_to_look_at = cache.next;
+  idle.with_thread.remove(cache);
+}
+
+/// The old spare batches of a cache, by class.
+using old_spares = std::array<spare_batch::content, mixed_class>;
+
+/// Effects: takes those of the next cache that was not looked at. Returns: whether there was one.
+bool take_old_spares(old_spares& into, unsigned looks) noexcept {
+  const std::lock_guard hold{idle.lock};
+  thread_cache* const next = idle.next_to_look_at;
+  if (next == nullptr) return false;
+  idle.next_to_look_at = next->next;
+  for (size_class each = 1; each <= class_count; ++each) {
+    into[each] = next->spares[each].take_if_old(looks);
+  }
+  return true;
 }
 
 /// Returns: the shard of a thread that begins, which is in use then.
@@ -97,7 +133,7 @@ std::uint8_t take_shard() noexcept {
 }
 
 /// Returns: whether there was room for another one.
-bool keep_emptied(heap_cache& cache) noexcept {
+bool keep_emptied(thread_cache& cache) noexcept {
   const std::lock_guard hold{idle.lock};
   if (idle.emptied_count == most_emptied) return false;
   cache.next = std::exchange(idle.emptied, &cache);
@@ -105,7 +141,7 @@ bool keep_emptied(heap_cache& cache) noexcept {
   return true;
 }
 
-void retire_emptied(heap_cache& cache) noexcept {
+void retire_emptied(thread_cache& cache) noexcept {
   if (keep_emptied(cache)) return;
   if constexpr (chosen_profile.quarantines) drop_quarantine(cache);
   unmap_metadata(&cache, pages_of_a_cache(), os::page_bytes());
@@ -113,10 +149,10 @@ void retire_emptied(heap_cache& cache) noexcept {
 
 /// Effects: the cache of a thread that ends is there for another one. Returns: whether there was
 /// room for it.
-bool keep_filled(heap_cache& cache) noexcept {
+bool keep_filled(thread_cache& cache) noexcept {
   const std::size_t bytes = cached_bytes(cache);
   const std::lock_guard hold{idle.lock};
-  --idle.in_use;
+  leave_threads(cache);
   if (idle.filled_count == most_filled) return false;
   idle.filled[idle.filled_count++] = {.cache = &cache, .bytes = bytes};
   count_idle(bytes);
@@ -126,24 +162,25 @@ bool keep_filled(heap_cache& cache) noexcept {
 } // namespace
 
 heap_cache* adopt_cache() noexcept {
-  heap_cache* cache = nullptr;
+  thread_cache* cache = nullptr;
   {
     const std::lock_guard hold{idle.lock};
     cache = pop_idle();
-    if (cache != nullptr) ++idle.in_use;
+    if (cache != nullptr) join_threads(*cache);
   }
   if (cache == nullptr) {
     cache = make_cache(); // without the lock: the system may take its time
     if (cache == nullptr) return nullptr;
     const std::lock_guard hold{idle.lock};
-    ++idle.in_use;
+    join_threads(*cache);
   }
-  static_cast<thread_cache*>(cache)->shard = take_shard();
+  cache->shard = take_shard();
   return cache;
 }
 
-void pass_on_cache(heap_cache& cache) noexcept {
-  leave_shard(static_cast<thread_cache&>(cache).shard);
+void pass_on_cache(heap_cache& abandoned) noexcept {
+  auto& cache = static_cast<thread_cache&>(abandoned);
+  leave_shard(cache.shard);
   if (keep_filled(cache)) return;
   pass_on_whole(cache);
   empty(cache);
@@ -153,7 +190,7 @@ void pass_on_cache(heap_cache& cache) noexcept {
 void empty_idle_caches() noexcept {
   // One at a time, without the lock: a thread that begins or ends does not wait for it.
   for (std::size_t left = most_filled; left > 0; --left) {
-    heap_cache* filled = nullptr;
+    thread_cache* filled = nullptr;
     {
       const std::lock_guard hold{idle.lock};
       filled = pop_filled();
@@ -161,6 +198,18 @@ void empty_idle_caches() noexcept {
     if (filled == nullptr) return;
     empty(*filled);
     retire_emptied(*filled);
+  }
+}
+
+void release_old_spares(unsigned looks) noexcept {
+  {
+    const std::lock_guard hold{idle.lock};
+    idle.next_to_look_at = idle.with_thread.first();
+  }
+  // One cache at a time: a thread that begins or ends does not wait for more.
+  for (old_spares spares; take_old_spares(spares, looks);) {
+    for (size_class each = 1; each <= class_count; ++each) release_spare(spares[each], each);
+    os::let_fork();
   }
 }
 

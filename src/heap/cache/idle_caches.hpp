@@ -17,6 +17,13 @@ void pass_on_cache(heap_cache& cache) noexcept;
 /// Effects: gives the blocks of the caches without a thread to the bins.
 void empty_idle_caches() noexcept;
 
+/// Effects: takes from the caches of threads the spare batches that their threads have not
+/// exchanged during the last `looks` calls, and gives their blocks back to the spans: of threads
+/// that wait, or do without the class. Two threads that do it at the same time share the caches
+/// between them. Requires: looks <= spare_batch::most_looks. Complexity: the caches that have a
+/// thread.
+void release_old_spares(unsigned looks) noexcept;
+
 /// Returns: how many caches have a thread.
 [[nodiscard]] std::size_t thread_count() noexcept;
 

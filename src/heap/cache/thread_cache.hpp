@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/cache/spare_batch.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
@@ -55,10 +56,13 @@ struct thread_cache : heap_cache {
   static constexpr std::uint8_t grown = 0xff;      // has a batch
   static constexpr std::uint8_t just_grown = 0xfe; // and the bin has not filled it yet
 
-  std::uint8_t bin_calls[class_slots]; // since the short stack is used; or one of these
-  std::byte* places[short_stacks::all_places];
-  quarantine* held_back; // or nullptr; only where the profile has one
-  std::uint8_t shard;    // whose bins it uses as long as it has a thread
+  std::uint8_t bin_calls[class_slots]{}; // since the short stack is used; or one of these
+  std::byte* places[short_stacks::all_places]{};
+  spare_batch spares[class_slots]{};
+  quarantine* held_back = nullptr; // or nullptr; only where the profile has one
+  std::uint8_t shard = 0;          // whose bins it uses as long as it has a thread
+  thread_cache* next = nullptr;    // of those with a thread, or of those that were emptied
+  thread_cache* previous = nullptr;
 
   [[nodiscard]] std::byte** short_stack(size_class class_index) noexcept {
     return places + short_stacks::begins[class_index];

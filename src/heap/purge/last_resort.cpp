@@ -13,6 +13,7 @@ namespace heapwise::detail {
 void free_what_waits() noexcept {
   empty_own_cache();
   empty_idle_caches();
+  release_old_spares(0); // of all threads
   trim_bins();
   trim_bins(); // the first finds what was not used lately, the second takes all
   drop_spares();

@@ -6,6 +6,7 @@
 
 #include "heap/base/options.hpp"
 #include "heap/base/upcalls.hpp"
+#include "heap/cache/cache_stacks.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/cache/idle_caches.hpp"
 #include "heap/central/batches.hpp"
@@ -30,6 +31,9 @@ constexpr std::size_t trickle_bytes = std::size_t{1} << 20;
 
 /// What is free for this many ticks goes back.
 constexpr std::uint8_t old_age = 2;
+
+/// Returns: what is free, or may come to be free without a call of its thread.
+std::size_t bytes_in_reach() noexcept { return purgeable_bytes() + spare_bytes(); }
 
 constexpr std::uint32_t idle_ticks_before_end = 4;
 
@@ -79,6 +83,7 @@ std::size_t give_back_old() noexcept {
   the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
+  release_old_spares(old_age);
   if constexpr (chosen_profile.quarantines) purge_held_large();
   trim_large_stocks();
   trim_bins();
@@ -99,7 +104,7 @@ std::size_t tick() noexcept {
 
 bool much_is_free() noexcept {
   if (keeps_free_memory.load(std::memory_order_relaxed)) return false;
-  const std::size_t free_bytes = purgeable_bytes();
+  const std::size_t free_bytes = bytes_in_reach();
   const std::size_t seen_before = the_clock.left_over.load(std::memory_order_relaxed);
   if (free_bytes < seen_before) the_clock.left_over.store(free_bytes, std::memory_order_relaxed);
   return free_bytes >= seen_before + worth_bytes;
@@ -137,14 +142,15 @@ void run_clock() {
   for (std::uint32_t ticks = 1;; ++ticks) {
     os::rest(the_phase(), own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
     if (the_phase().load(std::memory_order_relaxed) != own_phase) return; // another took over
-    const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes;
+    const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes &&
+                        spare_bytes() <= trickle_bytes; // else they are young
     const bool is_idle =
         little || the_page_returns.refused() || keeps_free_memory.load(std::memory_order_relaxed);
     idle_ticks = is_idle ? idle_ticks + 1 : 0;
     if (ticks == most_ticks && change_phase(ticking, outdated)) own_phase = outdated;
     the_clock.last_phase.store(own_phase, std::memory_order_relaxed);
     if (idle_ticks < idle_ticks_before_end) continue;
-    the_clock.left_over.store(purgeable_bytes(), std::memory_order_relaxed);
+    the_clock.left_over.store(bytes_in_reach(), std::memory_order_relaxed);
     if (!change_phase(own_phase, stopped)) return;
     // A thread that freed much may have seen the last phase, and have left it to this thread.
     if (!much_is_free() || !change_phase(stopped, own_phase)) return;
