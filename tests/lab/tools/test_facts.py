@@ -70,7 +70,7 @@ def test_the_readme_has_the_number_of_checks() -> None:
 
 
 def test_the_options_of_the_collector_are_in_its_table() -> None:
-    read = re.findall(r'^    \{"([A-Z_]+)",', text_of("src/gc/options.cpp"), re.MULTILINE)
+    read = re.findall(r'^    \{"([A-Z_]+)",', text_of("src/gc/base/options.cpp"), re.MULTILINE)
     listed = re.findall(
         r"^\| `HEAPWISE_GC_([A-Z_]+)` \|", text_of("docs/how-to/use-the-collector.md"), re.MULTILINE
     )

@@ -214,7 +214,7 @@ def test_the_defaults_of_the_heap_are_in_the_table() -> None:
 
 
 def test_the_defaults_of_the_collector_are_in_the_table() -> None:
-    source = text_of("src/gc/settings.hpp") + text_of("src/gc/options.cpp")
+    source = text_of("src/gc/base/settings.hpp") + text_of("src/gc/base/options.cpp")
     listed = {
         row[0].strip("`").removeprefix("HEAPWISE_GC_"): row[2]
         for row in table("docs/how-to/use-the-collector.md", "variable |")

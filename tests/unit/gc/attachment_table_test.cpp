@@ -1,4 +1,4 @@
-#include "gc/attachment_table.hpp"
+#include "gc/state/attachment_table.hpp"
 
 #include <cstdint>
 #include <map>

@@ -14,7 +14,7 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
-#include "gc/copies.hpp"
+#include "gc/collect/copies.hpp"
 #include "surroundings.hpp"
 
 namespace gc_test {

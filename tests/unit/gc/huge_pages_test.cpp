@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "gc/space.hpp"
+#include "gc/space/space.hpp"
 #include "os/placement.hpp"
 #include "smaps.hpp"
 #include "surroundings.hpp"

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gc/collect.hpp"
+#include "gc/collect/collect.hpp"
 #include "process.hpp"
 #include "surroundings.hpp"
 

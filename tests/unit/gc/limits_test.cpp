@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gc/mark_stack.hpp"
+#include "gc/mark/mark_stack.hpp"
 #include "surroundings.hpp"
 
 namespace {

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "gc/mark.hpp"
-#include "gc/marker.hpp"
+#include "gc/mark/mark.hpp"
+#include "gc/mark/marker.hpp"
 
 using namespace heapwise::gc;
 

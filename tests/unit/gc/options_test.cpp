@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gc/options.hpp"
+#include "gc/base/options.hpp"
 #include "surroundings.hpp"
 
 using namespace heapwise::gc;

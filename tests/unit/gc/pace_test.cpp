@@ -1,4 +1,4 @@
-#include "gc/pace.hpp"
+#include "gc/base/pace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "gc/space.hpp"
+#include "gc/space/space.hpp"
 
 using namespace heapwise::gc;
 

@@ -1,4 +1,4 @@
-#include "gc/runs.hpp"
+#include "gc/space/runs.hpp"
 
 #include <algorithm>
 #include <array>

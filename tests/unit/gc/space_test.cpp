@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "gc/space.hpp"
+#include "gc/space/space.hpp"
 
 using namespace heapwise::gc;
 

@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "gc/allocate.hpp"
-#include "gc/state.hpp"
+#include "gc/front/allocate.hpp"
+#include "gc/state/state.hpp"
 #include "heapwise/gc.h"
 
 namespace gc_test {
