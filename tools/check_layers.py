@@ -40,18 +40,32 @@ class Package:
 
 BELOW_POOL = ("interface", "detail", "checking", "thread")
 
-#: The folders of the heap. Each may use those before it: src/heap/README.md.
+#: The folders of the heap and of the collector. Each may use those before it: src/heap/README.md,
+#: src/gc/README.md.
 HEAP = ("base", "space", "checks", "central", "cache", "large", "purge", "front")
-BELOW_HEAP = ("interface", "detail", "os", "options")
+COLLECTOR = (
+    "base",
+    "space",
+    "state",
+    "checks",
+    "threads",
+    "roots",
+    "mark",
+    "attachments",
+    "collect",
+    "front",
+)
+BELOW_BOTH = ("interface", "detail", "os", "options")
 
 
-def heap_packages() -> Iterator[Package]:
-    """One for each folder of the heap. Only the uppermost one knows the interface in C."""
-    below: tuple[str, ...] = BELOW_HEAP
-    for folder in HEAP:
-        name = f"heap_{folder}"
-        may_use = (*below, "c_api") if folder == HEAP[-1] else below
-        yield Package(name, f"src/heap/{folder}/", may_use)
+def ordered(part: str, folders: tuple[str, ...], always: tuple[str, ...] = ()) -> Iterator[Package]:
+    """One for each folder of a part. Only the uppermost one knows the interface in C, unless
+    ``always`` has it."""
+    below = (*BELOW_BOTH, *always)
+    for folder in folders:
+        name = f"{part}_{folder}"
+        is_front = folder == folders[-1] and "c_api" not in below
+        yield Package(name, f"src/{part}/{folder}/", (*below, "c_api") if is_front else below)
         below = (*below, name)
 
 
@@ -89,8 +103,9 @@ PACKAGES = (
     # What the heap and the collector share: how a library reads its options and reports on stderr.
     Package("options", r"src/options/", ("os",)),
     # The heap needs nothing of the pools: it may be under everything else in the process.
-    *heap_packages(),
-    Package("gc", r"src/gc/", ("interface", "detail", "os", "options", "c_api")),
+    *ordered("heap", HEAP),
+    # Callbacks and options of the program have types of the interface in C.
+    *ordered("gc", COLLECTOR, always=("c_api",)),
     # Names of the C library that make system calls, for the program and not for the heap.
     Package("process", r"src/process/", ("os", "heap_base", "heap_purge", "heap_front")),
     Package(

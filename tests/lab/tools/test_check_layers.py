@@ -20,7 +20,8 @@ HEADERS = {
     "src/options/text.hpp": '#include "os/os.hpp"\n',
     "src/heap/space/span.hpp": "",
     "src/heap/front/start.hpp": '#include "heap/space/span.hpp"\n',
-    "src/gc/leaks.cpp": '#include "options/text.hpp"\n',
+    "src/gc/collect/sweep.hpp": "",
+    "src/gc/checks/leaks.cpp": '#include "options/text.hpp"\n',
     "bench/harness/emit.hpp": "",
     "experiments/pool/bulk.cpp": '#include "harness/emit.hpp"\n#include <heapwise/pool.hpp>\n',
 }
@@ -61,7 +62,16 @@ def test_allowed_dependencies_are_fine(tmp_path: Path) -> None:
             "pool.hpp:1: pool may not use os",
         ),
         ("bench/harness/emit.hpp", '#include "os/os.hpp"\n', "bench may not use os"),
-        ("src/gc/mark.cpp", '#include "heap/space/span.hpp"\n', "gc may not use heap_space"),
+        (
+            "src/gc/mark/mark.cpp",
+            '#include "heap/space/span.hpp"\n',
+            "gc_mark may not use heap_space",
+        ),
+        (
+            "src/gc/mark/mark.cpp",
+            '#include "gc/collect/sweep.hpp"\n',
+            "gc_mark may not use gc_collect",
+        ),
         ("src/options/a.hpp", '#include "heap/space/span.hpp"\n', "options may not use heap_space"),
         (
             "src/heap/space/span.hpp",
