@@ -1,8 +1,8 @@
 """What is told about a result, for renderers to a terminal, to HTML and to Markdown."""
 
 from heapwise.document.model import (
-    Entry,
     Heading,
+    Labelled,
     Notice,
     Passage,
     Plot,
@@ -14,8 +14,8 @@ from heapwise.document.model import (
 )
 
 __all__ = [
-    "Entry",
     "Heading",
+    "Labelled",
     "Notice",
     "Passage",
     "Plot",

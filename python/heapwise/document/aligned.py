@@ -14,8 +14,9 @@ CI = "(95 % CI)"
 UNBROKEN = ("time", "user", "system", "peak memory", "cgroup peak", "page faults")
 
 
-def align(lines: Sequence[Line]) -> str:
-    """Columns as wide as their widest cell, left-aligned, two spaces between."""
+def align(lines: Sequence[Line], *, of_figures: bool = False) -> str:
+    """Columns as wide as their widest cell, two spaces between. of_figures: those after the first
+    are right-aligned; else all are left-aligned."""
     columns = max(len(line) for line in lines)
     widths = [
         max(
@@ -25,7 +26,10 @@ def align(lines: Sequence[Line]) -> str:
         for column in range(columns)
     ]
     return "\n".join(
-        "  ".join(cell.ljust(widths[column]) for column, cell in enumerate(line)).rstrip()
+        "  ".join(
+            cell.rjust(width) if of_figures and column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=False))
+        ).rstrip()
         for line in lines
     )
 

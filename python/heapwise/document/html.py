@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 from heapwise.document.model import (
-    Entry,
     Heading,
+    Labelled,
     Notice,
     Passage,
     Plot,
@@ -26,11 +26,13 @@ def _element(block: Passage) -> Markup:
     match block:
         case Heading(text):
             return Markup("<h3>{}</h3>").format(text)
-        case Sentence(text):
+        case Sentence(text, ""):
             return Markup("<p>{}</p>").format(text)
+        case Sentence(text, link):
+            return Markup('<p>{0} <a href="{1}">{1}</a></p>').format(text, link)
         case Notice(text):
             return Markup('<p class="small">{}</p>').format(text)
-        case Entry(label, text):
+        case Labelled(label, text):
             return Markup("<p><b>{}</b> {}</p>").format(label, text)
         case Plot(svg, caption):
             return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
@@ -43,17 +45,33 @@ def _element(block: Passage) -> Markup:
 def _table(table: TextTable) -> Markup:
     head = Markup("").join(Markup('<th scope="col">{}</th>').format(c.text) for c in table.head)
     caption = Markup("<caption>{}</caption>\n").format(table.caption) if table.caption else ""
-    text = Markup("<table>\n{}<thead><tr>{}</tr></thead>\n<tbody>\n{}\n</tbody>\n</table>").format(
-        caption, head, Markup("\n").join(map(_row, table.rows))
-    )
+    name = Markup(' class="figures"') if table.of_figures else ""
+    rows = Markup("\n").join(map(_row, table.rows))
+    text = Markup(
+        "<table{}>\n{}<thead><tr>{}</tr></thead>\n<tbody>\n{}\n</tbody>\n</table>"
+    ).format(name, caption, head, rows)
     if not table.folded:
-        return text
+        return Markup('<div class="scroll">{}</div>').format(text) if table.of_figures else text
     return Markup(
         '<details><summary>{}</summary>\n<div class="scroll">{}</div>\n</details>'
     ).format(table.folded, text)
 
 
 def _row(cells: Sequence[TableCell]) -> Markup:
-    first, *others = (escape(cell.text) for cell in cells)
-    values = Markup("").join(Markup("<td>{}</td>").format(text) for text in others)
-    return Markup('<tr><th scope="row">{}</th>{}</tr>').format(first, values)
+    first, *others = cells
+    values = Markup("").join(
+        Markup("<td{}>{}</td>").format(_classes(cell), _content(cell)) for cell in others
+    )
+    return Markup('<tr><th scope="row"{}>{}</th>{}</tr>').format(
+        _classes(first), _content(first), values
+    )
+
+
+def _classes(cell: TableCell) -> Markup:
+    names = [*([cell.mark] if cell.mark else []), *(["wrapped"] if cell.is_code else [])]
+    return Markup(' class="{}"').format(" ".join(names)) if names else Markup("")
+
+
+def _content(cell: TableCell) -> Markup:
+    text = Markup("<code>{}</code>").format(cell.text) if cell.is_code else escape(cell.text)
+    return text + Markup("<small>{}</small>").format(cell.small) if cell.small else text

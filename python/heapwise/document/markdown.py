@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapwise.document.model import Entry, Heading, Passage, Plot, TextTable
+from heapwise.document.model import Heading, Labelled, Passage, Plot, Sentence, TableCell, TextTable
 
 
 def markdown(blocks: Sequence[Passage], level: int = 2) -> list[str]:
@@ -15,13 +15,23 @@ def markdown(blocks: Sequence[Passage], level: int = 2) -> list[str]:
             lines += [f"{'#' * level} {block.text}", ""]
         elif isinstance(block, TextTable):
             lines += [block.caption, ""] if block.caption else []
-            head = [cell.text for cell in block.head]
-            lines += [*table(head, [[cell.text for cell in line] for line in block.rows]), ""]
-        elif isinstance(block, Entry):
+            lines += [*table(_texts(block.head), [_texts(line) for line in block.rows]), ""]
+        elif isinstance(block, Sentence) and block.link:
+            lines += [f"{block.text} [Where it can be read]({block.link}).", ""]
+        elif isinstance(block, Labelled):
             lines += [f"{block.label}: {block.text}" if block.label else block.text, ""]
         elif not isinstance(block, Plot):
             lines += [block.text, ""]
     return lines
+
+
+def _texts(cells: Sequence[TableCell]) -> list[str]:
+    return [_text(cell) for cell in cells]
+
+
+def _text(cell: TableCell) -> str:
+    text = f"`{cell.text}`" if cell.is_code and cell.text else cell.text
+    return f"{text} ({cell.small})" if cell.small else text
 
 
 def table(head: list[str], rows: list[list[str]]) -> list[str]:

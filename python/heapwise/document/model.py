@@ -15,7 +15,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Sentence:
+    """link: where more can be read, for forms that have links; "" if nowhere."""
+
     text: str
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Notice:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Labelled:
     """A sentence with the word that says what it is about; "" if that of the entry above goes on.
 
     folds: on a terminal, a text that is too long goes on under its beginning.
@@ -39,15 +42,25 @@ class Entry:
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell of a table. short: the text where a line has little room, as on a terminal."""
+    """A cell of a table.
+
+    short: the text where a line has little room, as on a terminal. small: what belongs to the text
+    and weighs less, such as an interval. mark: better, worse or unsure, for forms that have
+    colours. is_code: the text is what a shell reads.
+    """
 
     text: str
     short: str
+    small: str = ""
+    mark: str = ""
+    is_code: bool = False
 
 
-def table_cell(text: str, short: str | None = None) -> TableCell:
+def table_cell(
+    text: str, short: str | None = None, small: str = "", mark: str = "", *, is_code: bool = False
+) -> TableCell:
     """Where short is not given, the text stands everywhere."""
-    return TableCell(text, text if short is None else short)
+    return TableCell(text, text if short is None else short, small, mark, is_code)
 
 
 @dataclass(frozen=True)
@@ -55,7 +68,8 @@ class TextTable:
     """The first column has the names of the rows.
 
     folded: the words under which a form that can fold shows the table when asked; "" if it is
-    always shown. fits: on a terminal, columns are folded where it is too narrow.
+    always shown. fits: on a terminal, columns are folded where it is too narrow. of_figures:
+    columns after the first are numbers.
     """
 
     head: Sequence[TableCell]
@@ -63,6 +77,7 @@ class TextTable:
     caption: str = ""
     folded: str = ""
     fits: bool = False
+    of_figures: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +88,7 @@ class Plot:
     caption: str
 
 
-Passage = Heading | Sentence | Notice | Entry | TextTable | Plot
+Passage = Heading | Sentence | Notice | Labelled | TextTable | Plot
 
 
 def plain_table(

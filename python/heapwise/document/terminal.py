@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapwise.document.aligned import align, fitted
-from heapwise.document.folded import labelled
-from heapwise.document.model import Entry, Heading, Notice, Passage, Plot, Sentence, TextTable
+from heapwise.document.folding import labelled
+from heapwise.document.model import Heading, Labelled, Notice, Passage, Plot, Sentence, TextTable
 
 LABEL = 9
 """The letters of the column of labels."""
@@ -20,7 +20,7 @@ def terminal(blocks: Sequence[Passage], width: int = 1000) -> str:
         if isinstance(block, Plot):
             continue
         follows = isinstance(block, Notice) or (
-            isinstance(block, Entry) and isinstance(above, Entry)
+            isinstance(block, Labelled) and isinstance(above, Labelled)
         )
         between = "" if above is None else "\n" if follows else "\n\n"
         text += between + _text(block, width)
@@ -28,13 +28,15 @@ def terminal(blocks: Sequence[Passage], width: int = 1000) -> str:
     return text
 
 
-def _text(block: Heading | Sentence | Notice | Entry | TextTable, width: int) -> str:
+def _text(block: Heading | Sentence | Notice | Labelled | TextTable, width: int) -> str:
     match block:
         case TextTable():
             lines = [[cell.short for cell in line] for line in (block.head, *block.rows)]
-            table = fitted(lines, width) if block.fits else align(lines)
+            table = (
+                fitted(lines, width) if block.fits else align(lines, of_figures=block.of_figures)
+            )
             return "\n".join([*([block.caption] if block.caption else []), table])
-        case Entry(label, text, folds):
+        case Labelled(label, text, folds):
             head = f"{label:{LABEL}}"
             return labelled(head, text) if folds else head + text
         case _:

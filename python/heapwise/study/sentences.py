@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapwise.analysis import detectable_line, expected_line
-from heapwise.document import Entry
+from heapwise.document import Labelled
 from heapwise.model import Finding, Result
 
 
-def answers(result: Result, findings: Sequence[Finding]) -> list[Entry]:
+def answers(result: Result, findings: Sequence[Finding]) -> list[Labelled]:
     """What experiments found and expected, and the least that they could have found."""
     alone = len(result.run.experiments) == 1
     found = [f.sentence if alone else f"{f.experiment}: {f.sentence}" for f in findings]
     expected = [] if result.run.plan.smoke else [expected_line(e) for e in result.expectations]
     entries = [*_listed("Verdict", found), *_listed("Expected", expected)]
     if line := detectable_line(result.detectable):
-        entries.append(Entry("Detects", f"a difference of: {line}"))
+        entries.append(Labelled("Detects", f"a difference of: {line}"))
     return entries
 
 
-def headlines(result: Result) -> list[Entry]:
+def headlines(result: Result) -> list[Labelled]:
     return _listed("", result.headlines)
 
 
-def advice(result: Result) -> Entry:
-    return Entry("Advice", result.advice)
+def advice(result: Result) -> Labelled:
+    return Labelled("Advice", result.advice)
 
 
-def _listed(label: str, lines: Sequence[str]) -> list[Entry]:
-    return [Entry("" if at else label, line, folds=False) for at, line in enumerate(lines)]
+def _listed(label: str, lines: Sequence[str]) -> list[Labelled]:
+    return [Labelled("" if at else label, line, folds=False) for at, line in enumerate(lines)]

@@ -18,7 +18,7 @@ from heapwise.cli.frame import console, progress, settings
 from heapwise.cli.frame.app import build_app, run, verb_names, verbs_needed
 from heapwise.cli.frame.ending import rounds_words
 from heapwise.cli.frame.progress import describe
-from heapwise.document import folded
+from heapwise.document import folding
 from heapwise.document.aligned import align
 from heapwise.errors import CATALOGUE, Exit, Problem
 from heapwise.model import Experiment, Subject
@@ -288,10 +288,10 @@ def test_long_words_go_on_under_their_beginning_on_a_terminal_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     text = " ".join(["word"] * 60)
-    assert folded.labelled("Advice   ", text) == f"Advice   {text}"
-    monkeypatch.setattr(folded, "is_live", lambda stream: True)
+    assert folding.labelled("Advice   ", text) == f"Advice   {text}"
+    monkeypatch.setattr(folding, "is_live", lambda stream: True)
     monkeypatch.setenv("COLUMNS", "60")
-    first, *others = folded.labelled("Advice   ", text).splitlines()
+    first, *others = folding.labelled("Advice   ", text).splitlines()
     assert len(others) > 3
     assert first.startswith("Advice   word")
     assert all(line.startswith(" " * 9 + "word") and len(line) < 60 for line in others)

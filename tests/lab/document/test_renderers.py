@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from heapwise.document import (
-    Entry,
     Heading,
+    Labelled,
     Notice,
     Plot,
     Sentence,
@@ -66,9 +66,9 @@ def test_nothing_is_nothing_in_each_form() -> None:
 
 def test_an_entry_follows_the_one_above_it_and_its_label_stands_once() -> None:
     entries = [
-        Entry("Advice", "Use it."),
-        Entry("", "Or not."),
-        Entry("Trust", "good", folds=False),
+        Labelled("Advice", "Use it."),
+        Labelled("", "Or not."),
+        Labelled("Trust", "good", folds=False),
     ]
     assert terminal([Sentence("Yes."), *entries]).splitlines() == [
         "Yes.",
@@ -85,3 +85,30 @@ def test_a_table_that_fits_is_folded_where_the_terminal_is_narrow() -> None:
     table = plain_table([["name", "figure"], ["a name of many words", "1"]], fits=True)
     assert len(terminal([table]).splitlines()) == 2
     assert max(map(len, terminal([table], 20).splitlines())) <= 20
+
+
+def test_a_cell_keeps_its_colour_its_interval_and_its_code() -> None:
+    table = TextTable(
+        [table_cell("verdict"), table_cell("here"), table_cell("command")],
+        [
+            [
+                table_cell("refuted", mark="worse"),
+                table_cell("6.3", "6.30", "6.2 to 6.4"),
+                table_cell("a <b>", is_code=True),
+            ]
+        ],
+        of_figures=True,
+    )
+    page = html([table])
+    assert '<th scope="row" class="worse">refuted</th>' in page
+    assert "<td>6.3<small>6.2 to 6.4</small></td>" in page
+    assert '<td class="wrapped"><code>a &lt;b&gt;</code></td>' in page
+    assert markdown([table])[2] == "| refuted | 6.3 (6.2 to 6.4) | `a <b>` |"
+    assert terminal([table]).splitlines() == ["verdict  here  command", "refuted  6.30    a <b>"]
+
+
+def test_a_sentence_with_a_link_has_it_where_forms_have_links() -> None:
+    sentence = Sentence("Of 1999.", "https://a.example/?a&b")
+    assert terminal([sentence]) == "Of 1999."
+    assert '<a href="https://a.example/?a&amp;b">https://a.example/?a&amp;b</a>' in html([sentence])
+    assert markdown([sentence])[0] == "Of 1999. [Where it can be read](https://a.example/?a&b)."

@@ -91,7 +91,7 @@ def test_a_report_of_trees_says_both_commands_and_what_was_changed(
         == 0
     )
     said = capsys.readouterr().out
-    assert "Measured with depth=19 instead of the report's." in said
+    assert "Measured with depth 19 instead of the report's." in said
     assert (
         "  OCaml\n    report  ./btree-ml 21\n    here    tree 19\n"
         "            1.2.3; built with: cc -O2 ocaml.c\n"

@@ -19,6 +19,7 @@ what is concluded from a run."""
 ONE_NOUN = {
     "tell": "how the result of a study of each kind is told",
     "ask": "how a study of each kind is asked for",
+    "run": "how the steps of a study are run, and the verb that runs experiments",
     "bencher": "Bencher's format: of runs, of a gate",
     "by_machine": "a figure on each machine of a fleet: computed, stored",
     "demand": "what a program asks of malloc: computed, shown",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from heapwise.document.aligned import WIDTH
-from heapwise.document.folded import is_live as is_live
-from heapwise.document.folded import labelled as labelled
+from heapwise.document.folding import is_live as is_live
+from heapwise.document.folding import labelled as labelled
 from heapwise.errors import CATALOGUE, Exit, Problem
 from heapwise.wording.visible import ODD, visible
 

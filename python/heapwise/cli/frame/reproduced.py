@@ -9,33 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.ending import exit_code, trust_line
+from heapwise.document.terminal import terminal
 from heapwise.errors import Problem
 from heapwise.model import PublishedReport, Setting
 from heapwise.wording.lists import counted
-from heapwise.wording.numbers import ends, significant
 
 if TYPE_CHECKING:
     from heapwise.analysis.provenance import Provenance
     from heapwise.evidence import Evidence
-    from heapwise.study.reproduce.reproduced import (
-        JudgedConclusion,
-        Ours,
-        Reproduced,
-        ReproducedTable,
-    )
+    from heapwise.study.reproduce.reproduced import JudgedConclusion, Reproduced
 
 FOLDER = "reproduction"
 VERDICTS = "verdicts.json"
-ABSENT = "-"
 
 STRICT_WORDS = (
     "Conclusions: each statement with our figure and the interval that decides, for a "
     "ratio that of 99 %"
 )
 SMOKE_WORDS = "Conclusions: a smoke run is too short to tell"
-
-FEW = 2
-"""Columns of a table whose figures are printed with their intervals."""
 
 
 def report_facts(report: PublishedReport) -> dict[str, Any]:
@@ -92,25 +83,26 @@ def show_reproduced(
     from heapwise.analysis import analyse
     from heapwise.study.reproduce.documents import to_json
     from heapwise.study.reproduce.reproduced import reproduce
+    from heapwise.study.reproduce.tell import changes_words, counts_words, figure_passages
 
     result = analyse(evidence)
     found = reproduce(evidence, report, result.trust, changes)
     console.say()
     for each in found.tables:
-        console.result(table_text(each))
+        console.result(terminal(figure_passages(each, with_title=True)))
         console.result("")
     smoke = result.run.plan.smoke
     if found.programs:
         console.result(f"{programs_text(found.programs)}\n")
     if found.changes and not smoke:
-        words = ", ".join(f"{name}={value}" for name, value in found.changes.items())
-        console.result(f"Measured with {words} instead of the report's.\n")
+        console.result(f"{changes_words(found)}\n")
     if found.conclusions:
         console.result(SMOKE_WORDS if smoke else STRICT_WORDS)
     for judged in found.conclusions:
         console.result(conclusion_text(judged, brief=smoke))
-    counts = ", ".join(f"{number} {word}" for word, number in found.counts.items())
-    console.result(f"\nCount    {counted(len(found.conclusions), 'conclusion')}: {counts}")
+    console.result(
+        f"\nCount    {counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}"
+    )
     console.result(f"Trust    {trust_line(result)}")
     folder = Path(output) if output else evidence.stored.path / FOLDER / report.name
     files = _write(evidence, found, folder, pdf, console)
@@ -118,35 +110,6 @@ def show_reproduced(
     if console.as_json:
         console.json(to_json(found, result.run.id, str(folder), files))
     return exit_code(result, evidence.stored.processes, strict=strict)
-
-
-def table_text(found: ReproducedTable) -> str:
-    """Two columns for each of the report's: its figure, and ours. One, if it has none of its
-    own."""
-    table = found.table
-    units = {figure.unit for figure in table.figures}
-    is_ours_alone = all(figure.value is None for figure in table.figures)
-    sides = ("here",) if is_ours_alone else ("published", "here")
-    with_ends = is_ours_alone or len(table.columns) <= FEW
-    head = [table.rows_are, *_heads(table.columns, sides)]
-    lines = [
-        [
-            _titled(row.title, row.figures[0].unit if len(units) > 1 else ""),
-            *(
-                word
-                for figure, ours in zip(row.figures, own, strict=True)
-                for word in (figure.text, _number(ours, with_ends=with_ends))[-len(sides) :]
-            ),
-        ]
-        for row, own in zip(table.rows, found.ours, strict=True)
-    ]
-    widths = [max(len(line[at]) for line in [head, *lines]) for at in range(len(head))]
-    shown = [_line(line, widths) for line in [head, *lines]]
-    unit = f", {units.pop()}" if len(units) == 1 else ""
-    notes = dict.fromkeys(
-        ours.note for own in found.ours for ours in own if ours.value is None and ours.note
-    )
-    return "\n".join([f"{table.title}{unit}", *shown, *(f"  {ABSENT} {note}" for note in notes)])
 
 
 def programs_text(rows: Sequence[Provenance]) -> str:
@@ -162,31 +125,6 @@ def programs_text(rows: Sequence[Provenance]) -> str:
         build = "; built with: ".join(word for word in (row.version, row.build) if word)
         lines += [f"            {build}"] if build else []
     return "\n".join(lines)
-
-
-def _heads(columns: tuple[str, ...], sides: tuple[str, ...]) -> list[str]:
-    """The name of a column stands over its published figures; over ours if they are alone."""
-    if len(sides) == 1:
-        return list(columns)
-    names = columns if len(columns) > 1 else (sides[0],)
-    return [word for name in names for word in (name, sides[1])]
-
-
-def _titled(title: str, unit: str) -> str:
-    return f"{title}, {unit}" if unit else title
-
-
-def _line(words: list[str], widths: list[int]) -> str:
-    first, rest = words[0].ljust(widths[0]), zip(words[1:], widths[1:], strict=True)
-    return "  " + "  ".join([first, *(word.rjust(width) for word, width in rest)]).rstrip()
-
-
-def _number(ours: Ours, *, with_ends: bool) -> str:
-    if ours.value is None:
-        return ABSENT
-    if not with_ends or ours.low is None or ours.high is None:
-        return significant(ours.value)
-    return f"{significant(ours.value)} ({ends(ours.low, ours.high)})"
 
 
 def conclusion_text(judged: JudgedConclusion, *, brief: bool = False) -> str:

@@ -120,16 +120,16 @@ def damaged_words(lines: int) -> str:
 
 
 def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
-    from heapwise.document import Entry, Sentence
+    from heapwise.document import Labelled, Sentence
     from heapwise.document.terminal import terminal
     from heapwise.study.program.compare_table import terminal_width
     from heapwise.study.told import tell
 
     passages = [
         replace(passage, text=complete(passage.text, evidence.stored.path))
-        if isinstance(passage, (Entry, Sentence))
+        if isinstance(passage, (Labelled, Sentence))
         else passage
-        for passage in (*tell(result, evidence), Entry("Trust", trust_line(result)))
+        for passage in (*tell(result, evidence), Labelled("Trust", trust_line(result)))
     ]
     console.say()
     console.result(terminal(passages, terminal_width()))

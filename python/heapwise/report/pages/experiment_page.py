@@ -9,12 +9,12 @@ from heapwise.analysis.provenance import Provenance, provenance
 from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.recorded_facts import builds
 from heapwise.analysis.recorded_facts import rounds as rounds_of
-from heapwise.document.markdown import table
+from heapwise.document.markdown import markdown, table
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.cells import ColumnCell, cells
-from heapwise.report.pages.programs import programs_table
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
+from heapwise.study.trees.row_commands import commands_table
 from heapwise.wording.lists import counted
 from heapwise.wording.names import cell_words, quantity_name, setting_value, spaced
 from heapwise.wording.numbers import scale_for
@@ -56,7 +56,7 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
     if len(told.first) < len(told.sentences):
         lines += ["## All comparisons", "", *(f"- {s}" for s in told.sentences), ""]
     if rows := _programs(view, experiment):
-        lines += ["## Commands, versions and builds", "", *programs_table(rows), ""]
+        lines += ["## Commands, versions and builds", "", *markdown([commands_table(rows)])]
     lines += ["## What it does not show", "", experiment.not_shown, ""]
     lines += ["## How it was measured", "", *_how(view, experiment, told.detects)]
     return "\n".join(lines) + "\n"

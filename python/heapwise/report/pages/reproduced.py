@@ -6,47 +6,48 @@ from __future__ import annotations
 import shlex
 
 from heapwise.analysis.recorded_facts import rounds
-from heapwise.document.markdown import table
-from heapwise.model import PublishedFigure, PublishedRow, SourceMachine
+from heapwise.document import Sentence
+from heapwise.document.markdown import markdown, table
 from heapwise.report.pages.machine import machine_table, title_of
-from heapwise.report.pages.programs import programs_table
 from heapwise.report.view import View
-from heapwise.study.reproduce.reproduced import Ours, Reproduced, ReproducedTable, statement_text
+from heapwise.study.reproduce.reproduced import Reproduced
+from heapwise.study.reproduce.tell import (
+    changes_words,
+    conclusion_table,
+    counts_words,
+    figure_passages,
+    source_tables,
+)
+from heapwise.study.trees.row_commands import commands_table
 from heapwise.wording.lists import counted
-from heapwise.wording.names import plain_value, quantity_name, setting_value, spaced
-from heapwise.wording.numbers import ends, percent, significant
+from heapwise.wording.names import plain_value, quantity_name
+from heapwise.wording.numbers import percent
 
 NOISY = 0.05
 """A difference that would be found only if it is larger than this makes an experiment noisy: no
 "no difference" can be shown with it."""
-
-NOTHING_HERE = "–"
 
 
 def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = True) -> str:
     """Pictures lie in a folder of the report's name beside the page, and so do the pages of its
     experiments."""
     report, name = found.report, found.report.name
-    counts = ", ".join(f"{number} {word}" for word, number in found.counts.items())
-    link = f" [Where it can be read]({report.link})." if report.link else ""
     lines = [
         f"# {report.title}",
         "",
         f"On {title_of(view.run.machine)}.",
         "",
-        f"{report.origin.rstrip('.')}.{link}",
-        "",
+        *markdown([Sentence(f"{report.origin.rstrip('.')}.", report.link)]),
         report.about,
         "",
-        f"**{counted(len(found.conclusions), 'conclusion')}: {counts}.**",
+        f"**{counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}.**",
         "",
         *_trust(view),
-        *_changed(found),
+        *(["", words] if (words := changes_words(found)) else []),
         "",
         "## Conclusions",
         "",
-        *_conclusions(found),
-        "",
+        *markdown([conclusion_table(found)]),
     ]
     for each in found.tables:
         cited = (
@@ -59,8 +60,7 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
             "",
             f"{cited}In brackets: the 95 % interval of ours.",
             "",
-            *_table(each),
-            "",
+            *markdown(figure_passages(each)),
         ]
         lines += [
             line
@@ -69,7 +69,11 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
             for line in (f"![{picture.title}]({name}/{picture.name}.svg)", "")
         ]
     if found.programs:
-        lines += ["## Commands, versions and builds", "", *programs_table(found.programs), ""]
+        lines += [
+            "## Commands, versions and builds",
+            "",
+            *markdown([commands_table(found.programs)]),
+        ]
     lines += [
         "## Noise",
         "",
@@ -79,7 +83,7 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
         "",
         *machine_table(view),
         "",
-        *(line for machine in report.machines.values() for line in (*_source(machine), "")),
+        *markdown(source_tables(report)),
         "## How it was measured",
         "",
         *_how(view, found),
@@ -98,83 +102,6 @@ def _trust(view: View) -> list[str]:
     ]
 
 
-def _changed(found: Reproduced) -> list[str]:
-    """A smoke run has sizes of its own, and says that its figures mean nothing."""
-    words = ", ".join(
-        f"{spaced(name)} {setting_value(value)}" for name, value in found.changes.items()
-    )
-    return ["", f"Measured with {words} instead of the report's."] if words else []
-
-
-def _conclusions(found: Reproduced) -> list[str]:
-    rows = []
-    for judged in found.conclusions:
-        shown = "; ".join(statement_text(part) for part in judged.parts) or judged.reason
-        if judged.parts and judged.reason and judged.reason not in shown:
-            shown = f"{shown}; {judged.reason}"
-        rows.append([judged.verdict, judged.conclusion.topic, judged.conclusion.says, shown])
-    return table(["verdict", "topic", "the report concludes", "here"], rows)
-
-
-def _table(each: ReproducedTable) -> list[str]:
-    """For each column of the report its figure and ours; the report's alone or ours alone, where
-    the other side has none at all. Where rows of a column have units of their own, the figures
-    have them, too."""
-    shown = each.table
-    has_notes = any(row.note for row in shown.rows)
-    has_published = [
-        any(row.figures[at].value is not None for row in shown.rows)
-        for at in range(len(shown.columns))
-    ]
-    head = [shown.rows_are]
-    for name, published in zip(shown.columns, has_published, strict=True):
-        unit = _unit(each, shown.columns.index(name))
-        title = ", ".join(word for word in dict.fromkeys((name, unit)) if word)
-        head += [f"{title}: published" if title else "published", "here"] if published else [title]
-    with_units = [not _unit(each, at) for at in range(len(shown.columns))]
-    rows = [
-        [
-            row.title,
-            *_cells(row, ours, has_published, with_units),
-            *([row.note] if has_notes else []),
-        ]
-        for row, ours in zip(shown.rows, each.ours, strict=True)
-    ]
-    notes = dict.fromkeys(
-        own.note for ours in each.ours for own in ours if own.value is None and own.note
-    )
-    return [
-        *table([*head, "note of the report"] if has_notes else head, rows),
-        *(["", *(f"- Not here: {note}" for note in notes)] if notes else []),
-    ]
-
-
-def _unit(each: ReproducedTable, at: int) -> str:
-    units = {row.figures[at].unit for row in each.table.rows}
-    return units.pop() if len(units) == 1 else ""
-
-
-def _cells(
-    row: PublishedRow, ours: list[Ours], has_published: list[bool], with_units: list[bool]
-) -> list[str]:
-    found = []
-    for figure, own, published, with_unit in zip(
-        row.figures, ours, has_published, with_units, strict=True
-    ):
-        texts = [figure.text, _number(own, figure)] if published else [_number(own, figure)]
-        unit = f" {figure.unit}" if with_unit and figure.unit else ""
-        found += [f"{text}{unit}" if text not in ("", NOTHING_HERE) else text for text in texts]
-    return found
-
-
-def _number(own: Ours, figure: PublishedFigure) -> str:
-    if own.value is None:
-        return NOTHING_HERE if own.note or figure.ours else ""
-    if own.low is None or own.high is None:
-        return significant(own.value)
-    return f"{significant(own.value)} ({ends(own.low, own.high)})"
-
-
 def _noise(view: View, folder: str) -> list[str]:
     """What each experiment could have shown."""
     least = {each.experiment: each for each in view.result.detectable}
@@ -190,22 +117,6 @@ def _noise(view: View, folder: str) -> list[str]:
         rows.append([name, str(rounds(view.evidence, experiment.id)), words, verdict])
     return table(
         ["experiment", "rounds", "a difference that would be found 4 times in 5", ""], rows
-    )
-
-
-def _source(machine: SourceMachine) -> list[str]:
-    facts = [
-        ("Processor", machine.processor),
-        ("Caches", machine.caches),
-        ("Memory", machine.memory),
-        ("System", machine.system),
-        ("Compiler", machine.compiler),
-        ("Flags", machine.flags),
-        ("Versions", machine.versions),
-    ]
-    return table(
-        ["", f"of the report: {machine.title}"],
-        [[name, " ".join(value.split())] for name, value in facts if value],
     )
 
 

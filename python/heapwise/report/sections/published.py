@@ -2,71 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from markupsafe import Markup
+from dataclasses import replace
 
 from heapwise.catalog import choose_published
+from heapwise.document import Heading, Notice, Passage, Plot, Sentence
 from heapwise.errors import Problem
 from heapwise.report.view import View
 from heapwise.study.reproduce.charts import charts, svg
-from heapwise.study.reproduce.reproduced import Ours, reproduce, statement_text
-from heapwise.wording.names import setting_value, spaced
-from heapwise.wording.numbers import ends, significant
+from heapwise.study.reproduce.reproduced import Reproduced, reproduce
+from heapwise.study.reproduce.tell import (
+    changes_words,
+    conclusion_table,
+    counts_words,
+    figure_passages,
+    source_tables,
+)
+from heapwise.study.trees.row_commands import commands_table
 
 TITLE, ORDER = "Published report", 12
 
+JUDGED = (
+    "A ratio is judged by its 99 % interval and the noise floor, a value by its 95 % interval. In "
+    "the tables, small figures are 95 % intervals."
+)
 
-def build(view: View) -> dict[str, Any] | None:
-    """None for other runs, and if the report is no longer there."""
+
+def tell(view: View) -> list[Passage]:
+    """Empty for other runs, and if the report is no longer there."""
     chosen = view.run.plan.options.reproduction
     if chosen is None:
-        return None
+        return []
     try:
         report = choose_published(chosen.report)
     except Problem:
-        return None
+        return []
     found = reproduce(view.evidence, report, view.result.trust)
-    pictures = {picture.name: picture.table for picture in report.pictures}
-    drawn: dict[str, list[Markup]] = {}
+    changes = "" if view.run.plan.smoke else changes_words(found)
+    passages: list[Passage] = [
+        Sentence(f"{report.title}. {report.origin}", report.link),
+        Sentence(report.about),
+        Sentence(f"Conclusions: {counts_words(found)}."),
+        *([Sentence(changes)] if changes else []),
+        conclusion_table(found),
+        Notice(JUDGED),
+        *_tables(found),
+    ]
+    if found.programs:
+        passages += [Heading("Commands, versions and builds"), commands_table(found.programs)]
+    folded = "The machines of the report"
+    return [*passages, *(replace(table, folded=folded) for table in source_tables(report))]
+
+
+def _tables(found: Reproduced) -> list[Passage]:
+    report = found.report
+    pictures = {picture.name: picture for picture in report.pictures}
+    drawn: dict[str, list[Passage]] = {}
     for chart in charts(found):
-        drawn.setdefault(pictures[chart.name], []).append(Markup(svg(chart)))
-    return {
-        "report": report,
-        "machines": list(report.machines.values()),
-        "programs": found.programs,
-        "changes": []
-        if view.run.plan.smoke
-        else [f"{spaced(name)} {setting_value(value)}" for name, value in found.changes.items()],
-        "counts": [(word, number) for word, number in found.counts.items()],
-        "conclusions": [
-            (judged, [statement_text(part) for part in judged.parts])
-            for judged in found.conclusions
-        ],
-        "tables": [
-            {
-                "table": each.table,
-                "machine": report.machines[each.table.machine].title,
-                "rows": [
-                    (
-                        row,
-                        [
-                            (figure, *_shown(own))
-                            for figure, own in zip(row.figures, ours, strict=True)
-                        ],
-                    )
-                    for row, ours in zip(each.table.rows, each.ours, strict=True)
-                ],
-                "drawn": drawn.get(each.table.name, []),
-            }
-            for each in found.tables
-        ],
-    }
-
-
-def _shown(ours: Ours) -> tuple[str, str, str]:
-    """Figure, interval, and why there is none."""
-    if ours.value is None:
-        return "", "", ours.note
-    interval = "" if ours.low is None or ours.high is None else ends(ours.low, ours.high)
-    return significant(ours.value), interval, ""
+        picture = pictures[chart.name]
+        drawn.setdefault(picture.table, []).append(Plot(svg(chart), picture.title))
+    passages: list[Passage] = []
+    for each in found.tables:
+        passages += [
+            Heading(each.table.title),
+            Notice(f"Published figures measured on: {report.machines[each.table.machine].title}."),
+            *drawn.get(each.table.name, []),
+            *figure_passages(each),
+        ]
+    return passages

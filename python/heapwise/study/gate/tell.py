@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.document import Entry, Passage
+from heapwise.document import Labelled, Passage
 from heapwise.evidence import Evidence
 from heapwise.model import GateResult, Result
 
@@ -11,9 +11,9 @@ def tell(result: Result, _: Evidence) -> list[Passage]:
     return [] if result.gate is None else [*gate_entries(result.gate)]
 
 
-def gate_entries(gate: GateResult) -> list[Entry]:
+def gate_entries(gate: GateResult) -> list[Labelled]:
     if gate.identical:
         sentences = [f"Nothing was measured: {gate.note}."]
     else:
         sentences = [row.sentence for row in gate.rows]
-    return [Entry("Gate", gate.verdict), *(Entry("", sentence) for sentence in sentences)]
+    return [Labelled("Gate", gate.verdict), *(Labelled("", sentence) for sentence in sentences)]

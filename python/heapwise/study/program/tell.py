@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.document import Entry, Passage
+from heapwise.document import Labelled, Passage
 from heapwise.evidence import Evidence
 from heapwise.model import SIDE_BY_SIDE, Result
 from heapwise.study.program.compare_table import compare_tables
@@ -21,9 +21,9 @@ def tell(result: Result, evidence: Evidence) -> list[Passage]:
     ]
 
 
-def _noise(floor: float, evidence: Evidence) -> Entry:
+def _noise(floor: float, evidence: Evidence) -> Labelled:
     beside = [f for cell, f in evidence.floors.items() if cell.quantity == SIDE_BY_SIDE]
     words = f"±{percent(floor)} (A/A)"
     if beside:
         words += f" in time, ±{percent(max(beside))} in CPU time side by side"
-    return Entry("Noise", f"{words}: smaller differences cannot be told", folds=False)
+    return Labelled("Noise", f"{words}: smaller differences cannot be told", folds=False)

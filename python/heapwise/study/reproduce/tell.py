@@ -1,0 +1,134 @@
+"""What is told about a reproduced report: its figures beside ours, its conclusions judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from heapwise.document import Notice, Passage, TableCell, TextTable, table_cell
+from heapwise.model import PublishedFigure, PublishedReport, PublishedRow
+from heapwise.study.reproduce.reproduced import Ours, Reproduced, ReproducedTable, statement_text
+from heapwise.wording.names import setting_value, spaced
+from heapwise.wording.numbers import ends, significant
+
+NOTHING_HERE = "–"
+ABSENT = "-"
+"""The same on a terminal."""
+
+FEW = 2
+"""Columns of a table whose figures have their intervals on a terminal, too."""
+
+MARKS = {"confirmed": "better", "refuted": "worse"}
+
+FACTS = ("processor", "caches", "memory", "system", "compiler", "flags", "versions")
+
+
+def counts_words(found: Reproduced) -> str:
+    """``3 confirmed, 1 refuted``."""
+    return ", ".join(f"{number} {word}" for word, number in found.counts.items())
+
+
+def changes_words(found: Reproduced) -> str:
+    """ "" if the run has the settings of the report."""
+    words = [f"{spaced(name)} {setting_value(value)}" for name, value in found.changes.items()]
+    return f"Measured with {', '.join(words)} instead of the report's." if words else ""
+
+
+def conclusion_table(found: Reproduced) -> TextTable:
+    rows = []
+    for judged in found.conclusions:
+        shown = "; ".join(statement_text(part) for part in judged.parts) or judged.reason
+        if judged.parts and judged.reason and judged.reason not in shown:
+            shown = f"{shown}; {judged.reason}"
+        verdict = table_cell(judged.verdict, mark=MARKS.get(judged.verdict, "unsure"))
+        conclusion = judged.conclusion
+        rows.append([verdict, *map(table_cell, (conclusion.topic, conclusion.says, shown))])
+    heads = ("verdict", "topic", "the report concludes", "here")
+    return TextTable([table_cell(head) for head in heads], rows)
+
+
+def figure_passages(each: ReproducedTable, *, with_title: bool = False) -> list[Passage]:
+    """The table, and why figures of ours are not here. with_title: above the table."""
+    units = {figure.unit for figure in each.table.figures}
+    unit = f", {units.pop()}" if len(units) == 1 else ""
+    caption = f"{each.table.title}{unit}" if with_title else ""
+    notes = dict.fromkeys(
+        own.note for ours in each.ours for own in ours if own.value is None and own.note
+    )
+    return [
+        TextTable(_heads(each), list(_rows(each)), caption, of_figures=True),
+        *(Notice(f"Not here: {note}") for note in notes),
+    ]
+
+
+def source_tables(report: PublishedReport) -> list[TextTable]:
+    """The machines of the report."""
+    return [
+        TextTable(
+            [table_cell(""), table_cell(f"of the report: {machine.title}")],
+            [
+                [table_cell(name.capitalize()), table_cell(" ".join(value.split()))]
+                for name in FACTS
+                if (value := getattr(machine, name))
+            ],
+        )
+        for machine in report.machines.values()
+    ]
+
+
+def _heads(each: ReproducedTable) -> list[TableCell]:
+    """For each column of the report its figure and ours; ours alone, where it has none at all."""
+    shown = each.table
+    several = len(shown.columns) > 1
+    heads = [table_cell(shown.rows_are, f"  {shown.rows_are}")]
+    for at, name in enumerate(shown.columns):
+        title = ", ".join(word for word in dict.fromkeys((name, _unit(each, at))) if word)
+        if not _is_published(each, at):
+            heads.append(table_cell(title, name))
+            continue
+        published = f"{title}: published" if title else "published"
+        heads += [table_cell(published, name if several else "published"), table_cell("here")]
+    return [*heads, *([table_cell("note of the report", "")] if _has_notes(each) else [])]
+
+
+def _rows(each: ReproducedTable) -> Iterator[Sequence[TableCell]]:
+    units = {figure.unit for figure in each.table.figures}
+    for row, ours in zip(each.table.rows, each.ours, strict=True):
+        unit = f", {row.figures[0].unit}" if len(units) > 1 and row.figures[0].unit else ""
+        note = [table_cell(row.note, "")] if _has_notes(each) else []
+        yield [table_cell(row.title, f"  {row.title}{unit}"), *_figures(each, row, ours), *note]
+
+
+def _figures(each: ReproducedTable, row: PublishedRow, ours: Sequence[Ours]) -> Iterator[TableCell]:
+    """Where rows of a column have units of their own, the figures have them, too."""
+    with_ends = len(each.table.columns) <= FEW or all(
+        figure.value is None for figure in each.table.figures
+    )
+    for at, (figure, own) in enumerate(zip(row.figures, ours, strict=True)):
+        unit = f" {figure.unit}" if figure.unit and not _unit(each, at) else ""
+        if _is_published(each, at):
+            text = f"{figure.text}{unit}" if figure.text else ""
+            yield table_cell(text, figure.text)
+        yield _own(own, figure, unit, with_ends=with_ends)
+
+
+def _own(own: Ours, figure: PublishedFigure, unit: str, *, with_ends: bool) -> TableCell:
+    if own.value is None:
+        return table_cell(NOTHING_HERE if own.note or figure.ours else "", ABSENT)
+    text = significant(own.value)
+    interval = "" if own.low is None or own.high is None else ends(own.low, own.high)
+    short = f"{text} ({interval})" if interval and with_ends else text
+    return table_cell(f"{text}{unit}", short, interval)
+
+
+def _unit(each: ReproducedTable, at: int) -> str:
+    """The unit of all figures of a column; "" if they have several."""
+    units = {row.figures[at].unit for row in each.table.rows}
+    return units.pop() if len(units) == 1 else ""
+
+
+def _is_published(each: ReproducedTable, at: int) -> bool:
+    return any(row.figures[at].value is not None for row in each.table.rows)
+
+
+def _has_notes(each: ReproducedTable) -> bool:
+    return any(row.note for row in each.table.rows)
