@@ -153,14 +153,14 @@ def _decide(
     from heapwise.evidence.judged_limits import COUNTED
     from heapwise.runner import common_place
     from heapwise.study.gate.ask import placed, prepare_gate
-    from heapwise.study.gate.tell import gate_entries
+    from heapwise.study.gate.tell import gate_sentences
 
     prepared = prepare_gate(request, os.environ)
     announce_gate(prepared, console)
     old, new = (Path(one.build.program) for one in prepared.examined)
     if not measure_identical and (note := same_build(old, new)):
         found = identical_result(BASE, NEW, dict(request.limits), note, new.name)
-        console.result(terminal(gate_entries(found)))
+        console.result(terminal(gate_sentences(found)))
         export_gate(found, options.export)
         if console.as_json:
             console.json({"gate": found})

@@ -51,7 +51,7 @@ def _table(table: TextTable) -> Markup:
         "<table{}>\n{}<thead><tr>{}</tr></thead>\n<tbody>\n{}\n</tbody>\n</table>"
     ).format(name, caption, head, rows)
     if not table.folded:
-        return Markup('<div class="scroll">{}</div>').format(text) if table.of_figures else text
+        return Markup('<div class="scroll">{}</div>').format(text)
     return Markup(
         '<details><summary>{}</summary>\n<div class="scroll">{}</div>\n</details>'
     ).format(table.folded, text)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from heapwise.document.model import Heading, Labelled, Passage, Plot, Sentence, TableCell, TextTable
 
 
-def markdown(blocks: Sequence[Passage], level: int = 2) -> list[str]:
-    """Lines, with an empty one after each block. level: of the headings."""
+def within_a_cell(words: str) -> str:
+    return words.replace("|", "\\|").replace("\n", " ")
+
+
+def markdown(
+    blocks: Sequence[Passage], level: int = 2, plain: Callable[[str], str] = within_a_cell
+) -> list[str]:
+    """Lines, with an empty one after each block. level: of the headings. plain: makes a text one
+    that stays within a cell; stricter for names that others made."""
     lines: list[str] = []
     for block in blocks:
         if isinstance(block, Heading):
             lines += [f"{'#' * level} {block.text}", ""]
         elif isinstance(block, TextTable):
             lines += [block.caption, ""] if block.caption else []
-            lines += [*table(_texts(block.head), [_texts(line) for line in block.rows]), ""]
+            lines += [*table(_texts(block.head), [_texts(line) for line in block.rows], plain), ""]
         elif isinstance(block, Sentence) and block.link:
             lines += [f"{block.text} [Where it can be read]({block.link}).", ""]
         elif isinstance(block, Labelled):
@@ -34,10 +41,8 @@ def _text(cell: TableCell) -> str:
     return f"{text} ({cell.small})" if cell.small else text
 
 
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    """A table; a bar within a cell is escaped."""
+def table(
+    head: list[str], rows: list[list[str]], plain: Callable[[str], str] = within_a_cell
+) -> list[str]:
     lines = [head, ["---"] * len(head), *rows]
-    return [
-        "| " + " | ".join(word.replace("|", "\\|").replace("\n", " ") for word in line) + " |"
-        for line in lines
-    ]
+    return [f"| {' | '.join(map(plain, line))} |" for line in lines]

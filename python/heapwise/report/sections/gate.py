@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from heapwise.document import Passage, Sentence
 from heapwise.report.view import View
+from heapwise.study.gate.tell import limit_table
 
 TITLE, ORDER = "Limits", 11
 
-COLOURS = {"fine": "better", "regressed": "worse", "cannot tell": "unsure"}
 
-
-def build(view: View) -> dict[str, Any] | None:
-    if view.result.gate is None:
-        return None
-    return {"gate": view.result.gate, "colours": COLOURS}
+def tell(view: View) -> list[Passage]:
+    gate = view.result.gate
+    if gate is None:
+        return []
+    return [
+        Sentence(f"The gate of {gate.new} against {gate.base}: {gate.verdict}."),
+        limit_table(gate),
+        *(Sentence(row.sentence) for row in gate.rows),
+    ]

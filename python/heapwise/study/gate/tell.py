@@ -1,19 +1,51 @@
-"""What is told about a gate: the verdict, and a sentence for each limit."""
+"""What is told about a gate: the verdict, a sentence for each limit, and a table of them."""
 
 from __future__ import annotations
 
-from heapwise.document import Labelled, Passage
+from heapwise.document import Labelled, Passage, TableCell, TextTable, table_cell
 from heapwise.evidence import Evidence
-from heapwise.model import GateResult, Result
+from heapwise.model import GateResult, GateRow, Result
+from heapwise.wording.numbers import percent, scale_for, signed_count
+from heapwise.wording.ratios import signed_ends
+
+MARKS = {"fine": "better", "regressed": "worse", "cannot tell": "unsure"}
+
+HEADS = ("metric", "limit", "base", "new", "change (95 % CI)", "A/A noise", "verdict")
+
+NONE = "–"
 
 
 def tell(result: Result, _: Evidence) -> list[Passage]:
-    return [] if result.gate is None else [*gate_entries(result.gate)]
+    return [] if result.gate is None else [*gate_sentences(result.gate)]
 
 
-def gate_entries(gate: GateResult) -> list[Labelled]:
+def gate_sentences(gate: GateResult) -> list[Labelled]:
     if gate.identical:
         sentences = [f"Nothing was measured: {gate.note}."]
     else:
         sentences = [row.sentence for row in gate.rows]
     return [Labelled("Gate", gate.verdict), *(Labelled("", sentence) for sentence in sentences)]
+
+
+def limit_table(gate: GateResult) -> TextTable:
+    return TextTable([table_cell(head) for head in HEADS], [_line(row) for row in gate.rows])
+
+
+def _line(row: GateRow) -> list[TableCell]:
+    scale = scale_for([row.base, row.new], row.unit)
+    whole = row.exact or row.unit == "count"
+    values = [
+        NONE if value is None else f"{value:,.0f}" if whole else scale.text(value)
+        for value in (row.base, row.new)
+    ]
+    noise = NONE if row.noise is None else f"±{percent(row.noise)}"
+    words = (row.metric, f"{row.limit * 100:g} %", *values, _change(row, whole=whole), noise)
+    return [*map(table_cell, words), table_cell(row.verdict, mark=MARKS[row.verdict])]
+
+
+def _change(row: GateRow, *, whole: bool) -> str:
+    if row.low is not None and row.high is not None:
+        return signed_ends(1 + row.low, 1 + row.high)
+    if whole and row.base is not None and row.new is not None:
+        return f"{signed_count(row.new - row.base)}{' (exact)' if row.exact else ''}"
+    return NONE
