@@ -31,13 +31,10 @@ FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`((?:\.venv/bin/)?heapwise [^`\n]+)`")
 LEADING = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\S*/)?heapwise (.*)$")
 
-PLANNED = ("compare", "run")
+PLANNED = ("compare", "run", "serve")
 
 ELSEWHERE = {
-    "--serve": "tests/e2e/test_servers.py starts servers",
-    "--recipe": "tests/lab/catalog/test_recipes.py plans recipes",
     "--fleet": "tests/e2e/test_fleet.py has clusters",
-    "--attach": "tests/lab/runner/test_attached.py has a process to watch",
     "...": "it stands for any words",
     "…": "it stands for any words",
     "example/mine": "tests/lab/native/test_add_experiment.py makes it",

@@ -1,4 +1,4 @@
-"""``compare --serve``: real servers under real load generators, sound ones and others."""
+"""``serve``: real servers under real load generators, sound ones and others."""
 
 from __future__ import annotations
 
@@ -47,8 +47,7 @@ def serve(
 ) -> subprocess.CompletedProcess[str]:
     command = server or (sys.executable, SERVER, "{port}", *([kind] if kind else []))
     done: subprocess.CompletedProcess[str] = heapwise(
-        "compare",
-        "--serve",
+        "serve",
         "--ready",
         ready,
         "--load",
@@ -240,8 +239,7 @@ def test_a_load_that_is_interrupted_leaves_no_process(
     child = start(
         environment,
         tmp_path,
-        "compare",
-        "--serve",
+        "serve",
         "--ready",
         "tcp:{port}",
         "--load",
@@ -385,9 +383,9 @@ def test_a_server_that_another_process_starts_is_refused(
 
 
 def test_serve_needs_a_load_and_a_moment(heapwise: Any) -> None:
-    done = heapwise("compare", "--serve", "--", "redis-server")
+    done = heapwise("serve", "--", "redis-server")
     assert done.returncode == 2
-    assert "--serve needs --ready" in done.stderr
+    assert "serve needs --ready" in done.stderr
 
 
 @needs_oha
@@ -462,7 +460,7 @@ ONE_RECIPE = [
 @pytest.mark.parametrize("recipe", ONE_RECIPE)
 def test_recipes_run_on_the_real_servers(heapwise: Any, tmp_path: Path, recipe: str) -> None:
     done = heapwise(
-        "compare",
+        "serve",
         "--recipe",
         recipe,
         "--allocators",
@@ -549,7 +547,7 @@ def test_the_memory_of_a_process_that_runs_already(heapwise: Any) -> None:
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.read(1)
-        done = heapwise("compare", "--attach", str(process.pid), "--time", "3s", "--json")
+        done = heapwise("watch", str(process.pid), "--time", "3s", "--json")
         process.kill()
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -558,6 +556,6 @@ def test_the_memory_of_a_process_that_runs_already(heapwise: Any) -> None:
 
 
 def test_a_process_that_is_not_there(heapwise: Any) -> None:
-    done = heapwise("compare", "--attach", "4194303")
+    done = heapwise("watch", "4194303")
     assert done.returncode == 2
     assert "there is no such process" in done.stderr

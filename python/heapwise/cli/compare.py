@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame import attach_form, serve_form
 from heapwise.cli.frame.command_form import (
     TAIL,
     CommandWords,
@@ -47,69 +46,6 @@ def compare(
             help="Command lines, or one program with its arguments.",
         ),
     ] = None,
-    serve: Annotated[
-        bool,
-        typer.Option(
-            "--serve", help="The program is a server: start it, put it under --load, stop it."
-        ),
-    ] = False,
-    ready: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHEN",
-            help="When the server is ready: tcp:PORT answers, "
-            "http:URL answers, or it prints line:REGEX.",
-        ),
-    ] = None,
-    load: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COMMAND",
-            help="The load generator, with {rate}, {time} and {port} in its arguments.",
-        ),
-    ] = None,
-    rates: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Measure latency at these rates, shares of "
-            "the capacity with the slowest allocator: 50%,70%.",
-        ),
-    ] = None,
-    load_time: Annotated[
-        str, typer.Option(metavar="DURATION", help="How long each load lasts.")
-    ] = "10s",
-    window: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DURATION",
-            help="Measure the load in windows of this "
-            "length, without those at the start that the data show to be "
-            "warm-up.",
-        ),
-    ] = None,
-    idle: Annotated[
-        str, typer.Option(metavar="DURATION", help="How long the server is idle after the load.")
-    ] = "5s",
-    ready_time: Annotated[
-        str, typer.Option(metavar="DURATION", help="How long a server may take to be ready.")
-    ] = "30s",
-    attach: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PID",
-            min=1,
-            help="Watch the memory of a process that "
-            "runs already, for --time, and measure nothing else.",
-        ),
-    ] = None,
-    recipe: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="A server with a known load, such as redis: see docs/how-to/measure-a-server.md.",
-        ),
-    ] = None,
 ) -> int:
     """Compare programs, or one program under every allocator, in time and memory.
 
@@ -137,8 +73,6 @@ def compare(
     from heapwise.runner import CompareRequest, prepare_compare
     from heapwise.store import find_store
 
-    if attach is not None:
-        return attach_form.watch(attach, options.time_s, console)
     least, most = options.least_rounds, options.most_rounds
     if least and most and least > most:
         raise Problem(
@@ -151,24 +85,11 @@ def compare(
     request = taken(
         CompareRequest,
         options,
-        builds=[] if recipe and not tail else words.parse(),
+        builds=words.parse(),
         parameters=parse_parameters(options.parameter),
         allocators=_allocators(options),
-        sets_up=not (options.dry_run or serve or recipe),
+        sets_up=not options.dry_run,
     )
-    if serve or recipe:
-        return serve_form.measure_server(
-            serve_form.server_request(
-                request,
-                ready,
-                load,
-                rates,
-                serve_form.read_times(load_time, idle, ready_time, window),
-                recipe,
-            ),
-            options,
-            console,
-        )
     demand_exports(options.export)
     try:
         prepared = prepare_compare(request, os.environ)

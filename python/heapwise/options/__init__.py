@@ -4,6 +4,7 @@ from heapwise.options.option import Form, Option, declared, taken
 from heapwise.options.options import FIRST, Options
 from heapwise.options.process import ProcessOptions
 from heapwise.options.rounds import RoundOptions
+from heapwise.options.serving import ServingOptions
 
 __all__ = [
     "FIRST",
@@ -12,6 +13,7 @@ __all__ = [
     "Options",
     "ProcessOptions",
     "RoundOptions",
+    "ServingOptions",
     "declared",
     "taken",
 ]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-COMPARE, GATE, BISECT = "compare", "gate", "bisect"
+COMPARE, GATE, BISECT, SERVE = "compare", "gate", "bisect", "serve"
 RUN, REPRODUCE, REPLAY, ADVISE = "run", "reproduce", "replay", "advise"
 
 PROGRAMS = (COMPARE, GATE)
@@ -18,7 +18,7 @@ PROGRAMS = (COMPARE, GATE)
 
 EXPERIMENTS = (RUN, REPRODUCE)
 TRACES = (REPLAY, ADVISE)
-MEASURING = (*PROGRAMS, BISECT, *EXPERIMENTS, *TRACES)
+MEASURING = (*PROGRAMS, BISECT, SERVE, *EXPERIMENTS, *TRACES)
 
 KEY = "option"
 """Under this key a field's metadata has its ``Option``."""
@@ -42,6 +42,12 @@ class Form(Enum):
 
     PERCENT = auto()
     """``0.5``: a share."""
+
+    SHARES = auto()
+    """``50%,70%``: shares above 0, up to 1."""
+
+    WHOLE_SECONDS = auto()
+    """``10s``: whole seconds, as load generators take them."""
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,24 @@ from heapwise.options.option import (
     MEASURING,
     PROGRAMS,
     RUN,
+    SERVE,
     TRACES,
     Form,
     Variation,
     option,
 )
 from heapwise.options.rounds import RoundOptions
+from heapwise.options.serving import ServingOptions
 
-MANY_MACHINES = (*PROGRAMS, *EXPERIMENTS)
-STORING = (*PROGRAMS, *EXPERIMENTS, *TRACES)
+MANY_MACHINES = (*PROGRAMS, SERVE, *EXPERIMENTS)
+STORING = (*MANY_MACHINES, *TRACES)
 
 FIRST = (
+    "ready",
+    "load",
+    "rates",
+    "recipe",
+    "load_s",
     "allocators",
     "baseline",
     "build",
@@ -39,7 +46,7 @@ FIRST = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(RoundOptions):
+class Options(RoundOptions, ServingOptions):
     """A verb has the fields that name it; the others have their defaults there."""
 
     build: list[str] = option(
@@ -128,7 +135,7 @@ class Options(RoundOptions):
     strict: bool = option(
         "--strict",
         help="Exit with 4 if the result is not trustworthy.",
-        verbs=(COMPARE, GATE, *EXPERIMENTS),
+        verbs=MANY_MACHINES,
         variations={GATE: Variation(help="Exit with 4 if a metric is undecided.")},
         default=False,
     )
@@ -137,7 +144,7 @@ class Options(RoundOptions):
         metavar="FILE",
         help="Write the result to this file too: .json, .csv, .md, .html or .bmf.json (Bencher); "
         "repeatable.",
-        verbs=PROGRAMS,
+        verbs=(*PROGRAMS, SERVE),
         variations={
             GATE: Variation(
                 help="Write .xml (JUnit), .sarif, .md or .bmf.json (Bencher); repeatable."
@@ -195,7 +202,7 @@ class Options(RoundOptions):
         "--machine",
         metavar="NAME",
         help="The name of this machine in history and diff. [HEAPWISE_MACHINE]",
-        verbs=(COMPARE, GATE, RUN),
+        verbs=(*PROGRAMS, SERVE, RUN),
     )
     debug: bool = option(
         "--debug", help="Show the traceback of an error.", verbs=MEASURING, default=False

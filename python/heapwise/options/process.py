@@ -8,9 +8,9 @@ from heapwise.options.option import (
     BISECT,
     COMPARE,
     EXPERIMENTS,
-    GATE,
     PROGRAMS,
     RUN,
+    SERVE,
     Form,
     option,
 )
@@ -90,7 +90,7 @@ class ProcessOptions:
         metavar="LIST",
         form=Form.PROCESSORS,
         help="Run on these processors: 0-3,6.",
-        verbs=(*PROGRAMS, BISECT, *EXPERIMENTS),
+        verbs=(*PROGRAMS, SERVE, BISECT, *EXPERIMENTS),
         default=[],
     )
     """Empty: the program runs where the kernel puts it."""
@@ -98,13 +98,13 @@ class ProcessOptions:
     keep_environment: bool = option(
         "--keep-env",
         help="Keep MALLOC_*, LD_* and similar variables.",
-        verbs=(COMPARE, GATE, BISECT, RUN),
+        verbs=(*PROGRAMS, SERVE, BISECT, RUN),
         default=False,
     )
     force: bool = option(
         "--force",
         help="Measure even if malloc cannot be replaced in the whole program.",
-        verbs=(COMPARE,),
+        verbs=(COMPARE, SERVE),
         default=False,
     )
     most_rounds: int = option(

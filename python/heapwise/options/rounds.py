@@ -13,6 +13,7 @@ from heapwise.options.option import (
     PROGRAMS,
     REPLAY,
     RUN,
+    SERVE,
     TRACES,
     Form,
     Variation,
@@ -31,7 +32,7 @@ class RoundOptions(ProcessOptions):
         form=Form.WORDS,
         help="Measure only these allocators (heapwise peers list shows them), or all. If several "
         "programs are compared, each keeps its malloc unless this is given.",
-        verbs=(COMPARE, REPLAY),
+        verbs=(COMPARE, SERVE, REPLAY),
         variations={REPLAY: Variation(help="Only these and glibc.")},
         default=[],
     )
@@ -39,14 +40,14 @@ class RoundOptions(ProcessOptions):
         "--allocator",
         metavar="NAME=/PATH.so",
         help="Add the allocator in this library; repeatable.",
-        verbs=(COMPARE,),
+        verbs=(COMPARE, SERVE),
         default=[],
     )
     baseline: str = option(
         "--baseline",
         metavar="NAME",
         help="Compare with this row. [default: the first]",
-        verbs=(COMPARE,),
+        verbs=(COMPARE, SERVE),
         default="",
     )
     rounds: int | None = option(
@@ -56,7 +57,7 @@ class RoundOptions(ProcessOptions):
         metavar="N",
         least=1,
         help="Measure exactly this many rounds.",
-        verbs=(COMPARE, *EXPERIMENTS, *TRACES),
+        verbs=(COMPARE, SERVE, *EXPERIMENTS, *TRACES),
     )
     least_rounds: int | None = option(
         "--min-rounds",
@@ -117,7 +118,7 @@ class RoundOptions(ProcessOptions):
         metavar="N",
         least=0,
         help="Seed of order and data.",
-        verbs=(*PROGRAMS, *EXPERIMENTS, *TRACES),
+        verbs=(*PROGRAMS, SERVE, *EXPERIMENTS, *TRACES),
     )
     smoke: bool = option(
         "--smoke", help="Small sizes, as a trial.", verbs=EXPERIMENTS, default=False

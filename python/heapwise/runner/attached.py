@@ -47,31 +47,31 @@ def watch_memory(pid: int, seconds: float, stop: StopSwitch) -> LauncherFacts:
 
 
 def _demand_process(pid: int) -> None:
-    """Problem E011 if there is none of this number whose memory can be read."""
+    """Problem E003 if there is none of this number whose memory can be read."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
         facts = dict(line.partition(":\t")[::2] for line in status.splitlines())
         if facts["Tgid"] != str(pid):
             raise Problem(
                 "E011",
-                f"--attach {pid}: it is a thread of process {facts['Tgid']}",
-                do=f"heapwise compare --attach {facts['Tgid']}",
+                f"process {pid}: it is a thread of process {facts['Tgid']}",
+                do=f"heapwise watch {facts['Tgid']}",
             )
         if "VmRSS" not in facts:
             raise Problem(
                 "E011",
-                f"--attach {pid}: it has no memory of its own",
+                f"process {pid}: it has no memory of its own",
                 why="It is a thread of the kernel, or it has ended.",
             )
         Path(f"/proc/{pid}/smaps_rollup").read_bytes()  # the kernel checks when it is read
     except PermissionError as error:
         raise Problem(
             "E011",
-            f"--attach {pid}: its memory cannot be read",
+            f"process {pid}: its memory cannot be read",
             why="It belongs to another user.",
             do="run heapwise as that user",
         ) from error
     except OSError as error:
         raise Problem(
-            "E011", f"--attach {pid}: there is no such process, or it has ended"
+            "E011", f"process {pid}: there is no such process, or it has ended"
         ) from error

@@ -175,6 +175,7 @@ def test_settings_are_options_and_not_arguments(
         "reproduce",
         "resume",
         "run",
+        "serve",
     }
     assert str(found["compare"]["rounds"]) == "5"
 

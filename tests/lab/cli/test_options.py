@@ -8,6 +8,9 @@ import pytest
 import typer
 
 from heapwise.cli.frame.app import build_app
+from heapwise.cli.frame.signature import read
+from heapwise.errors import Problem
+from heapwise.options import Form, Option, Options, declared
 
 VERBS = typer.main.get_command(build_app()).commands  # type: ignore[attr-defined]
 
@@ -61,3 +64,44 @@ def test_a_gate_takes_what_a_comparison_takes_of_its_programs() -> None:
 def test_the_build_command_is_one() -> None:
     gate, bisect = options("gate")["build_command"], options("bisect")["build_command"]
     assert (gate.help, gate.metavar) == (bisect.help, bisect.metavar)
+
+
+@pytest.mark.parametrize(
+    ("typed", "new"),
+    [
+        ("--serve --ready tcp:80 -- ./a --serve", "heapwise serve --ready tcp:80 -- ./a --serve"),
+        ("--recipe redis -r 3", "heapwise serve --recipe redis -r 3"),
+        ("--attach 4711 --time 3s", "heapwise watch 4711 --time 3s"),
+        ("--attach=4711", "heapwise watch 4711"),
+    ],
+)
+def test_an_option_that_compare_had_for_servers_names_the_verb_that_has_it(
+    typed: str, new: str
+) -> None:
+    with pytest.raises(Problem) as refused:
+        VERBS["compare"].make_context("compare", typed.split())
+    assert refused.value.do == new
+
+
+def test_an_option_is_read_as_its_form_says() -> None:
+    """A form without a reader would hand the text on, or None."""
+    typed = {
+        Form.DURATION: ("90s", 90.0),
+        Form.PROCESSORS: ("0-2,5", [0, 1, 2, 5]),
+        Form.EXITS: ("1,2", [1, 2]),
+        Form.WORDS: ("a,b", ["a", "b"]),
+        Form.PERCENT: (1.0, 0.01),
+        Form.SHARES: ("50%", [0.5]),
+        Form.WHOLE_SECONDS: ("10s", 10.0),
+        Form.PLAIN: ("x", "x"),
+    }
+    for form in Form:
+        text, value = typed[form]
+        assert read(Option(("--name",), "", (), form=form), text) == value
+
+
+def test_the_default_that_the_help_shows_is_that_of_the_field() -> None:
+    for verb in ("compare", "serve", "run", "reproduce", "replay", "advise"):
+        for name, option in declared(Options, verb).items():
+            if option.typed is not None:
+                assert read(option, option.typed) == getattr(Options(), name), name

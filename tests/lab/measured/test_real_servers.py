@@ -76,8 +76,7 @@ def test_a_pause_shows_in_an_open_loop_and_hides_in_a_closed_one(
     refused: list[str] = []
     for _ in range(TRIES):
         done = heapwise(
-            "compare",
-            "--serve",
+            "serve",
             "--ready",
             "tcp:{port}",
             "--load",
@@ -175,8 +174,7 @@ def test_sysbench_sees_a_pause_of_a_real_server(
     refused: list[str] = []
     for _ in range(TRIES):
         done = heapwise(
-            "compare",
-            "--serve",
+            "serve",
             "--ready",
             "tcp:{port}",
             "--load",
@@ -246,8 +244,7 @@ def test_a_leak_grows_and_level_programs_do_not(
                     sys.executable,
                     "-m",
                     "heapwise",
-                    "compare",
-                    "--attach",
+                    "watch",
                     str(pid),
                     "--time",
                     f"{WATCHED_S}s",

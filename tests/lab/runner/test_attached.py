@@ -40,7 +40,7 @@ def test_a_thread_names_its_process() -> None:
         thread.join()
     owner = Path("/proc/self").resolve().name
     assert f"it is a thread of process {owner}" in found
-    assert f"--attach {owner}" in found
+    assert f"heapwise watch {owner}" in found
 
 
 def test_a_process_that_has_ended_is_nobodys() -> None:

@@ -20,6 +20,8 @@ from typer.exceptions import TyperException
 
 from heapwise.cli.frame.shell_words import split_assignments, split_words
 from heapwise.errors import Problem
+from heapwise.options import ServingOptions, declared
+from heapwise.options.option import SERVE
 
 if TYPE_CHECKING:
     from heapwise.model import Build, Setting
@@ -46,6 +48,23 @@ HYPERFINE = {
 """Options of hyperfine that have another name here, and what takes their place."""
 
 
+SERVING = frozenset(option.flags[0] for option in declared(ServingOptions, SERVE).values())
+
+
+def moved_to(flag: str) -> str:
+    """The verb that has taken this option of ``compare`` over; "" for all others."""
+    if flag == "--attach":
+        return "watch"
+    return SERVE if flag == "--serve" or flag in SERVING else ""
+
+
+def _moved_words(words: Sequence[str]) -> list[str]:
+    """Without the options that were a verb's name, and with what was given to them."""
+    own = list(words[: _dashes(words)])
+    kept = [word.removeprefix("--attach=") for word in own if word not in ("--serve", "--attach")]
+    return kept + list(words[len(own) :])
+
+
 class CompareCommand(TyperCommand):
     """Takes away ``--`` and what follows, before any option is looked for."""
 
@@ -60,6 +79,13 @@ class CompareCommand(TyperCommand):
             return super().parse_args(ctx, _joined(own))
         except TyperException as error:
             unknown = getattr(error, "option_name", "")
+            if verb := moved_to(unknown):
+                raise Problem(
+                    "E003",
+                    f"compare has no option {unknown}",
+                    why=f"The verb {verb} does that.",
+                    do=shlex.join(["heapwise", verb, *_moved_words(args)]),
+                ) from error
             if unknown.startswith("--export-"):  # as hyperfine has one for each format
                 raise Problem(
                     "E003",

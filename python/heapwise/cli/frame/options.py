@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from heapwise.errors import Problem
+from heapwise.wording.durations import parse_duration
 
 StoreOption = Annotated[
     str | None,
@@ -50,3 +51,31 @@ def parse_precision(percent: float) -> float:
             do="heapwise compare --precision 1 -- PROGRAM",
         )
     return percent / 100
+
+
+def parse_whole_seconds(text: str, flag: str) -> float:
+    """Problem E003 for a fraction of a second, which load generators do not take."""
+    seconds = parse_duration(text, flag)
+    if seconds != int(seconds):
+        raise Problem(
+            "E003", f"{flag} {text}: load generators take whole seconds", do=f"{flag} 10s"
+        )
+    return seconds
+
+
+def parse_shares(text: str, flag: str) -> list[float]:
+    """``50%,70%`` -> 0.5, 0.7. Problem E003 for text that is not a share, or is above 100 %."""
+    found = []
+    for word in text.split(","):
+        try:
+            share = float(word.strip().rstrip("%")) / 100
+        except ValueError:
+            share = 0.0
+        if not 0 < share <= 1:
+            raise Problem(
+                "E003",
+                f"{flag} {word}: it is a share above 0 %, up to 100 %",
+                do=f"{flag} 50%,70%,90%",
+            )
+        found.append(share)
+    return found

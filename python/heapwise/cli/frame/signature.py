@@ -12,7 +12,12 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 
 from heapwise.cli.frame.command_form import parse_exits
-from heapwise.cli.frame.options import parse_cpus, parse_precision
+from heapwise.cli.frame.options import (
+    parse_cpus,
+    parse_precision,
+    parse_shares,
+    parse_whole_seconds,
+)
 from heapwise.options import Form, Option, Options, declared
 from heapwise.wording.durations import parse_duration
 
@@ -65,6 +70,10 @@ def read(option: Option, value: Any) -> Any:
             return parse_precision(value)
         case Form.WORDS:
             return [word for word in value.split(",") if word]
+        case Form.SHARES:
+            return parse_shares(value, flag)
+        case Form.WHOLE_SECONDS:
+            return parse_whole_seconds(value, flag)
         case Form.PLAIN:
             return value
 

@@ -38,7 +38,9 @@ VERBS = [
     "resume",
     "run",
     "selftest",
+    "serve",
     "trace",
+    "watch",
 ]
 """Words of a command: one of the allocators is called heapwise too."""
 

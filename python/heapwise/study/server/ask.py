@@ -19,6 +19,7 @@ from heapwise.model import (
     Subject,
     SubjectSpec,
 )
+from heapwise.options import ServingOptions
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.study.server.generators import RATE
 from heapwise.study.server.load import demand_generator
@@ -65,24 +66,12 @@ QUANTITIES = [
 ]
 
 
-@dataclass(frozen=True)
-class ServerRequest:
-    """The options of ``compare --serve``. compare: of the server's program and the allocators.
-
-    ready: ``tcp:PORT``, ``http:URL`` or ``line:REGEX``. load: a command line with {rate}, {time}
-    and {port}. rates: shares of the capacity of the slowest allocator; they need {rate} in load.
-    """
+@dataclass(frozen=True, kw_only=True)
+class ServerRequest(ServingOptions):
+    """compare: of the server's program and the allocators. prepare: as in ``ServerOptions``."""
 
     compare: CompareRequest
-    ready: str
-    load: str
-    rates: Sequence[float] = ()
-    load_s: float = 10.0
-    window_s: float = 0.0
-    idle_s: float = 5.0
-    ready_s: float = 30.0
     prepare: Sequence[str] = ()
-    recipe: str = ""
 
 
 def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Prepared:
@@ -96,7 +85,7 @@ def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Pr
     prepared = prepare_compare(request.compare, environment)
     if len(prepared.plan.builds) > 1:
         raise Problem(
-            "E003", "--serve measures one server under several allocators", do="give one command"
+            "E003", "serve measures one server under several allocators", do="give one command"
         )
     rounds = request.compare.rounds or ROUNDS
     loads = [CAPACITY, *(_share(share) for share in options.rates)]

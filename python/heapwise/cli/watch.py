@@ -1,16 +1,42 @@
-"""``compare --attach PID``: the memory of a process that runs already."""
+"""``heapwise watch``: the memory of a process that runs already."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
 from heapwise.errors import Problem
-from heapwise.wording.durations import show_duration
-
-USUAL_S = 60.0
+from heapwise.wording.durations import parse_duration, show_duration
 
 
-def watch(pid: int, time_s: float | None, console: Console) -> int:
-    """Prints what was seen. Problems: those of ``watch_memory``."""
+def register(app: typer.Typer) -> None:
+    app.command("watch", short_help="Watch the memory of a process that runs already.")(watch)
+
+
+def watch(
+    pid: Annotated[
+        int, typer.Argument(metavar="PID", min=1, help="A process.", show_default=False)
+    ],
+    time: Annotated[
+        str, typer.Option("--time", metavar="DURATION", help="For this long: 90s, 10m.")
+    ] = "60s",
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Watch the memory of a process and its descendants, and say whether it grows.
+
+    \b
+    heapwise watch 4711
+    heapwise watch 4711 --time 10m
+    heapwise watch 4711 --time 1h --json
+
+    Nothing else is measured, and nothing is stored. Ctrl-C ends it earlier and keeps what was
+    seen.
+    """
     import msgspec
 
     from heapwise.analysis.memory_over_time import KIB, growth_of
@@ -19,7 +45,8 @@ def watch(pid: int, time_s: float | None, console: Console) -> int:
     from heapwise.wording.growth import growth_words
     from heapwise.wording.numbers import show
 
-    seconds = USUAL_S if time_s is None else time_s
+    console = Console(quiet, json)
+    seconds = parse_duration(time, "--time")
     console.say(
         f"Watching process {pid} for {show_duration(seconds)}; Ctrl-C ends it earlier and "
         "keeps what was seen"
@@ -28,7 +55,7 @@ def watch(pid: int, time_s: float | None, console: Console) -> int:
         facts = watch_memory(pid, seconds, stop)
     curve = facts.memory
     if curve is None:
-        raise Problem("E003", f"--attach {pid}: it ended before it was looked at")
+        raise Problem("E003", f"process {pid}: it ended before it was looked at")
     found = growth_of([curve])
     if console.as_json:
         console.json(
