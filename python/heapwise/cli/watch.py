@@ -55,7 +55,7 @@ def watch(
         facts = watch_memory(pid, seconds, stop)
     curve = facts.memory
     if curve is None:
-        raise Problem("E003", f"process {pid}: it ended before it was looked at")
+        raise Problem("E011", f"process {pid}: it ended before it was looked at")
     found = growth_of([curve])
     if console.as_json:
         console.json(

@@ -47,7 +47,7 @@ def watch_memory(pid: int, seconds: float, stop: StopSwitch) -> LauncherFacts:
 
 
 def _demand_process(pid: int) -> None:
-    """Problem E003 if there is none of this number whose memory can be read."""
+    """Problem E011 if there is none of this number whose memory can be read."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
         facts = dict(line.partition(":\t")[::2] for line in status.splitlines())
