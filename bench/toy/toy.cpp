@@ -177,6 +177,27 @@ int sleep_longer(long milliseconds) {
   return factor == 0;
 }
 
+void sleep_ms(long milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+/// For one subject longer than for others.
+int sleep_for(long milliseconds) {
+  sleep_ms(milliseconds + set_for_subject("HEAPWISE_TOY_SLEEPS_MS"));
+  return 0;
+}
+
+/// A process that finds the file of HEAPWISE_TOY_MARK sleeps twice as long, and removes it.
+/// One with HEAPWISE_TOY_LEAVES makes it for the next process.
+int after_mark(long milliseconds) {
+  const char* path = std::getenv("HEAPWISE_TOY_MARK");
+  if (path == nullptr) return 1;
+  sleep_ms(unlink(path) == 0 ? 2 * milliseconds : milliseconds);
+  if (std::getenv("HEAPWISE_TOY_LEAVES") == nullptr) return 0;
+  const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  return file < 0 || close(file) != 0;
+}
+
 /// Steps that depend on each other, so that their number alone decides their time.
 std::uint64_t mix(long steps) {
   std::uint64_t value = 1;
@@ -198,6 +219,7 @@ int work(long thousand_steps) {
   for (std::size_t i = 0; i < size; i += 1024) bytes[i] = 1;
   calls(200'000);
   std::free(const_cast<char*>(bytes));
+  sleep_for(0);
   const char* word = std::getenv("HEAPWISE_TOY_PRINTS");
   if (std::getenv("HEAPWISE_TOY_LINGERS") != nullptr) return linger(0);
   return std::printf("%s %d\n", word != nullptr ? word : "done", static_cast<int>(sum & 1)) < 0;
@@ -210,6 +232,18 @@ int compute(long thousand_steps) {
   const auto sum =
       mix(thousand_steps * 10 * (100 + set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT")));
   return std::printf("done %d\n", static_cast<int>(sum & 1)) < 0;
+}
+
+/// Ends after this time, whatever it did.
+int work_for(long milliseconds) {
+  const long slower = set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT");
+  const auto until =
+      heapwise::bench::now_ns() + static_cast<std::uint64_t>(milliseconds) * 1'000'000;
+  while (heapwise::bench::now_ns() < until) {
+    mix(100 * (100 + slower));
+    calls(1);
+  }
+  return 0;
 }
 
 /// What `env -i` and `su -` do to a program: the child has neither probe nor allocator.
@@ -238,6 +272,9 @@ constexpr deed deeds[] = {
     {"spin", "MS", "uses the processor this long", spin},
     {"sleep-longer", "MS", "sleeps MS more than the process before; HEAPWISE_TOY_STARTS: a file",
      sleep_longer},
+    {"sleep-for", "MS", "sleeps this long, and HEAPWISE_TOY_SLEEPS_MS longer", sleep_for},
+    {"after-mark", "MS", "sleeps longer after a process with HEAPWISE_TOY_LEAVES", after_mark},
+    {"work-for", "MS", "mixes numbers and allocates until this time is over", work_for},
     {"hang", "", "never ends, but obeys SIGTERM", hang},
     {"ignore-term", "", "never ends and ignores SIGTERM", ignore_term},
     {"linger", "", "ends, but leaves a child that ignores SIGTERM", linger},

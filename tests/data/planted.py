@@ -295,3 +295,57 @@ def with_selftest(stored: StoredRun, *planted: Planted) -> StoredRun:
 
 def effect(percent: int, outcome: Any) -> Planted:
     return Planted("V6", f"{percent} % more work", outcome, "+1 to +2 %", percent / 100)
+
+
+ROUNDS_OF_A_DAY = 12
+
+
+def of_two_days(days_effect: float, seed: int = 1, next_day: int = 2) -> StoredRun:
+    """jemalloc is as fast as glibc on the first day, and slower by the effect on the second."""
+    stored = compare_run(
+        Script(
+            rounds=2 * ROUNDS_OF_A_DAY,
+            seed=seed,
+            time=dict.fromkeys(Script().time, 1.0),
+            bend=lambda name, number, value: (
+                value * (1 + days_effect * (name == "jemalloc" and number >= ROUNDS_OF_A_DAY))
+            ),
+        )
+    )
+    return replace(
+        stored,
+        processes=[
+            replace(
+                p,
+                started_at=f"2026-11-0{1 if p.round < ROUNDS_OF_A_DAY else next_day}"
+                f"T10:{p.round:02}:00+00:00",
+            )
+            for p in stored.processes
+        ],
+    )
+
+
+def slowed_by_the_one_before() -> StoredRun:
+    """Whatever runs after mimalloc takes 3 % longer."""
+    stored = compare_run()
+    before = {p.number: stored.processes[p.number - 1].subject for p in stored.processes[1:]}
+    return replace(
+        stored,
+        samples=[
+            replace(s, values={**s.values, "wall_time": s.values["wall_time"] * 1.03})
+            if before[s.process] == "mimalloc"
+            else s
+            for s in stored.samples
+        ],
+    )
+
+
+def interrupted() -> StoredRun:
+    """scudo takes 30 % longer, and uses the processor as long as glibc."""
+
+    def works(sample: Sample) -> Sample:
+        cpu = sample.values["cpu_time"] / (1.3 if sample.subject == "scudo" else 1)
+        return replace(sample, values={**sample.values, "cpu_time": cpu})
+
+    stored = compare_run()
+    return replace(stored, samples=[works(sample) for sample in stored.samples])

@@ -141,7 +141,7 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     ]
     parts.append(_under_load(evidence, alike, base))
     if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
-        parts.append(f"It may run for a fixed time (V8): {why}.")
+        parts.append(f"It may run for a fixed time (V27): {why}.")
     return " ".join(part for part in parts if part)
 
 

@@ -12,6 +12,7 @@ from heapwise.analysis.verdict import doubt, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
+from heapwise.evidence.predecessor import predecessor_words
 from heapwise.evidence.series import baseline_of
 from heapwise.evidence.sessions import session_words
 from heapwise.evidence.under_load import ends_alone
@@ -207,11 +208,13 @@ def _comparison(
         notes.append(f"{ended}: it may do other work")
     if trouble := _trouble_of_baseline(evidence, cell, base):
         notes.append(trouble)
+    if carried := predecessor_words(evidence, cell, subject, base):
+        notes.append(carried)
     if differing := session_words(evidence, cell, subject, base):
         notes.append(differing)
     if alone := ends_alone(evidence, cell, subject, base):
         notes.append(f"alone {signed_ends(*alone)}: it depends on what runs beside it")
-    if status != "ok" or slowed or ended or trouble or differing:
+    if status != "ok" or slowed or ended or trouble or differing or carried:
         word = "cannot tell"
     if rare := rare_of(evidence, cell, subject, base):
         notes.append(rare_words(rare, subject, base))

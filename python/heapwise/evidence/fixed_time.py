@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 UNEQUAL = 0.05
 """Two counts of one build that are farther apart: it does not do the same work each time."""
 
-UNEQUAL_BUILDS = 0.2
-"""Two builds whose counts are farther apart do other work, if they end after the same time."""
+UNEQUAL_SUBJECTS = 0.2
+"""Two subjects whose counts are farther apart do other work, if they end after the same time."""
 
 LEAST_CALLS = 1000
 
@@ -29,7 +29,7 @@ CLOSE = 0.03
 def fixed_time(evidence: Evidence, setup: Setup) -> str:
     """Why the program of a comparison may run for a fixed time in this setup; "" for no reason.
 
-    Either two counts of the calls of one build differ, or builds that make very different numbers
+    Either two counts of the calls of one build differ, or subjects that make very different numbers
     of calls all end just after the same round time.
     """
     stored = evidence.stored
@@ -46,11 +46,7 @@ def fixed_time(evidence: Evidence, setup: Setup) -> str:
             f"two counts of the calls of {evidence.labels[0]} differ by {percent(_apart(labels))}"
         )
     all_counts = list(calls.values())
-    if (
-        not evidence.compares_builds
-        or min(all_counts, default=0) < LEAST_CALLS
-        or (_apart(all_counts) <= UNEQUAL_BUILDS)
-    ):
+    if min(all_counts, default=0) < LEAST_CALLS or _apart(all_counts) <= UNEQUAL_SUBJECTS:
         return ""
     time = _timer(evidence, setup)
     return (

@@ -222,7 +222,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Check:
-    """The verdict of one trust check (V1 ... V26) on one run."""
+    """The verdict of one trust check (V1 ... V31) on one run."""
 
     id: str
     title: str

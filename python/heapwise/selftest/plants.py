@@ -8,14 +8,16 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from heapwise.catalog import OUR_MALLOC, PROBE, TOY, native_part
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
-from heapwise.model import PlanOptions
+from heapwise.model import PlanOptions, Process
 from heapwise.runner import preflight
 from heapwise.selftest.workbench import Bent, Workbench
+from heapwise.store import StoredRun
 from heapwise.trust.judge import check_modules
 
 Seen = tuple[bool, str]
@@ -161,6 +163,42 @@ def _same_addresses(bench: Workbench) -> Evidence:
         return bench.compare(WORK, [], 2)
 
 
+def _after_another(bench: Workbench) -> Evidence:
+    """By sleeping, as ``_drift``."""
+    mark = str(bench.store / "mark")
+    other = Bent("other", {"HEAPWISE_TOY_LEAVES": "1"})
+    return bench.compare(("after-mark", "40"), [other], 10, environment={"HEAPWISE_TOY_MARK": mark})
+
+
+def _two_days(bench: Workbench) -> Evidence:
+    """Two runs, of which the second is stored as a later part of the first."""
+    first, second = (
+        bench.compare(("sleep-for", "40"), [Bent("other", {"HEAPWISE_TOY_SLEEPS_MS": more})], 6)
+        for more in ("0", "80")
+    )
+    return Evidence(joined(first.stored, second.stored))
+
+
+def joined(first: StoredRun, second: StoredRun) -> StoredRun:
+    """The rounds of the second run as if they had been measured a day after those of the first."""
+    rounds = 1 + max(process.round for process in first.processes)
+    number = 1 + max(process.number for process in first.processes)
+    return replace(
+        first,
+        processes=first.processes
+        + [
+            replace(p, number=p.number + number, round=p.round + rounds, started_at=_day_after(p))
+            for p in second.processes
+        ],
+        samples=first.samples
+        + [replace(s, process=s.process + number, round=s.round + rounds) for s in second.samples],
+    )
+
+
+def _day_after(process: Process) -> str:
+    return (datetime.fromisoformat(process.started_at) + timedelta(days=1)).isoformat()
+
+
 def _prints(word: str) -> Bent:
     return Bent("other", {"HEAPWISE_TOY_PRINTS": word})
 
@@ -196,6 +234,19 @@ PLANTS = [
         "two rounds for three allocators",
         _compared("V23", WORK, Bent("a"), Bent("b", {"HEAPWISE_TOY_SLOWER_PERCENT": "50"})),
     ),
+    Plant(
+        "V27",
+        "a program that works for 0.2 s",
+        _compared("V27", ("work-for", "200"), Bent("slow", {"HEAPWISE_TOY_SLOWER_PERCENT": "100"})),
+    ),
+    Plant("V28", "slower after one subject", _measured("V28", _after_another)),
+    Plant(
+        "V29",
+        "one subject that sleeps beside its work",
+        _compared("V29", WORK, Bent("other", {"HEAPWISE_TOY_SLEEPS_MS": "200"}), rounds=8),
+    ),
+    Plant("V30", "slower on another day", _measured("V30", _two_days)),
+    Plant("V31", "a program that sleeps", _compared("V31", ("sleep-for", "50"))),
 ]
 """Each has to be found."""
 

@@ -1,4 +1,4 @@
-"""How a benchmark lies, and the check that stops each lie: one file per check, V1 to V26.
+"""How a benchmark lies, and the check that stops each lie: one file per check, V1 to V31.
 
 A check reads what was stored (``Evidence``), never the machine. Facts that are absent make it
 ``unavailable``, never ``pass``.

@@ -16,7 +16,6 @@ from collections.abc import Iterable
 
 from heapwise.evidence import Evidence
 from heapwise.evidence.endings import different_codes
-from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, PlanOptions, Process, Setup, Verdict
 from heapwise.store import StoredRun
@@ -101,11 +100,6 @@ def _verdict(
         )
     if late := _late(processes):
         return "warn", late
-    if reasons := [why for setup in evidence.tried if (why := fixed_time(evidence, setup))]:
-        return "warn", (
-            f"The program may run for a fixed time, and do other work in it: "
-            f"{listed(reasons)}. Compare how long a fixed amount of work takes."
-        )
     if unequal := _unequal_counts(evidence):
         return "warn", unequal
     if unlike := _unlike_builds(evidence, [p for p in processes if p.status == "ok"]):

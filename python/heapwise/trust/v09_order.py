@@ -15,7 +15,6 @@ import numpy as np
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.evidence.series import Series, Table
-from heapwise.evidence.sessions import session_words
 from heapwise.model import Cell, Check, Setup
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import halves, trend
@@ -69,15 +68,6 @@ def check(evidence: Evidence) -> Check:
             "Fewer than 6 rounds: a drift could not be told from chance.",
             figures,
         )
-    if apart := _apart_in_sessions(evidence):
-        return Check(
-            ID,
-            TITLE,
-            "warn",
-            "Ratios differ between sessions of the run: "
-            f"{listed(apart)}. These rows have no verdict.",
-            figures,
-        )
     drifting = _certain(levels)
     if drifting:
         return Check(
@@ -96,19 +86,6 @@ def check(evidence: Evidence) -> Check:
         f"trend in {counted(len(ratios) + len(levels), 'series', 'series')}.",
         figures,
     )
-
-
-def _apart_in_sessions(evidence: Evidence) -> list[str]:
-    """Of the first quantity of each experiment."""
-    firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
-    return [
-        f"{subject}: {words}"
-        for cell, row in evidence.table.items()
-        if cell.quantity == firsts.get(cell.experiment)
-        and (base := evidence.baselines.get(cell.experiment, "")) in row
-        for subject in row
-        if subject != base and (words := session_words(evidence, cell, subject, base))
-    ]
 
 
 def _ratio_trends(evidence: Evidence) -> list[dict[str, Any]]:

@@ -17,11 +17,13 @@ from planted import (
     effect,
     few_calls,
     in_the_wrong_library,
+    interrupted,
     label_matters,
     losing,
     machine_drifts,
     nameless_peer,
     no_control,
+    of_two_days,
     other_output,
     pinned_by_itself,
     ratio_drifts,
@@ -29,6 +31,7 @@ from planted import (
     silent,
     slightly_biased,
     slow_start,
+    slowed_by_the_one_before,
     verdict_of,
     waiting,
     with_children,
@@ -254,6 +257,11 @@ FAULTS: list[tuple[str, str, Plant]] = [
             pool_run(), lambda s: {"breadth_before_ns": 60_000 if s.process else 40_000}
         ),
     ),
+    ("V27", "warn", lambda: counted_under(compare(), "glibc-control", 28_600_000)),
+    ("V28", "warn", slowed_by_the_one_before),
+    ("V29", "warn", interrupted),
+    ("V30", "warn", lambda: of_two_days(0.05)),
+    ("V31", "warn", lambda: with_facts(compare(), lambda p: {"user_s": 0.1, "system_s": 0.0})),
 ]
 
 
@@ -304,6 +312,12 @@ ABSENT: list[tuple[str, Plant]] = [
     ("V24", lambda: replace(replayed(), processes=[])),
     ("V25", compare),
     ("V26", compare),
+    ("V27", compare),
+    ("V28", lambda: compare_run(Script(rounds=5))),
+    ("V29", lambda: compare_run(Script(rounds=5))),
+    ("V30", compare),
+    ("V31", lambda: without_facts(compare(), "wall_s")),
+    ("V31", pool_run),
 ]
 
 
@@ -323,7 +337,7 @@ def test_without_facts_it_is_unavailable(id: str, plant: Plant) -> None:
 
 def test_every_check_fires_and_is_missed_somewhere() -> None:
     ids = {module.ID for module in check_modules()}
-    assert ids == {f"V{number}" for number in range(1, 27)}
+    assert ids == {f"V{number}" for number in range(1, 32)}
     assert ids == {id for id, _, _ in FAULTS} | ELSEWHERE == {id for id, _ in ABSENT}
 
 

@@ -2,43 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from planted import verdict_of
-from synthetic import Script, compare_run
+from planted import of_two_days, verdict_of
 
 from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
 from heapwise.stats.student import differ
 from heapwise.store import StoredRun
-
-ROUNDS = 24
-
-
-def of_two_days(days_effect: float, seed: int = 1, next_day: int = 2) -> StoredRun:
-    """jemalloc is as fast as glibc on the first day, and slower by the effect on the second."""
-    stored = compare_run(
-        Script(
-            rounds=ROUNDS,
-            seed=seed,
-            time=dict.fromkeys(Script().time, 1.0),
-            bend=lambda name, number, value: (
-                value * (1 + days_effect * (name == "jemalloc" and number >= ROUNDS // 2))
-            ),
-        )
-    )
-    return replace(
-        stored,
-        processes=[
-            replace(
-                p,
-                started_at=f"2026-11-0{1 if p.round < ROUNDS // 2 else next_day}"
-                f"T10:{p.round:02}:00+00:00",
-            )
-            for p in stored.processes
-        ],
-    )
 
 
 def word_of(stored: StoredRun, subject: str = "jemalloc") -> tuple[str, str]:
@@ -55,7 +25,7 @@ def test_a_ratio_of_two_days_that_differs_is_not_one_figure() -> None:
     verdict, note = word_of(stored)
     assert verdict == "cannot tell"
     assert "in one session and 1.0" in note
-    found = verdict_of(stored, "V9")
+    found = verdict_of(stored, "V30")
     assert found.verdict == "warn"
     assert "jemalloc: its ratio was" in found.detail
 
