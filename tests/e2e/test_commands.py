@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from heapwise.cli.frame.app import verbs_command
+from heapwise.cli.frame.command_form import HYPERFINE as INSTEAD
 from heapwise.store import read_run, run_ids
 
 pytestmark = pytest.mark.usefixtures("built_native")
@@ -87,9 +90,9 @@ def test_the_forms_of_a_command_line(
         (("-L", "n", "'x y,2", "echo {n}", "true"), "No closing quotation"),
         (("true", "300"), "each word is a command line of its own"),
         (("true", "--wat"), "heapwise compare -- true --wat"),
-        (("-S", "bash", "true", "echo"), "--shell starts each command by /bin/sh"),
-        (("-P", "n", "1", "8", "echo {n}"), "-L NAME 1,2,4"),
-        (("--reference", "true", "echo"), "--baseline NAME"),
+        (("-S", "", "true", "echo"), "heapwise compare -S bash 'COMMAND'"),
+        (("--style", "none", "true", "echo"), "-q prints the result alone"),
+        (("--output", "pipe", "true", "echo"), "--show-output"),
         (("-n", "a", "true", "false"), "1 names for 2 commands"),
         (("-p", "a", "-p", "b", "-p", "c", "true", "echo"), "3 times --prepare"),
         (("-L", "n=", "true"), "NAME=VALUE"),
@@ -229,6 +232,86 @@ def test_hyperfines_short_options_mean_the_same(heapwise: Any) -> None:
     assert plan["parameters"] == {"n": [1, 2]}
     assert plan["options"]["any_exit"]
     assert dry(heapwise, "-r", "3", "true", "echo")["max_rounds"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (["-S", "bash"], ["bash", "-c", "echo a"]),
+        (["-S", "bash --norc"], ["bash", "--norc", "-c", "echo a"]),
+        (["--shell=bash"], ["bash", "-c", "echo a"]),
+        (["--shell", "bash"], ["bash", "-c", "echo a"]),
+        (["--shell", "default"], ["sh", "-c", "echo a"]),
+        (["--shell"], ["sh", "-c", "echo a"]),
+        (["--shell", "none"], ["echo", "a"]),
+        (["-S", "none"], ["echo", "a"]),
+    ],
+)
+def test_the_shell_can_be_chosen(heapwise: Any, words: list[str], command: list[str]) -> None:
+    started = dry(heapwise, *words, "echo a", "echo b")["builds"][0]["command"]
+    assert [Path(started[0]).name, *started[1:]] == command
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (["-P", "n", "1", "4"], [1, 2, 3, 4]),
+        (["-P", "n", "1", "8", "-D", "3"], [1, 4, 7]),
+        (["--parameter-scan", "n", "0.3", "0.7", "-D", "0.2"], ["0.3", "0.5", "0.7"]),
+        (["-P", "n", "-1", "1", "--parameter-step-size", "2"], ["-1", 1]),
+    ],
+)
+def test_a_range_gives_its_values(heapwise: Any, words: list[str], values: list[Any]) -> None:
+    assert dry(heapwise, *words, "echo {n}", "printf {n}")["parameters"] == {"n": values}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-P", "n", "0.1", "0.9"], "needs -D"),
+        (["-P", "n", "9", "1"], "has no value"),
+        (["-P", "n", "1", "9", "-D", "0"], "has no value"),
+        (["-P", "n", "1", "9e9"], "At most 1,000 can be measured"),
+        (["-P", "n", "one", "2"], "one is not a number"),
+        (["-D", "2"], "-D needs -P"),
+        (["-u", "fortnight"], "is not a unit of time"),
+    ],
+)
+def test_a_wrong_range_or_unit_is_reported(heapwise: Any, words: list[str], said: str) -> None:
+    done = heapwise("compare", *words, "echo {n}", "printf {n}")
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+
+
+def test_the_reference_is_the_baseline_and_the_first_command(heapwise: Any) -> None:
+    plan = dry(heapwise, "--reference", "true", "-p", "A", "-p", "B", "echo")
+    assert [(build["name"], build["prepare"]) for build in plan["builds"]] == [
+        ("true", "A"),
+        ("echo", "B"),
+    ]
+    assert plan["subjects"][0]["name"] == "true"
+
+
+def test_conclude_runs_after_each_process_and_stops_the_run_if_it_fails(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    words = ["-r", "2", "-w", "0", "--ignore-output", "sh -c 'echo run >> log'"]
+    done = heapwise("compare", "-C", "echo end >> log", *words, "sh -c 'echo  run >> log'")
+    assert done.returncode in (0, 4), done.stderr
+    lines = (tmp_path / "log").read_text().split()
+    assert lines == ["run", "end"] * (len(lines) // 2)
+    done = heapwise("compare", "-C", "exit 5", *words, "true")
+    assert done.returncode == 3
+    assert "--conclude exit 5 ended with 5" in done.stderr
+
+
+def test_times_have_the_unit_that_was_chosen(heapwise: Any, tmp_path: Path) -> None:
+    words = ["-r", "2", "-w", "0", "--export", "table.md", "sleep 0.01", "sleep 0.011"]
+    done = heapwise("compare", "-u", "second", *words)
+    assert " 0.01" in done.stdout
+    assert " ms" not in done.stdout
+    assert "median (s)" in (tmp_path / "table.md").read_text()
+    assert " ms" in heapwise("compare", *words).stdout, "the choice is of one command"
 
 
 def test_commands_run_around_the_processes_in_their_fresh_folders(
@@ -441,6 +524,23 @@ TASKS: dict[str, tuple[list[str], list[str]]] = {
         ["-p", "touch made", "-c", "rm -f made", "--export", "table.md", SLOW_CAT, SLOW_RM],
     ),
 }
+
+
+@needs_hyperfine
+def test_no_option_of_hyperfine_is_unknown_here() -> None:
+    """Those of the installed version, and what later ones added."""
+    said = subprocess.run([str(HYPERFINE), "--help"], capture_output=True, text=True, check=True)
+    theirs = set(re.findall(r"^ {4}(?:    |(-\w)(?:, ))?(--[a-z-]+)", said.stdout, re.MULTILINE))
+    names = {name for pair in theirs for name in pair if name}
+    assert len(names) > 25
+    names |= {"-N", "-C", "--conclude", "--reference", "--input", "--output", "--sort"}
+    ours = {
+        name
+        for option in verbs_command("compare").commands["compare"].params
+        for name in (*option.opts, *option.secondary_opts)
+    }
+    missing = {name for name in names if not name.startswith("--export-")}
+    assert missing - ours - set(INSTEAD) - {"--version", "--help", "-V", "-h"} == set()
 
 
 @needs_hyperfine

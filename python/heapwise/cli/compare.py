@@ -18,6 +18,8 @@ from heapwise.cli.frame.command_form import (
 )
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.exports import demand_exports
+from heapwise.cli.frame.scan import scanned
+from heapwise.cli.frame.shell_choice import shell_words
 from heapwise.cli.frame.signature import with_options
 from heapwise.errors import Problem
 from heapwise.options import Options, taken
@@ -81,12 +83,20 @@ def compare(
             do="heapwise compare -m 10 -M 50 -- PROGRAM",
         )
     tail = context.meta.get(TAIL)
-    words = taken(CommandWords, options, words=commands or [], tail=tail)
+    words = taken(
+        CommandWords,
+        options,
+        words=[*([options.reference] if options.reference else []), *(commands or [])],
+        tail=tail,
+        shell=shell_words(shell=options.shell, program=options.shell_program),
+    )
     request = taken(
         CompareRequest,
         options,
         builds=words.parse(),
-        parameters=parse_parameters(options.parameter),
+        parameters=parse_parameters(
+            [*options.parameter, *scanned(options.scan, options.scan_step)]
+        ),
         allocators=_allocators(options),
         sets_up=not options.dry_run,
     )

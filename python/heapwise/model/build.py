@@ -38,6 +38,9 @@ class Build:
     prepare: str = ""
     """A shell's command that is run before each process, untimed; "" for none."""
 
+    conclude: str = ""
+    """The same after each process."""
+
     setup: str = ""
     """The same once, before the first process."""
 

@@ -45,7 +45,7 @@ def unlike_work(one: Plan, other: Plan) -> list[str]:
         "the length of the work (--smoke)": lambda plan: plan.smoke,
         "the commands before, after and beside it": lambda plan: (
             plan.options.check,
-            [(build.prepare, build.setup, build.cleanup) for build in _builds(plan)],
+            [(b.prepare, b.conclude, b.setup, b.cleanup) for b in _builds(plan)],
         ),
     }
     return [name for name, part in parts.items() if part(one) != part(other)]

@@ -64,6 +64,12 @@ class Options(RoundOptions, ServingOptions):
         verbs=(COMPARE,),
         default=[],
     )
+    reference: str | None = option(
+        "--reference",
+        metavar="COMMAND",
+        help="The command that is the baseline, before all others.",
+        verbs=(COMPARE,),
+    )
     parameter: list[str] = option(
         "--parameter",
         "-L",
@@ -74,6 +80,20 @@ class Options(RoundOptions, ServingOptions):
         verbs=(COMPARE,),
         default=[],
     )
+    scan: tuple[str, str, str] | None = option(
+        "--parameter-scan",
+        "-P",
+        metavar="NAME MIN MAX",
+        help="Measure the commands with each number of this range for {NAME}.",
+        verbs=(COMPARE,),
+    )
+    scan_step: str | None = option(
+        "--parameter-step-size",
+        "-D",
+        metavar="STEP",
+        help="The step between two numbers of -P. [default: 1]",
+        verbs=(COMPARE,),
+    )
     prepare: list[str] = option(
         "--prepare",
         "-p",
@@ -81,6 +101,15 @@ class Options(RoundOptions, ServingOptions):
         help="Run this before each process, outside of its time. Once for all programs, or once "
         "for each.",
         verbs=PROGRAMS,
+        default=[],
+    )
+    conclude: list[str] = option(
+        "--conclude",
+        "-C",
+        metavar="COMMAND",
+        help="Run this after each process, outside of its time. Once for all programs, or once "
+        "for each.",
+        verbs=(COMPARE,),
         default=[],
     )
     setup: list[str] = option(
@@ -105,6 +134,13 @@ class Options(RoundOptions, ServingOptions):
         help="Start each command by /bin/sh, whose time is measured too.",
         verbs=(COMPARE,),
         default=False,
+    )
+    shell_program: str | None = option(
+        "--shell-program",
+        "-S",
+        metavar="SHELL",
+        help="Start each command by this shell: bash, 'bash --norc', or none.",
+        verbs=(COMPARE,),
     )
     protection: bool = option(
         "--protection",
@@ -138,6 +174,13 @@ class Options(RoundOptions, ServingOptions):
         verbs=MANY_MACHINES,
         variations={GATE: Variation(help="Exit with 4 if a metric is undecided.")},
         default=False,
+    )
+    time_unit: str | None = option(
+        "--time-unit",
+        "-u",
+        metavar="UNIT",
+        help="Print and export times in this unit: second, millisecond, microsecond.",
+        verbs=(COMPARE,),
     )
     export: list[Path] = option(
         "--export",

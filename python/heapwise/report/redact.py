@@ -109,6 +109,7 @@ def _without_words(build: Build) -> Build:
         as_typed=typed,
         environment=dict.fromkeys(build.environment, HIDDEN),
         prepare=build.prepare and HIDDEN,
+        conclude=build.conclude and HIDDEN,
         setup=build.setup and HIDDEN,
         cleanup=build.cleanup and HIDDEN,
     )

@@ -134,7 +134,7 @@ def _demand_parameters(builds: Sequence[Build], parameters: Parameters) -> None:
     texts = [
         text
         for b in builds
-        for text in (*b.command, *b.environment.values(), b.prepare, b.setup, b.cleanup)
+        for text in (*b.command, *b.environment.values(), b.prepare, b.conclude, b.setup, b.cleanup)
     ]
     for name, values in parameters.items():
         if name == ROUND:

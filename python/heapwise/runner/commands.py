@@ -43,28 +43,38 @@ class Commands:
         ):
             raise Problem("E034", trouble)
 
+    def conclude(self, values: Mapping[str, Setting], stop: StopSwitch, where: str) -> None:
+        """After a process, in its folder; after Ctrl-C, too. Problem E034 if it fails."""
+        trouble = self._end("--conclude", self.build.conclude, {**self.cell, **values}, where)
+        if trouble and not stop.requested:
+            raise Problem("E034", trouble)
+
     def cleanup(self) -> str:
         """What went wrong, in words. It runs after Ctrl-C, too."""
-        if not self.build.cleanup:
+        return self._end("--cleanup", self.build.cleanup, self.cell, self.working_directory)
+
+    def _end(self, option: str, text: str, values: Mapping[str, Setting], where: str) -> str:
+        """What went wrong, in words."""
+        if not text:
             return ""
-        command = filled(self.build.cleanup, self.cell)
+        command = filled(text, values)
         try:
             done = subprocess.run(
                 ["/bin/sh", "-c", command],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
-                cwd=self.working_directory or None,
+                cwd=where or None,
                 capture_output=True,
                 check=False,
                 timeout=CLEANUP_S,
                 start_new_session=True,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            return f"--cleanup {command}: {error}"
+            return f"{option} {command}: {error}"
         if done.returncode == 0:
             return ""
         words = done.stderr.decode(errors="replace").strip()
-        return f"--cleanup {command} ended with {done.returncode}{': ' if words else ''}{words}"
+        return f"{option} {command} ended with {done.returncode}{': ' if words else ''}{words}"
 
     def _run(
         self,

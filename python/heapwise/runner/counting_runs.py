@@ -128,6 +128,7 @@ class CountingRuns:
             COUNTER,
             program.command_of(measured.round),
         )
+        self._conclude(measured, subject, program)
         if outcome.interrupted:
             return
         self._spent_s += float(outcome.facts.wall_s or 0.0)
@@ -152,6 +153,7 @@ class CountingRuns:
             under_callgrind(program.command_of(measured.round), file),
             timeout_s=program.longest_s,
         )
+        self._conclude(measured, subject, program)
         if outcome.interrupted:
             return
         facts = structs.replace(outcome.facts, counting=True, instructions=total_in(file))
@@ -160,6 +162,11 @@ class CountingRuns:
     def _make_ready(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
         program.work.begin()
         self.commands_of(subject.build, measured.parameters).prepare(
+            {ROUND: measured.round}, self._stop, program.working_directory
+        )
+
+    def _conclude(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
+        self.commands_of(subject.build, measured.parameters).conclude(
             {ROUND: measured.round}, self._stop, program.working_directory
         )
 

@@ -58,7 +58,7 @@ def loadable_files(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, s
     """Like ``files_of``: what each program may load from beside it. Empty if a command of the user
     may make these files."""
     if not plan.traits.whole_programs or any(
-        build.prepare or build.setup or build.cleanup
+        build.prepare or build.conclude or build.setup or build.cleanup
         for build in plan.builds or [plan.build_named("")]
     ):
         return {}

@@ -174,15 +174,18 @@ class ProgramExecutor:
             baseline = Member(step.subject, program, number)
             return measure_together(step, baseline, members, stop, record)
         commands = self._commands(step.subject.build, step.parameters)
-        return program.measure(
+        place = {ROUND: step.round}, stop, program.working_directory
+        process = program.measure(
             step,
             number,
             stop,
             record,
             sets_example=step.subject.name in self._examples,
-            before=lambda: commands.prepare({ROUND: step.round}, stop, program.working_directory),
+            before=lambda: commands.prepare(*place),
             shown=self.shown,
         )
+        commands.conclude(*place)
+        return process
 
     def after(self, process: Process) -> None:
         """Problems E031 and E040 of the baseline, and E030 if a build does not do its work in any

@@ -47,7 +47,7 @@ def obstacles(plan: Plan) -> list[str]:
         words
         for words, holds in {
             "commands run before or after each process": any(
-                build.prepare or build.cleanup for build in plan.builds
+                build.prepare or build.conclude or build.cleanup for build in plan.builds
             ),
             "it writes files that are compared": bool(options.output_files),
             "a check runs after each process": bool(options.check),

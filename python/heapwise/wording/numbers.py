@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import floor, log10
 
+from heapwise.wording.time_unit import chosen_time_unit
+
 ShowNumber = Callable[[float], str]
 """How a number is written in a figure or a table."""
 
@@ -46,8 +48,11 @@ class Scale:
 
 
 def scale_for(values: Iterable[float | None], unit: str) -> Scale:
-    """The scale in which the smallest positive value is at least 1, if there is one."""
+    """The scale in which the smallest positive value is at least 1, if there is one; for seconds
+    the unit that the user chose."""
     steps = SCALES.get(unit, [(1.0, unit)])
+    if unit == "s" and (chosen := chosen_time_unit()):
+        steps = [step for step in steps if step[1] == chosen]
     present = [abs(v) for v in values if v]
     least = min(present, default=1.0)
     factor, label = max((step for step in steps if step[0] <= least * 1.0000001), default=steps[0])

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
+from heapwise.cli.frame.shell_choice import joined_shell
 from heapwise.cli.frame.shell_words import split_assignments, split_words
 from heapwise.errors import Problem
 from heapwise.options import ServingOptions, declared
@@ -29,21 +30,12 @@ if TYPE_CHECKING:
 TAIL = "heapwise.tail"
 """Under this key the context has the words after ``--``; None if there is no ``--``."""
 
-SHELL = "/bin/sh"
 LIST_OPTIONS = ("-L", "--parameter-list")
 
-
 HYPERFINE = {
-    "-S": "--shell starts each command by /bin/sh",
-    "-P": "-L NAME 1,2,4 gives the values one by one",
-    "--parameter-scan": "-L NAME 1,2,4 gives the values one by one",
-    "-D": "-L NAME 1,2,4 gives the values one by one",
-    "-C": "-c COMMAND runs once after the last round",
-    "--conclude": "-c COMMAND runs once after the last round",
-    "-u": "units are chosen by the size of the figures",
-    "--time-unit": "units are chosen by the size of the figures",
-    "--reference": "the first command is the baseline; --baseline NAME chooses another",
     "--output": "--show-output shows what each process prints",
+    "--style": "NO_COLOR=1 in the environment switches colours off, and -q prints the result alone",
+    "--sort": "the baseline is first, and the fastest of the others follows",
 }
 """Options of hyperfine that have another name here, and what takes their place."""
 
@@ -76,7 +68,7 @@ class CompareCommand(TyperCommand):
         )
         ctx.meta[TAIL] = tail
         try:
-            return super().parse_args(ctx, _joined(own))
+            return super().parse_args(ctx, _joined(joined_shell(own)))
         except TyperException as error:
             unknown = getattr(error, "option_name", "")
             if verb := moved_to(unknown):
@@ -152,8 +144,11 @@ class CommandWords:
     tail: Sequence[str] | None
     build: Sequence[str] = ()
     command_name: Sequence[str] = ()
-    shell: bool = False
+    shell: Sequence[str] = ()
+    """What is before ``-c COMMAND``; () if commands are started without a shell."""
+
     prepare: Sequence[str] = ()
+    conclude: Sequence[str] = ()
     setup: Sequence[str] = ()
     cleanup: Sequence[str] = ()
 
@@ -178,12 +173,13 @@ class CommandWords:
             commands,
             typed,
             for_each("prepare", self.prepare, len(commands)),
+            for_each("conclude", self.conclude, len(commands)),
             for_each("setup", self.setup, len(commands)),
             for_each("cleanup", self.cleanup, len(commands)),
             strict=True,
         )
         found = []
-        for name, command, words, prepare, setup, cleanup in columns:
+        for name, command, words, prepare, conclude, setup, cleanup in columns:
             environment, started = split_assignments(command)
             found.append(
                 Build(
@@ -191,6 +187,7 @@ class CommandWords:
                     started,
                     words,
                     prepare=prepare,
+                    conclude=conclude,
                     setup=setup,
                     cleanup=cleanup,
                     environment=environment,
@@ -220,7 +217,7 @@ class CommandWords:
             return self._of_builds()
         if self.words:
             typed = [self._split(word) for word in self.words]
-            started = [[SHELL, "-c", word] for word in self.words] if self.shell else typed
+            started = [self._by_shell(word) for word in self.words] if self.shell else typed
             return started, typed, []
         if not self.tail:
             raise Problem(
@@ -230,7 +227,7 @@ class CommandWords:
                 "  or  heapwise compare 'COMMAND 1' 'COMMAND 2'",
             )
         tail = list(self.tail)
-        return [[SHELL, "-c", shlex.join(tail)] if self.shell else tail], [tail], []
+        return [self._by_shell(shlex.join(tail)) if self.shell else tail], [tail], []
 
     def _of_builds(self) -> tuple[list[list[str]], list[list[str]], list[str]]:
         names, commands, typed = list[str](), list[list[str]](), list[list[str]]()
@@ -246,15 +243,18 @@ class CommandWords:
             names.append(name)
             typed.append([*self._split(command), *tail])
             commands.append(
-                [SHELL, "-c", " ".join([command, shlex.join(tail)]).rstrip()]
+                self._by_shell(" ".join([command, shlex.join(tail)]).rstrip())
                 if self.shell
                 else typed[-1]
             )
         return commands, typed, names
 
+    def _by_shell(self, text: str) -> list[str]:
+        return [*self.shell, "-c", text]
+
     def _split(self, text: str) -> list[str]:
         """As a shell would. Problem E003 for a command that needs a shell."""
-        return split_words(text, by_shell=self.shell)
+        return split_words(text, by_shell=bool(self.shell))
 
 
 def for_each(option: str, values: Sequence[str] | None, number: int) -> list[str]:

@@ -20,6 +20,7 @@ from heapwise.cli.frame.options import (
 )
 from heapwise.options import Form, Option, Options, declared
 from heapwise.wording.durations import parse_duration
+from heapwise.wording.time_unit import choose_time_unit
 
 
 def with_options(verb: Callable[..., int]) -> Callable[..., int]:
@@ -43,6 +44,8 @@ def with_options(verb: Callable[..., int]) -> Callable[..., int]:
         )
         if options.machine:  # the facts of the machine are read far from the command line
             os.environ["HEAPWISE_MACHINE"] = options.machine
+        if options.time_unit:
+            choose_time_unit(options.time_unit)
         return verb(**typed, options=options)
 
     called.__name__, called.__doc__ = name, verb.__doc__
