@@ -30,3 +30,25 @@ def test_an_unknown_run_is_bad_usage(heapwise: Any) -> None:
     done = heapwise("diff", "0000", "last")
     assert done.returncode == 2
     assert "E004" in done.stderr
+
+
+def test_two_files_of_hyperfine(heapwise: Any, tmp_path: Path) -> None:
+    for name, factor in (("old.json", 2.0), ("new.json", 1.0)):
+        times = [factor * (1 + number / 1000) for number in range(8)]
+        results = [{"command": "./app", "mean": factor, "times": times}]
+        (tmp_path / name).write_text(json.dumps({"results": results}))
+    done = heapwise("diff", "old.json", "new.json")
+    assert done.returncode == 0, done.stderr
+    assert "better" in done.stdout
+    assert "do not name the machine" in " ".join(done.stdout.split())
+    refused = heapwise("diff", "old.json", "last")
+    assert refused.returncode == 2
+    assert "heapwise export RUN -f hyperfine" in refused.stderr
+
+
+def test_our_own_export_as_hyperfine_is_read(heapwise: Any, tmp_path: Path) -> None:
+    heapwise("compare", "-r", "4", "-w", "0", "--allocators", "jemalloc", "--", "/bin/true")
+    assert heapwise("export", "last", "-f", "hyperfine", "-o", "a.json").returncode == 0
+    found = json.loads(heapwise("diff", "a.json", "a.json", "--json").stdout)
+    assert {row["ratio"] for row in found["rows"]} == {1.0}
+    assert len(found["rows"]) == 3, "the second label of the baseline is a command too"

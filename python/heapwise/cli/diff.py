@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, labelled
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.errors import Problem
 
 if TYPE_CHECKING:
     from heapwise.model import Cell, Difference, DifferenceRow
@@ -23,12 +25,12 @@ def register(app: typer.Typer) -> None:
 
 def diff(
     first: Annotated[
-        str, typer.Argument(metavar="RUN", autocompletion=completion.runs, help="A run's id.")
+        str, typer.Argument(metavar="RUN", autocompletion=completion.runs, help="A run or a file.")
     ],
     second: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", autocompletion=completion.runs, help="A later run's id, or last."
+            metavar="RUN", autocompletion=completion.runs, help="A later run, last, or a file."
         ),
     ],
     store: StoreOption = None,
@@ -36,33 +38,60 @@ def diff(
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Show how the figures of two stored runs differ.
+    """Show how the figures of two stored runs differ, or of two files of hyperfine.
 
     \b
     heapwise diff 7f3a 81c0
     heapwise diff 7f3a last
     heapwise diff 7f3a last --json
+    heapwise diff monday.json tuesday.json     two files of hyperfine --export-json
 
     The runs were not measured side by side, so this is weaker than heapwise compare --build. If
     machine, version or work differ, figures are shown without a verdict but with the reason.
     """
-    from dataclasses import replace
-
     from heapwise.analysis.as_json import flat
-    from heapwise.analysis.difference import difference
-    from heapwise.evidence import Evidence
-    from heapwise.store import find_store, read_run
+    from heapwise.store.hyperfine_file import is_hyperfine_file
 
-    place = find_store(store)
-    found = difference(*(Evidence(read_run(place, id)) for id in (first, second)))
-    if found.first == found.second:
-        found = replace(found, notes=[*found.notes, f"both names are of one run, {found.first}"])
+    files = [is_hyperfine_file(name) for name in (first, second)]
+    if any(files):
+        found = _of_files(first, second, both=all(files))
+    else:
+        found = _of_runs(first, second, store)
     console = Console(quiet, json)
     if json:
         console.json(flat(found, "rows"))
         return 0
     _show(found, console)
     return 0
+
+
+def _of_runs(first: str, second: str, store: str | None) -> Difference:
+    from dataclasses import replace
+
+    from heapwise.analysis.difference import difference
+    from heapwise.evidence import Evidence
+    from heapwise.store import find_store, read_run
+
+    place = find_store(store)
+    found = difference(*(Evidence(read_run(place, id)) for id in (first, second)))
+    if found.first != found.second:
+        return found
+    return replace(found, notes=[*found.notes, f"both names are of one run, {found.first}"])
+
+
+def _of_files(first: str, second: str, *, both: bool) -> Difference:
+    """Problem E003 for one file beside a run."""
+    from heapwise.analysis.hyperfine_difference import hyperfine_difference
+    from heapwise.store.hyperfine_file import read_hyperfine_file
+
+    if not both:
+        raise Problem(
+            "E003",
+            f"{first} and {second} are not two files of hyperfine",
+            do="write the run as such a file: heapwise export RUN -f hyperfine -o run.json",
+        )
+    one, other = ((name, read_hyperfine_file(Path(name))) for name in (first, second))
+    return hyperfine_difference(one, other)
 
 
 def _show(found: Difference, console: Console) -> None:
