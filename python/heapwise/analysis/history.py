@@ -11,6 +11,7 @@ from datetime import datetime
 from heapwise.model import Setting
 from heapwise.stats.change_points import change_points
 from heapwise.store import Point, RunPoints
+from heapwise.wording.metrics import OF_COUNTS
 
 SHORT = 10
 """Figures of a hash that people read."""
@@ -55,9 +56,9 @@ class Seam:
 @dataclass(frozen=True)
 class Change:
     """A change of level at ``place``. change, low, high: relative, with an interval of 95 %; None
-    if the level before was 0. after_commit: the last commit before it, ``commit`` the first after;
-    "" if they are not known. gone: the place from which the level is nearer to the old one again,
-    None if it stayed.
+    if the level before was 0. An exact count has no interval. after_commit: the last commit before
+    it, ``commit`` the first after; "" if they are not known. gone: the place from which the level
+    is nearer to the old one again, None if it stayed.
     """
 
     place: int
@@ -154,10 +155,47 @@ def _series(key: Key, seen: list[tuple[RunPoints, Point]], least_change: float) 
     seams = _seams(seen)
     first = seen[0][1]
     changes: list[Change] = []
+    find = _steps if key.quantity in OF_COUNTS and _is_exact(moments) else _changes
     bounds = [0, *(seam.place for seam in seams), len(seen)]
     for begin, end in itertools.pairwise(bounds):
-        changes += _changes(moments, begin, end, first.better, least_change)
+        changes += find(moments, begin, end, first.better, least_change)
     return MetricHistory(key, first.unit, first.better, moments, seams, changes)
+
+
+def _is_exact(moments: Sequence[Moment]) -> bool:
+    """Whether a count repeats from run to run, so that chance has no part in it: more than half of
+    the runs have the count of the one before."""
+    same = [one.value == other.value for one, other in itertools.pairwise(moments)]
+    return bool(same) and 2 * sum(same) > len(same)
+
+
+def _steps(
+    moments: Sequence[Moment], begin: int, end: int, better: str, least_change: float
+) -> list[Change]:
+    """Of an exact count each other value is a change, of which nothing is uncertain."""
+    found = []
+    for place in range(begin + 1, end):
+        before, after = (moments[at].value for at in (place - 1, place))
+        change = after / before - 1 if before else None
+        if before == after or (change is not None and abs(change) < least_change):
+            continue
+        gone = next((at for at in range(place + 1, end) if moments[at].value == before), None)
+        found.append(
+            Change(
+                place,
+                before,
+                after,
+                change,
+                None,
+                None,
+                0.0,
+                (after < before) == (better == "lower"),
+                moments[place - 1].commit,
+                moments[place].commit,
+                gone,
+            )
+        )
+    return found
 
 
 def _seams(seen: Sequence[tuple[RunPoints, Point]]) -> list[Seam]:

@@ -76,18 +76,21 @@ def change_line(series: MetricHistory, change: Change) -> str:
     """``8.1 % more (95 % CI 7.0 to 9.2 %) after 1a2b3c4d5e, by 9f8e7d6c5b: worse``."""
     scale = scale_of(series)
     how = f"{scale.text(change.before)} became {scale.text(change.after)}"
-    if change.change is not None and change.low is not None and change.high is not None:
-        low, high = sorted(abs(end) for end in (change.low, change.high))
-        if change.low < 0 < change.high:
-            low = 0.0
+    if change.change is not None:
         word = "more" if change.change > 0 else "less"
-        how = (
-            f"{percent(abs(change.change))} {word} (95 % CI {percent(low)} to {percent(high)}), "
-            f"{how}"
-        )
+        how = f"{percent(abs(change.change))} {word}{_interval(change)}, {how}"
     verdict = "better" if change.better else "worse"
     recovery = "" if change.gone is None else (f"; it went away {_at(series.moments[change.gone])}")
     return f"{verdict}: {how}, {_range(series, change)}{recovery}"
+
+
+def _interval(change: Change) -> str:
+    if change.low is None or change.high is None:
+        return ", exact"
+    low, high = sorted(abs(end) for end in (change.low, change.high))
+    if change.low < 0 < change.high:
+        low = 0.0
+    return f" (95 % CI {percent(low)} to {percent(high)})"
 
 
 def seam_line(series: MetricHistory, seam: Seam) -> str:

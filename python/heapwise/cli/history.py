@@ -11,12 +11,19 @@ from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 from heapwise.cli.frame.written_files import unwritable
 from heapwise.errors import Problem
-from heapwise.wording.metrics import measured_by
+from heapwise.wording.metrics import OF_COUNTS, measured_by
 
 if TYPE_CHECKING:
     from heapwise.analysis.history import MetricHistory
 
-RARE = {"cpu_time", "minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"}
+RARE = {
+    "cpu_time",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    *OF_COUNTS,
+}
 """What is shown only if it is named."""
 
 
@@ -28,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 def history(
     metric: Annotated[
-        str | None, typer.Argument(metavar="[METRIC]", help="Such as time, peak_memory, cpu_time.")
+        str | None, typer.Argument(metavar="[METRIC]", help="Such as time, cpu_time, allocations.")
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="REV", help="Only this commit (or date) and later ones.")
@@ -56,6 +63,7 @@ def history(
     \b
     heapwise history                       time and peak memory of every program measured here
     heapwise history time --since v1.2     one metric, from a commit on
+    heapwise history allocations           calls of malloc, an exact count
     heapwise history -o history.html       the same as a page
 
     One run that strays is not a change: a level takes three. Where the kernel, the C library or

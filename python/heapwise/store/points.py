@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 
@@ -12,6 +13,7 @@ import msgspec
 from heapwise.errors import Problem
 from heapwise.model import (
     Process,
+    Quantity,
     Revision,
     Run,
     Setting,
@@ -27,6 +29,7 @@ from heapwise.store.listing import Listing, list_runs
 from heapwise.store.location import RUN_FILE, SAMPLES_FILE
 from heapwise.store.reader import read_run
 from heapwise.store.stored_run import StoredRun
+from heapwise.wording.metrics import OF_COUNTS
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -122,18 +125,19 @@ def points_of(stored: StoredRun) -> RunPoints:
                 values[sample.setup, sample.subject, quantity].append(float(value))
     compilers = _compilers(stored.processes)
     declared = {(e.id, q.name): q for e in run.experiments for q in e.quantities}
+    values = {**_counts(p for p in stored.processes if p.subject not in controls), **values}
     machine, points = run.machine, []
     for (setup, subject, name), numbers in values.items():
         experiment, settings = setup
-        parameters = declared[experiment, name]
+        known = declared.get((experiment, name)) or _counted(name)
         points.append(
             Point(
                 _command(run, experiment, subject),
                 subject,
                 _plain(settings),
                 name,
-                parameters.unit,
-                parameters.better,
+                known.unit,
+                known.better,
                 median(numbers),
                 len(numbers),
                 _toolchain(run, subject) or compilers.get((experiment, subject), ""),
@@ -151,6 +155,24 @@ def points_of(stored: StoredRun) -> RunPoints:
         run.revision,
         points,
     )
+
+
+def _counts(processes: Iterable[Process]) -> dict[tuple[Setup, str, str], list[float]]:
+    """What processes that are not timed counted."""
+    found: dict[tuple[Setup, str, str], list[float]] = defaultdict(list)
+    for process in processes:
+        if not process.facts.counting or process.status != "ok":
+            continue
+        for name, metric in OF_COUNTS.items():
+            count = metric.count(process.facts) if metric.count else None
+            if count is not None:
+                found[process.setup, process.subject, name].append(float(count))
+    return found
+
+
+def _counted(name: str) -> Quantity:
+    unit = "bytes" if name == "allocated_bytes" else "count"
+    return Quantity(name, unit, "lower", "counted in a process that is not timed")
 
 
 def _plain(settings: Settings) -> dict[str, Setting]:

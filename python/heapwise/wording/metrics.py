@@ -50,6 +50,9 @@ METRICS = (
 
 OF_GATE = {metric.name: metric for metric in METRICS if metric.of_gate}
 
+OF_COUNTS = {metric.name: metric for metric in METRICS if metric.count}
+"""Counted in processes of their own, which are not timed."""
+
 OF_ROUNDS = [metric.name for metric in METRICS if metric.quantity and metric.count is None]
 """Every round has them, on any machine."""
 

@@ -13,9 +13,9 @@ from histories import MACHINE, add, commit_of, elsewhere, fill, run_of
 
 from heapwise.analysis.history import MetricHistory, series_of
 from heapwise.analysis.history_lines import change_line, seam_line, series_line
-from heapwise.model import FileState, Run
+from heapwise.model import Calls, FileState, Process, ProcessFacts, Run
 from heapwise.report.history import history_page
-from heapwise.store import RunPoints, list_runs, points, read_points
+from heapwise.store import RunPoints, RunWriter, list_runs, points, read_points
 
 STEP = [2.0, 2.01, 1.99, 2.0, 2.01, 1.99, 2.0, 2.01, 2.2, 2.21, 2.19, 2.2, 2.21]
 
@@ -230,3 +230,38 @@ def test_many_series_of_one_run_say_why(heapwise: Any, tmp_path: Path) -> None:
     done = heapwise("history", "time")
     assert "4 of 4 series have fewer than 3 runs" in done.stdout
     assert "HEAPWISE_MACHINE=NAME" in done.stdout
+
+
+def counts_of(tmp_path: Path, values: list[int]) -> MetricHistory:
+    for number, value in enumerate(values):
+        run = run_of(number)
+        with RunWriter.create(tmp_path, run) as writer:
+            for place, subject in enumerate(("glibc", "glibc-control")):
+                calls = Calls(malloc=value + place)
+                facts = ProcessFacts(counting=True, calls=calls, bytes_requested=9)
+                writer.append(
+                    Process(place, "compare", subject, {}, -1, "ok", warm_up=True, facts=facts)
+                )
+    [found] = series_of(read_points(tmp_path), ["allocations"])
+    return found
+
+
+def test_one_run_shows_a_change_of_an_exact_count(tmp_path: Path) -> None:
+    series = counts_of(tmp_path, [1000, 1000, 1000, 1000, 1020])
+    assert [moment.value for moment in series.moments] == [1000, 1000, 1000, 1000, 1020]
+    [change] = series.changes
+    assert (change.place, change.commit, change.better) == (4, commit_of(4), False)
+    assert "2.0 % more, exact" in change_line(series, change)
+
+
+def test_a_count_with_chance_in_it_is_judged_like_a_time(tmp_path: Path) -> None:
+    assert counts_of(tmp_path, [1000, 1031, 1002, 1040, 1007]).changes == []
+
+
+def test_small_changes_of_a_count_are_shown_if_they_are_asked_for(tmp_path: Path) -> None:
+    counts_of(tmp_path, [1000, 1000, 1000, 1001])
+    runs = read_points(tmp_path)
+    assert [len(series_of(runs, ["allocations"], "", least)[0].changes) for least in (0.01, 0)] == [
+        0,
+        1,
+    ]
