@@ -203,3 +203,57 @@ def test_a_slow_down_of_5_percent_is_found_among_30_commits(tmp_path: Path, culp
     done = bisect(tmp_path / "r", "--good", hashes[0], "--time", "60s", "--json")
     assert done.returncode == 0, done.stderr + done.stdout
     assert document(done)["found"] == hashes[culprit]
+
+
+MAKE, STATIC = "make main CFLAGS=-O1 && mv main prog", "cc -static -o prog main.c"
+
+COUNTED = """\
+#include <stdio.h>
+#include <stdlib.h>
+static volatile const char revision[] = "{revision}";
+int main(void) {{
+  for (int block = 0; block < {blocks}; ++block) free(malloc(64 + (size_t)(revision[0] == 'x')));
+  puts("done");
+  return 0;
+}}
+"""
+
+
+def counted(folder: Path, blocks: list[int]) -> list[str]:
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    for number, count in enumerate(blocks):
+        text = COUNTED.format(revision=f"r{number}", blocks=count)
+        (folder / "main.c").write_text(text)
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", f"change number {number}")
+    return git(folder, "rev-list", "--reverse", "HEAD").split()
+
+
+@pytest.mark.parametrize("metric", ["allocations", "allocated_bytes", "instructions"])
+def test_one_allocation_more_is_found_by_counting(tmp_path: Path, metric: str) -> None:
+    blocks = [1000, 1000, 1000, 1001, 1001] if metric != "instructions" else [10, 10, 10, 900, 900]
+    hashes = counted(tmp_path / "r", blocks)
+    done = bisect(tmp_path / "r", "--good", hashes[0], "--metric", metric, "--json", build=MAKE)
+    assert done.returncode == 0, done.stderr
+    found = document(done)
+    assert found["found"] == hashes[3]
+    before, after = found["counts"]
+    if metric == "allocations":
+        assert after - before == 1
+    assert found["ratio"] is None
+
+
+def test_equal_counts_find_nothing(tmp_path: Path) -> None:
+    hashes = counted(tmp_path / "r", [50, 50, 50])
+    done = bisect(tmp_path / "r", "--good", hashes[0], "--metric", "allocations", build=MAKE)
+    assert done.returncode == 4, done.stderr
+    assert "do not differ" in done.stdout
+    assert "--time" not in done.stdout
+
+
+def test_a_program_whose_calls_cannot_be_counted_is_reported(tmp_path: Path) -> None:
+    hashes = counted(tmp_path / "r", [50, 51])
+    done = bisect(tmp_path / "r", "--good", hashes[0], "--metric", "allocations", build=STATIC)
+    assert done.returncode == 3, done.stderr
+    assert "cannot be counted" in " ".join(done.stderr.split())

@@ -13,7 +13,7 @@ from heapwise.cli.frame.signature import with_options
 from heapwise.errors import Exit, Problem
 from heapwise.options import Options, taken
 from heapwise.wording.durations import show_duration
-from heapwise.wording.metrics import OF_ROUNDS, measured_by
+from heapwise.wording.metrics import OF_COUNTS, OF_ROUNDS, measured_by
 
 if TYPE_CHECKING:
     from heapwise.runner import Bisection, BisectionResult
@@ -39,7 +39,7 @@ def bisect(
     bad: Annotated[str, typer.Option(metavar="REV", help="A commit after the change.")] = "HEAD",
     metric: Annotated[
         str,
-        typer.Option(metavar="NAME", help=f"{', '.join(OF_ROUNDS)}."),
+        typer.Option(metavar="NAME", help=f"{', '.join([*OF_ROUNDS, *OF_COUNTS])}."),
     ] = "time",
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget what earlier stages of this search found.")
@@ -53,6 +53,7 @@ def bisect(
     \b
     heapwise bisect --good v1.2 --build-command make -- ./server --bench
     heapwise bisect --good HEAD~30 --metric memory --build-command 'make app' -- out/app --batch
+    heapwise bisect --good v1.2 --metric allocations --build-command make -- ./server --bench
     heapwise bisect --good v1.2 --build-command make --dry-run -- ./server
 
     Commits are built in git worktrees in the cache, and measured side by side with both ends. Your
@@ -64,6 +65,7 @@ def bisect(
         Bisection,
         Checkout,
         CompareRequest,
+        CountedBisection,
         Interrupted,
         Suspects,
         worktrees,
@@ -96,7 +98,7 @@ def bisect(
         side_by_side=False,  # commits are judged by the metric that was asked for
     )
     assert options.time_s is not None
-    search = Bisection(
+    search = (CountedBisection if quantity in OF_COUNTS else Bisection)(
         trees,
         Suspects(commits),
         program,
@@ -131,7 +133,7 @@ def bisect(
 def _quantity(metric: str) -> str:
     from heapwise.runner.program import QUANTITIES
 
-    known = [quantity.name for quantity in QUANTITIES]
+    known = [*(quantity.name for quantity in QUANTITIES), *OF_COUNTS]
     name = measured_by(metric)
     if name not in known:
         raise Problem(
@@ -146,7 +148,7 @@ def _show(
     outcome: BisectionResult, search: Bisection, console: Console, metric: str, *, keep: bool
 ) -> int:
     trees, suspects = search.trees, search.suspects
-    words = _ratio_words(outcome)
+    words = _count_words(outcome) or _ratio_words(outcome)
     if outcome.culprit:
         console.result(f"Found    {trees.title(outcome.culprit)}")
         console.result(f"         {metric}: {words}, against its parent")
@@ -157,7 +159,8 @@ def _show(
         )
         for commit in outcome.between[1:]:
             console.result(f"         {trees.title(commit)}")
-        console.result("         --time 10m measures each stage longer.")
+        if metric not in OF_COUNTS:
+            console.result("         --time 10m measures each stage longer.")
     if suspects.went_back:
         console.result(
             "         The metric changed more than once. This is the last change "
@@ -170,6 +173,15 @@ def _show(
             if (trees.folder / commit).exists():
                 trees.forget(commit)
     return int(Exit.DONE if outcome.culprit else Exit.NOT_TRUSTWORTHY)
+
+
+def _count_words(outcome: BisectionResult) -> str:
+    from heapwise.wording.numbers import signed_count
+
+    if outcome.counts is None:
+        return ""
+    before, after = outcome.counts
+    return f"{after:,} instead of {before:,}, {signed_count(after - before)}, counted"
 
 
 def _ratio_words(outcome: BisectionResult) -> str:
@@ -193,5 +205,6 @@ def _document(outcome: BisectionResult, search: Bisection, metric: str) -> dict[
         "why": outcome.why,
         "between": outcome.between,
         "states": search.suspects.states,
+        "counts": outcome.counts,
         "ratio": ratio and {"ratio": ratio.ratio, "low": ratio.low, "high": ratio.high},
     }

@@ -8,6 +8,7 @@ from heapwise.runner.campaign import Campaign
 from heapwise.runner.checkout import Checkout
 from heapwise.runner.common_places import common_place
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
+from heapwise.runner.counted_bisection import CountedBisection
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
 from heapwise.runner.launch import Outcome
 from heapwise.runner.preflight import preflight
@@ -28,6 +29,7 @@ __all__ = [
     "Campaign",
     "Checkout",
     "CompareRequest",
+    "CountedBisection",
     "Examined",
     "Interrupted",
     "Outcome",

@@ -65,12 +65,14 @@ class Interrupted(Exception):
 @dataclass(frozen=True)
 class BisectionResult:
     """culprit: "" if it cannot be told. between: the commits of which one is it, the first one
-    before the change. ratio: of the last stage, the bad side over the good one."""
+    before the change. ratio: of the last stage, the bad side over the good one. counts: before and
+    after it, of a metric that is counted."""
 
     culprit: str
     between: list[str]
     why: str
     ratio: PairedRatio | None = None
+    counts: tuple[int, int] | None = None
 
 
 @dataclass
@@ -145,8 +147,7 @@ class Bisection:
         return found
 
     def _confirm(self) -> BisectionResult:
-        """The commit against the one before it, on fresh rounds. It is the culprit if the step has
-        the direction of the whole change, and more than half of its size."""
+        """The commit against the one before it, if all between the two are decided."""
         low, high = self.suspects.ends
         before, after = self.suspects.commits[low], self.suspects.commits[high]
         if high - low > 1:
@@ -154,6 +155,11 @@ class Bisection:
                 {str(self.suspects.states[c]) for c in self.suspects.commits[low + 1 : high]}
             )
             return self._unknown(f"of the commits between, some are: {', '.join(reasons)}")
+        return self._confirmed(before, after)
+
+    def _confirmed(self, before: str, after: str) -> BisectionResult:
+        """On fresh rounds. The commit is the culprit if its step has the direction of the whole
+        change, and more than half of its size."""
         self.say(f"Confirm  {self.trees.title(after)}, against its parent")
 
         def differs(found: Evidence) -> bool:
@@ -164,7 +170,7 @@ class Bisection:
         ratio = self._ratio(evidence, after, before)
         if why := self._doubt(ratio, differs(evidence)):
             return self._unknown(why, ratio)
-        return BisectionResult(after, self.suspects.commits[low : high + 1], "", ratio)
+        return BisectionResult(after, [before, after], "", ratio)
 
     def _doubt(self, step: PairedRatio | None, differs: bool) -> str:
         """Why the last step is not the change that was looked for; "" if it is."""
