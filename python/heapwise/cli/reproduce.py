@@ -86,11 +86,12 @@ def reproduce(
         return _read(name, run, folder, pdf, options, console)
 
     from heapwise.catalog import choose_published
-    from heapwise.cli.frame.announce import announce, estimate_s, processes_of
+    from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
     from heapwise.runner import RunRequest
     from heapwise.store import costs, find_store
     from heapwise.study.reproduce.ask import prepare_reproduction
+    from heapwise.study.round_costs import estimate_s, processes_of
 
     report = choose_published(name)
     source = str(Path(name).absolute()) if name.endswith(".toml") else name

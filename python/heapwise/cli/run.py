@@ -46,10 +46,11 @@ def run(
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
         return measure_on_fleet(options, console)
-    from heapwise.cli.frame.announce import announce, estimate_s, processes_of
+    from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
     from heapwise.runner import RunRequest, prepare_run
     from heapwise.store import costs, find_store
+    from heapwise.study.round_costs import estimate_s, processes_of
 
     prepared = prepare_run(taken(RunRequest, options, patterns=ids), os.environ)
     known = costs(find_store(options.store), options.smoke)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.cli.frame.announce import estimate_s
 from heapwise.model import Run
 from heapwise.runner import Prepared, cells, subjects_of
 from heapwise.runner.measurement import experiment_executor
 from heapwise.store import read_run, usual_costs
+from heapwise.study.round_costs import estimate_s
 
 DATA = Path(__file__).parents[2] / "data"
 
