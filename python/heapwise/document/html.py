@@ -46,25 +46,34 @@ def _table(table: TextTable) -> Markup:
     head = Markup("").join(Markup('<th scope="col">{}</th>').format(c.text) for c in table.head)
     caption = Markup("<caption>{}</caption>\n").format(table.caption) if table.caption else ""
     name = Markup(' class="figures"') if table.of_figures else ""
-    rows = Markup("\n").join(map(_row, table.rows))
+    rows = Markup("\n").join(_row(row, len(table.head)) for row in table.rows)
     text = Markup(
         "<table{}>\n{}<thead><tr>{}</tr></thead>\n<tbody>\n{}\n</tbody>\n</table>"
     ).format(name, caption, head, rows)
     if not table.folded:
         return Markup('<div class="scroll">{}</div>').format(text)
     return Markup(
-        '<details><summary>{}</summary>\n<div class="scroll">{}</div>\n</details>'
-    ).format(table.folded, text)
+        '<details{}><summary>{}</summary>\n<div class="scroll">{}</div>\n</details>'
+    ).format(Markup(" open") if table.is_open else "", table.folded, text)
 
 
-def _row(cells: Sequence[TableCell]) -> Markup:
-    first, *others = cells
+def _row(row: Sequence[TableCell] | Heading, columns: int) -> Markup:
+    if isinstance(row, Heading):
+        return Markup('<tr class="kind"><th scope="rowgroup" colspan="{}">{}</th></tr>').format(
+            columns, row.text
+        )
+    first, *others = row
     values = Markup("").join(
-        Markup("<td{}>{}</td>").format(_classes(cell), _content(cell)) for cell in others
+        Markup("<td{}{}>{}</td>").format(_classes(cell), _span(cell), _content(cell))
+        for cell in others
     )
     return Markup('<tr><th scope="row"{}>{}</th>{}</tr>').format(
         _classes(first), _content(first), values
     )
+
+
+def _span(cell: TableCell) -> Markup:
+    return Markup(' colspan="{}"').format(cell.span) if cell.span > 1 else Markup("")
 
 
 def _classes(cell: TableCell) -> Markup:

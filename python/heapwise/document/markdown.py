@@ -22,7 +22,8 @@ def markdown(
             lines += [f"{'#' * level} {block.text}", ""]
         elif isinstance(block, TextTable):
             lines += [block.caption, ""] if block.caption else []
-            lines += [*table(_texts(block.head), [_texts(line) for line in block.rows], plain), ""]
+            head, *rows = map(_texts, block.lines)
+            lines += [*table(head, rows, plain), ""]
         elif isinstance(block, Sentence) and block.link:
             lines += [f"{block.text} [Where it can be read]({block.link}).", ""]
         elif isinstance(block, Labelled):

@@ -46,7 +46,7 @@ class TableCell:
 
     short: the text where a line has little room, as on a terminal. small: what belongs to the text
     and weighs less, such as an interval. mark: better, worse or unsure, for forms that have
-    colours. is_code: the text is what a shell reads.
+    colours. is_code: the text is what a shell reads. span: how many columns the cell fills.
     """
 
     text: str
@@ -54,6 +54,7 @@ class TableCell:
     small: str = ""
     mark: str = ""
     is_code: bool = False
+    span: int = 1
 
 
 def table_cell(
@@ -65,19 +66,31 @@ def table_cell(
 
 @dataclass(frozen=True)
 class TextTable:
-    """The first column has the names of the rows.
+    """The first column has the names of the rows. A heading is the title of the rows below it.
 
     folded: the words under which a form that can fold shows the table when asked; "" if it is
-    always shown. fits: on a terminal, columns are folded where it is too narrow. of_figures:
-    columns after the first are numbers.
+    always shown. is_open: it is shown until it is folded. fits: on a terminal, columns are folded
+    where it is too narrow. of_figures: columns after the first are numbers.
     """
 
     head: Sequence[TableCell]
-    rows: Sequence[Sequence[TableCell]]
+    rows: Sequence[Sequence[TableCell] | Heading]
     caption: str = ""
     folded: str = ""
     fits: bool = False
     of_figures: bool = False
+    is_open: bool = False
+
+    @property
+    def lines(self) -> list[list[TableCell]]:
+        """The head and the rows, in which a cell stands alone in the first of its columns."""
+        return [_spread(row) for row in (self.head, *self.rows)]
+
+
+def _spread(row: Sequence[TableCell] | Heading) -> list[TableCell]:
+    if isinstance(row, Heading):
+        return [table_cell(row.text, f"{row.text}:")]
+    return [part for cell in row for part in (cell, *([table_cell("")] * (cell.span - 1)))]
 
 
 @dataclass(frozen=True)

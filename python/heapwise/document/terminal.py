@@ -31,7 +31,7 @@ def terminal(blocks: Sequence[Passage], width: int = 1000) -> str:
 def _text(block: Heading | Sentence | Notice | Labelled | TextTable, width: int) -> str:
     match block:
         case TextTable():
-            lines = [[cell.short for cell in line] for line in (block.head, *block.rows)]
+            lines = [[cell.short for cell in line] for line in block.lines]
             table = (
                 fitted(lines, width) if block.fits else align(lines, of_figures=block.of_figures)
             )

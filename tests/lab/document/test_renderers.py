@@ -8,6 +8,7 @@ from heapwise.document import (
     Notice,
     Plot,
     Sentence,
+    TableCell,
     TextTable,
     plain_table,
     table_cell,
@@ -112,3 +113,18 @@ def test_a_sentence_with_a_link_has_it_where_forms_have_links() -> None:
     assert terminal([sentence]) == "Of 1999."
     assert '<a href="https://a.example/?a&amp;b">https://a.example/?a&amp;b</a>' in html([sentence])
     assert markdown([sentence])[0] == "Of 1999. [Where it can be read](https://a.example/?a&b)."
+
+
+def test_rows_have_a_title_and_a_cell_fills_several_columns() -> None:
+    table = TextTable(
+        [table_cell("row", ""), table_cell("time"), table_cell("memory")],
+        [Heading("pools"), [table_cell("a"), TableCell("no figure", "none", span=2)]],
+        folded="All",
+        is_open=True,
+    )
+    page = html([table])
+    assert "<details open>" in page
+    assert '<tr class="kind"><th scope="rowgroup" colspan="3">pools</th></tr>' in page
+    assert '<td colspan="2">no figure</td>' in page
+    assert markdown([table])[2:4] == ["| pools |", "| a | no figure |  |"]
+    assert terminal([table]).splitlines()[1:] == ["pools:", "a       none"]

@@ -4,37 +4,43 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from markupsafe import Markup
 
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.provenance import provenance
-from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.tree_headlines import GROUPS, group_place, has_curves
+from heapwise.document import Heading, Notice, Passage, Plot, Sentence
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row, SubjectName, short_name
 from heapwise.report.view import View
-from heapwise.study.trees.tree_table import WALL, TreeLine, TreeTable, tree_tables
-from heapwise.wording.names import quantity_name
-from heapwise.wording.numbers import Scale, show, significant
-from heapwise.wording.ratios import interval, relation
+from heapwise.study.trees.program_tables import cited_machines, program_tables
+from heapwise.study.trees.row_commands import commands_table
+from heapwise.study.trees.tree_table import WALL, TreeTable, tree_tables
+from heapwise.wording.numbers import show, significant
 
 TITLE, ORDER = "Ways to manage memory", 23
 
 MIB = 2.0**20
 
-QUANTITIES = ("wall", "user", "system", PEAK, "collections", "longest_pause")
-NOTHING = ("", "")
+ABOUT = (
+    "Small figures are 95 % intervals of the median. Rows of one kind stand together, the fastest "
+    "first; rows of different kinds are not ranked against each other. A row that crashed, ran out "
+    "of time, or printed a wrong sum has no figures and is in no average."
+)
+CITED = (
+    "They are of other machines, systems and versions: compare ratios within a column, not seconds "
+    "across columns."
+)
 
 
-def build(view: View) -> dict[str, Any] | None:
-    parts = [
-        _part(view, experiment)
+def tell(view: View) -> list[Passage]:
+    return [
+        passage
         for experiment in view.run.experiments
         if experiment.is_of_programs and view.of(experiment)
+        for passage in _of_experiment(view, experiment)
     ]
-    return {"parts": parts} if parts else None
 
 
 def picture(view: View) -> tuple[Markup, str] | None:
@@ -47,95 +53,34 @@ def picture(view: View) -> tuple[Markup, str] | None:
     return None
 
 
-def _part(view: View, experiment: Experiment) -> dict[str, Any]:
+def _of_experiment(view: View, experiment: Experiment) -> list[Passage]:
     tables = tree_tables(experiment, view.result.rows)
-    return {
-        "experiment": experiment,
-        "tables": [_table(view, table) for table in tables],
-        "figures": [figure for table in tables if (figure := _figure(view, table))],
-        "is_open": not has_curves(experiment),
-    }
-
-
-def _table(view: View, table: TreeTable) -> dict[str, Any]:
-    scales = table.scales(QUANTITIES)
-    published = {line.subject: _published(table, line) for line in table.lines}
-    machines = {
-        f.machine: f.report
-        for f in table.experiment.published
-        if any(f.machine in found for found in published.values())
-    }
-    return {
-        "provenance": {
-            line.subject: provenance(view.evidence, (table.cell(WALL), line.subject))
-            for line in table.lines
-        },
-        "name": table.words(),
-        "machines": list(machines.items()),
-        "columns": [(quantity_name(q), scale.label) for q, scale in scales.items()],
-        "groups": [
-            (
-                title,
-                [
-                    _line(
-                        line,
-                        scales,
-                        [published[line.subject].get(machine, NOTHING) for machine in machines],
-                    )
-                    for line in lines
-                ],
-            )
-            for title, lines in table.groups.items()
-        ],
-    }
-
-
-def _line(
-    line: TreeLine,
-    scales: dict[str, Scale],
-    published: list[tuple[str, str]],
-) -> dict[str, Any]:
-    wall = line.rows.get(WALL)
-    return {
-        "subject": line.subject,
-        "spec": line.spec,
-        "trouble": line.trouble,
-        "missing": not line.spec.available,
-        "control": line.control,
-        "row": wall,
-        "cells": [_cell(line, quantity, scale) for quantity, scale in scales.items()],
-        "relation": relation(wall) if wall and not line.trouble else "",
-        "interval": interval(wall) if wall and not line.trouble else "",
-        "published": published,
-    }
-
-
-def _cell(line: TreeLine, quantity: str, scale: Scale) -> tuple[str, str, float | None]:
-    """Median, its interval, and the number to sort by."""
-    value, row = line.median(quantity), line.rows.get(quantity)
-    if value is None or row is None:
-        return "", "", None
-    ends = (
-        ""
-        if row.ci_low is None or row.ci_high is None
-        else (f"{scale.number(row.ci_low)}–{scale.number(row.ci_high)}")
+    passages: list[Passage] = [
+        Heading(experiment.id),
+        Sentence(experiment.question),
+        *(Plot(*figure) for table in tables if (figure := _figure(view, table))),
+    ]
+    for table, shown in zip(tables, program_tables(experiment, view.result), strict=True):
+        reports = "; ".join(dict.fromkeys(cited_machines(table).values()))
+        cites = ", with published figures of other machines" if reports else ""
+        folded = f"{table.words()}: every row{cites}"
+        about = f"{ABOUT} Published figures: {reports}. {CITED}" if reports else ABOUT
+        is_open = not has_curves(experiment)
+        passages += [
+            replace(shown, caption="", folded=folded, is_open=is_open, of_figures=True),
+            Notice(about),
+        ]
+    commands = replace(
+        commands_table(
+            [
+                provenance(view.evidence, (tables[0].cell(WALL), line.subject), line.subject)
+                for line in tables[0].lines
+                if not line.control
+            ]
+        ),
+        folded="What each row is: command, version, build, remarks",
     )
-    return scale.number(value), ends, value
-
-
-def _published(table: TreeTable, line: TreeLine) -> dict[str, tuple[str, str]]:
-    """Machine -> real time, and user and system time, of the same cell; in seconds, as printed."""
-    found: dict[str, dict[str, str]] = {}
-    for quantity in ("wall", "user", "system"):
-        for figure in published_figures(table.experiment, line.subject, table.cell(quantity)):
-            found.setdefault(figure.machine, {})[quantity] = f"{figure.value:.2f}"
-    return {
-        machine: (
-            times.get(WALL, ""),
-            " ".join(f"{times[q]} {q}" for q in ("user", "system") if q in times),
-        )
-        for machine, times in found.items()
-    }
+    return [*passages, commands, Sentence(f"What it does not show. {experiment.not_shown}")]
 
 
 def _figure(view: View, table: TreeTable) -> tuple[Markup, str] | None:

@@ -1,51 +1,115 @@
-"""The rows of a program experiment: time beside memory, a block for each kind."""
+"""The rows of a program experiment: time beside memory, a block for each kind, and the published
+figures of other machines."""
 
 from __future__ import annotations
 
-from heapwise.document import TextTable, plain_table
+from collections.abc import Iterator, Mapping, Sequence
+
+from heapwise.analysis.gain import PEAK
+from heapwise.analysis.published_figures import published_figures
+from heapwise.document import Heading, TableCell, TextTable, table_cell
 from heapwise.model import Experiment, Result
 from heapwise.study.trees.tree_table import WALL, TreeLine, TreeTable, tree_tables
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import Scale, times
-from heapwise.wording.ratios import ratio_ends
+from heapwise.wording.ratios import interval, ratio_ends, relation
 
-SHOWN = {
-    "wall": "wall",
+SHORT = {
+    WALL: "wall",
     "user": "user",
     "system": "system",
-    "peak_resident": "peak",
+    PEAK: "peak",
     "collections": "collections",
     "longest_pause": "longest pause",
 }
+"""Quantity -> its name where there is little room."""
+
+Published = Mapping[str, tuple[str, str]]
+"""Machine -> real time, and user and system time, in seconds, as printed."""
 
 
 def program_tables(experiment: Experiment, result: Result) -> list[TextTable]:
+    """The columns of published figures have no place on a terminal."""
     return [_table(table) for table in tree_tables(experiment, result.rows)]
 
 
 def _table(table: TreeTable) -> TextTable:
-    scales = table.scales(SHOWN)
-    quantities = list(scales)
+    scales = table.scales(SHORT)
     base = table.experiment.baseline
-    head = ["", *(f"{SHOWN[q]} {scales[q].label}".rstrip() for q in quantities), f"vs {base}"]
-    lines = [head]
-    for title, members in table.groups.items():
-        lines.append([f"{title}:"])
-        lines += [_line(line, quantities, scales) for line in members]
-    return plain_table(lines, f"{table.experiment.id}  {table.words()}")
-
-
-def _line(line: TreeLine, quantities: list[str], scales: dict[str, Scale]) -> list[str]:
-    name = f"  {line.subject}"
-    if trouble := line.trouble:
-        return [name, trouble]
-    words = [
-        "-" if (value := line.median(q)) is None else scales[q].number(value) for q in quantities
+    machines = list(cited_machines(table))
+    head = [
+        table_cell("row", ""),
+        *(_head(quantity, scale) for quantity, scale in scales.items()),
+        table_cell(f"time vs {base}", f"vs {base}"),
+        *(table_cell(f"{machine}, s", "") for machine in machines),
     ]
-    return [name, *words, _ratio(line)]
+    rows: list[Sequence[TableCell] | Heading] = []
+    for title, members in table.groups.items():
+        rows.append(Heading(title))
+        rows += [
+            [*_line(line, scales), *_cited(_published(table, line), machines)] for line in members
+        ]
+    return TextTable(head, rows, f"{table.experiment.id}  {table.words()}")
 
 
-def _ratio(line: TreeLine) -> str:
+def cited_machines(table: TreeTable) -> dict[str, str]:
+    """Machine -> the report, of those with a published figure in the table."""
+    shown = {machine for line in table.lines for machine in _published(table, line)}
+    return {f.machine: f.report for f in table.experiment.published if f.machine in shown}
+
+
+def _head(quantity: str, scale: Scale) -> TableCell:
+    name = quantity_name(quantity)
+    return table_cell(
+        f"{name}, {scale.label}" if scale.label else name,
+        f"{SHORT[quantity]} {scale.label}".rstrip(),
+    )
+
+
+def _line(line: TreeLine, scales: Mapping[str, Scale]) -> Iterator[TableCell]:
+    mark = "control" if line.control else ""
+    yield table_cell(line.subject, f"  {line.subject}", line.spec.title, mark)
+    if line.trouble:
+        yield TableCell(line.trouble, line.trouble, mark="missing", span=len(scales) + 1)
+        return
+    for quantity, scale in scales.items():
+        yield _figure(line, quantity, scale)
+    yield _ratio(line)
+
+
+def _figure(line: TreeLine, quantity: str, scale: Scale) -> TableCell:
+    """The median, and its 95 % interval."""
+    value, row = line.median(quantity), line.rows.get(quantity)
+    if value is None or row is None:
+        return table_cell("", "-")
+    low, high = row.ci_low, row.ci_high
+    ends = "" if low is None or high is None else f"{scale.number(low)}–{scale.number(high)}"
+    return table_cell(scale.number(value), small=ends)
+
+
+def _ratio(line: TreeLine) -> TableCell:
     row = line.rows.get(WALL)
     if row is None or row.ratio is None:
-        return "baseline" if row and row.baseline else "-"
-    return f"{times(row.ratio)}  {ratio_ends(row)}".rstrip()
+        short = "baseline" if row and row.baseline else "-"
+        return table_cell(relation(row) if row else "", short)
+    short = f"{times(row.ratio)}  {ratio_ends(row)}".rstrip()
+    return table_cell(relation(row), short, interval(row), row.verdict.replace(" ", "-"))
+
+
+def _cited(found: Published, machines: list[str]) -> list[TableCell]:
+    figures = [found.get(machine, ("", "")) for machine in machines]
+    return [table_cell(real, "", others) for real, others in figures]
+
+
+def _published(table: TreeTable, line: TreeLine) -> Published:
+    found: dict[str, dict[str, str]] = {}
+    for quantity in (WALL, "user", "system"):
+        for figure in published_figures(table.experiment, line.subject, table.cell(quantity)):
+            found.setdefault(figure.machine, {})[quantity] = f"{figure.value:.2f}"
+    return {
+        machine: (
+            figures.get(WALL, ""),
+            " ".join(f"{figures[q]} {q}" for q in ("user", "system") if q in figures),
+        )
+        for machine, figures in found.items()
+    }
