@@ -35,12 +35,14 @@ std::size_t batch_bytes_of(size_class class_index) noexcept {
 /// Requires: there is one.
 batch* batch_of(heap_cache& cache, size_class class_index) noexcept {
   expects(has_batch(cache, class_index), "the stack of the class is a batch");
-  return reinterpret_cast<batch*>(cache.ends[class_index] - class_table[class_index].batch) - 1;
+  return reinterpret_cast<batch*>(begin_of_stack(cache, class_index)) - 1;
 }
 
 void load(heap_cache& cache, size_class class_index, batch* loaded, std::uint32_t blocks) noexcept {
   cache.tops[class_index] = loaded->blocks() + blocks;
-  cache.ends[class_index] = loaded->blocks() + class_table[class_index].batch;
+  cache.ends[class_index] =
+      loaded->blocks() + (has_whole_batch(cache, class_index) ? class_table[class_index].batch
+                                                              : first_batches::places(class_index));
 }
 
 std::size_t height_of_stack(heap_cache& cache, size_class class_index) noexcept {
@@ -85,29 +87,42 @@ batch* make_spare(size_class class_index) noexcept {
   return fresh_batch;
 }
 
-/// Effects: from now on the class has a batch, with the blocks of its short stack.
-/// Returns: whether there was memory.
-bool grow(heap_cache& cache, size_class class_index) noexcept {
+/// Effects: from now on the class has a batch, with the blocks of its short stack. It uses a part
+/// of it unless the batch is small. Returns: whether there was memory.
+bool begin_batch(heap_cache& cache, size_class class_index) noexcept {
   batch* const fresh_batch = new_batch(class_index);
   if (fresh_batch == nullptr) return false;
   const std::size_t blocks =
       has_stack(cache, class_index) ? height_of_stack(cache, class_index) : 0;
   std::copy_n(all_of(cache).short_stack(class_index), blocks, fresh_batch->blocks());
-  all_of(cache).bin_calls[class_index] = thread_cache::just_grown;
+  const bool uses_part = first_batches::places(class_index) < class_table[class_index].batch;
+  all_of(cache).bin_calls[class_index] =
+      uses_part ? static_cast<std::uint8_t>(short_stacks::most_bin_calls(class_index) + 1)
+                : thread_cache::just_grown;
   load(cache, class_index, fresh_batch, static_cast<std::uint32_t>(blocks));
   return true;
 }
 
-/// Effects: counts a call of the bin. The short stack has one place more, or the class has a batch
-/// from now on. Requires: a short stack.
+/// Effects: from now on the class uses its batch whole. Requires: it uses a part.
+void use_whole_batch(heap_cache& cache, size_class class_index) noexcept {
+  cache.ends[class_index] = begin_of_stack(cache, class_index) + class_table[class_index].batch;
+  all_of(cache).bin_calls[class_index] = thread_cache::just_grown;
+}
+
+/// Effects: counts a call of the bin. The short stack has one place more; or the class has a batch
+/// from now on, or uses its batch whole. Requires: it does not yet.
 void count_bin_call(heap_cache& cache, size_class class_index) noexcept {
-  expects(!has_batch(cache, class_index), "calls are counted for a short stack");
+  expects(!has_whole_batch(cache, class_index), "calls are counted until a batch is used whole");
   std::uint8_t& calls = all_of(cache).bin_calls[class_index];
   if (calls == short_stacks::most_bin_calls(class_index)) {
-    static_cast<void>(grow(cache, class_index)); // without memory all remains as it is
+    static_cast<void>(begin_batch(cache, class_index)); // without memory all remains as it is
     return;
   }
+  if (calls == first_batches::last_bin_call(class_index)) {
+    return use_whole_batch(cache, class_index);
+  }
   ++calls;
+  if (has_batch(cache, class_index)) return;
   cache.ends[class_index] = all_of(cache).short_stack(class_index) +
                             std::min<std::size_t>(calls, short_stacks::most_places(class_index));
 }
@@ -127,8 +142,20 @@ bool fill_short(heap_cache& cache, size_class class_index) noexcept {
   return top != begin;
 }
 
-/// Effects: makes room in the short stack. Half of its blocks, those that were freed first, go back
-/// to their spans. Requires: it is full.
+/// Effects: fills half of the part of a batch that the class uses. If a whole batch waited for
+/// another thread, the class uses that one. Requires: the part is empty. Returns: whether there was
+/// memory for a block.
+bool fill_part(heap_cache& cache, size_class class_index) noexcept {
+  batch* used = batch_of(cache, class_index);
+  const std::uint32_t places = first_batches::places(class_index);
+  const std::uint32_t blocks = refill_batch(shard_of(cache), used, class_index, (places + 1) / 2);
+  if (blocks > places) all_of(cache).bin_calls[class_index] = thread_cache::grown;
+  load(cache, class_index, used, blocks);
+  return blocks > 0;
+}
+
+/// Effects: makes room in a stack that is not a whole batch. Half of its blocks, those that were
+/// freed first, go back to their spans. Requires: it is full.
 void make_room_short(heap_cache& cache, size_class class_index) noexcept {
   std::byte** const begin = begin_of_stack(cache, class_index);
   const std::size_t blocks = height_of_stack(cache, class_index);
@@ -191,7 +218,7 @@ void put_back(std::byte* const* blocks, std::size_t count, size_class class_inde
 
 bool make_stack(heap_cache& cache, size_class class_index) noexcept {
   expects(!has_stack(cache, class_index), "a class has one stack");
-  if (class_index == mixed_class) return grow(cache, class_index);
+  if (class_index == mixed_class) return begin_batch(cache, class_index);
   cache.tops[class_index] = cache.ends[class_index] = all_of(cache).short_stack(class_index);
   return true;
 }
@@ -199,8 +226,11 @@ bool make_stack(heap_cache& cache, size_class class_index) noexcept {
 bool fill(heap_cache& cache, size_class class_index) noexcept {
   expects(has_stack(cache, class_index) && cache.tops[class_index][-1] == nullptr,
           "a stack that is filled has no block");
-  if (!has_batch(cache, class_index)) count_bin_call(cache, class_index);
-  if (!has_batch(cache, class_index)) return fill_short(cache, class_index);
+  if (!has_whole_batch(cache, class_index)) {
+    count_bin_call(cache, class_index);
+    if (!has_batch(cache, class_index)) return fill_short(cache, class_index);
+    if (!has_whole_batch(cache, class_index)) return fill_part(cache, class_index);
+  }
   if (use_full_spare(cache, class_index)) return true;
   batch* used = batch_of(cache, class_index);
   // Half of the first one, so that a few blocks that come and go from now on find both room and
@@ -230,13 +260,16 @@ void shuffle(heap_cache& cache, size_class class_index) noexcept {
 void make_room(heap_cache& cache, size_class class_index) noexcept {
   expects(has_stack(cache, class_index) && cache.tops[class_index] == cache.ends[class_index],
           "room is made in a full stack");
-  if (!has_batch(cache, class_index)) count_bin_call(cache, class_index);
+  if (!has_whole_batch(cache, class_index)) count_bin_call(cache, class_index);
   bool blocks_leave = true;
   if (!has_batch(cache, class_index)) {
     make_room_short(cache, class_index);
+  } else if (cache.tops[class_index] != cache.ends[class_index]) {
+    blocks_leave = false; // it has come to use more of its batch
+  } else if (has_whole_batch(cache, class_index)) {
+    blocks_leave = make_room_in_batch(cache, class_index);
   } else {
-    blocks_leave = cache.tops[class_index] == cache.ends[class_index] &&
-                   make_room_in_batch(cache, class_index);
+    make_room_short(cache, class_index);
   }
   if (blocks_leave && may_look_at_all(shard_of(cache))) notice_free_memory();
 }

@@ -48,16 +48,25 @@ constexpr heap_cache cache_without_stacks() noexcept {
 /// profile says. Requires: there is a stack.
 void shuffle(heap_cache& cache, size_class class_index) noexcept;
 
-/// Returns: whether the stack of the class is a batch; else it is a short one.
-[[nodiscard]] inline bool has_batch(heap_cache& cache, size_class class_index) noexcept {
+/// Returns: whether the stack of the class is a whole batch; else it is a short one or a part of a
+/// batch.
+[[nodiscard]] inline bool has_whole_batch(heap_cache& cache, size_class class_index) noexcept {
   return static_cast<thread_cache&>(cache).bin_calls[class_index] >= thread_cache::just_grown;
+}
+
+/// Returns: whether the stack of the class is a batch, or a part of one.
+[[nodiscard]] inline bool has_batch(heap_cache& cache, size_class class_index) noexcept {
+  return static_cast<thread_cache&>(cache).bin_calls[class_index] >
+         short_stacks::most_bin_calls(class_index);
 }
 
 /// Returns: where the lowest block of the stack is, or comes to be. Requires: there is a stack.
 [[nodiscard]] inline std::byte** begin_of_stack(heap_cache& cache,
                                                 size_class class_index) noexcept {
   expects([&] { return has_stack(cache, class_index); }, "there is a stack");
-  return has_batch(cache, class_index) ? cache.ends[class_index] - class_table[class_index].batch
+  std::byte** const end = cache.ends[class_index];
+  if (has_whole_batch(cache, class_index)) return end - class_table[class_index].batch;
+  return has_batch(cache, class_index) ? end - first_batches::places(class_index)
                                        : static_cast<thread_cache&>(cache).short_stack(class_index);
 }
 

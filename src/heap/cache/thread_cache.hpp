@@ -49,14 +49,36 @@ inline constexpr std::size_t all_places = begins[mixed_class];
 
 } // namespace short_stacks
 
+namespace first_batches {
+
+/// Returns: how many places of its first batch a class uses at first. Batches of small blocks hold
+/// less than this, and are used whole.
+constexpr std::uint32_t places(size_class class_index) noexcept {
+  constexpr std::size_t most_waiting_bytes = std::size_t{8} << 10;
+  const class_facts& facts = class_table[class_index];
+  if (facts.bytes == 0) return facts.batch; // of mixed spans
+  return static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(most_waiting_bytes / facts.bytes, min_batch, facts.batch));
+}
+
+/// Returns: how many calls of its bin a class has made when it begins to use its batch whole,
+/// those with the short stack included.
+constexpr std::size_t last_bin_call(size_class class_index) noexcept {
+  constexpr std::size_t calls = 128;
+  return short_stacks::most_bin_calls(class_index) + calls;
+}
+
+} // namespace first_batches
+
 /// The cache of a thread, with a short stack for each class in the same page. A class begins with
-/// that one, and gets a batch when it has needed its bin a few times. So a thread that does little
-/// has one page of addresses, and few free blocks.
+/// that one, and gets a batch when it has needed its bin a few times. It uses 8 KiB of blocks of
+/// that batch until it has needed its bin a few times more. So a thread that does little has one
+/// page of addresses, and few free blocks.
 struct thread_cache : heap_cache {
-  static constexpr std::uint8_t grown = 0xff;      // has a batch
+  static constexpr std::uint8_t grown = 0xff;      // uses a batch whole
   static constexpr std::uint8_t just_grown = 0xfe; // and the bin has not filled it yet
 
-  std::uint8_t bin_calls[class_slots]{}; // since the short stack is used; or one of these
+  std::uint8_t bin_calls[class_slots]{}; // since there is a short stack; or one of these
   std::byte* places[short_stacks::all_places]{};
   spare_batch spares[class_slots]{};
   quarantine* held_back = nullptr; // or nullptr; only where the profile has one
@@ -69,6 +91,6 @@ struct thread_cache : heap_cache {
   }
 };
 static_assert(sizeof(thread_cache) <= 4096);
-static_assert(short_stacks::most_bin_calls(class_count) < thread_cache::just_grown);
+static_assert(first_batches::last_bin_call(class_count) < thread_cache::just_grown);
 
 } // namespace heapwise::detail

@@ -19,6 +19,7 @@
 #include <heapwise/heap.hpp>
 
 #include "contract/child.hpp"
+#include "heap/cache/thread_cache.hpp"
 #include "heap/space/space.hpp"
 #include "stress/threads.hpp"
 #include "surroundings.hpp"
@@ -153,10 +154,13 @@ TEST_CASE("a thread that does little keeps few blocks, and one that does much ke
     const std::size_t bytes = class_table[class_index].bytes;
     const std::size_t batch = class_table[class_index].batch;
     std::vector<void*> blocks;
-    for (std::size_t i = 0; i < 500; ++i) blocks.push_back(heapwise_malloc(bytes));
-    const std::set<void*> distinct(blocks.begin(), blocks.end());
-    CHECK(distinct.size() == blocks.size());
-    for (void* each : blocks) heapwise_free(each);
+    for (int round = 0; round < 20; ++round) {
+      blocks.clear();
+      for (std::size_t i = 0; i < 500; ++i) blocks.push_back(heapwise_malloc(bytes));
+      const std::set<void*> distinct(blocks.begin(), blocks.end());
+      CHECK(distinct.size() == blocks.size());
+      for (void* each : blocks) heapwise_free(each);
+    }
     CHECK(own_cached_bytes() >= batch * bytes);
     CHECK(own_cached_bytes() <= 2 * batch * bytes + asked);
     empty_own_cache();
@@ -166,6 +170,33 @@ TEST_CASE("a thread that does little keeps few blocks, and one that does much ke
   for (size_class class_index = 1; class_index <= class_count; ++class_index) {
     CHECK(the_bins[class_index].free_blocks() % class_table[class_index].blocks == 0);
   }
+}
+
+TEST_CASE("a class that needs its bin now and then uses a part of its batch, later all of it") {
+  start_without_clock();
+  for (const std::size_t bytes : {std::size_t{256}, std::size_t{1024}, std::size_t{2048}}) {
+    CAPTURE(bytes);
+    bring_everything_home();
+    const auto of_bytes = static_cast<size_class>(class_of(bytes));
+    const std::size_t part = first_batches::places(of_bytes) * bytes;
+    const std::size_t whole = class_table[of_bytes].batch * bytes;
+    std::vector<void*> blocks;
+    std::size_t rounds = 0;
+    std::size_t most = 0;
+    for (; most <= part && rounds < 1'000; ++rounds) {
+      for (std::size_t i = 0; i < 2 * class_table[of_bytes].batch; ++i) {
+        blocks.push_back(heapwise_malloc(bytes));
+      }
+      CHECK(std::set<void*>(blocks.begin(), blocks.end()).size() == blocks.size());
+      for (void* each : blocks) heapwise_free(each);
+      blocks.clear();
+      most = std::max(most, own_cached_bytes());
+    }
+    CHECK(rounds > 2);
+    CHECK(rounds < 1'000);
+    CHECK(most <= 2 * whole);
+  }
+  bring_everything_home();
 }
 
 TEST_CASE("a thread that says that it waits keeps nothing, and can go on") {
