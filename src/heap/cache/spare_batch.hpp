@@ -11,7 +11,7 @@
 namespace heapwise::detail {
 
 /// Holds one batch or none. One word has the address, whether the batch is full, and how often the
-/// clock has seen it. Each exchange by the owner begins to count anew.
+/// clock has seen it. Each exchange by the owner sets that count to 0.
 /// Thread safety: one thread owns it and calls `take` and `put`; others may call `take_if_old`.
 class spare_batch {
  public:
