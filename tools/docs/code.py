@@ -65,8 +65,8 @@ def trouble_with_program(root: Path, block: Block) -> str:
 
 @cache
 def help_of(root: Path, verb: str) -> str | None:
-    """What `heapwise VERB --help` prints; None when there is no such verb."""
-    command = [str(root / ".venv/bin/heapwise"), *verb.split(), "--help"]
+    """What `heapwise VERB --help-all` prints; None when there is no such verb."""
+    command = [str(root / ".venv/bin/heapwise"), *verb.split(), "--help-all"]
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError:

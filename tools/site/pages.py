@@ -100,7 +100,7 @@ from heapwise.cli.frame.app import run, verb_names
 def shown(*words):
     said = StringIO()
     with redirect_stdout(said):
-        if code := run([*words, "--help"]):
+        if code := run([*words, "--help-all"]):
             sys.exit(code)
     return said.getvalue()
 
@@ -110,7 +110,7 @@ json.dump({verb: shown(*verb.split()) for verb in ("", *verb_names())}, sys.stdo
 
 
 def help_page(root: Path) -> str:
-    """What `--help` of the command and of each verb prints."""
+    """What `--help-all` of the command and of each verb prints."""
     text = titled("Commands")
     for verb, shown in run_help(root).items():
         name = f"heapwise {verb}".strip()

@@ -9,7 +9,7 @@ import typer
 
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, labelled
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def diff(
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Show how the figures of two stored runs differ, or of two files of hyperfine.
 

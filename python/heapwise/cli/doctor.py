@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
 from heapwise.errors import Exit, Problem
 from heapwise.wording.lists import counted
 
@@ -37,7 +37,6 @@ def doctor(
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Look at everything that a measurement needs, and say what is missing and how to get it.
 

@@ -8,7 +8,7 @@ import typer
 
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import DebugOption, JsonOption
+from heapwise.cli.frame.options import JsonOption
 from heapwise.errors import CATALOGUE, Entry, Problem
 from heapwise.wording.suggest import did_you_mean
 
@@ -28,7 +28,6 @@ def explain(
         ),
     ],
     json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Say what an id means: an error, a trust check or an experiment.
 

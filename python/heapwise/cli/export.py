@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from heapwise.cli.frame import completion
-from heapwise.cli.frame.options import DebugOption, StoreOption
+from heapwise.cli.frame.options import StoreOption
 from heapwise.cli.frame.written_files import unwritable, write_files
 from heapwise.errors import Problem
 from heapwise.wording.lists import counted
@@ -54,7 +54,6 @@ def export(
         bool, typer.Option("--redact", help="Leave out host, user, paths and arguments.")
     ] = False,
     store: StoreOption = None,
-    debug: DebugOption = False,
 ) -> int:
     """Write a run's figures in the form that another tool reads.
 

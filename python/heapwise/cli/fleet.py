@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
 from heapwise.errors import Exit
 
 FleetId = Annotated[str, typer.Argument(metavar="[RUN]", help="A fleet run's id.")]
@@ -42,7 +42,6 @@ def check(
     ],
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Ask each machine: is it reached, its versions, the builds of its peers, its doctor.
 
@@ -73,7 +72,6 @@ def status(
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Say which machines of a fleet run are complete. It reads files and asks no machine.
 
@@ -105,7 +103,6 @@ def collect(
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Go on with a fleet run: machines that are complete hand back, the others measure on.
 

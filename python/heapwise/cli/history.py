@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
 from heapwise.cli.frame.written_files import unwritable
 from heapwise.errors import Problem
 from heapwise.wording.metrics import OF_COUNTS, measured_by
@@ -56,7 +56,6 @@ def history(
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Show each figure run after run, with the commits where its level changed.
 

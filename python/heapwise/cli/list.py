@@ -8,7 +8,7 @@ import typer
 
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, error_line
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
+from heapwise.cli.frame.options import JsonOption, QuietOption
 
 if TYPE_CHECKING:
     from heapwise.model import Experiment
@@ -29,7 +29,6 @@ def list_experiments(
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """List the experiments, each with its question.
 

@@ -9,7 +9,7 @@ import typer
 
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
+from heapwise.cli.frame.options import JsonOption, QuietOption
 from heapwise.errors import Exit, Problem
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ def peers(context: typer.Context) -> None:
         list_peers()
 
 
-def list_peers(
-    json: JsonOption = False, quiet: QuietOption = False, debug: DebugOption = False
-) -> int:
+def list_peers(json: JsonOption = False, quiet: QuietOption = False) -> int:
     """List every peer with its version, or how to get it.
 
     \b
@@ -100,7 +98,6 @@ def path(
         ),
     ],
     json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Print the path of a peer's library, for LD_PRELOAD; an empty line for the C library's malloc.
 
@@ -125,7 +122,6 @@ def check(
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Load each peer into a process, prove that it is in use, and test what malloc promises.
 
@@ -173,7 +169,6 @@ def add(
     ] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Build peers from their sources in a registry, into your data folder, and test them.
 
@@ -215,7 +210,6 @@ def remove(
     ],
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Take a peer that was added out of your data folder. Stored results keep its rows.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
+from heapwise.cli.frame.options import JsonOption, QuietOption
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
@@ -73,7 +73,6 @@ def record(
     ] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Write down every call of malloc, free, new and delete that a program makes.
 

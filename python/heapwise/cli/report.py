@@ -12,7 +12,7 @@ import typer
 
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, error_line, is_live
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
 from heapwise.cli.frame.written_files import unwritable
 from heapwise.errors import Problem
 from heapwise.wording.lists import counted
@@ -52,7 +52,6 @@ def report(
     store: StoreOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Write one HTML file that opens from disk and loads nothing from the network.
 

@@ -12,7 +12,6 @@ import typer
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, labelled
 from heapwise.cli.frame.options import (
-    DebugOption,
     DryRunOption,
     JsonOption,
     QuietOption,
@@ -54,7 +53,6 @@ def resume(
     json: JsonOption = False,
     quiet: QuietOption = False,
     dry_run: DryRunOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Continue a run that was stopped, or add rounds to a complete one.
 

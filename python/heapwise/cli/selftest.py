@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
 from heapwise.errors import Exit
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ def selftest(
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Plant known faults and known effects, and see whether each is found.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
+from heapwise.cli.frame.options import JsonOption, QuietOption
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ def trace(
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Sizes, lifetimes, threads, hand-overs, growth, and what lived at the peak, by call site.
 

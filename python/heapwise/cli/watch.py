@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
+from heapwise.cli.frame.options import JsonOption, QuietOption
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration, show_duration
 
@@ -25,7 +25,6 @@ def watch(
     ] = "60s",
     json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Watch the memory of a process and its descendants, and say whether it grows.
 

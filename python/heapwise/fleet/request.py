@@ -16,8 +16,6 @@ from heapwise.fleet.job import STALL_S, Job, ShippedFile
 
 WITH_VALUE = (
     "--fleet",
-    "--fleet-machines",
-    "--fleet-stall",
     "--store",
     "--export",
     "--output",

@@ -15,7 +15,6 @@ from heapwise.options.option import (
     RUN,
     SERVE,
     TRACES,
-    Form,
     Variation,
     option,
 )
@@ -31,10 +30,10 @@ FIRST = (
     "rates",
     "recipe",
     "load_s",
-    "allocators",
-    "baseline",
     "build",
     "parameter",
+    "allocators",
+    "baseline",
     "rounds",
     "time_s",
     "warm_up",
@@ -98,8 +97,7 @@ class Options(RoundOptions, ServingOptions):
         "--prepare",
         "-p",
         metavar="COMMAND",
-        help="Run this before each process, outside of its time. Once for all programs, or once "
-        "for each.",
+        help="Run this before each process, outside of its time: once for all, or once for each.",
         verbs=PROGRAMS,
         default=[],
     )
@@ -199,26 +197,8 @@ class Options(RoundOptions, ServingOptions):
         "--fleet",
         metavar="WHERE",
         help="Measure on the machines of hosts.toml, slurm:PARTITION, k8s:NAMESPACE or "
-        "dask:tcp://HOST:PORT.",
+        "dask:tcp://HOST:PORT. Settings follow: slurm:batch,machines=4,stall=2h.",
         verbs=MANY_MACHINES,
-    )
-    fleet_machines: int = option(
-        "--fleet-machines",
-        metavar="N",
-        least=1,
-        help="How many machines to ask slurm: or k8s: for.",
-        verbs=MANY_MACHINES,
-        typed=1,
-        default=1,
-    )
-    fleet_stall_s: float = option(
-        "--fleet-stall",
-        metavar="DURATION",
-        form=Form.DURATION,
-        help="Kill a machine's process that has stored no sample for this long.",
-        verbs=MANY_MACHINES,
-        typed="30m",
-        default=1800.0,
     )
     store: str | None = option(
         "--store",
@@ -246,7 +226,4 @@ class Options(RoundOptions, ServingOptions):
         metavar="NAME",
         help="The name of this machine in history and diff. [HEAPWISE_MACHINE]",
         verbs=(*PROGRAMS, SERVE, RUN),
-    )
-    debug: bool = option(
-        "--debug", help="Show the traceback of an error.", verbs=MEASURING, default=False
     )

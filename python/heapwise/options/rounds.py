@@ -30,8 +30,8 @@ class RoundOptions(ProcessOptions):
         "--allocators",
         metavar="A,B",
         form=Form.WORDS,
-        help="Measure only these allocators (heapwise peers list shows them), or all. If several "
-        "programs are compared, each keeps its malloc unless this is given.",
+        help="Only these allocators (heapwise peers list shows them), or all. Without it, each of "
+        "several programs keeps its malloc.",
         verbs=(COMPARE, SERVE, REPLAY),
         variations={REPLAY: Variation(help="Only these and glibc.")},
         default=[],

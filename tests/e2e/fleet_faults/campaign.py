@@ -50,9 +50,7 @@ def strike_fleet(folder: Path, machines: int, faults: int, rounds: int, seed: in
             [
                 "compare",
                 "--fleet",
-                str(laboratory.hosts),
-                "--fleet-stall",
-                STALL,
+                f"{laboratory.hosts},stall={STALL}",
                 "--rounds",
                 str(rounds),
                 "--warmup",

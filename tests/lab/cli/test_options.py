@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 import typer
 
-from heapwise.cli.frame.app import build_app
+from heapwise.cli.frame.app import build_app, run
 from heapwise.cli.frame.signature import read
 from heapwise.errors import Problem
 from heapwise.options import Form, Option, Options, declared
@@ -105,3 +106,41 @@ def test_the_default_that_the_help_shows_is_that_of_the_field() -> None:
         for name, option in declared(Options, verb).items():
             if option.typed is not None:
                 assert read(option, option.typed) == getattr(Options(), name), name
+
+
+def listed(text: str) -> list[str]:
+    """The long names of the options that a help has, without that of the help."""
+    rows = re.findall(r"^  (-.*)", text.partition("Options:")[2], flags=re.MULTILINE)
+    return [re.findall(r"--[a-z-]+", row)[0] for row in rows][:-1]
+
+
+SCREENS, LINES = 2, 24
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_each_verb_fits_two_screens(
+    verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([verb, "--help"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) <= SCREENS * LINES
+
+
+def test_compare_has_at_most_forty_options_and_shows_the_first_ten(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert len(options("compare")) <= 40
+    assert run(["compare", "--help"]) == 0
+    short = capsys.readouterr().out
+    assert run(["compare", "--help-all"]) == 0
+    full = capsys.readouterr().out
+    declared_ones = [p.opts[0] for p in options("compare").values()]
+    assert listed(short) == declared_ones[:10]
+    assert listed(full) == declared_ones
+    assert "--help-all" in short
+    assert "--help-all" not in full
+
+
+def test_debug_is_an_option_of_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "--debug", "E003"]) == 0
+    assert run(["explain", "E003", "--", "--debug"]) == 2

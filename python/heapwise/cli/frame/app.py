@@ -22,6 +22,7 @@ import heapwise.cli
 from heapwise import __version__
 from heapwise.cli.frame import console, settings
 from heapwise.cli.frame.arguments import show_metavars
+from heapwise.cli.frame.help import shortened
 from heapwise.cli.frame.streams import finish_streams, prepare_streams
 from heapwise.errors import Exit, Problem
 
@@ -32,6 +33,9 @@ def verb_names() -> list[str]:
         module.name for module in pkgutil.iter_modules(heapwise.cli.__path__) if not module.ispkg
     )
 
+
+DEBUG = "--debug"
+"""Every verb has it: it is taken away before the words are looked at."""
 
 COMPLETION = "_HEAPWISE_COMPLETE"
 """With this variable a shell asks for proposals."""
@@ -79,6 +83,7 @@ def _root(
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Print the version."
     ),
+    debug: bool = typer.Option(False, DEBUG, help="Show the traceback of an error, with any verb."),
 ) -> None:
     """Measure which memory allocator suits a program, and what it gains in time and memory.
 
@@ -111,9 +116,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(words: Sequence[str]) -> int:
     """Runs one verb; the exit code is that of docs/exit-codes.md."""
-    debug = "--debug" in _own_words(words)
+    own = _own_words(words)
+    debug = DEBUG in own
+    words = [*(word for word in own if word != DEBUG), *words[len(own) :]]
     try:
-        return _invoke(list(words))
+        return _invoke(words)
     except (Stopped, KeyboardInterrupt, typer.Abort):
         console.error_line("stopped by you. Nothing was lost.")
         return int(Exit.INTERRUPTED)
@@ -160,9 +167,14 @@ def _invoke(words: list[str]) -> int:
     verb = next((word for word in words if word in command.commands), "")
     defaults = settings.defaults(command, verb)
     try:
-        result = command.main(
-            args=words, prog_name="heapwise", standalone_mode=False, default_map=defaults
-        )
+        own = _own_words(words)
+        with shortened(command, own) as typed:
+            result = command.main(
+                args=[*typed, *words[len(own) :]],
+                prog_name="heapwise",
+                standalone_mode=False,
+                default_map=defaults,
+            )
     except SystemExit as end:
         if end.code == 0:  # the proposals for a shell were printed
             return 0

@@ -73,12 +73,11 @@ def measure_on_fleet(options: Options, console: Console) -> int:
     from heapwise.fleet.engines import demand_engine
     from heapwise.fleet.fleet_file import FleetFile
     from heapwise.fleet.request import new_fleet
+    from heapwise.fleet.target import FleetTarget
     from heapwise.store import check_writable, find_store
 
-    assert options.fleet is not None
-    fleet = new_fleet(
-        options.fleet, sys.argv[1:], os.environ, options.fleet_machines, options.fleet_stall_s
-    )
+    target = FleetTarget.parse(options.fleet or "")
+    fleet = new_fleet(target.where, sys.argv[1:], os.environ, target.machines, target.stall_s)
     console.say(f"Fleet        {fleet.id}: heapwise {shlex.join(fleet.words)}")
     if options.dry_run:
         if console.as_json:

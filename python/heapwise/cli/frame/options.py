@@ -17,9 +17,6 @@ JsonOption = Annotated[
     bool, typer.Option("--json", help="JSON on stdout, everything else on stderr.")
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
-DebugOption = Annotated[
-    bool, typer.Option("--debug", help="Show the traceback of an error.", expose_value=True)
-]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Exit with 4 if the result is not trustworthy.")
 ]

@@ -18,7 +18,7 @@ from heapwise.cli.frame.options import (
     parse_shares,
     parse_whole_seconds,
 )
-from heapwise.options import Form, Option, Options, declared
+from heapwise.options import FIRST, Form, Option, Options, declared
 from heapwise.wording.durations import parse_duration
 from heapwise.wording.time_unit import choose_time_unit
 
@@ -31,7 +31,8 @@ def with_options(verb: Callable[..., int]) -> Callable[..., int]:
         for parameter in inspect.signature(verb, eval_str=True).parameters.values()
         if parameter.name != "options"
     ]
-    shared = declared(Options, name)
+    found = declared(Options, name)
+    shared = {field: found[field] for field in (*FIRST, *found) if field in found}
 
     def called(**typed: Any) -> int:
         values = {field: (option, typed.pop(option.key)) for field, option in shared.items()}
