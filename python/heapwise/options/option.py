@@ -61,7 +61,8 @@ class Variation:
 @dataclass(frozen=True)
 class Option:
     """flags: as they are typed; the longest is the key in heapwise.toml. typed: the default as a
-    user would type it; None if the help shows none. least: of a number."""
+    user would type it; None if the help shows none. least: of a number. of_hyperfine: users of
+    hyperfine know it; the help has it last."""
 
     flags: tuple[str, ...]
     help: str
@@ -70,6 +71,7 @@ class Option:
     form: Form = Form.PLAIN
     typed: str | float | None = None
     least: int | None = None
+    of_hyperfine: bool = False
     variations: Mapping[str, Variation] = field(default_factory=dict)
 
     @property

@@ -68,6 +68,7 @@ class Options(RoundOptions, ServingOptions):
         metavar="COMMAND",
         help="The command that is the baseline, before all others.",
         verbs=(COMPARE,),
+        of_hyperfine=True,
     )
     parameter: list[str] = option(
         "--parameter",
@@ -85,6 +86,7 @@ class Options(RoundOptions, ServingOptions):
         metavar="NAME MIN MAX",
         help="Measure the commands with each number of this range for {NAME}.",
         verbs=(COMPARE,),
+        of_hyperfine=True,
     )
     scan_step: str | None = option(
         "--parameter-step-size",
@@ -92,6 +94,7 @@ class Options(RoundOptions, ServingOptions):
         metavar="STEP",
         help="The step between two numbers of -P. [default: 1]",
         verbs=(COMPARE,),
+        of_hyperfine=True,
     )
     prepare: list[str] = option(
         "--prepare",
@@ -108,6 +111,7 @@ class Options(RoundOptions, ServingOptions):
         help="Run this after each process, outside of its time. Once for all programs, or once "
         "for each.",
         verbs=(COMPARE,),
+        of_hyperfine=True,
         default=[],
     )
     setup: list[str] = option(
@@ -139,6 +143,7 @@ class Options(RoundOptions, ServingOptions):
         metavar="SHELL",
         help="Start each command by this shell: bash, 'bash --norc', or none.",
         verbs=(COMPARE,),
+        of_hyperfine=True,
     )
     protection: bool = option(
         "--protection",
@@ -179,6 +184,7 @@ class Options(RoundOptions, ServingOptions):
         metavar="UNIT",
         help="Print and export times in this unit: second, millisecond, microsecond.",
         verbs=(COMPARE,),
+        of_hyperfine=True,
     )
     export: list[Path] = option(
         "--export",

@@ -32,7 +32,8 @@ def with_options(verb: Callable[..., int]) -> Callable[..., int]:
         if parameter.name != "options"
     ]
     found = declared(Options, name)
-    shared = {field: found[field] for field in (*FIRST, *found) if field in found}
+    order = sorted(found, key=lambda field: found[field].of_hyperfine)
+    shared = {field: found[field] for field in (*FIRST, *order) if field in found}
 
     def called(**typed: Any) -> int:
         values = {field: (option, typed.pop(option.key)) for field, option in shared.items()}
