@@ -45,8 +45,10 @@ def diff(
     heapwise diff 7f3a last --json
     heapwise diff monday.json tuesday.json     two files of hyperfine --export-json
 
-    The runs were not measured side by side, so this is weaker than heapwise compare --build. If
-    machine, version or work differ, figures are shown without a verdict but with the reason.
+    The runs were not measured side by side, so this is weaker than heapwise compare --build.
+    Subjects are compared relative to the baseline if that is the same in both runs. Other figures
+    have a verdict if four runs of the store say how much runs differ. If machine, version or work
+    differ, figures are shown without a verdict but with the reason.
     """
     from heapwise.analysis.as_json import flat
     from heapwise.store.hyperfine_file import is_hyperfine_file
@@ -68,11 +70,13 @@ def _of_runs(first: str, second: str, store: str | None) -> Difference:
     from dataclasses import replace
 
     from heapwise.analysis.difference import difference
+    from heapwise.analysis.runs_like import spreads
     from heapwise.evidence import Evidence
-    from heapwise.store import find_store, read_run
+    from heapwise.store import find_store, points_of, read_points, read_run
 
     place = find_store(store)
-    found = difference(*(Evidence(read_run(place, id)) for id in (first, second)))
+    one, other = (Evidence(read_run(place, id)) for id in (first, second))
+    found = difference(one, other, spreads(points_of(one.stored), read_points(place)))
     if found.first != found.second:
         return found
     return replace(found, notes=[*found.notes, f"both names are of one run, {found.first}"])

@@ -14,6 +14,7 @@ class DifferenceRow:
 
     ratio: second over first. low, high: its unpaired 95 % interval; None if the runs cannot be
     compared, or if there are too few rounds. verdict: of the second run against the first.
+    relative_to: the baseline, if the ratio is of the subject's ratios to it; "" of the figures.
     """
 
     cell: Cell
@@ -25,6 +26,7 @@ class DifferenceRow:
     low: float | None
     high: float | None
     verdict: Literal["better", "worse", "no difference", "cannot tell", "none"]
+    relative_to: str = ""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from heapwise.stats.arrays import Floats
 
 LEAST_ROUNDS = 6
 
-SCREEN, SCREENING, ORDERS = 0.05, 99, 1999
+SCREEN, SCREENING, ORDERS = 0.05, 99, 999
 """A few orders are drawn first. Only if less than this share of them explains as much are as many
 drawn as a small p-value takes."""
 
@@ -82,7 +82,8 @@ def _drawn(random: np.random.Generator, rounds: Places, subjects: Places) -> Pla
 
 @dataclass(frozen=True)
 class _Model:
-    """residuals: what round and subject leave of the values. basis: of the subjects."""
+    """residuals: what round and subject leave of the values, orthogonal to both. basis: of the
+    subjects, orthogonal to the rounds."""
 
     rounds: Places
     residuals: Floats
@@ -92,30 +93,41 @@ class _Model:
     @staticmethod
     def of(rounds: Places, subjects: Places, values: Floats, labels: int) -> _Model:
         _, numbers = np.unique(rounds, return_inverse=True)
-        marks = _centred(_marks(subjects, labels), numbers)
+        marks = _centred(np.eye(labels)[subjects], numbers)
         left, sizes, _ = np.linalg.svd(marks, full_matrices=False)
         basis = left[:, sizes > 1e-9 * max(1.0, float(sizes[0]))]
-        residuals = _without(basis, _centred(values[:, None], numbers))[:, 0]
+        residuals = _without(basis, _centred(values[:, None], numbers))
         spread = 1.4826 * float(np.median(np.abs(residuals)))
         if spread > 0:
-            residuals = np.clip(residuals, -FENCE * spread, FENCE * spread)
-        return _Model(numbers, residuals, basis, labels)
-
-    def _design(self, before: Places) -> Floats:
-        return _without(self.basis, _centred(_marks(before, self.labels), self.rounds))
-
-    def effects(self, before: Places) -> Floats:
-        design = self._design(before)
-        found: Floats = np.linalg.pinv(design.T @ design, rcond=1e-9) @ (design.T @ self.residuals)
-        return found - np.average(found, weights=np.bincount(before, minlength=self.labels))
+            clipped = np.clip(residuals, -FENCE * spread, FENCE * spread)
+            residuals = _without(basis, _centred(clipped, numbers))
+        return _Model(numbers, residuals[:, 0], basis, labels)
 
     def explained(self, before: Places) -> float:
-        design = self._design(before)
-        return float((design.T @ self.residuals) @ self.effects(before))
+        sums = self._sums(before)
+        return float(sums @ self._solved(before, sums))
 
+    def effects(self, before: Places) -> Floats:
+        found = self._solved(before, self._sums(before))
+        counts = np.bincount(before, minlength=self.labels)
+        return np.asarray(found - np.average(found, weights=counts), dtype=np.float64)
 
-def _marks(labels: Places, number: int) -> Floats:
-    return np.asarray(np.eye(number)[labels], dtype=np.float64)
+    def _sums(self, before: Places) -> Floats:
+        return np.asarray(
+            np.bincount(before, weights=self.residuals, minlength=self.labels), dtype=np.float64
+        )
+
+    def _solved(self, before: Places, sums: Floats) -> Floats:
+        """The least squares of the residuals by the predecessor, less its rounds and subjects."""
+        places = self.rounds * self.labels + before
+        size = int(self.rounds.max()) + 1, self.labels
+        cells: Floats = np.bincount(places, minlength=size[0] * size[1]).astype(np.float64)
+        cells = cells.reshape(size)
+        inside = self.basis.T @ np.eye(self.labels)[before]
+        within = cells.T @ (cells / cells.sum(axis=1, keepdims=True))
+        gram = np.diag(cells.sum(axis=0)) - within - inside.T @ inside
+        found: Floats = np.linalg.pinv(gram, rcond=1e-9, hermitian=True) @ sums
+        return found
 
 
 def _centred(values: Floats, rounds: Places) -> Floats:

@@ -9,13 +9,14 @@ from msgspec import structs
 from synthetic import compare_run, pool_run
 
 from heapwise.analysis.difference import difference, obstacles
+from heapwise.analysis.runs_like import spreads
 from heapwise.evidence import Evidence
 from heapwise.model import FileState, Sample
-from heapwise.store import StoredRun
+from heapwise.store import RunPoints, StoredRun, points_of
 
 
-def scaled(stored: StoredRun, factor: float) -> StoredRun:
-    """The same run with every time as many times as long."""
+def scaled(stored: StoredRun, factor: float, subjects: str = "") -> StoredRun:
+    """The same run with every time as many times as long. subjects: only of this one, if any."""
 
     def longer(sample: Sample) -> Sample:
         return replace(
@@ -26,7 +27,13 @@ def scaled(stored: StoredRun, factor: float) -> StoredRun:
             },
         )
 
-    return replace(stored, samples=[longer(sample) for sample in stored.samples])
+    return replace(
+        stored,
+        samples=[
+            longer(sample) if subjects in ("", sample.subject) else sample
+            for sample in stored.samples
+        ],
+    )
 
 
 def of(first: StoredRun, second: StoredRun, quantity: str = "wall_time") -> dict[str, str]:
@@ -41,13 +48,51 @@ def test_a_run_does_not_differ_from_itself() -> None:
 
 def test_a_large_difference_is_found_in_its_direction() -> None:
     stored = compare_run()
-    assert set(of(stored, scaled(stored, 2.0)).values()) == {"worse"}
-    assert set(of(stored, scaled(stored, 0.5)).values()) == {"better"}
-    [row, *_] = difference(Evidence(stored), Evidence(scaled(stored, 2.0))).rows
+    assert of(stored, scaled(stored, 2.0, "scudo"))["scudo"] == "worse"
+    assert of(stored, scaled(stored, 0.5, "scudo"))["scudo"] == "better"
+    found = difference(Evidence(stored), Evidence(scaled(stored, 2.0, "scudo")))
+    [row] = [
+        row for row in found.rows if (row.subject, row.cell.quantity) == ("scudo", "wall_time")
+    ]
+    assert row.relative_to == "glibc"
     assert row.low is not None
     assert row.high is not None
     assert row.ratio is not None
     assert row.low < row.ratio < row.high
+
+
+def test_a_machine_that_became_slower_is_not_a_difference() -> None:
+    """All subjects take twice as long, and the baseline is the same as before."""
+    stored = compare_run()
+    words = of(stored, scaled(stored, 2.0))
+    assert words.pop("glibc") == "cannot tell"
+    assert set(words.values()) == {"no difference"}
+
+
+def stored_before(*factors: float) -> list[RunPoints]:
+    """Runs of the store, whose machine was as many times as slow."""
+    return [points_of(scaled(compare_run(), factor)) for factor in factors]
+
+
+@pytest.mark.parametrize(
+    ("factors", "word"),
+    [
+        ((1.0, 1.004, 0.997), "cannot tell"),
+        ((1.0, 1.004, 0.997, 1.002, 0.999, 1.003), "worse"),
+        ((1.0, 1.2, 0.9, 1.1, 0.95, 1.15), "cannot tell"),
+    ],
+)
+def test_figures_themselves_are_judged_by_how_much_runs_differ(
+    factors: tuple[float, ...], word: str
+) -> None:
+    one = compare_run()
+    other = scaled(one, 1.1)
+    runs = stored_before(*factors)
+    found = difference(Evidence(one), Evidence(other), spreads(points_of(one), runs))
+    [row] = [
+        row for row in found.rows if (row.subject, row.cell.quantity) == ("glibc", "wall_time")
+    ]
+    assert row.verdict == word
 
 
 def test_controls_are_left_out() -> None:
