@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "kernel/clock.hpp"
-#include "launcher/attached.hpp"
 #include "launcher/facts/counters.hpp"
 #include "launcher/facts/machine.hpp"
 #include "launcher/facts/processors.hpp"
@@ -24,6 +23,7 @@
 #include "launcher/start/probe_lines.hpp"
 #include "launcher/start/starter.hpp"
 #include "launcher/start/supervisor.hpp"
+#include "launcher/watched_process.hpp"
 
 namespace heapwise::bench {
 namespace {

@@ -31,11 +31,11 @@ class spare_batch {
   }
 
   /// Requires: it holds none.
-  void put(content given) noexcept {
+  void put(content added) noexcept {
     expects([&] { return word_.load(std::memory_order_relaxed) == 0; }, "it holds no batch yet");
     // Release: pairs with the acquire of take_if_old. The thread that takes the batch sees the
     // addresses in it.
-    word_.store(reinterpret_cast<std::uintptr_t>(given.held) | (given.is_full ? full : 0),
+    word_.store(reinterpret_cast<std::uintptr_t>(added.held) | (added.is_full ? full : 0),
                 std::memory_order_release);
   }
 

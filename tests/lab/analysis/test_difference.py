@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from msgspec import structs
 from synthetic import compare_run, pool_run
 
 from heapwise.analysis.difference import difference, obstacles
@@ -143,7 +142,7 @@ def test_a_host_of_another_name_is_a_note_and_other_hardware_an_obstacle() -> No
 def test_an_input_that_grew_is_an_obstacle() -> None:
     def with_input(sha256: str) -> StoredRun:
         one = compare_run()
-        options = structs.replace(
+        options = replace(
             one.run.plan.options, files={"input": FileState("/x/in.txt", 1, 1, sha256)}
         )
         plan = replace(one.run.plan, input_path="/x/in.txt", options=options)

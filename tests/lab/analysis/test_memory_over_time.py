@@ -108,7 +108,7 @@ def a_server(live: int | None) -> StoredRun:
     counted."""
     stored = with_curves()
     load: Settings = Settings.of({"load": "capacity"})
-    options = replaced(stored.run.plan.options, server=ServerOptions(ready="tcp:1", load=["wrk"]))
+    options = replace(stored.run.plan.options, server=ServerOptions(ready="tcp:1", load=["wrk"]))
     [experiment] = stored.run.experiments
     plan = replace(stored.run.plan, options=options, parameters={"load": ["capacity"]})
     run = replace(

@@ -136,7 +136,11 @@ def test_the_recipes_of_peers_are_in_the_table() -> None:
 
 def test_the_short_options_of_compare_are_options() -> None:
     app: Any = typer.main.get_command(build_app())
-    known = {name for each in app.commands["compare"].params for name in each.opts}
+    known = {
+        name
+        for each in app.commands["compare"].params
+        for name in (*each.opts, *each.secondary_opts)
+    }
     listed = [name.split()[0] for name in names("docs/how-to/compare-builds.md", "option |")]
     assert len(listed) > 5
     assert set(listed) - known == set()

@@ -49,10 +49,13 @@ ONE_NOUN = {
 
 ONE_NOUN_CPP = {
     "environment": "the environment's variables: of a launched child, read as options",
+    "copies": "copies of this process: made by the system, that mark for the collector",
     "exported": "what a library exports: the heap's, the collector's",
+    "large_blocks": "blocks with pages of their own: the heap's, the collector's",
     "mutex": "a mutex: of pools, of the system",
     "options": "the options of each program and library",
     "space": "reserved addresses: the heap's, the collector's",
+    "start": "the start: of the heap, of the collector",
     "statistics": "statistics that an allocator keeps: the hybrid's, the collector's",
     "thread_cache": "the cache of a thread: the hybrid's, the heap's",
 }

@@ -1,4 +1,4 @@
-#include "launcher/attached.hpp"
+#include "launcher/watched_process.hpp"
 
 #include <poll.h>
 #include <signal.h>
