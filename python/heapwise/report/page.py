@@ -16,6 +16,7 @@ from heapwise.document.html import html
 from heapwise.figures.svg import PALETTE
 from heapwise.report.protection import prices
 from heapwise.report.view import View
+from heapwise.study.section import sections
 from heapwise.wording.visible import visible
 
 NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
@@ -33,7 +34,7 @@ class Block:
 
 def section_modules() -> list[ModuleType]:
     """Files of ``sections``, by their ORDER. Each has TITLE, ORDER, and ``tell(view)`` for a
-    document, or ``build(view)`` for the fields of its template."""
+    document, or ``build(view)`` for the fields of its template. Kinds of study have more."""
     path = heapwise.report.sections.__path__
     found = [
         importlib.import_module(f"heapwise.report.sections.{module.name}")
@@ -84,14 +85,23 @@ def build_page(views: list[View]) -> str:
 
 
 def _blocks(templates: jinja2.Environment, view: View) -> list[Block]:
-    found = []
-    for module in section_modules():
-        if text := _text(templates, module, view):
-            name = module.__name__.rpartition(".")[2]
-            found.append(
-                Block(f"{name}-{view.run.id}", module.TITLE, Markup(text.replace(NAMESPACE, "")))
-            )
-    return found
+    found = [
+        (module.ORDER, _name(module), module.TITLE, _text(templates, module, view))
+        for module in section_modules()
+    ]
+    found += [
+        (each.order, each.name, each.title, html(each.tell(view.result, view.evidence)))
+        for each in sections()
+    ]
+    return [
+        Block(f"{name}-{view.run.id}", title, Markup(text.replace(NAMESPACE, "")))
+        for _, name, title, text in sorted(found)
+        if text
+    ]
+
+
+def _name(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
 
 
 def _text(templates: jinja2.Environment, module: ModuleType, view: View) -> str:
@@ -101,8 +111,7 @@ def _text(templates: jinja2.Environment, module: ModuleType, view: View) -> str:
     content: dict[str, Any] | None = module.build(view)
     if content is None:
         return ""
-    name = module.__name__.rpartition(".")[2]
-    return templates.get_template(f"sections/{name}.html").render(view=view, **content)
+    return templates.get_template(f"sections/{_name(module)}.html").render(view=view, **content)
 
 
 def _price_of_protection(view: View, views: list[View]) -> list[Block]:

@@ -26,6 +26,7 @@ from heapwise.report.formats.csv_rows import number_text
 from heapwise.report.page import section_modules
 from heapwise.report.sections import answer
 from heapwise.store import StoredRun
+from heapwise.study.section import sections
 
 RUNS = {"compare": compare_run(), "pool": pool_run(), "threads": pool_run(6, threads=[1, 4])}
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -251,6 +252,9 @@ def test_redacted_has_no_argument_of_the_program_and_nothing_that_it_printed() -
 def test_sections_have_a_place_and_a_template() -> None:
     orders = [module.ORDER for module in section_modules()]
     assert orders == sorted(set(orders))
+    told = sections()
+    assert {"attacks", "gate", "server_windows"} <= {section.name for section in told}
+    assert len({*orders, *(section.order for section in told)}) == len(orders) + len(told)
     assert all(module.__doc__ for module in section_modules())
 
 

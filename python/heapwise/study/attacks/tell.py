@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from heapwise.document import Heading, Notice, Passage, TableCell, TextTable, table_cell
+from heapwise.evidence import Evidence
 from heapwise.model import Fate, Result, short_name
 from heapwise.study.attacks.attack_tables import AttackTable, attack_tables
 from heapwise.study.attacks.words import LEGEND, fate_word, fate_words
+from heapwise.study.section import Section
 from heapwise.wording.names import spaced
 
 SCORES = ["stopped", "harmless", "corrupting", "hung", "false alarms"]
@@ -68,3 +70,10 @@ def _each(table: AttackTable) -> TextTable:
 
 def _ending(fate: Fate | None) -> TableCell:
     return table_cell("-") if fate is None else table_cell(fate_words(fate), fate_word(fate))
+
+
+def _section(result: Result, _: Evidence) -> list[Passage]:
+    return attack_passages(result)
+
+
+SECTIONS = [Section("attacks", "Attacks", 19, _section)]

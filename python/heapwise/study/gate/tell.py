@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from heapwise.document import Labelled, Passage, TableCell, TextTable, table_cell
+from heapwise.document import Labelled, Passage, Sentence, TableCell, TextTable, table_cell
 from heapwise.evidence import Evidence
 from heapwise.model import GateResult, GateRow, Result
+from heapwise.study.section import Section
 from heapwise.wording.numbers import percent, scale_for, signed_count
 from heapwise.wording.ratios import signed_ends
 
@@ -49,3 +50,17 @@ def _change(row: GateRow, *, whole: bool) -> str:
     if whole and row.base is not None and row.new is not None:
         return f"{signed_count(row.new - row.base)}{' (exact)' if row.exact else ''}"
     return NONE
+
+
+def _section(result: Result, _: Evidence) -> list[Passage]:
+    gate = result.gate
+    if gate is None:
+        return []
+    return [
+        Sentence(f"The gate of {gate.new} against {gate.base}: {gate.verdict}."),
+        limit_table(gate),
+        *(Sentence(row.sentence) for row in gate.rows),
+    ]
+
+
+SECTIONS = [Section("gate", "Limits", 11, _section)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from heapwise.document import Notice, Passage, TextTable, table_cell
 from heapwise.evidence import Evidence
 from heapwise.model import Result
+from heapwise.study.section import Section
 from heapwise.study.sentences import advice, answers, headlines
 from heapwise.study.server.server_tables import growth_table, server_tables
 from heapwise.study.server.server_windows import ServerWindows, server_windows
@@ -51,3 +52,10 @@ def _words(one: ServerWindows) -> tuple[str, ...]:
     quantity = "p99" if one.unit == "s" else "throughput"
     kept = f"{one.kept} of {one.windows}"
     return one.load, one.subject, kept, quantity, scale.text(one.mean), ends
+
+
+def _section(_: Result, evidence: Evidence) -> list[Passage]:
+    return window_passages(evidence)
+
+
+SECTIONS = [Section("server_windows", "Windows of one server", 46, _section)]
