@@ -33,7 +33,7 @@ def selftest(
     It takes a minute on an idle machine. The result is kept in the store, and in each later run of
     this machine and build. Runs without one are marked unverified.
     """
-    from heapwise.selftest import conduct_self_test
+    from heapwise.selftest import conduct_self_test, resolution
     from heapwise.store import check_writable, find_store, write_self_test
 
     console = Console(quiet, json)
@@ -51,6 +51,9 @@ def selftest(
     path = write_self_test(place, result)
     found = sum(each.outcome == "found" for each in result.planted)
     console.result(f"Found        {found} of {len(result.planted)} in {result.duration_s:.0f} s")
+    shown = next((p for p in result.planted if p.planted == resolution.PLANTED), None)
+    if shown is not None:
+        console.result(f"Resolves     {shown.detail}")
     console.say(f"Kept         {path}: later runs of this machine and build show it")
     if json:
         console.json(result)

@@ -16,7 +16,7 @@ from heapwise.selftest.effects import effects
 from heapwise.selftest.plants import NOT_POSSIBLE, PLANTS, Plant
 from heapwise.selftest.workbench import Workbench
 
-STEPS = len(PLANTS) + len(NOT_POSSIBLE) + 14
+STEPS = len(PLANTS) + len(NOT_POSSIBLE) + 15
 """About how many results there will be, for the progress."""
 
 

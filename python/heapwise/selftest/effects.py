@@ -8,6 +8,7 @@ from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
 from heapwise.model import Planted, Row
 from heapwise.selftest.plants import QUIET, verdict_of
+from heapwise.selftest.resolution import resolution
 from heapwise.selftest.workbench import Bent, Workbench
 from heapwise.wording.numbers import signed
 from heapwise.wording.ratios import signed_ends
@@ -37,7 +38,9 @@ def effects(bench: Workbench) -> Iterator[Planted]:
 
 def _programs(bench: Workbench) -> Iterator[Planted]:
     slower = [Bent(f"slower-{p}", {"HEAPWISE_TOY_SLOWER_PERCENT": str(p)}) for p in PERCENTS]
-    rows = analyse(bench.compare(("compute", "30000"), slower, ROUNDS)).rows
+    evidence = bench.compare(("compute", "30000"), slower, ROUNDS)
+    rows = analyse(evidence).rows
+    yield resolution(evidence)
     for percent in PERCENTS:
         yield judged(
             "V6",

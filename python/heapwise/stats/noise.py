@@ -59,8 +59,13 @@ def detectable(logs: Sequence[float]) -> float:
     logs: shape (n,), n >= 3, the A/A log ratios. A claim takes a strict interval that excludes 1
     and more than the noise floor. The factors are simulated (tools/simulate_detectable.py).
     """
+    return detectable_in(logs, len(logs))
+
+
+def detectable_in(logs: Sequence[float], rounds: int) -> float:
+    """As ``detectable``, of a campaign of another number of rounds with the same noise."""
     spread = float(np.std(np.asarray(logs, dtype=np.float64), ddof=1))
-    return float(np.expm1(_factor(len(logs)) * spread))
+    return float(np.expm1(_factor(rounds) * spread))
 
 
 def _factor(rounds: int) -> float:
