@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from statistics import median
@@ -34,6 +35,9 @@ TIMES = ("time", "cpu_time")
 
 OF_NOISE = {"V5", "V9"}
 """Checks of trust that say that the base differs from itself, or that ratios drift."""
+
+BASELINE = "baseline"
+"""The name of the side whose counts are in a file."""
 
 IDENTICAL = "both builds are the same program, so nothing was measured"
 
@@ -85,6 +89,39 @@ def identical_result(
     ]
     return GateResult(
         base, new, "fine", int(Exit.DONE), rows, identical=True, note=note, program=program
+    )
+
+
+def counted_result(
+    counted: Sequence[Judged], gate: GateOptions, other: str, program: str
+) -> GateResult:
+    """Of counts against those of a file. other: what else is not as it was when the file was
+    written; different counts then say nothing of the build."""
+    rows = [
+        _not_comparable(one, other)
+        if other and one.decision.verdict != "fine"
+        else _Wording(one, BASELINE, "new", "", gate, "").row()
+        for one in counted
+    ]
+    code = exit_code(rows, strict=gate.strict)
+    return GateResult(BASELINE, "new", _worst(rows), code, rows, program=program)
+
+
+def _not_comparable(one: Judged, other: str) -> GateRow:
+    sentence = (
+        f"{NAMES[one.metric]} cannot be told: {one.new or 0:,.0f} instead of {one.base or 0:,.0f}, "
+        f"but a count can depend on more than the build: {other}. Save the baseline again."
+    )
+    return GateRow(
+        one.metric,
+        one.unit,
+        one.limit,
+        True,
+        "cannot tell",
+        sentence,
+        one.base,
+        one.new,
+        impossible=True,
     )
 
 

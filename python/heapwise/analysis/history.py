@@ -179,7 +179,7 @@ def _steps(
         change = after / before - 1 if before else None
         if before == after or (change is not None and abs(change) < least_change):
             continue
-        ended = next((at for at in range(place + 1, end) if moments[at].value == before), None)
+        later = next((at for at in range(place + 1, end) if moments[at].value == before), None)
         found.append(
             Change(
                 place,
@@ -192,7 +192,7 @@ def _steps(
                 (after < before) == (better == "lower"),
                 moments[place - 1].commit,
                 moments[place].commit,
-                ended,
+                later,
             )
         )
     return found

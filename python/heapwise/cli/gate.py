@@ -55,6 +55,17 @@ def gate(
             help=f"{', '.join(OF_GATE)}: each may grow by this much; repeatable.",
         ),
     ] = None,
+    baseline_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline",
+            metavar="FILE",
+            help="Compare counts with those of this file, not of a base.",
+        ),
+    ] = None,
+    save_baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the counts of --new to this file.")
+    ] = None,
     measure_identical: Annotated[
         bool, typer.Option("--measure-identical", help="Measure even if both are the same program.")
     ] = False,
@@ -65,6 +76,8 @@ def gate(
     heapwise gate --base ./old --new ./new --limit time=3% --limit allocations=0 -- ARGS
     heapwise gate --base-commit main --build-command make --new ./app --limit time=3%
     heapwise gate --base ./old --new ./new --limit time=3% --export gate.xml --export gate.md
+    heapwise gate --save-baseline counts.json --new ./app --limit allocations=0
+    heapwise gate --baseline counts.json --new ./app --limit allocations=0
 
     Both builds are measured now, in the same rounds and in random order. A regression is confirmed
     in new rounds. Exit codes: 0 no limit is exceeded, 1 a metric regressed, 3 a program failed, 4
@@ -82,10 +95,15 @@ def gate(
 
     limits = parse_limits(limit or [])
     demand_exports(options.export)
+    if new is not None and (baseline_file or save_baseline) and not (base or base_commit):
+        from heapwise.cli.frame.saved_gate import gate_by_file
+
+        words = [_path(new), *(arguments or [])]
+        return gate_by_file(words, limits, baseline_file, save_baseline, options)
     if new is None or (base is None) == (base_commit is None):
         raise Problem(
             "E003",
-            "gate needs --new, and either --base or --base-commit",
+            "gate needs --new, and one of --base, --base-commit, --baseline and --save-baseline",
             do="heapwise gate --base ./old --new ./new --limit time=3%",
         )
     if (base_commit is None) != (options.build_command is None):

@@ -143,6 +143,13 @@ def _counted(evidence: Evidence, metric: str, limit: float) -> Judged:
     counts = (_counts(evidence, own, metric), _counts(evidence, {new}, metric))
     gate = evidence.stored.run.plan.options.gate
     uneven = gate is not None and bool(gate.uneven)
+    return judge_counts(metric, limit, counts, uneven=uneven)
+
+
+def judge_counts(
+    metric: str, limit: float, counts: tuple[list[int], list[int]], *, uneven: bool = False
+) -> Judged:
+    """counts: of the base and of the new build. uneven: something else differs, too."""
     verdict = "cannot tell" if uneven else decide_counts(*counts, limit)
     unit: Literal["bytes", "count"] = "bytes" if metric == "allocated_bytes" else "count"
     middles = [float(np.median(each)) if each else None for each in counts]

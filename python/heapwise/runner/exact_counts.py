@@ -30,10 +30,12 @@ VALGRIND = "valgrind"
 
 @dataclass
 class ExactCounts:
-    """Counts one of ``OF_COUNTS``. request: input, limits and exit codes; not its programs."""
+    """Counts one of ``OF_COUNTS``. request: input, limits and exit codes; not its programs.
+    environment: of the program; None for the user's own."""
 
     metric: str
     request: CompareRequest = field(default_factory=CompareRequest)
+    environment: dict[str, str] | None = None
 
     def __post_init__(self) -> None:
         """Problem E058 without valgrind, by which instructions are counted."""
@@ -41,19 +43,20 @@ class ExactCounts:
             raise Problem("E058", "instructions cannot be counted here: valgrind is not installed")
         self._folder = ScratchFolder()
 
-    def of(self, command: Sequence[str], *, most: int = CONFIRMED) -> list[int]:
-        """``COUNTS`` processes, and more up to ``most`` if they do not agree. Problem E030 if the
+    def of(self, command: Sequence[str], least: int = COUNTS) -> list[int]:
+        """``least`` processes, and up to ``CONFIRMED`` if they do not agree. Problem E030 if the
         program fails or has no such count; KeyboardInterrupt if it is stopped."""
         program = self._program(command)
         with StopSwitch() as stop:
-            found = [self._once(program, stop) for _ in range(COUNTS)]
-            while len(found) < most and len(set(found)) > 1:
+            found = [self._once(program, stop) for _ in range(least)]
+            while len(found) < CONFIRMED and len(set(found)) > 1:
                 found.append(self._once(program, stop))
         return found
 
     def _program(self, command: Sequence[str]) -> WholeProgram:
         request, folder = self.request, self._folder.path
-        environment, _ = cleaned(os.environ, peer_prefixes(), keep=request.keep_environment)
+        source = os.environ if self.environment is None else self.environment
+        environment, _ = cleaned(source, peer_prefixes(), keep=request.keep_environment)
         place = str(folder / "fresh") if request.fresh_folder else str(Path.cwd())
         work = Work([], "", environment, place, folder, is_fresh=request.fresh_folder)
         return WholeProgram(

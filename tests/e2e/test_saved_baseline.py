@@ -1,0 +1,114 @@
+"""``gate --baseline FILE``: exact counts of one build against those of a file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("built_native")
+
+PROGRAM = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  for (int block = 0; block < BLOCKS; ++block) {
+    void* volatile memory = malloc(64 + (size_t)(argc > 9));
+    free(memory);
+  }
+  puts(argv[0] ? "done" : "");
+  return 0;
+}
+"""
+LIMITS = ["--limit", "allocations=0", "--limit", "allocated_bytes=0"]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Callable[[int], None]:
+    def make(blocks: int, *flags: str) -> None:
+        (tmp_path / "app.c").write_text(PROGRAM)
+        words = ["cc", "-O1", f"-DBLOCKS={blocks}", *flags, "-o", "app", "app.c"]
+        subprocess.run(words, cwd=tmp_path, check=True, timeout=60)
+
+    return make
+
+
+def test_one_allocation_more_fails_and_one_less_does_not(
+    heapwise: Any, build: Callable[..., None], tmp_path: Path
+) -> None:
+    build(100)
+    saved = heapwise("gate", "--save-baseline", "counts.json", "--new", "./app", *LIMITS)
+    assert saved.returncode == 0, saved.stderr
+    assert len(json.loads((tmp_path / "counts.json").read_text())["counts"]["allocations"]) == 6
+    gate = ["gate", "--baseline", "counts.json", "--new", "./app", *LIMITS]
+    same = heapwise(*gate, "--export", "gate.md")
+    assert same.returncode == 0, same.stdout + same.stderr
+    assert "exact" in same.stdout
+    assert (tmp_path / "gate.md").exists()
+    build(101)
+    worse = heapwise(*gate, "--json")
+    assert worse.returncode == 1
+    rows = {row["metric"]: row for row in json.loads(worse.stdout)["gate"]["rows"]}
+    assert rows["allocations"]["new"] - rows["allocations"]["base"] == 1
+    assert "1 more, exact" in rows["allocations"]["sentence"]
+    assert rows["allocated_bytes"]["new"] - rows["allocated_bytes"]["base"] == 64
+    build(99)
+    assert heapwise(*gate).returncode == 0
+
+
+def test_with_other_surroundings_different_counts_say_nothing(
+    heapwise: Any, build: Callable[..., None], tmp_path: Path
+) -> None:
+    build(100)
+    heapwise("gate", "--save-baseline", "counts.json", "--new", "./app", *LIMITS)
+    gate = ["gate", "--baseline", "counts.json", "--new", "./app", *LIMITS]
+    assert heapwise(*gate, "--", "word").returncode == 0, "equal counts are fine"
+    build(120)
+    done = heapwise(*gate, "--", "word")
+    assert done.returncode == 4
+    said = " ".join(done.stdout.split())
+    assert "but a count can depend on more than the build: the arguments: none, now word" in said
+
+
+def test_variables_of_a_job_have_no_part_in_the_counts(
+    heapwise: Any, build: Callable[..., None]
+) -> None:
+    build(100)
+    heapwise("gate", "--save-baseline", "counts.json", "--new", "./app", *LIMITS)
+    gate = ["gate", "--baseline", "counts.json", "--new", "./app", *LIMITS]
+    build(101)
+    assert heapwise(*gate, env={"GITHUB_REF": "refs/heads/" + 300 * "x"}).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--baseline", "none.json", "--limit", "allocations=0"], "none.json cannot be read"),
+        (["--baseline", "app.c", "--limit", "allocations=0"], "is not a baseline"),
+        (["--baseline", "none.json", "--limit", "time=3%"], "a file can hold counts only"),
+        (
+            ["--save-baseline", "x.json", "--limit", "allocations=0", "-p", "true"],
+            "no other commands",
+        ),
+    ],
+)
+def test_a_wrong_file_or_option_is_reported(
+    heapwise: Any, build: Callable[..., None], words: list[str], said: str
+) -> None:
+    build(1)
+    done = heapwise("gate", "--new", "./app", *words)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+
+
+def test_a_program_whose_calls_cannot_be_counted_gets_no_baseline(
+    heapwise: Any, build: Callable[..., None], tmp_path: Path
+) -> None:
+    build(100, "-static")
+    done = heapwise("gate", "--save-baseline", "x.json", "--new", "./app", *LIMITS)
+    assert done.returncode == 3
+    assert not (tmp_path / "x.json").exists()
