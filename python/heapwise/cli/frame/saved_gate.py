@@ -76,7 +76,7 @@ def _compare(
     from heapwise.evidence.judged_limits import judge_counts
     from heapwise.model import GateOptions
     from heapwise.study.gate.saved import other_surroundings, read_baseline
-    from heapwise.study.gate.tell import gate_entries
+    from heapwise.study.gate.tell import gate_sentences
 
     base = read_baseline(path, limits)
     found = build.against(base, limits)
@@ -90,7 +90,7 @@ def _compare(
         other_surroundings(base.surroundings, build.surroundings()),
         build.program.name,
     )
-    console.result(terminal(gate_entries(result)))
+    console.result(terminal(gate_sentences(result)))
     export_gate(result, options.export)
     if console.as_json:
         console.json({"gate": result})
