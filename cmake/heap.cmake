@@ -5,7 +5,7 @@ set(
   HEAPWISE_HEAP_CHECKS
   "$<IF:$<CONFIG:Debug>,1,0>"
   CACHE STRING
-  "Invariants that the heap checks: 0 none, 1 the cheap ones, 2 all"
+  "Invariants that the library checks: 0 none, 1 the cheap ones, 2 all"
 )
 
 # add_heap_objects(TARGET PROFILE SOURCE...): an object library.

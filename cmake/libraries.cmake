@@ -9,7 +9,10 @@ function(add_heapwise_libraries)
   add_library(heapwise_objects OBJECT ${library_SOURCES})
   set_target_properties(heapwise_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   target_include_directories(heapwise_objects PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_compile_definitions(heapwise_objects PRIVATE HEAPWISE_IN_LIBRARY)
+  target_compile_definitions(
+    heapwise_objects
+    PRIVATE HEAPWISE_IN_LIBRARY HEAPWISE_HEAP_CHECKS=${HEAPWISE_HEAP_CHECKS}
+  )
   target_link_libraries(heapwise_objects PRIVATE heapwise $<BUILD_INTERFACE:heapwise_warnings>)
   foreach(kind IN ITEMS static shared)
     string(TOUPPER ${kind} kind_upper)

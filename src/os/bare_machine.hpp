@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/types.h>
 
+#include "os/expects.hpp"
 #include "os/system_call.hpp"
 
 // A sanitizer's runtime has to know every thread. Elsewhere it is not known what the C library
@@ -65,6 +66,7 @@ struct new_thread {
 /// signals. Returns: the system's answer, in the calling thread.
 /// Requires: stack_end is aligned to 16 bytes.
 inline system_answer start_thread_at(const new_thread& thread) noexcept {
+  expects(reinterpret_cast<std::uintptr_t>(thread.stack_end) % 16 == 0, "the stack is aligned");
   // As for any other thread: filters of system calls know these, and so does qemu.
   constexpr long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
                          CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;

@@ -1,6 +1,7 @@
 // A mutex that a thread cannot unlock and lock again while another thread waits for it.
 #pragma once
 
+#include "os/expects.hpp"
 #include "os/mutex.hpp"
 
 namespace heapwise::os {
@@ -24,10 +25,14 @@ class fair_mutex {
 
   void unlock() noexcept { inside_.unlock(); }
 
+  /// It may be otherwise a moment later.
+  [[nodiscard]] bool is_locked() const noexcept { return inside_.is_locked(); }
+
   /// Effects: in the child of a fork, unlocks what the parent's forking thread locked before the
   /// fork; other threads of the parent, which may have waited, are forgotten.
   /// Requires: this thread is the only one of the process, and a copy of the holder.
   void unlock_in_child() noexcept {
+    expects([&] { return is_locked(); }, "the forking thread held the lock");
     // If the entrance is locked, a thread has locked it that the child does not have.
     entrance_.unlock();
     inside_.unlock();

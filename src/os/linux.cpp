@@ -93,6 +93,7 @@ void* map_aligned(std::size_t size_bytes, std::size_t alignment, int protection,
 } // namespace
 
 void* map(std::size_t size_bytes, std::size_t alignment) noexcept {
+  expects_whole_pages(nullptr, size_bytes);
   return map_aligned(size_bytes, alignment, PROT_READ | PROT_WRITE, 0);
 }
 
@@ -162,14 +163,18 @@ bool addresses_are_fixed() noexcept {
 }
 
 placed map_at(void* memory, std::size_t size_bytes) noexcept {
+  expects_whole_pages(memory, size_bytes);
   return place(memory, size_bytes, can_be_written);
 }
 
 void* enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes) noexcept {
+  expects([=] { return are_whole_pages(memory, larger_bytes) && larger_bytes >= size_bytes; },
+          "a mapping grows by whole pages");
   return system_call(SYS_mremap, memory, size_bytes, larger_bytes, MREMAP_MAYMOVE).address();
 }
 
 bool extend_mapping(void* end, std::size_t size_bytes) noexcept {
+  expects_whole_pages(end, size_bytes);
   // A mapping that grows at its place is not counted (mm/mremap.c, Linux 2.6 to 6.18), while mmap
   // counts before it looks for a mapping to join.
   const std::size_t page = page_bytes();
@@ -210,11 +215,13 @@ bool renew(void* memory, std::size_t size_bytes) noexcept {
 }
 
 bool is_mapped(const void* memory, std::size_t size_bytes) noexcept {
+  expects_whole_pages(memory, size_bytes);
   // Changes nothing, and fails only at a hole, also where memory is locked.
   return system_call(SYS_madvise, memory, size_bytes, MADV_NORMAL).succeeded();
 }
 
 bool is_one_mapping(const void* memory, std::size_t size_bytes) noexcept {
+  expects_whole_pages(memory, size_bytes);
   // Asked to grow at its place over half of all addresses, where libraries and stacks are in the
   // way, a mapping is refused for lack of room; several mappings are refused as a bad address.
   const system_answer grown = system_call(SYS_mremap, memory, size_bytes, quiet.beyond, 0);
@@ -222,6 +229,15 @@ bool is_one_mapping(const void* memory, std::size_t size_bytes) noexcept {
 }
 
 bool move_pages(void* from, void* to, std::size_t size_bytes) noexcept {
+  expects_whole_pages(from, size_bytes);
+  expects_whole_pages(to, size_bytes);
+  expects(
+      [=] {
+        const auto begin = reinterpret_cast<std::uintptr_t>(from);
+        const auto target = reinterpret_cast<std::uintptr_t>(to);
+        return begin + size_bytes <= target || target + size_bytes <= begin;
+      },
+      "the two ranges do not overlap");
   // Not with MREMAP_DONTUNMAP, which would leave an empty mapping at the old place: it is refused,
   // after the target was unmapped, if the limit of addresses has come to be below what is in use;
   // and since Linux 6.15 it makes the system lose count of committed memory (strict overcommit).

@@ -208,10 +208,12 @@ void kill_copy(copy_number copy) noexcept {
 }
 
 void leave_out_of_copies(void* memory, std::size_t size_bytes, bool yes) noexcept {
+  expects_whole_pages(memory, size_bytes);
   system_call(SYS_madvise, memory, size_bytes, yes ? MADV_DONTFORK : MADV_DOFORK);
 }
 
 void* map_shared(std::size_t size_bytes) noexcept {
+  expects_whole_pages(nullptr, size_bytes);
   return map_pages(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE)
       .address();
 }

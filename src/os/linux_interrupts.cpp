@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <pthread.h>
+#include "os/expects.hpp"
 #include "os/system_call.hpp"
 #include "os/world.hpp"
 
@@ -54,6 +55,7 @@ bool can_interrupt_with(int signal) noexcept {
 }
 
 bool on_interrupt(int signal, bool (*stopped)(void* lowest)) noexcept {
+  expects([=] { return can_interrupt_with(signal); }, "the signal may be used");
   const int saved = errno;
   stop_signal = signal;
   when_stopped = stopped;

@@ -4,10 +4,12 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 
 #include <sys/mman.h>
 #include <sys/types.h>
 
+#include "os/expects.hpp"
 #include "os/system_call.hpp"
 
 extern "C" {
@@ -43,6 +45,19 @@ inline system_answer unmap_pages(void* memory, std::size_t size_bytes) noexcept 
   const system_answer answered{__interceptor_munmap(memory, size_bytes) == 0 ? 0 : -errno};
   errno = saved;
   return answered;
+}
+
+/// Returns: whether the range is of whole pages, and of one at least.
+inline bool are_whole_pages(const void* memory, std::size_t size_bytes) noexcept {
+  const std::size_t page = page_bytes();
+  return size_bytes > 0 && size_bytes % page == 0 &&
+         reinterpret_cast<std::uintptr_t>(memory) % page == 0;
+}
+
+/// Effects: ends the process if the range is not of whole pages.
+HEAPWISE_ALWAYS_INLINE void expects_whole_pages(const void* memory,
+                                                std::size_t size_bytes) noexcept {
+  expects([=] { return are_whole_pages(memory, size_bytes); }, "the range is of whole pages");
 }
 
 } // namespace heapwise::os

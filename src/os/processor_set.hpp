@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstddef>
 
+#include "os/expects.hpp"
 #include "os/system_call.hpp"
 
 namespace heapwise::os {
@@ -18,6 +19,7 @@ class processor_set {
 
   /// Effects: the calling thread may run on these alone. Requires: is_known().
   void apply() const noexcept {
+    expects(is_known(), "the processors are known");
     constexpr long itself = 0;
     system_call(SYS_sched_setaffinity, itself, bytes_, bits_);
   }

@@ -16,6 +16,8 @@
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
+#include "os/expects.hpp"
+
 /// What C sees as one type: any policy, checked or not, counted or not.
 struct heapwise_pool {
   heapwise_pool() = default;
@@ -172,6 +174,7 @@ constexpr std::array growths{growth::fixed, growth::geometric, growth::linear};
 
 /// Requires: the growth is a heapwise_growth.
 pool_options options_of(const heapwise_pool_options& from) noexcept {
+  expects(static_cast<std::size_t>(from.growth) < growths.size(), "the growth is known");
   return {.block_size = from.block_size,
           .block_count = from.block_count,
           .alignment = from.alignment,

@@ -10,6 +10,8 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/spread.hpp>
 
+#include "os/expects.hpp"
+
 #include "os/os.hpp"
 
 namespace heapwise::detail::inline v0_1 {
@@ -21,6 +23,7 @@ constexpr std::size_t size_limit = std::numeric_limits<std::ptrdiff_t>::max();
 
 /// Rounds up to a multiple of a power of two. Requires: value <= size_limit.
 constexpr std::size_t round_up(std::size_t value, std::size_t alignment) noexcept {
+  expects(value <= size_limit && std::has_single_bit(alignment), "the multiple can be told");
   return (value + alignment - 1) & ~(alignment - 1);
 }
 

@@ -7,6 +7,7 @@
 #include "gc/attachments/weak.hpp"
 #include "gc/mark/mark.hpp"
 #include "gc/state/blocks.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 
 namespace heapwise::gc {
@@ -18,6 +19,8 @@ attachment_table& table() noexcept { return the_gc.attached.of_blocks; }
 } // namespace
 
 attachment* attachment_of(void* block) noexcept {
+  expects_lock();
+  expects([&] { return block_around(block).begin == block; }, "a block begins there");
   attachment* const entry = table().find_or_add(block);
   if (entry == nullptr) return nullptr;
   // Relaxed: who frees the block learned of its address from this thread.
@@ -26,6 +29,7 @@ attachment* attachment_of(void* block) noexcept {
 }
 
 void remove_if_empty(attachment* entry) noexcept {
+  expects_lock();
   if (entry->is_empty()) table().remove(entry);
 }
 
@@ -59,6 +63,7 @@ void forget_attachments(const void* block) noexcept {
 bool move_attachments(const void* from, void* to) noexcept {
   const std::lock_guard hold{the_gc.lock};
   move_ready(from, to);
+  expects([&] { return table().find(to) == nullptr; }, "nothing is attached to the target");
   attachment* old = table().find(from);
   if (old == nullptr) return true;
   attachment* const target = attachment_of(to);
@@ -76,6 +81,8 @@ bool move_attachments(const void* from, void* to) noexcept {
 }
 
 void settle_attachments(page_list<root>& roots, bool worth_help) noexcept {
+  expects_still_world();
+  expects(roots.size() == 0, "the list of roots is used up");
   if (table().size() == 0 && the_gc.attached.targets.size() == 0) return;
   empty_lost_weak_references(false);
   find_ready(roots, worth_help);
@@ -84,6 +91,7 @@ void settle_attachments(page_list<root>& roots, bool worth_help) noexcept {
 }
 
 void forget_lost_attachments() noexcept {
+  expects_lock();
   give_back_lost_cells();
   table().remove_if([](attachment& each) {
     const bool lost = !is_marked(each.block());

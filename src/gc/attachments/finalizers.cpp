@@ -6,6 +6,7 @@
 
 #include "gc/mark/mark.hpp"
 #include "gc/state/blocks.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "heapwise/detail/config.hpp"
 
@@ -122,18 +123,21 @@ void give_notice() noexcept {
 }
 
 void forget_ready(const void* block) noexcept {
+  expects_lock();
   for (ready_finalizer& each : the_gc.attached.ready) {
     if (each.block == block) each = {};
   }
 }
 
 void move_ready(const void* from, void* to) noexcept {
+  expects_lock();
   for (ready_finalizer& each : the_gc.attached.ready) {
     if (each.block == from) each.block = to;
   }
 }
 
 void find_ready(page_list<root>& roots, bool worth_help) noexcept {
+  expects_still_world();
   find_unordered(roots, worth_help);
   attachment_table& table = the_gc.attached.of_blocks;
   bool any = false;
@@ -154,11 +158,13 @@ void find_ready(page_list<root>& roots, bool worth_help) noexcept {
 }
 
 void make_ready(void* block) noexcept {
+  expects_lock();
   attachment* const its = the_gc.attached.of_blocks.find(block);
   if (its != nullptr && its->call != nullptr) add_ready(*its);
 }
 
 std::size_t ready_count() noexcept {
+  expects_lock();
   std::size_t count = 0;
   for (const ready_finalizer& each : the_gc.attached.ready) count += each.block != nullptr ? 1 : 0;
   return count;

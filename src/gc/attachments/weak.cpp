@@ -7,6 +7,7 @@
 
 #include "gc/base/misuse.hpp"
 #include "gc/state/blocks.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "gc/threads/threads.hpp"
 #include "os/os.hpp"
@@ -128,17 +129,20 @@ void* get_weak(const heapwise_gc_weak& cell) noexcept {
 }
 
 void refer_to(weak_target* first, void* block) noexcept {
+  expects_lock();
   for (weak_target* each = first; each != nullptr; each = each->next) {
     each->block.store(block, std::memory_order_relaxed);
   }
 }
 
 void empty_weak_references(attachment& entry) noexcept {
+  expects_lock();
   refer_to(entry.weak, nullptr);
   entry.weak = nullptr;
 }
 
 void empty_lost_weak_references(bool until_freed) noexcept {
+  expects_still_world();
   the_gc.attached.of_blocks.each([=](attachment& each) {
     if (each.weak == nullptr || is_marked(each.block())) return;
     for (weak_target** link = &each.weak; *link != nullptr;) {
@@ -154,6 +158,7 @@ void empty_lost_weak_references(bool until_freed) noexcept {
 }
 
 void give_back_lost_cells() noexcept {
+  expects_lock();
   each_target([](weak_target& target) {
     const found_block around = block_around(target.cell);
     if (around.begin == nullptr || is_marked(around.begin)) return;
@@ -165,6 +170,7 @@ void give_back_lost_cells() noexcept {
 std::size_t most_targets() noexcept { return the_gc.attached.targets.size() * targets_of_a_page(); }
 
 std::size_t list_empty_targets(weak_target** into) noexcept {
+  expects_lock();
   std::size_t count = 0;
   each_target([&](weak_target& target) {
     if (target.block.load(std::memory_order_relaxed) == nullptr) into[count++] = &target;
@@ -173,6 +179,7 @@ std::size_t list_empty_targets(weak_target** into) noexcept {
 }
 
 bool somebody_read(weak_target* const* targets, std::size_t count) noexcept {
+  expects_lock();
   return std::any_of(targets, targets + count, [](const weak_target* each) {
     return each->read_in == the_gc.memory.age() &&
            each->block.load(std::memory_order_relaxed) != nullptr;
@@ -180,12 +187,14 @@ bool somebody_read(weak_target* const* targets, std::size_t count) noexcept {
 }
 
 void empty_targets(weak_target* const* targets, std::size_t count) noexcept {
+  expects_lock();
   std::for_each(targets, targets + count, [](weak_target* each) {
     if (each->written_in != the_gc.memory.age()) unlink(*each);
   });
 }
 
 std::size_t weak_count() noexcept {
+  expects_lock();
   std::size_t count = 0;
   each_target([&](const weak_target&) { ++count; });
   return count;

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "heapwise/detail/size_classes.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::gc {
 
@@ -77,6 +78,7 @@ constexpr std::uint32_t block_at(const kind_facts& facts, std::size_t offset) no
 
 /// Returns: the kind of small blocks of `size_bytes`. Requires: at most max_small_bytes.
 constexpr kind kind_of(std::size_t size_bytes, bool atomic) noexcept {
+  expects(size_bytes <= max_small_bytes, "the block is a small one");
   std::uint32_t class_index = shared_classes;
   if (size_bytes <= max_shared_bytes) {
     class_index = static_cast<std::uint32_t>(detail::class_of(size_bytes));
@@ -103,6 +105,7 @@ constexpr std::size_t layout_bytes(kind block_kind) noexcept {
 
 /// Returns: how many blocks a slice has that is the first of its span. Requires: not inside_large.
 constexpr std::uint32_t blocks_of(kind block_kind) noexcept {
+  expects(block_kind != inside_large, "the slice is the first of its span");
   return block_kind < small_kinds ? kind_table[block_kind].blocks : 1;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/world.hpp"
@@ -142,6 +143,7 @@ void add_caller(detail::text& line, const found_block& block) noexcept {
 }
 
 void look_at_guards() noexcept {
+  expects_still_world();
   const space& memory = the_gc.memory;
   memory.each_used([&](slice_index slice, kind block_kind) {
     const std::size_t bytes = memory.block_bytes(slice);

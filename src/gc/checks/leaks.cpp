@@ -4,6 +4,7 @@
 
 #include "gc/checks/guards.hpp"
 #include "gc/state/blocks.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "options/text.hpp"
 #include "os/os.hpp"
@@ -46,6 +47,7 @@ constinit thread_local std::size_t own_reports = 0;
 
 /// Requires: the lock. Effects: forgets the blocks that were found if all of them are reported.
 void drop_reported() noexcept {
+  expects_lock();
   if (the_gc.leak_reports != 0 || the_gc.leaks_reported != the_gc.leaks.size()) return;
   the_gc.leaks.unmap();
   the_gc.leaks_reported = 0;
@@ -72,6 +74,7 @@ void end_report() noexcept {
 } // namespace
 
 std::size_t find_leaks() noexcept {
+  expects_still_world();
   if (!the_gc.chosen.find_leaks) return 0;
   the_gc.memory.each_used(find_in);
   std::size_t held_bytes = 0;
@@ -95,6 +98,7 @@ void report_leaks() noexcept {
 }
 
 void forget_other_reports() noexcept {
+  expects_lock();
   the_gc.leak_reports = own_reports;
   drop_reported();
 }

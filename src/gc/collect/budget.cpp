@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 
 namespace heapwise::gc {
@@ -30,6 +31,7 @@ std::size_t budget_of_reached(const live_sizes& live, std::size_t reached_bytes)
 }
 
 void set_target(std::size_t live_bytes, std::size_t budget, bool in_copy) noexcept {
+  expects_lock();
   const std::size_t used = the_gc.memory.used_bytes();
   the_gc.budget_bytes = budget;
   the_gc.worth_bytes = budget / 2;
@@ -49,6 +51,7 @@ void set_target(std::size_t live_bytes, std::size_t budget, bool in_copy) noexce
 void set_first_target() noexcept { the_gc.target_bytes = 2 * least_budget; }
 
 std::size_t give_back_part() noexcept {
+  expects_lock();
   if (the_gc.part_bytes == 0) return 0;
   space& memory = the_gc.memory;
   const std::size_t free_bytes =

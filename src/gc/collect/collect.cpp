@@ -16,6 +16,7 @@
 #include "gc/mark/mark.hpp"
 #include "gc/roots/roots.hpp"
 #include "gc/state/events.hpp"
+#include "gc/state/required.hpp"
 #include "gc/threads/held_world.hpp"
 #include "gc/threads/threads.hpp"
 #include "gc/threads/windows.hpp"
@@ -45,6 +46,7 @@ struct round {
 
 /// Requires: a world that stands still.
 void mark_all(round& collection) noexcept {
+  expects_still_world();
   const std::uint64_t begin = os::now_ns();
   clear_marks();
   collection.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), collection.shared);
@@ -150,10 +152,13 @@ void stop_copy() noexcept {
 } // namespace
 
 void count_wait(std::size_t waited_ns) noexcept {
+  expects_lock();
   the_gc.counted.longest_wait_ns = std::max(the_gc.counted.longest_wait_ns, waited_ns);
 }
 
 bool collect_now(bool in_copy) noexcept {
+  expects_lock();
+  expects_registered();
   stop_copy();
   const std::uint64_t begin = os::now_ns();
   if (settle_leaving_copies()) count_wait(os::now_ns() - begin);
@@ -183,6 +188,9 @@ bool collect_now(bool in_copy) noexcept {
 }
 
 void finish_copy() noexcept {
+  expects_lock();
+  expects_registered();
+  expects(the_gc.copy.marks(), "a copy marks");
   const std::uint64_t begin = os::now_ns();
   const std::size_t used = the_gc.memory.used_bytes();
   const std::size_t used_then = the_gc.pace.begin_bytes();

@@ -10,6 +10,7 @@
 #include "gc/attachments/weak.hpp"
 #include "gc/collect/copy_report.hpp"
 #include "gc/state/blocks.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 
 namespace heapwise::gc {
@@ -92,6 +93,8 @@ std::uint32_t take_marks_of(slice_index slice, kind block_kind) noexcept {
 } // namespace
 
 bool program_got_what_is_lost() noexcept {
+  expects_lock();
+  expects(the_gc.copy.report != nullptr, "there is a copy");
   marking_copy& copy = the_gc.copy;
   const copy_report& report = *copy.report;
   return copy.read_more || somebody_read(report.empty, report.empty_count) ||
@@ -99,6 +102,8 @@ bool program_got_what_is_lost() noexcept {
 }
 
 void take_marks_of_copy() noexcept {
+  expects_lock();
+  expects(the_gc.copy.report != nullptr, "there is a copy");
   const copy_report& report = *the_gc.copy.report;
   empty_targets(report.empty, report.empty_count);
   std::for_each(report.ready, report.ready + report.ready_count, [](void* block) {

@@ -9,6 +9,7 @@
 #include "gc/collect/copied_marks.hpp"
 #include "gc/collect/copy_report.hpp"
 #include "gc/mark/mark.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "gc/state/warning.hpp"
 #include "os/copies.hpp"
@@ -61,6 +62,9 @@ void count_failure() noexcept {
 } // namespace
 
 bool start_copy(page_list<root>& roots) noexcept {
+  expects_lock();
+  expects_still_world();
+  expects(the_gc.copy.report == nullptr, "there is no other copy");
   marking_copy& copy = the_gc.copy;
   if (copy.failures >= most_failures) return false;
   copy.report = make_report(copy.shared_bytes);
@@ -80,11 +84,14 @@ bool start_copy(page_list<root>& roots) noexcept {
 }
 
 bool copy_is_ready() noexcept {
+  expects(the_gc.copy.report != nullptr, "there is a copy");
   // Acquire: what the copy wrote before is seen.
   return the_gc.copy.report->complete.load(std::memory_order_acquire);
 }
 
 bool wait_for_copy() noexcept {
+  expects_lock();
+  expects(the_gc.copy.marks(), "a copy marks");
   constexpr unsigned polls_a_look = 64; // some 10 ms
   marking_copy& copy = the_gc.copy;
   bool ended = false;
@@ -106,6 +113,7 @@ bool wait_for_copy() noexcept {
 }
 
 bool settle_leaving_copies() noexcept {
+  expects_lock();
   auto& leaving = the_gc.copy.leaving;
   const auto last = std::remove_if(leaving.begin(), leaving.end(), [](os::copy_number each) {
     return each == os::no_copy || os::copy_has_ended(each);
@@ -119,12 +127,14 @@ bool settle_leaving_copies() noexcept {
 }
 
 void end_copy() noexcept {
+  expects_lock();
   if (the_gc.copy.report == nullptr) return;
   if (the_gc.copy.marks()) os::kill_copy(the_gc.copy.number);
   unmap_report();
 }
 
 void forget_copy() noexcept {
+  expects_lock();
   the_gc.copy.leaving.fill(os::no_copy);
   if (the_gc.copy.report != nullptr) unmap_report();
 }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "gc/attachments/weak.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "os/copies.hpp"
 #include "os/os.hpp"
@@ -55,6 +56,7 @@ copy_report* lay_out(cutter& parts) noexcept {
 } // namespace
 
 copy_report* make_report(std::size_t& shared_bytes) noexcept {
+  expects_lock();
   cutter parts;
   static_cast<void>(lay_out(parts));
   const std::size_t page = os::page_bytes();
@@ -82,6 +84,8 @@ void write_reached(const mark* marks, copy_report& into) noexcept {
 }
 
 void unmap_report() noexcept {
+  expects_lock();
+  expects(the_gc.copy.report != nullptr, "there is a report");
   marking_copy& copy = the_gc.copy;
   os::unmap(copy.report, copy.shared_bytes);
   copy.report = nullptr;

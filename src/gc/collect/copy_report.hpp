@@ -7,6 +7,7 @@
 
 #include "gc/space/space.hpp"
 #include "gc/state/attached.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::gc {
 
@@ -37,6 +38,7 @@ inline std::uint64_t unpack(std::uint8_t bits) noexcept {
 
 /// Returns: how many of eight bytes are 1. Requires: the others are 0.
 inline std::uint32_t sum_of_bytes(std::uint64_t eight) noexcept {
+  expects((eight & ~ones_of_bytes) == 0, "each byte is 0 or 1");
   return static_cast<std::uint32_t>(eight * ones_of_bytes >> 56);
 }
 

@@ -5,6 +5,7 @@
 #include "gc/collect/budget.hpp"
 #include "gc/collect/collect.hpp"
 #include "gc/collect/copies.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "os/os.hpp"
 
@@ -59,10 +60,13 @@ bool make_room(std::size_t wanted_bytes) noexcept {
 } // namespace
 
 void look_after_copy() noexcept {
+  expects_lock();
   if (the_gc.copy.marks() && the_gc.disabled == 0 && copy_is_ready()) finish_copy();
 }
 
 slice_index take_slices(std::size_t count, kind block_kind) noexcept {
+  expects_lock();
+  expects_registered();
   space& memory = the_gc.memory;
   if (!memory.could_take(count)) return no_slice;
   const std::size_t wanted = count * slice_bytes;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 
 namespace heapwise::gc {
@@ -40,12 +41,14 @@ std::uint32_t count_marks(const mark* marks, std::size_t blocks) noexcept {
 } // namespace
 
 void clear_marks() noexcept {
+  expects_lock();
   the_gc.memory.each_used([](slice_index slice, kind block_kind) {
     std::memset(static_cast<void*>(the_gc.memory.marks_of(slice)), 0, blocks_of(block_kind));
   });
 }
 
 live_sizes list_spans(bool counted) noexcept {
+  expects_lock();
   live_sizes live;
   the_gc.unswept.fill(no_slice);
   std::array<slice_index, small_kinds> last;

@@ -2,6 +2,7 @@
 
 #include "gc/checks/guards.hpp"
 #include "gc/state/blocks.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 
 namespace heapwise::gc {
@@ -21,6 +22,7 @@ void show_blocks_of(slice_index slice, kind block_kind) noexcept {
 } // namespace
 
 void show_marked_blocks() noexcept {
+  expects_still_world();
   if (the_gc.visitor != nullptr) the_gc.memory.each_used(show_blocks_of);
 }
 

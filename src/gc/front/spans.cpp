@@ -9,6 +9,7 @@
 #include "gc/space/runs.hpp"
 #include "gc/state/blocks.hpp"
 #include "gc/state/layouts.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 
 namespace heapwise::gc {
@@ -32,6 +33,7 @@ bool take_freed(thread_record& self, kind block_kind) noexcept {
 /// Effects: no block of a fresh span has a layout. What the span held before may look like one, and
 /// an old address may lead there before the block is handed out. Requires: the lock.
 void clear_layouts(slice_index slice, kind block_kind) noexcept {
+  expects_lock();
   const std::size_t bytes = kind_table[block_kind].bytes;
   std::byte* end = the_gc.memory.address_of(slice);
   for (std::uint32_t block = 0; block < kind_table[block_kind].blocks; ++block) {
@@ -43,6 +45,7 @@ void clear_layouts(slice_index slice, kind block_kind) noexcept {
 } // namespace
 
 bool next_span(thread_record& self, kind block_kind, std::size_t asked_bytes) noexcept {
+  expects_lock();
   look_after_copy();
   give_back_part();
   slice_index slice = the_gc.unswept[block_kind];
@@ -66,6 +69,7 @@ bool next_span(thread_record& self, kind block_kind, std::size_t asked_bytes) no
 }
 
 bool next_window(thread_record& self, kind block_kind) noexcept {
+  expects_held(self.lock);
   if (take_freed(self, block_kind)) return true;
   cursor& at = self.cursors[block_kind];
   if (at.slice == no_slice) return false;

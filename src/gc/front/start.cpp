@@ -12,6 +12,7 @@
 #include "gc/collect/copies.hpp"
 #include "gc/front/statistics.hpp"
 #include "gc/mark/mark.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "gc/threads/threads.hpp"
 #include "gc/threads/windows.hpp"
@@ -55,6 +56,7 @@ constexpr std::size_t huge_heap = std::size_t{32} << 20;
 
 /// Requires: the lock. Returns: 0 or an error.
 int start_locked(const heapwise_gc_options* options, const os::loader_layout& loader) noexcept {
+  expects_lock();
   the_gc.loader = loader;
   the_gc.chosen = choose(options);
   const settings& chosen = the_gc.chosen;

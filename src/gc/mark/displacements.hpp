@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/expects.hpp"
+
 namespace heapwise::gc {
 
 /// How far behind the first byte such addresses may lie. Thread safety: `add` by one thread at a
@@ -16,6 +18,7 @@ class displacements {
 
   /// Requires: bytes < end_bytes.
   void add(std::size_t bytes) noexcept {
+    expects(bytes < end_bytes, "the displacement is below the end");
     // Relaxed: a collection that begins later takes the collector's lock, as the caller did.
     bits_[bytes / word_bits].fetch_or(std::uint64_t{1} << bytes % word_bits,
                                       std::memory_order_relaxed);

@@ -8,7 +8,9 @@
 #include "gc/mark/marker.hpp"
 #include "gc/mark/marking.hpp"
 #include "gc/mark/worker.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {
@@ -170,10 +172,18 @@ void mark_named_by(const found_block& block) noexcept {
   self.settle_marks();
 }
 
-void hold_helpers() noexcept { work.lock.lock(); }
-void release_helpers() noexcept { work.lock.unlock(); }
+void hold_helpers() noexcept {
+  expects_lock();
+  work.lock.lock();
+}
+
+void release_helpers() noexcept {
+  expects_held(work.lock);
+  work.lock.unlock();
+}
 
 void forget_helpers() noexcept {
+  expects_held(work.lock);
   helpers.store(0, std::memory_order_relaxed);
   next_helper.store(0, std::memory_order_relaxed);
 }

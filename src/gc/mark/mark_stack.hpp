@@ -7,6 +7,7 @@
 
 #include "gc/base/kinds.hpp"
 #include "heapwise/detail/config.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {
@@ -60,6 +61,7 @@ class mark_stack {
 
   /// Effects: gives everything back, as if it had never been started. Requires: empty.
   void end() noexcept {
+    expects(size() == 0, "the stack of marks is empty");
     if (first_ != nullptr) os::unmap(first_, reserved_);
     *this = {};
   }
@@ -95,6 +97,7 @@ class mark_stack {
 
   /// Effects: gives pages back that few collections need. Requires: empty.
   void shrink() noexcept {
+    expects(size() == 0, "the stack of marks is empty");
     bottom_ = at_.top = first_;
     const std::size_t used = bytes(at_);
     if (used > kept_bytes) os::purge(first_ + kept_bytes / sizeof(grey), used - kept_bytes);

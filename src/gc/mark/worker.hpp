@@ -11,6 +11,7 @@
 #include "gc/base/page_list.hpp"
 #include "gc/base/root.hpp"
 #include "gc/mark/marker.hpp"
+#include "os/expects.hpp"
 #include "os/mutex.hpp"
 #include "os/os.hpp"
 
@@ -112,6 +113,7 @@ class worker {
 
   /// Requires: the lock.
   void take_blocks() noexcept {
+    expects_held(work.lock);
     std::size_t count = (work.block_count + 1) / 2;
     for (; count > 0; --count) {
       if (!self_.stack().push(work.blocks[work.block_count - 1])) break;
@@ -122,6 +124,7 @@ class worker {
 
   /// Requires: the lock.
   [[nodiscard]] static root take_piece() noexcept {
+    expects_held(work.lock);
     root& from = work.ranges->last();
     root piece = from;
     const auto* const begin = static_cast<const std::byte*>(from.range.begin);
@@ -144,6 +147,7 @@ class worker {
 
   /// Returns: whether it makes sense to look again. Requires: the lock, which it lets go meanwhile.
   [[nodiscard]] static bool wait_for_more(std::unique_lock<os::mutex>& hold) noexcept {
+    expects(hold.owns_lock(), "the lock of the work is held");
     const std::size_t hungry = work.hungry.load(std::memory_order_relaxed) + 1;
     work.hungry.store(hungry, std::memory_order_relaxed);
     if (hungry == work.active) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "gc/roots/stacks.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "gc/state/warning.hpp"
 #include "gc/threads/threads.hpp"
@@ -106,6 +107,8 @@ void stop_world_with_tables() noexcept {
 }
 
 bool gather_roots(page_list<root>& into, const void* lowest) noexcept {
+  expects_lock();
+  expects_still_world();
   into.clear();
   root_list list{into};
   describe_self(lowest);

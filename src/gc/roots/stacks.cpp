@@ -1,4 +1,5 @@
 #include "gc/roots/stacks.hpp"
+#include "gc/state/required.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,6 +30,7 @@ os::memory_range rest_of_unknown_stack(const void* lowest) noexcept {
 
 void each_stack_part(const thread_record& of_thread, os::range_visitor* visit,
                      void* argument) noexcept {
+  expects_lock();
   const void* const lowest = of_thread.stack_lowest;
   // The order matters: the signal stack and an added stack may lie inside of the thread's own.
   if (of_thread.signal_stack_end != nullptr) {

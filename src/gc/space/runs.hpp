@@ -9,6 +9,7 @@
 
 #include "gc/space/space.hpp"
 #include "heapwise/detail/config.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::gc {
 
@@ -49,6 +50,7 @@ HEAPWISE_ALWAYS_INLINE std::uint32_t find_mark(const mark* marks, std::uint32_t 
 /// of a slice; first == end == count if there are none. Requires: from <= count, most > 0.
 HEAPWISE_ALWAYS_INLINE free_run next_free_run(const mark* marks, std::uint32_t from,
                                               std::uint32_t count, std::uint32_t most) noexcept {
+  expects(from <= count && most > 0, "a run begins in the slice and has blocks");
   const std::uint32_t first = find_mark(marks, from, count, false);
   return {first, find_mark(marks, first, std::min(first + most, count), true)};
 }

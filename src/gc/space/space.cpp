@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "os/copies.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 #include "os/placement.hpp"
 
@@ -157,6 +158,7 @@ void space::collapse_next() noexcept {
 /// After a copy of the process, what is written of a page that both have becomes small pages, each
 /// copied by itself, and the next copy takes the longer. Requires: a slice that is free.
 void space::renew_huge_page(slice_index first) noexcept {
+  expects([&] { return kind_at(first) == no_kind; }, "the slice is free");
   const std::size_t slices = os::huge_page_bytes() / slice_bytes;
   const auto end = static_cast<slice_index>(first + slices);
   if (first % slices != 0 || end > top()) return;

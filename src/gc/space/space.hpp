@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "gc/base/kinds.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::gc {
 
@@ -88,6 +89,7 @@ class space {
   [[nodiscard]] std::uint32_t age() const noexcept { return age_; }
   /// Returns: whether the slice was taken in this age. Requires: it is taken.
   [[nodiscard]] bool is_new(slice_index slice) const noexcept {
+    expects([&] { return kind_at(slice) != no_kind; }, "the slice is taken");
     return records_[slice].taken_in == age_;
   }
 
@@ -130,6 +132,7 @@ class space {
   }
   /// For each block whether it is in use; like marks. Requires: notes_use().
   [[nodiscard]] mark* uses_of(slice_index slice) const noexcept {
+    expects(notes_use(), "it is noted which blocks are in use");
     return uses_ + std::size_t{slice} * marks_of_slice;
   }
   [[nodiscard]] bool notes_use() const noexcept { return uses_ != nullptr; }
@@ -141,6 +144,7 @@ class space {
   /// is taken, and not inside of a large block.
   [[nodiscard]] std::size_t block_bytes(slice_index slice) const noexcept {
     const kind block_kind = kind_at(slice);
+    expects(block_kind != no_kind && block_kind != inside_large, "blocks begin in the slice");
     return block_kind < small_kinds ? kind_table[block_kind].bytes : records_[slice].bytes;
   }
 

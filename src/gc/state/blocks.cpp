@@ -2,6 +2,7 @@
 
 #include "gc/base/misuse.hpp"
 #include "gc/state/state.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::gc {
 
@@ -46,6 +47,7 @@ namespace {
 
 mark& mark_of(const void* block) noexcept {
   const found_block place = block_around(block);
+  expects(place.begin == block && block != nullptr, "a block begins there");
   return the_gc.memory.marks_of(place.slice)[place.number];
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "os/os.hpp"
 
@@ -20,6 +21,7 @@ bool is_word(std::size_t offset_bytes, std::size_t element_bytes) noexcept {
 
 /// Returns: memory that is never given back, or nullptr. Requires: the collector's lock.
 void* take_room(std::size_t bytes) noexcept {
+  expects_lock();
   layout_room& room = the_gc.layouts;
   if (bytes > room.bytes) {
     const std::size_t page = os::page_bytes();

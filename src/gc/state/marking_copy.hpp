@@ -10,6 +10,7 @@
 
 #include "gc/base/page_list.hpp"
 #include "os/copies.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::gc {
 
@@ -38,6 +39,7 @@ struct marking_copy {
   /// Effects: notes down that the program got the block from a weak reference. Requires: the lock;
   /// there is a copy.
   void note_read(const void* block) noexcept {
+    expects(marks(), "there is a copy that marks");
     if (!read.add(block)) read_more = true;
   }
 };

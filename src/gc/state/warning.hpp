@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "options/text.hpp"
 
@@ -11,6 +12,7 @@ namespace heapwise::gc {
 
 /// Effects: the line goes to the program's own function, or to standard error. Requires: the lock.
 inline void warn(const detail::text& line) noexcept {
+  expects_lock();
   if (the_gc.warning == nullptr) {
     line.write();
     return;

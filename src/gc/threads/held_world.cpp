@@ -5,6 +5,7 @@
 #include "gc/base/misuse.hpp"
 #include "gc/state/state.hpp"
 #include "gc/threads/threads.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::gc {
 
@@ -19,6 +20,9 @@ constinit thread_local std::size_t own_stops = 0;
 bool holds_world() noexcept { return own_stops > 0; }
 
 void hold_world() noexcept {
+  // Relaxed: the caller has seen that it is started.
+  expects([] { return the_gc.started.load(std::memory_order_relaxed); },
+          "the collector is started");
   if (own_stops++ > 0) return;
   the_gc.lock.lock();
   lock_threads();

@@ -1,5 +1,6 @@
 #include "gc/threads/stop.hpp"
 
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "gc/state/warning.hpp"
 #include "os/os.hpp"
@@ -40,6 +41,8 @@ bool waits_for(const thread_record& other, std::uint32_t patience_ms) noexcept {
 } // namespace
 
 void interrupt_others() noexcept {
+  expects_lock();
+  expects_still_world();
   for (thread_record** link = &the_gc.threads; *link != nullptr;) {
     thread_record& other = **link;
     // Here the epoch is written and then `interrupted` is read; in stand_still it is the other way
@@ -62,6 +65,7 @@ void interrupt_others() noexcept {
 }
 
 bool others_stop(std::uint32_t patience_ms) noexcept {
+  expects_still_world();
   for (thread_record** link = &the_gc.threads; *link != nullptr;) {
     if (waits_for(**link, patience_ms)) {
       link = &(*link)->next;
@@ -75,6 +79,7 @@ bool others_stop(std::uint32_t patience_ms) noexcept {
 }
 
 void report_running_threads() noexcept {
+  expects_still_world();
   for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
     if (stands_still(*each)) continue;
     detail::text line;

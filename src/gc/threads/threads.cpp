@@ -5,6 +5,7 @@
 #include <new>
 
 #include "gc/state/events.hpp"
+#include "gc/state/required.hpp"
 #include "gc/threads/stop.hpp"
 #include "os/os.hpp"
 
@@ -55,6 +56,7 @@ bool stand_still(void* lowest) noexcept {
 
 /// Requires: the lock.
 thread_record* take_record() noexcept {
+  expects_lock();
   if (thread_record* const idle = the_gc.idle; idle != nullptr) {
     the_gc.idle = idle->next;
     return idle;
@@ -102,6 +104,7 @@ bool register_this_thread() noexcept {
 }
 
 bool register_if_chosen() noexcept {
+  expects(this_thread == nullptr, "the thread is not registered yet");
   // Acquire: pairs with the release of the thread that started the collector.
   return the_gc.started.load(std::memory_order_acquire) && the_gc.chosen.register_threads &&
          register_this_thread();
@@ -139,12 +142,14 @@ void go_on() noexcept {
 } // namespace
 
 void lock_threads() noexcept {
+  expects_lock();
   for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
     if (each != this_thread) each->lock.lock();
   }
 }
 
 void stop_world() noexcept {
+  expects_lock();
   constexpr std::uint32_t most_patience_ms = 250;
   constexpr std::uint64_t report_after_ns = 1'000'000'000;
   const std::uint64_t begin = os::now_ns();
@@ -170,6 +175,7 @@ void stop_world() noexcept {
 }
 
 void resume_world() noexcept {
+  expects_still_world();
   tell(HEAPWISE_GC_WORLD_RESUMES);
   tell_of_threads(false);
   go_on();
@@ -177,12 +183,14 @@ void resume_world() noexcept {
 }
 
 void unlock_threads() noexcept {
+  expects_lock();
   for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
     if (each != this_thread) each->lock.unlock();
   }
 }
 
 void forget_other_threads() noexcept {
+  expects_lock();
   thread_record* record = the_gc.threads;
   the_gc.threads = nullptr;
   the_gc.thread_count = 0;

@@ -1,4 +1,5 @@
 #include "gc/threads/windows.hpp"
+#include "gc/state/required.hpp"
 
 namespace heapwise::gc {
 
@@ -44,6 +45,7 @@ void each_record(Visit visit) noexcept {
 } // namespace
 
 std::size_t keep_all_windows(std::uint8_t with_mark) noexcept {
+  expects_still_world();
   std::size_t kept_bytes = 0;
   for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
     kept_bytes += keep_windows(*each, with_mark);
@@ -52,6 +54,7 @@ std::size_t keep_all_windows(std::uint8_t with_mark) noexcept {
 }
 
 void forget_idle_blocks() noexcept {
+  expects_lock();
   for (thread_record* each = the_gc.idle; each != nullptr; each = each->next) {
     each->windows.fill(no_window);
     each->cursors.fill({});
@@ -60,6 +63,7 @@ void forget_idle_blocks() noexcept {
 }
 
 void leave_spans() noexcept {
+  expects_lock();
   each_record([](thread_record& each) {
     each.cursors.fill({});
     each.freed.fill(nullptr);
@@ -67,10 +71,12 @@ void leave_spans() noexcept {
 }
 
 void mark_handed_out(bool yes) noexcept {
+  expects_lock();
   each_record([=](thread_record& each) { each.marks_handed_out = yes; });
 }
 
 traffic count_traffic() noexcept {
+  expects_lock();
   traffic sum{the_gc.ended_allocated_bytes, the_gc.ended_freed_bytes};
   each_record([&](const thread_record& each) {
     sum.allocated_bytes += each.allocated_bytes;

@@ -2,12 +2,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gc/collect/sweep.hpp"
+#include "gc/collect/visit.hpp"
+#include "os/expects.hpp"
 #include "surroundings.hpp"
 
 using gc_test::statistics;
@@ -91,4 +95,20 @@ TEST_CASE("a size that no collection could make room for is refused without one"
     CHECK(errno == ENOMEM);
   }
   CHECK(statistics().collections == before);
+}
+
+TEST_CASE("a build that checks ends where the collector calls a function without what it requires" *
+          doctest::skip(heapwise::checks == heapwise::strength::none)) {
+  heapwise_gc_init(nullptr);
+  const std::string unlocked = last_words([] { heapwise::gc::clear_marks(); });
+  CHECK(unlocked.find("the lock that the function requires is held") != std::string::npos);
+  const std::string moving = last_words([] {
+    const std::lock_guard hold{heapwise::gc::the_gc.lock};
+    heapwise::gc::show_marked_blocks();
+  });
+  CHECK(moving.find("the world stands still") != std::string::npos);
+  char not_a_block = 0;
+  const std::string foreign =
+      last_words([&] { static_cast<void>(heapwise::gc::is_marked(&not_a_block)); });
+  CHECK(foreign.find("a block begins there") != std::string::npos);
 }
