@@ -22,7 +22,7 @@ set(
   "^unit/gc/"
   "^unit/adapt/std_allocator_test$"
   "^unit/bench/(caller_rule|control_group|group_memory|memory_groups|output_stream|resolver|rings|sampled_blocks|size_budget|team)_test$"
-  "^unit/heap/(sharing|space)_test$"
+  "^unit/heap/[a-z]+/(sharing|space)_test$"
   "^unit/(c_api|sanitized|without_exceptions)_test$"
 )
 list(JOIN HEAPWISE_TESTS_ALONE "|" HEAPWISE_TESTS_ALONE)
@@ -31,7 +31,7 @@ list(JOIN HEAPWISE_TESTS_ALONE "|" HEAPWISE_TESTS_ALONE)
 set(
   HEAPWISE_TESTS_COMPILED_APART
   "unit/(bench/sample|detail/free_list|hybrid/classes|arena_objects|heap)_test[.]cpp$"
-  "unit/heap/(bins|caches|invalid|large_stock|last_resort|purge|quarantine|spare_batch|statistics)_test[.]cpp$"
+  "unit/heap/[a-z]+/(bins|caches|invalid|large_stock|last_resort|purge|quarantine|spare_batch|statistics)_test[.]cpp$"
 )
 list(JOIN HEAPWISE_TESTS_COMPILED_APART "|" HEAPWISE_TESTS_COMPILED_APART)
 
@@ -49,8 +49,9 @@ if(NOT HEAPWISE_ALL_TESTS AND CMAKE_CROSSCOMPILING)
     "^unit/(adapt|observe|options)/"
     "^unit/hybrid/(best_fit|classes|scope_log)_test$"
     "^unit/(arena|arena_objects|checking)_test$"
-    "^unit/heap/(address_runs|batches|bins|block_runs|cache_stacks|invalid|large_.+|last_resort|linked)_test$"
-    "^unit/heap/(mixed|options|owned|quarantine|random_numbers|slice_map|space|statistics|uncommon)_test$"
+    "^unit/heap/[a-z]+/(address_runs|batches|bins|block_runs|cache_stacks|invalid|large_.+)_test$"
+    "^unit/heap/[a-z]+/(last_resort|linked|mixed|options|owned|quarantine|random_numbers)_test$"
+    "^unit/heap/[a-z]+/(slice_map|space|statistics|uncommon)_test$"
     "^unit/gc/(aligned|attachment_table|collection_report|cpp|debug|displacement|events|finalizers)_test$"
     "^unit/gc/(growing_table|growth|huge_pages|kept|leaks|mark|marking_.+|misuse|options|pace|past_end)_test$"
     "^unit/gc/(pauses|running_settings|runs|space|typed|visit|weak)_test$"
@@ -257,7 +258,8 @@ function(add_unit_tests folder)
       continue()
     endif()
     if(HEAPWISE_GROUP_TESTS AND folder STREQUAL "unit" AND NOT name MATCHES "${HEAPWISE_TESTS_ALONE}")
-      get_filename_component(group "${name}" DIRECTORY)
+      string(REGEX MATCH "^unit(/[a-z]+)?/" group "${name}") # those of all folders of the heap are one
+      string(REGEX REPLACE "/$" "" group "${group}")
       list(APPEND groups "${group}")
       list(APPEND files_of_${group} "${name}")
       continue()
@@ -271,7 +273,7 @@ function(add_unit_tests folder)
     add_test_executable(${target} ${folder} ${way} "${root}/${file}")
     # An emulator keeps a table of the pages of all its addresses, which each process pays for. Only
     # these tests need 64 GiB.
-    if(CMAKE_CROSSCOMPILING AND name STREQUAL "unit/heap/space_test")
+    if(CMAKE_CROSSCOMPILING AND name STREQUAL "unit/heap/space/space_test")
       list(
         TRANSFORM CMAKE_CROSSCOMPILING_EMULATOR
         REPLACE "^0x200000000$" "0x1000000000"

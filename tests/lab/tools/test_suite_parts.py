@@ -119,8 +119,8 @@ def test_code_that_depends_on_a_processor_is_tested_for_each() -> None:
         "unit/gc/roots_test",
         "unit/gc/signals_test",
         "unit/gc/stacks_test",
-        "unit/heap/bin_test",
-        "unit/heap/caches_test",
+        "unit/heap/central/bin_test",
+        "unit/heap/cache/caches_test",
         "unit/heap_test",
         "contract/tagged_source_test",
     } <= names

@@ -13,8 +13,8 @@
 
 #include "contract/child.hpp"
 #include "heap/space/space.hpp"
+#include "heap/surroundings.hpp"
 #include "stress/threads.hpp"
-#include "surroundings.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 
 #include "heap/base/options.hpp"
 #include "heap/cache/caches.hpp"
+#include "heap/surroundings.hpp"
 #include "stress/threads.hpp"
-#include "surroundings.hpp"
 
 namespace {
 

@@ -26,8 +26,8 @@
 #include "heap/base/upcalls.hpp"
 #include "heap/purge/purge.hpp"
 #include "heap/space/space.hpp"
+#include "heap/surroundings.hpp"
 #include "os/os.hpp"
-#include "surroundings.hpp"
 
 extern "C" [[gnu::weak]] void __tsan_init();
 extern "C" [[gnu::weak]] void __asan_init();

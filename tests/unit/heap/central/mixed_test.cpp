@@ -15,9 +15,9 @@
 
 #include "contract/child.hpp"
 #include "heap/space/space.hpp"
+#include "heap/surroundings.hpp"
 #include "os/os.hpp"
 #include "stress/threads.hpp"
-#include "surroundings.hpp"
 
 namespace {
 

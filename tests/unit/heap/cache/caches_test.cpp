@@ -21,8 +21,8 @@
 #include "contract/child.hpp"
 #include "heap/cache/thread_cache.hpp"
 #include "heap/space/space.hpp"
+#include "heap/surroundings.hpp"
 #include "stress/threads.hpp"
-#include "surroundings.hpp"
 
 namespace {
 

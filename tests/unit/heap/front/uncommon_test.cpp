@@ -19,10 +19,10 @@
 #include "heap/large/large_blocks.hpp"
 #include "heap/large/large_stock.hpp"
 #include "heap/space/space.hpp"
+#include "heap/surroundings.hpp"
 #include "os/os.hpp"
 #include "stress/contents.hpp"
 #include "stress/threads.hpp"
-#include "surroundings.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "contract/child.hpp"
 #include "heap/space/space.hpp"
-#include "surroundings.hpp"
+#include "heap/surroundings.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "heap/cache/cache_stacks.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/cache/idle_caches.hpp"
-#include "surroundings.hpp"
+#include "heap/surroundings.hpp"
 
 namespace {
 

@@ -15,10 +15,10 @@
 
 #include "contract/child.hpp"
 #include "heap/space/space.hpp"
+#include "heap/surroundings.hpp"
 #include "os/os.hpp"
 #include "stress/contents.hpp"
 #include "stress/threads.hpp"
-#include "surroundings.hpp"
 
 namespace {
 

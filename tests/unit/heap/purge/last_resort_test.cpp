@@ -12,7 +12,7 @@
 #include "heap/base/upcalls.hpp"
 #include "heap/front/uncommon.hpp"
 #include "heap/space/space.hpp"
-#include "surroundings.hpp"
+#include "heap/surroundings.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "contract/child.hpp"
-#include "surroundings.hpp"
+#include "heap/surroundings.hpp"
 
 extern "C" {
 [[gnu::weak]] void __asan_init();

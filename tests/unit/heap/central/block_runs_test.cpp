@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 
 #include "heap/space/space.hpp"
+#include "heap/surroundings.hpp"
 #include "stress/threads.hpp"
-#include "surroundings.hpp"
 
 namespace {
 

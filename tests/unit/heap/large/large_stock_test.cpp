@@ -16,8 +16,8 @@
 #include "heap/front/uncommon.hpp"
 #include "heap/large/large_blocks.hpp"
 #include "heap/space/space.hpp"
+#include "heap/surroundings.hpp"
 #include "stress/threads.hpp"
-#include "surroundings.hpp"
 
 namespace {
 
