@@ -23,7 +23,7 @@ from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.kept import written_elsewhere
 from heapwise.evidence.under_load import ends_alone
-from heapwise.model import ATTACKS, SIDE_BY_SIDE, Cell, Row, Trust
+from heapwise.model import SIDE_BY_SIDE, Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
 from heapwise.trust.v13_neighbour import PRESSURE_SHARE
 from heapwise.wording.lists import counted, listed
@@ -383,7 +383,7 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
     """How often each was fastest, over the first quantity of each experiment's cells."""
     if evidence.stored.run.plan.smoke:
         return "A smoke run: it shows that everything works, and is too short to rank anything."
-    if all(e.family == ATTACKS for e in evidence.stored.run.experiments):
+    if not any(e.is_ranked for e in evidence.stored.run.experiments):
         return (
             "Choose by the tables: endings of attacks are not ranked. What resisting costs on "
             "your program: heapwise compare --protection -- PROGRAM."

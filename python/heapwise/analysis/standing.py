@@ -11,7 +11,7 @@ from heapwise.analysis.rows import place
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.claims import LEVEL
-from heapwise.model import ATTACKS, Cell, Quantity
+from heapwise.model import Cell, Quantity
 from heapwise.stats.false_discovery import benjamini_hochberg
 
 Aspect = Literal["speed", "latency", "memory", "other"]
@@ -85,7 +85,7 @@ def standings(evidence: Evidence, family: str | None = None) -> list[Standing]:
 def _standings(evidence: Evidence) -> list[Standing]:
     found: list[Standing] = []
     for experiment in evidence.stored.run.experiments:
-        if experiment.family == ATTACKS:  # an ending is not a rank
+        if not experiment.is_ranked:
             continue
         cells = [c for c in evidence.cells[experiment.id] if not c.is_diagnostic]
         for cell in sorted(cells, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]

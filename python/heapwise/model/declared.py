@@ -8,6 +8,7 @@ from typing import Literal
 
 from heapwise.model.cell import Setting
 from heapwise.model.facts import Count, Number
+from heapwise.model.fate import ATTACKS
 from heapwise.model.subject_name import SubjectName
 
 EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})?"
@@ -215,6 +216,11 @@ class Experiment:
     def is_of_programs(self) -> bool:
         """Its subjects are programs, which the launcher starts and times from outside."""
         return any(spec.command for spec in self.subjects)
+
+    @property
+    def is_ranked(self) -> bool:
+        """False for attacks: how one ends is not a rank."""
+        return self.family != ATTACKS
 
     def spec(self, subject: str) -> SubjectSpec | None:
         """What it declares of a subject; a control is its baseline."""

@@ -39,7 +39,6 @@ ONE_NOUN = {
     "published": "published reports: the type, found, drawn, shown",
     "reproduced": "a report that was run again: as text, as a page",
     "self_test": "what a self-test found: the type, kept",
-    "server_windows": "windows of a server's load: computed, shown",
     "sizes": "sizes of requests: drawn, in words",
     "standing": "how our heap stands among its peers: computed, as text, shown",
     "trees": "the binary trees: built, shown",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from heapwise.analysis import headline
 from heapwise.document import Passage, Sentence
 from heapwise.evidence import Evidence
-from heapwise.model import ATTACKS, Finding, Result
+from heapwise.model import Finding, Result
 from heapwise.study.attacks.tell import attack_passages
 from heapwise.study.experiments.cell_tables import experiment_tables
 from heapwise.study.experiments.standing_tables import standing_tables
@@ -35,7 +35,7 @@ def figures(result: Result, evidence: Evidence) -> list[Passage]:
     programs = [e for e in result.run.experiments if e.is_of_programs]
     found: list[Passage] = [table for e in programs for table in program_tables(e, result)]
     found += attack_passages(result)
-    attacks = [e for e in result.run.experiments if e.family == ATTACKS]
+    attacks = [e for e in result.run.experiments if not e.is_ranked]
     told = {e.id for e in (*programs, *attacks)}
     others = [row for row in result.rows if row.experiment not in told]
     if result.run.plan.smoke or len(others) <= MANY_ROWS:
@@ -49,7 +49,7 @@ def figures(result: Result, evidence: Evidence) -> list[Passage]:
 
 def findings(result: Result) -> list[Finding]:
     """All of them, or of each experiment the one that says most, where they would be too many."""
-    ranked = {e.id: e for e in result.run.experiments if e.family != ATTACKS}
+    ranked = {e.id: e for e in result.run.experiments if e.is_ranked}
     found = [f for f in result.findings if f.experiment in ranked]
     if len(found) <= MANY_FINDINGS:
         return found
