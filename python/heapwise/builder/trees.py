@@ -19,13 +19,13 @@ from heapwise.catalog import (
     TreePrograms,
     TreeRecord,
     data_folder,
-    fill,
     fingerprint,
     first_line,
     read_tree_record,
     read_trees,
 )
 from heapwise.errors import Problem
+from heapwise.model.build import filled
 from heapwise.wording.suggest import nearest
 
 PIP = [
@@ -122,7 +122,7 @@ def add_trees(
 def _record(programs: TreePrograms, sources: str) -> TreeRecord:
     """Written last: until then nothing is there."""
     places = programs.places()
-    version = first_line([fill(word, places) for word in programs.language.version])
+    version = first_line([filled(word, places) for word in programs.language.version])
     record = TreeRecord(version, sources, datetime.now(UTC).isoformat(timespec="seconds"))
     (programs.out / RECORD).write_bytes(msgspec.json.encode(record))
     return record
@@ -161,7 +161,7 @@ def _build(programs: TreePrograms, shop: Workshop) -> None:
     _fetch(programs, out, shop)
     steps = programs.language.build
     for number, command in enumerate(steps, 1):
-        words = [fill(word, places) for word in command]
+        words = [filled(word, places) for word in command]
         position = f", {number} of {len(steps)}" if len(steps) > 1 else ""
         shop.run(f"building with {Path(words[0]).name}{position}", words, source)
 

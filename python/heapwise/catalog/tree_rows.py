@@ -19,6 +19,7 @@ from heapwise.catalog.native import CHECKOUT, PACKAGE, native_folder
 from heapwise.catalog.tool_version import first_line
 from heapwise.errors import Problem
 from heapwise.model import SubjectName, SubjectSpec
+from heapwise.model.build import filled
 
 ROWS_FILE = "rows.toml"
 TREES, BUILT = "trees", "built"
@@ -158,8 +159,10 @@ def subject_specs(programs: TreePrograms) -> Iterator[tuple[TreeRow, SubjectSpec
                 row.title,
                 available=not reason,
                 reason=reason,
-                command=[fill(word, places) for word in row.command],
-                environment={name: fill(value, places) for name, value in row.environment.items()},
+                command=[filled(word, places) for word in row.command],
+                environment={
+                    name: filled(value, places) for name, value in row.environment.items()
+                },
                 group=row.group,
                 version="" if reason else version,
                 note=" ".join(row.note.split()),
@@ -174,7 +177,7 @@ def budget_specs(programs: TreePrograms) -> Iterator[tuple[TreeRow, SubjectSpec]
     for row, spec in subject_specs(programs):
         for point in row.budget:
             first, *others = spec.command
-            command = [fill(word, places) for word in point.command or point.arguments]
+            command = [filled(word, places) for word in point.command or point.arguments]
             yield (
                 row,
                 replace(
@@ -183,7 +186,7 @@ def budget_specs(programs: TreePrograms) -> Iterator[tuple[TreeRow, SubjectSpec]
                     title=f"{row.title}, {point.label}",
                     command=command if point.command else [first, *command, *others],
                     environment=spec.environment
-                    | {name: fill(value, places) for name, value in point.environment.items()},
+                    | {name: filled(value, places) for name, value in point.environment.items()},
                 ),
             )
 
@@ -200,7 +203,7 @@ def why_missing(programs: TreePrograms, row: TreeRow, places: Mapping[str, str])
         if record.sources != fingerprint(programs):
             return f"built from other sources than those here: {add}"
         get = add
-    first = fill(row.command[0], places)
+    first = filled(row.command[0], places)
     wanted = [first, *(_required(name, places) for name in row.requires)]
     missing = next((name for name in wanted if not _is_here(name)), None)
     if missing is None:
@@ -214,7 +217,7 @@ def version_of(programs: TreePrograms) -> str:
         record = read_tree_record(programs)
         return record.version if record else ""
     places = programs.places()
-    return first_line([fill(word, places) for word in programs.language.version])
+    return first_line([filled(word, places) for word in programs.language.version])
 
 
 def how_built(programs: TreePrograms, row: TreeRow, places: Mapping[str, str]) -> str:
@@ -227,7 +230,7 @@ def how_built(programs: TreePrograms, row: TreeRow, places: Mapping[str, str]) -
             for step in steps
             if step[0] != "cp" and _is_of(row, " ".join(step), programs)
         )
-    program = Path(fill(row.command[0], places))
+    program = Path(filled(row.command[0], places))
     if not row.command[0].startswith("{native}"):
         return ""
     try:
@@ -270,13 +273,6 @@ def fingerprint(programs: TreePrograms) -> str:
     return found.hexdigest()[:16]
 
 
-def fill(word: str, places: Mapping[str, str]) -> str:
-    """Parameters, as ``{depth}``, stay: the runner knows them."""
-    for name, value in places.items():
-        word = word.replace(f"{{{name}}}", value)
-    return word
-
-
 def forget_trees(programs: TreePrograms) -> bool:
     """Removes what was built; False when nothing was. OSError if it stays."""
     if not programs.out.is_dir():
@@ -291,7 +287,7 @@ def tuning_prefixes() -> list[str]:
 
 
 def _required(name: str, places: Mapping[str, str]) -> str:
-    return fill(
+    return filled(
         name.replace("native:", "{native}/", 1) if name.startswith("native:") else name, places
     )
 

@@ -100,17 +100,8 @@ def _process(
     if status not in ("ok", "discarded", "interrupted"):
         # Alone it did its work: what failed is to run at once, which nobody asked of it.
         status, reason = "discarded", f"beside others: {reason}"
-    return Process(
-        number=member.number,
-        experiment=step.experiment.id,
-        subject=member.subject.name,
-        parameters=step.parameters,
-        round=step.round,
-        status=status,
-        reason=reason,
-        facts=facts,
-        identity=ended.outcome.identity,
-        started_at=started_at,
+    return replace(step, subject=member.subject).process(
+        member.number, started_at, status, reason, facts, ended.outcome.identity
     )
 
 

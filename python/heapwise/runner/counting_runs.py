@@ -176,16 +176,15 @@ class CountingRuns:
         if status == "ok":
             self._counts.setdefault(self._of_one(measured.subject), []).append(facts)
         self._record(
-            Process(
+            replace(
+                measured,
                 number=number,
-                experiment=measured.experiment,
-                subject=measured.subject,
-                parameters=measured.parameters,
                 round=-1,
                 status="ok" if status == "ok" else "discarded",
                 reason=reason,
                 warm_up=True,
                 facts=facts,
+                identity=[],
                 started_at=now(),
             )
         )

@@ -127,7 +127,7 @@ class ExperimentExecutor:
         self._patience.note_process(outcome.facts)
         status, reason = self._judge(step, outcome, found, stop)
         facts = structs.replace(_facts(outcome, found, status), noise_lines=noise or None)
-        return _process(step, number, status, reason, facts, outcome, started_at)
+        return step.process(number, started_at, status, reason, facts, outcome.identity)
 
     def _count(self, step: Step, number: int, stop: StopSwitch) -> Process:
         """One repeat is enough, and is the first: warm-up calls malloc like any other."""
@@ -140,7 +140,7 @@ class ExperimentExecutor:
         status, reason = _ended(outcome, found)
         facts = with_totals(_facts(outcome, found, status), outcome.counts)
         fit: Status = "ok" if status == "ok" else "discarded"
-        return _process(step, number, fit, reason, facts, outcome, started_at)
+        return step.process(number, started_at, fit, reason, facts, outcome.identity)
 
     @property
     def _place(self) -> Path:
@@ -244,30 +244,6 @@ def _facts(outcome: Outcome, found: Collected, status: Status) -> ProcessFacts:
         end=found.end,
         checks=found.checks,
         stderr_tail=None if status == "ok" else tail(outcome.stderr),
-    )
-
-
-def _process(
-    step: Step,
-    number: int,
-    status: Status,
-    reason: str,
-    facts: ProcessFacts,
-    outcome: Outcome,
-    started_at: str,
-) -> Process:
-    return Process(
-        number=number,
-        experiment=step.experiment.id,
-        subject=step.subject.name,
-        parameters=step.parameters,
-        round=step.round,
-        status=status,
-        reason=reason,
-        warm_up=step.warm_up,
-        facts=facts,
-        identity=outcome.identity,
-        started_at=started_at,
     )
 
 

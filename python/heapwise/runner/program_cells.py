@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
-from heapwise.catalog import fill, system_library
+from heapwise.catalog import system_library
 from heapwise.model import PROGRAM, Plan, Process, ProgramSpec, Status
+from heapwise.model.build import filled
 from heapwise.runner.executor import Sink, now
 from heapwise.runner.launch import Launch, launch
 from heapwise.runner.steps import Step
@@ -118,11 +119,11 @@ class ProgramCells:
         return self.environment | USUAL | folders | spec.environment
 
     def _filled(self, spec: ProgramSpec, word: str) -> str:
-        return fill(word, self._values(spec))
+        return filled(word, self._values(spec))
 
     def _shell_command(self, spec: ProgramSpec, command: str) -> str:
         """A path that is filled in may have characters that a shell would interpret."""
-        return fill(command, {name: quote(value) for name, value in self._values(spec).items()})
+        return filled(command, {name: quote(value) for name, value in self._values(spec).items()})
 
     def _values(self, spec: ProgramSpec) -> dict[str, str]:
         small = {"size": spec.smoke_size} if self.plan.smoke and spec.smoke_size else {}
@@ -130,14 +131,4 @@ class ProgramCells:
 
 
 def _not_run(step: Step, number: int, status: Status, reason: str) -> Process:
-    return Process(
-        number=number,
-        experiment=step.experiment.id,
-        subject=step.subject.name,
-        parameters=step.parameters,
-        round=step.round,
-        status=status,
-        reason=reason,
-        warm_up=step.warm_up,
-        started_at=now(),
-    )
+    return step.process(number, now(), status, reason)

@@ -7,12 +7,12 @@ import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from msgspec import structs
 
 from heapwise.catalog import expected_output, tree_output
-from heapwise.model import Plan, Process, Sample, SubjectSpec
+from heapwise.model import Plan, Process, SubjectSpec
+from heapwise.model.build import filled
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.executor import Sink, now
 from heapwise.runner.launch import Launch, launch, tail
@@ -51,33 +51,10 @@ class RowRunner:
             quantities = step.experiment.quantities
             declared = {quantity.name for quantity in quantities}
             values = measured_values(outcome.facts, quantities) | said
-            record(
-                Sample(
-                    process=number,
-                    experiment=step.experiment.id,
-                    subject=step.subject.name,
-                    parameters=step.parameters,
-                    round=step.round,
-                    repeat=0,
-                    warm_up=step.warm_up,
-                    values={name: v for name, v in values.items() if name in declared},
-                )
-            )
+            record(step.sample(number, {name: v for name, v in values.items() if name in declared}))
         else:
             facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
-        return Process(
-            number=number,
-            experiment=step.experiment.id,
-            subject=step.subject.name,
-            parameters=step.parameters,
-            round=step.round,
-            status=status,
-            reason=reason,
-            warm_up=step.warm_up,
-            facts=facts,
-            identity=outcome.identity,
-            started_at=started_at,
-        )
+        return step.process(number, started_at, status, reason, facts, outcome.identity)
 
     def _launch(self, step: Step, number: int, timeout_s: float) -> Launch:
         """Only under a peer anything is preloaded: a runtime of its own is measured as it is."""
@@ -88,19 +65,12 @@ class RowRunner:
             peer, self.environment | spec.environment, libraries, padding(self.plan.seed, number)
         )
         return Launch(
-            [word_of(word, step.parameters) for word in spec.command],
+            [filled(word, step.parameters) for word in spec.command],
             environment,
             timeout_s,
             cpus=self.plan.options.cpus,
             keeps_output=True,
         )
-
-
-def word_of(word: str, parameters: dict[str, Any]) -> str:
-    """``{depth}`` is the cell's value of that parameter; other braces are the program's own."""
-    for name, value in parameters.items():
-        word = word.replace(f"{{{name}}}", str(value))
-    return word
 
 
 def reported(stderr: bytes) -> dict[str, float]:
@@ -120,7 +90,7 @@ def reported(stderr: bytes) -> dict[str, float]:
 def row_trouble(spec: SubjectSpec) -> str:
     """What is wrong with a row, tried once with small trees; "" when it does its work."""
     parameters = {"depth": TRY_DEPTH}
-    command = [word_of(word, parameters) for word in spec.command]
+    command = [filled(word, parameters) for word in spec.command]
     try:
         done = subprocess.run(
             command,

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heapwise.model import (
     Experiment,
+    Identity,
     Plan,
     Process,
+    ProcessFacts,
+    Sample,
     Setting,
     Settings,
     Setup,
+    Status,
     Subject,
     SubjectSpec,
     control_name,
@@ -59,6 +63,43 @@ class Step:
     @property
     def key(self) -> StepKey:
         return self.round, self.setup, self.subject.name
+
+    def process(
+        self,
+        number: int,
+        started_at: str,
+        status: Status,
+        reason: str,
+        facts: ProcessFacts | None = None,
+        identity: Sequence[Identity] = (),
+    ) -> Process:
+        """What is stored of the process that this step has started."""
+        return Process(
+            number=number,
+            experiment=self.experiment.id,
+            subject=self.subject.name,
+            parameters=self.parameters,
+            round=self.round,
+            status=status,
+            reason=reason,
+            warm_up=self.warm_up,
+            facts=facts or ProcessFacts(),
+            identity=list(identity),
+            started_at=started_at,
+        )
+
+    def sample(self, number: int, values: Mapping[str, float]) -> Sample:
+        """The only sample of a process that has one."""
+        return Sample(
+            process=number,
+            experiment=self.experiment.id,
+            subject=self.subject.name,
+            parameters=self.parameters,
+            round=self.round,
+            repeat=0,
+            warm_up=self.warm_up,
+            values=dict(values),
+        )
 
 
 def key_of(process: Process) -> StepKey:

@@ -22,7 +22,6 @@ from heapwise.model import (
     Process,
     ProcessFacts,
     Quantity,
-    Sample,
     filled,
 )
 from heapwise.runner.environment import of_child, padding
@@ -127,35 +126,12 @@ class WholeProgram:
             facts = structs.replace(facts, output_files=files or None)
         if status != "ok":
             facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
-        process = Process(
-            number=number,
-            experiment=step.experiment.id,
-            subject=step.subject.name,
-            parameters=step.parameters,
-            round=step.round,
-            status=status,
-            reason=reason,
-            warm_up=step.warm_up,
-            facts=facts,
-            identity=outcome.identity,
-            started_at=started_at,
-        )
+        process = step.process(number, started_at, status, reason, facts, outcome.identity)
         if status != "ok":
             return process
         if sets_example:
             self._learn(facts)
-        record(
-            Sample(
-                process=number,
-                experiment=step.experiment.id,
-                subject=step.subject.name,
-                parameters=step.parameters,
-                round=step.round,
-                repeat=0,
-                warm_up=step.warm_up,
-                values=measured_values(outcome.facts, step.experiment.quantities),
-            )
-        )
+        record(step.sample(number, measured_values(outcome.facts, step.experiment.quantities)))
         return process
 
     def _learn_exempt(self, peer: Peer | None, identity: list[Identity]) -> None:

@@ -18,9 +18,10 @@ import pytest
 
 from heapwise.catalog import tree_output
 from heapwise.model import Experiment, Quantity, SubjectSpec
+from heapwise.model.build import filled
 from heapwise.runner.experiment_plan import resolve
 from heapwise.runner.process_status import first_difference
-from heapwise.runner.row_runner import reported, row_trouble, word_of
+from heapwise.runner.row_runner import reported, row_trouble
 from heapwise.store import read_run, run_ids
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -234,7 +235,7 @@ def test_the_last_report_line_counts_and_its_odd_words_do_not() -> None:
 
 
 def test_only_parameters_are_filled_in() -> None:
-    assert word_of("-Dx={depth}{other}", {"depth": 9}) == "-Dx=9{other}"
+    assert filled("-Dx={depth}{other}", {"depth": 9}) == "-Dx=9{other}"
 
 
 @pytest.mark.parametrize(
