@@ -14,7 +14,7 @@ PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 
 
 def program_names() -> list[str]:
-    """Of all programs, in their order."""
+    """The names of all programs, in their order."""
     return sorted(file.parent.name for file in PROGRAMS.glob("*/program.toml"))
 
 

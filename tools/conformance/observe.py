@@ -72,7 +72,8 @@ def wrong_malloc(rows: tuple[Row, ...], library: Path | None) -> str:
 
 
 def environment(library: Path | None, more: dict[str, str] | None = None) -> dict[str, str]:
-    """Of the process: nothing of ours but the library (None: the C library's malloc)."""
+    """The environment of the process: nothing of ours but the library (None: the C library's
+    malloc)."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     preload = {"LD_PRELOAD": str(library)} if library else {}
     return kept | preload | (more or {})

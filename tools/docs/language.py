@@ -45,7 +45,14 @@ class Rule:
 PAGES = re.compile(r"README\.md|CONTRIBUTING\.md|SECURITY\.md|docs/(?:how-to/|design/)?[\w-]+\.md$")
 """Which readers take for the whole of the project, and read once."""
 
+DOCSTRING_OF = re.compile(r'(?:^|[ ])"""Of ', re.MULTILINE)
+
 RULES = (
+    Rule(
+        DOCSTRING_OF,
+        'a sentence with a subject: "The width of ..."',
+        re.compile(r"(?:python|tools|workshop)/.*\.py$"),
+    ),
     Rule(
         re.compile(r"\b(?:is|are|was|were) no (?!(?:" + COMPARED + r")\b)[a-z]+"),
         "is not a ..., are not ...",

@@ -79,7 +79,7 @@ def _files_below(folder: Path) -> list[Path]:
 
 
 def _libraries(program: str) -> list[Path]:
-    """Of a static program none."""
+    """A static program has none."""
     if shutil.which("ldd") is None:
         raise Unavailable("ldd is not here: it finds the libraries of programs")
     listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)

@@ -17,7 +17,8 @@ from kernel.unavailable import Unavailable
 
 QEMU = "qemu-system-x86_64"
 LINES = ("console", "output", "exit_code")
-"""Of the serial lines, in their order: the kernel's, what the command prints, how it ended."""
+"""The names of the serial lines, in their order: the kernel's, what the command prints, how it
+ended."""
 
 FIRST_WORDS = "Linux version"
 START_S = 20.0

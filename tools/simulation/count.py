@@ -22,7 +22,7 @@ class Count:
         return self.hits / self.rows
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Of Clopper and Pearson, exact for independent rows.
+        """The interval of Clopper and Pearson, exact for independent rows.
 
         Rows that depend on each other count as ``effective`` ones (E. L. Korn and B. I. Graubard,
         "Confidence intervals for proportions with small expected number of positive counts

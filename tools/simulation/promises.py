@@ -95,7 +95,7 @@ def _printed() -> dict[str, Promise]:
 
 
 def _lead() -> dict[str, Promise]:
-    """Of six subjects either one is 2 % better than the baseline, or all are."""
+    """Among six subjects, either one is 2 % better than the baseline, or all are."""
     leaders = {"one of 6 leads": (-0.02, *EQUAL), "6 equals lead": (-0.02,) * 6}
     return {
         f"{words} by 2 %, {rounds} rounds: the lead told is too large": Promise(

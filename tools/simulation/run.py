@@ -42,7 +42,8 @@ STRUCK_SPIN_NS = 1_100_000
 
 
 def subject_names(campaign: Campaign) -> list[str]:
-    """Of the subjects beside the baseline and its control, in the order of the effects."""
+    """The names of the subjects beside the baseline and its control, in the order of the
+    effects."""
     return [f"subject{number}" for number in range(len(campaign.effects))]
 
 

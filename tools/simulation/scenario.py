@@ -50,7 +50,7 @@ Question = Literal[
 
 @dataclass(frozen=True)
 class Promise:
-    """Of ``campaign``, the answer to ``question`` is yes in a share between ``low`` and ``high``.
+    """For ``campaign``, the answer to ``question`` is yes in a share between ``low`` and ``high``.
 
     different: a row is called better or worse. decided: a row has any verdict but "cannot tell".
     covered: the ratio's interval holds the true ratio. found: a row is called as it is, better or

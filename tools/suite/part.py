@@ -18,8 +18,8 @@ from suite.tally import Tally, read_junit
 
 SIGN_OF_LIFE_S = 30
 MOST_S = 1200
-"""Of a part that hangs. A busy machine takes several times as long as an idle one; CI stops all of
-the suite after 40 minutes, and would not say which part it was."""
+"""The limit of a part that hangs. A busy machine takes several times as long as an idle one; CI
+stops all of the suite after 40 minutes, and would not say which part it was."""
 
 LAST_WORDS_LINES = 60
 

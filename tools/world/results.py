@@ -15,7 +15,7 @@ RESULTS = MADE / "results"
 
 
 class Result(msgspec.Struct, frozen=True):
-    """Of one program in one way."""
+    """The result of one program in one way."""
 
     program: str
     way: Way

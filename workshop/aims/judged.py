@@ -174,7 +174,7 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
 
 
 def _counting(evidence: Evidence, cell: Cell) -> dict[str, Series]:
-    """Of programs only those without a failure: one wrong sum, and no round of it counts."""
+    """Only programs without a failure: one wrong sum, and no round of it counts."""
     row = evidence.table[cell]
     if not evidence.experiments[cell.experiment].is_of_programs:
         return row
@@ -245,7 +245,7 @@ def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
 
 
 def _least(aim: RowAim | MeanAim) -> float:
-    """Of a gain, which is above 1 where ours is better, also where it has less memory."""
+    """The least of a gain, which is above 1 where ours is better, also where it has less memory."""
     return 1 / aim.factor if aim.rows == "peak" else aim.factor
 
 

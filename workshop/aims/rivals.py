@@ -19,7 +19,7 @@ ANY_OTHER = "any other allocator"
 BEST_PEER, LEANEST_PEER = "best peer", "leanest peer"
 
 OTHER_MALLOC, ANY_MALLOC, COLLECTORS = "any other malloc", "any malloc", "any collector"
-"""Of programs that are rows of their own: what the aims of the trees name."""
+"""The rivals of programs that are rows of their own: what the aims of the trees name."""
 
 DLMALLOC = "dlmalloc*"
 """Rows of a library with one malloc and one free for each node, as those of ``malloc`` have."""

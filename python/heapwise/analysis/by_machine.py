@@ -21,8 +21,8 @@ def kind_of_machine(machine: Machine) -> str:
 
 
 def by_machine(results: Sequence[Result]) -> list[ByMachine]:
-    """Of each subject that some machine compared with a baseline. results: one for each machine of
-    one fleet run."""
+    """One table for each subject that some machine compared with a baseline. results: one for each
+    machine of one fleet run."""
     cells: dict[tuple[str, str, str], list[tuple[Result, Row]]] = {}
     for result in results:
         for row in result.rows:

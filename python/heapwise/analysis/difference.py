@@ -29,8 +29,8 @@ LIMITATION = (
 def difference(
     first: Evidence, second: Evidence, spreads: Mapping[FigurePlace, BetweenRuns] | None = None
 ) -> Difference:
-    """Of every subject and cell that both runs have. There is a verdict only if the machine, this
-    program's version and build, and the work are the same.
+    """Compares every subject and cell that both runs have. There is a verdict only if the machine,
+    this program's version and build, and the work are the same.
 
     spreads: how much figures differ from run to run, where the store tells (``runs_like``).
     """

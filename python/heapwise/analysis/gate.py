@@ -82,7 +82,8 @@ def _objection(trust: Trust, verdict: GateVerdict) -> str:
 def identical_result(
     base: str, new: str, limits: dict[str, float], note: str, program: str
 ) -> GateResult:
-    """Of two builds that are one program. note: by what that is known. program: its name."""
+    """The result for two builds that are one program. note: by what that is known. program: its
+    name."""
     rows = [
         GateRow(metric, "", limit, True, "fine", f"{NAMES[metric]}: {IDENTICAL}.")
         for metric, limit in limits.items()
@@ -95,8 +96,8 @@ def identical_result(
 def counted_result(
     counted: Sequence[Judged], gate: GateOptions, other: str, program: str
 ) -> GateResult:
-    """Of counts against those of a file. other: what else is not as it was when the file was
-    written; different counts then say nothing of the build."""
+    """The result for counts against those of a file. other: what else is not as it was when the
+    file was written; different counts then say nothing of the build."""
     rows = [
         _not_comparable(one, other)
         if other and one.decision.verdict != "fine"
@@ -285,7 +286,7 @@ class _Wording:
 
     @property
     def _uncountable(self) -> str:
-        """Of a metric that nobody can count in one of the builds, why."""
+        """Why a metric cannot be counted in one of the builds."""
         if not self.gate.uncountable or self.judged.metric not in OF_MALLOC:
             return ""
         return f", and they never can be: {self.gate.uncountable}. Take this limit out"

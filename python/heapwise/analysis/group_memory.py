@@ -11,12 +11,13 @@ from heapwise.model import GroupMemory, Process, Settings, Setup
 
 KIB = 1024
 NEAR = 0.75
-"""Of the peak: a look that found less says nothing about its parts."""
+"""The share of the peak: a look that found less says nothing about its parts."""
 
 
 @dataclass(frozen=True)
 class GroupParts:
-    """Of one subject, in bytes: medians over its processes; None if the kernel does not say.
+    """The parts of one subject, in bytes: medians over its processes; None if the kernel does not
+    say.
 
     peak: by the kernel. The others are of processes that were looked at near their peak.
     """

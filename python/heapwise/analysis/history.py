@@ -76,7 +76,7 @@ class Change:
 
 @dataclass(frozen=True)
 class MetricHistory:
-    """Of one figure, in the order of the commits."""
+    """The values of one figure, in the order of the commits."""
 
     key: Key
     unit: str
@@ -172,7 +172,7 @@ def _is_exact(moments: Sequence[Moment]) -> bool:
 def _steps(
     moments: Sequence[Moment], begin: int, end: int, better: str, least_change: float
 ) -> list[Change]:
-    """Of an exact count each other value is a change, of which nothing is uncertain."""
+    """Each other value of an exact count is a change, of which nothing is uncertain."""
     found = []
     for place in range(begin + 1, end):
         before, after = (moments[at].value for at in (place - 1, place))

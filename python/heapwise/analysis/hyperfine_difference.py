@@ -20,7 +20,7 @@ UNKNOWN = (
 def hyperfine_difference(
     first: tuple[str, HyperfineFile], second: tuple[str, HyperfineFile]
 ) -> Difference:
-    """Of each command that both files have, by its text; of the only commands of two files that
+    """Compares each command that both files have, by its text; the only commands of two files that
     have one each, whatever they are called."""
     (name, one), (other_name, other) = first, second
     before, after = _by_command(one.results), _by_command(other.results)

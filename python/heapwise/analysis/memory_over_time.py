@@ -13,7 +13,7 @@ from heapwise.stats.growth import Growth, growth
 
 KIB = 1024
 PLACES = 160
-"""Of a band, at equal distances from the start to the end of the longest process."""
+"""The places of a band, at equal distances from the start to the end of the longest process."""
 
 FEWEST = 5
 """Moments: with fewer a process has no curve."""
@@ -24,8 +24,8 @@ LEAST_S = 20.0
 
 @dataclass(frozen=True)
 class Band:
-    """Of one subject: the middle and both ends of its processes at the same time since their start,
-    as long as more than half of them were there.
+    """The memory of one subject: the middle and both ends of its processes at the same time since
+    their start, as long as more than half of them were there.
 
     seconds, low, middle, high: of equal length; bytes. growth: of the second half of each process;
     None if that is too short. lazy_free: bytes at the end that the kernel may take back at any time

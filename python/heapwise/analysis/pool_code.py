@@ -87,7 +87,7 @@ def container_of(node: str) -> tuple[str, str] | None:
 
 
 def _arguments(text: str) -> list[str]:
-    """Of a template, without those of its arguments."""
+    """The arguments of a template, without those of its arguments."""
     found, depth, start = [], 0, 0
     for at, sign in enumerate(text):
         depth += (sign in "<(") - (sign in ">)")

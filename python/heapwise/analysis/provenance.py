@@ -10,7 +10,7 @@ from heapwise.evidence.series import Side
 from heapwise.model.build import filled
 
 FOLDERS = re.compile(r"(?:…|/[^/=:,]+)(?:/[^/=:,]+)*/")
-"""Of an absolute path, and of one that was redacted."""
+"""The folders of an absolute path, and of one that was redacted."""
 
 PRELOADED = "LD_PRELOAD"
 
@@ -31,7 +31,7 @@ class Provenance:
 
 
 def provenance(evidence: Evidence, side: Side, title: str = "", published: str = "") -> Provenance:
-    """Of one row. Folders are left out of its command."""
+    """The provenance of one row. Folders are left out of its command."""
     cell, subject = side
     spec = evidence.experiments[cell.experiment].spec(subject)
     if spec is None:

@@ -13,8 +13,8 @@ FigurePlace = tuple[str, tuple[tuple[str, Setting], ...], str, str]
 
 
 def spreads(like: RunPoints, runs: Iterable[RunPoints]) -> Mapping[FigurePlace, BetweenRuns]:
-    """Of each figure of ``like`` that at least four runs have, on its machine and system and with
-    its allocators and input. runs: in the order of time."""
+    """The spread of each figure of ``like`` that at least four runs have, on its machine and system
+    and with its allocators and input. runs: in the order of time."""
     wanted = {_place(point): point for point in like.points}
     levels: dict[FigurePlace, list[float]] = {}
     for run in runs:

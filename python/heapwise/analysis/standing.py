@@ -62,7 +62,7 @@ class Standing:
 
     @property
     def p_alone(self) -> float:
-        """Of "another is as good as the best"."""
+        """The p-value of "another is as good as the best"."""
         return max(
             (
                 place.p_value

@@ -72,7 +72,7 @@ class Figure:
         return Figure(ratio.ratio, ratio.low, ratio.high, note, ratio.strict)
 
     def inverse(self) -> Figure:
-        """Of a ratio."""
+        """The inverse of a ratio."""
         strict = self.strict and (1 / self.strict[1], 1 / self.strict[0])
         return Figure(
             1 / self.value,

@@ -85,7 +85,7 @@ def add_peer(peer: Declared, progress: BuildProgress, *, again: bool = False) ->
 
 
 def fingerprint(peer: Declared) -> str:
-    """Of all that decides what is built: another one means that the peer is out of date."""
+    """A hash of all that decides what is built: another one means that the peer is out of date."""
     build, folder = _build(peer), peer.path.parent
     digest = hashlib.sha256(msgspec.json.encode(build))
     for name in (LOCKS[build.recipe], CMAKE_FILE):

@@ -45,7 +45,7 @@ def added_folder() -> Path:
 
 
 def sent_folders() -> list[Path]:
-    """Of peers that another machine built for this one."""
+    """The folders of peers that another machine built for this one."""
     return [Path(name) for name in os.environ.get(SENT_VARIABLE, "").split(":") if name]
 
 
@@ -55,8 +55,8 @@ def read_record(name: str, version: str) -> AddedPeer | None:
 
 
 def newest_record(name: str, wanted: str) -> AddedPeer | None:
-    """Of what was sent, else of the wanted version, else the one that was made last; None when
-    there is none."""
+    """The record of what was sent, else of the wanted version, else the one that was made last;
+    None when there is none."""
     for folder in sent_folders():
         for path in (folder / name).glob(f"*/{RECORD}"):
             if found := _read(path.parent):

@@ -31,7 +31,7 @@ ENTRIES = frozenset(
 """Functions with arguments, of which every allocator has some."""
 
 FIRST_BYTES = 64
-"""Of a function: without optimisation its arguments go to the stack at once."""
+"""The first bytes of a function: without optimisation its arguments go to the stack at once."""
 
 SPILLS_X86 = (b"\x48\x89\x7d", b"\x48\x89\xbd", b"\x89\x7d", b"\x89\xbd")
 """mov %rdi or %edi to a place below %rbp, after the prologue that makes %rbp the frame."""

@@ -15,7 +15,8 @@ from typing import Any
 
 MOST_FILES = 20_000
 MOST_BYTES = 256 << 20
-"""Of a tree. It would take longer to read a larger one than to measure its program."""
+"""The largest tree that is read. It would take longer to read a larger one than to measure its
+program."""
 
 OF_GIT = ".git"
 OWN_PLACE = b"\0the tree\0"

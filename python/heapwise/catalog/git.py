@@ -88,7 +88,7 @@ def version() -> tuple[int, ...]:
 
 
 def revision_of(folders: Sequence[Path]) -> Revision | None:
-    """Of the first folder that lies in a repository with a commit."""
+    """The revision of the first folder that lies in a repository with a commit."""
     for folder in folders:
         top = repository_of(folder)
         said = top and git(top, "log", "-1", "--no-show-signature", "--format=%H %cI", "HEAD")

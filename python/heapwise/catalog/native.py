@@ -65,7 +65,7 @@ def _find_folder() -> Path:
 
 
 def build_fingerprint() -> str:
-    """Of the version and of the native parts that measure: 16 hexadecimal digits.
+    """A hash of the version and of the native parts that measure: 16 hexadecimal digits.
 
     A part that is missing counts as empty. Problem E052 without a folder of native parts.
     """

@@ -27,7 +27,7 @@ LOCKS = ("requirements.lock", "package-lock.json")
 """Beside the rows: what is fetched for them before anything is built."""
 
 BUILDS = "builds.txt"
-"""Of the native parts: the name, the compiler and the flags of each program."""
+"""The file of the native parts: the name, the compiler and the flags of each program."""
 
 MADE = re.compile(r"\{out\}/[\w./]+")
 FOLDER = re.compile(r"\{(?:out|source)\}/")
@@ -264,7 +264,8 @@ def read_tree_record(programs: TreePrograms) -> TreeRecord | None:
 
 
 def fingerprint(programs: TreePrograms) -> str:
-    """Of the sources and of how they are built, but not of rows: a new row builds nothing."""
+    """A hash of the sources and of how they are built, but not of rows: a new row builds
+    nothing."""
     found = hashlib.sha256(repr(programs.language.build).encode())
     for path in sorted(programs.path.rglob("*")):
         if path.is_file() and path.name != ROWS_FILE and "__pycache__" not in path.parts:

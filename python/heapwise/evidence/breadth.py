@@ -16,7 +16,7 @@ USUAL = 0.05
 look at a higher clock would make all others look crowded."""
 
 ENOUGH_LOOKS = 20
-"""Of one processor; with fewer the reference is that of all processors together."""
+"""The looks at one processor; with fewer the reference is that of all processors together."""
 
 Looks = Iterable[tuple[int | None, float]]
 """Processor, if it is known, and nanoseconds."""

@@ -165,7 +165,7 @@ class Counts:
 
 
 def counts_of(stored: StoredRun, baseline: str, control: str, setup: Setup | None = None) -> Counts:
-    """Of the subjects that run the build of ``baseline``: others may do other work."""
+    """The counts of the subjects that run the build of ``baseline``: others may do other work."""
     plan = stored.run.plan
     build = plan.build_of(baseline).name
     found = {

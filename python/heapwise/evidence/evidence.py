@@ -167,8 +167,9 @@ class Evidence:
         return self._ratios[above, below]
 
     def own_dependence(self, above: Side, below: Side) -> Dependence | None:
-        """Of the rounds of this ratio alone; None if they show none. Only of comparisons: among the
-        hundreds of rows of ``run`` one in twenty would be widened by chance."""
+        """The dependence of the rounds of this ratio alone; None if they show none. Only of
+        comparisons: among the hundreds of rows of ``run`` one in twenty would be widened by
+        chance."""
         if not self.stored.run.plan.traits.whole_programs:
             return None
         pairs = self.pairs(above, below)
@@ -308,7 +309,7 @@ class Evidence:
 
     @cached_property
     def demand(self) -> Demand | None:
-        """Of the first setup that was counted."""
+        """The demand of the first setup that was counted."""
         return next(iter(self.demands.values()), None)
 
     @cached_property
@@ -371,7 +372,7 @@ class Evidence:
 
     @cached_property
     def control_names(self) -> set[str]:
-        """Of all experiments of the run."""
+        """The controls of all experiments of the run."""
         return {name for name, subject in self.subjects.items() if subject.control}
 
     @cached_property
@@ -440,7 +441,7 @@ class Evidence:
 
 
 def _dependence(found: list[Pairs]) -> Dependence:
-    """Of the series over the rounds that most of them have."""
+    """The dependence of the series over the rounds that most of them have."""
     rounds = Counter(tuple(pairs.rounds) for pairs in found)
     if not rounds:
         return untested()

@@ -10,7 +10,7 @@ ENOUGH = 5
 """Looks from which a process has a peak of the whole tree."""
 
 UNMAPPED_SHARE = 0.01
-"""Of the peak. Less shared memory that is not mapped does not matter."""
+"""The share of the peak. Less shared memory that is not mapped does not matter."""
 
 
 def is_more_than_one_process(processes: Iterable[Process]) -> bool:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 LEVEL = 0.01
 
 MATTERS = 0.5
-"""Of a difference itself: if the process before explains less of it, the difference stands."""
+"""The share of a difference itself: if the process before explains less of it, the difference
+stands."""
 
 
 def carry_over_of(evidence: Evidence, cell: Cell) -> CarryOver | None:

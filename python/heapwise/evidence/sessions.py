@@ -23,7 +23,7 @@ GAP_S = 3600.0
 
 LEVEL = 0.05
 MATTERS = 0.5
-"""Of the difference itself: sessions that differ by less agree in what they show."""
+"""The share of the difference itself: sessions that differ by less agree in what they show."""
 
 
 def sessions_of(evidence: Evidence) -> dict[int, int]:

@@ -22,11 +22,11 @@ SHARERS = 9
 share a processor, each waits for it nine times as long as it has it."""
 
 LEVEL, LEAST = 0.01, 0.005
-"""Of the test that wall and processor time differ between a subject and its baseline, and by how
-much they have to."""
+"""The level of the test that wall and processor time differ between a subject and its baseline, and
+by how much they have to."""
 
 MATTERS = 0.5
-"""Of a difference in wall time itself."""
+"""The share of a difference in wall time itself."""
 
 TIMES = ("wall_time", "cpu_time")
 
@@ -42,7 +42,7 @@ def waiting_share(process: Process) -> float | None:
 
 
 def waiting_of(evidence: Evidence, setup: Setup) -> float | None:
-    """Of the typical process of the baseline."""
+    """The waiting share of the typical process of the baseline."""
     shares = [
         share
         for process in measured(evidence.stored)
@@ -53,7 +53,7 @@ def waiting_of(evidence: Evidence, setup: Setup) -> float | None:
 
 
 def waits_of(evidence: Evidence, wall: Cell, cpu: Cell, subject: str, base: str) -> list[float]:
-    """Of each round, the logarithm of how many times as much wall time for each second of
+    """For each round, the logarithm of how many times as much wall time for each second of
     processor time the subject takes as the baseline. Empty for programs on several processors."""
     walls, cpus = (evidence.pairs((cell, subject), (cell, base)) for cell in (wall, cpu))
     if not (walls.has_ratio and cpus.has_ratio and walls.rounds == cpus.rounds):

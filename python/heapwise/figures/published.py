@@ -11,7 +11,7 @@ from heapwise.figures.svg import Drawing, text_width
 
 LINE, TOP, FOOT, RIGHT = 22.0, 40.0, 34.0, 720.0
 WIDEST = 360.0
-"""Of the names of the rows."""
+"""The width of the names of the rows."""
 
 
 @dataclass(frozen=True)

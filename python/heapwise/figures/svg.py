@@ -34,7 +34,7 @@ PALETTE = (
 """For lines of many subjects, told apart by their labels first and by these second."""
 
 SIZE = 12
-"""Of text, where no other is given."""
+"""The size of text, where no other is given."""
 
 CHARACTER = 0.56
 """Mean width of a character of the page's font, in units of its size: enough to place labels."""

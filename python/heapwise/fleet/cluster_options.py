@@ -12,7 +12,7 @@ from heapwise.errors import Problem
 from heapwise.fleet.quiet_engine import quiet_variables
 
 IMAGE = "kubernetes.image"
-"""Of Dask's configuration; ``DASK_KUBERNETES__IMAGE`` sets it."""
+"""The key in Dask's configuration; ``DASK_KUBERNETES__IMAGE`` sets it."""
 DASKS_IMAGES = "ghcr.io/dask/"
 PODS_S = 600
 """A node may have to fetch the image first."""
@@ -31,7 +31,7 @@ ONE_FOR_EACH_NODE = {
 
 
 def slurm_options(partition: str) -> dict[str, Any]:
-    """Of dask-jobqueue's SLURMCluster."""
+    """The options of dask-jobqueue's SLURMCluster."""
     return {
         "queue": partition,
         "cores": 1,
@@ -49,8 +49,9 @@ def slurm_options(partition: str) -> dict[str, Any]:
 
 
 def kubernetes_options(namespace: str) -> dict[str, Any]:
-    """Of dask-kubernetes's KubeCluster. Problem E003 if the image is Dask's own, which has no
-    Heapwise. Each fleet run has a cluster of its own: KubeCluster connects to one of the same name.
+    """The options of dask-kubernetes's KubeCluster. Problem E003 if the image is Dask's own, which
+    has no Heapwise. Each fleet run has a cluster of its own: KubeCluster connects to one of the
+    same name.
     """
     from dask_kubernetes.operator import make_cluster_spec
 

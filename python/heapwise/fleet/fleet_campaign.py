@@ -156,7 +156,8 @@ class FleetCampaign:
 
 
 def _first_machines(engine: Engine, client: Any) -> dict[str, str]:
-    """Of a scheduler or a cluster: the machines are known only when their workers are there."""
+    """The machines of a scheduler or a cluster: the machines are known only when their workers are
+    there."""
     until = time.monotonic() + MACHINES_S
     while not (found := engine.machines(client)):
         if time.monotonic() > until:

@@ -13,7 +13,7 @@ STALL_S = 1800.0
 
 
 LARGEST_BYTES = 64 << 20
-"""Of a file that is sent to a machine that does not have it."""
+"""The largest file that is sent to a machine that does not have it."""
 
 
 class ShippedFile(msgspec.Struct, frozen=True):

@@ -221,9 +221,9 @@ class MachineJob:
         return f"ended with {code}: {' '.join(lines[-3:])[-500:]}{self.why_full()}"
 
     def _files(self) -> dict[str, bytes]:
-        """Of the run folder, and of those that could not go on, under ``torn``. Of the journal
-        whole lines only: the writer cuts off a line that a full disk tore, and the client must
-        not have seen it."""
+        """The files of the run folder, and of those that could not go on, under ``torn``. Of the
+        journal whole lines only: the writer cuts off a line that a full disk tore, and the client
+        must not have seen it."""
         found = _contents(self.run_folder)
         if (lines := found.get(SAMPLES_FILE)) is not None:
             found[SAMPLES_FILE] = lines[: lines.rfind(b"\n") + 1]

@@ -9,7 +9,7 @@ import msgspec
 
 TAIL_BYTES = 64 << 10
 TOPIC = "heapwise-fleet-progress"
-"""Of Dask's events."""
+"""The topic of Dask's events."""
 
 
 class PlanProgress(msgspec.Struct, frozen=True):

@@ -51,7 +51,7 @@ def probe_hosts(hosts: Sequence[Host]) -> dict[str, dict[str, Any]]:
 
 
 def probe_host(host: Host) -> dict[str, Any]:
-    """Of a machine of a hosts file; ``error`` alone if it cannot be reached or asked."""
+    """The facts of a machine of a hosts file; ``error`` alone if it cannot be reached or asked."""
     from heapwise.errors import Problem
 
     try:

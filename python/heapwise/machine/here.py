@@ -56,7 +56,7 @@ def read_machine() -> Machine:
 
 
 def machine_fingerprint(machine: Machine) -> str:
-    """Of what decides how well can be measured here: 16 hexadecimal digits."""
+    """A hash of what decides how well can be measured here: 16 hexadecimal digits."""
     parts = (hardware(machine), machine.kernel, machine.libc)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

@@ -54,10 +54,10 @@ class Parameter:
     """Its values are different work: cells are not compared across them."""
 
     choices: list[str] = field(default_factory=list)
-    """Of a text: what it may be. Empty: the experiment does not say."""
+    """For a text: what it may be. Empty: the experiment does not say."""
 
     least: Count | None = None
-    """Of a number: it may not be less. None: the experiment does not say."""
+    """For a number: it may not be less. None: the experiment does not say."""
 
 
 @dataclass(frozen=True)

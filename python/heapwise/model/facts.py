@@ -165,7 +165,7 @@ class ProbeFacts(Record, frozen=True):
     """Program starts that the probe saw from inside."""
 
     omitted: Count = 0
-    """Of these, those whose line was left out, since too many lines differ."""
+    """Those of them whose line was left out, since too many lines differ."""
 
     cut: bool = False
     """The file reached its limit, so lines are missing."""
@@ -185,18 +185,19 @@ class MemoryCurve(Record, frozen=True):
     """
 
     looks: Count = 0
-    """Of which every second one was dropped when there were too many to keep."""
+    """How often the memory was read. Every second one was dropped when there were too many to
+    keep."""
 
     cost_ns: Count = 0
     """Processor time of all looks together: at most a thousandth of the program's time."""
 
     peak_kib: Count = 0
-    """Of all looks, the dropped ones too."""
+    """The peak of all looks, the dropped ones too."""
 
     peak_at_ms: Count = 0
     most_unmapped_kib: Count = 0
-    """Of the looks: memory of memfd and /dev/shm files that are open and not mapped. It is part of
-    ``peak_kib`` and of ``proportional_kib``."""
+    """The most of all looks: memory of memfd and /dev/shm files that are open and not mapped. It is
+    part of ``peak_kib`` and of ``proportional_kib``."""
 
     last_kib: Count = 0
     last_at_ms: Count = 0
@@ -239,13 +240,13 @@ class GroupMemory(Record, frozen=True):
     """That the process took to get into its group, which is not part of its time."""
 
     before_kib: Count | None = None
-    """Of the other processes, when this one started."""
+    """The memory of the other processes, when this one started."""
 
     peak_kib: Count | None = None
     """By the kernel, since the group was made."""
 
     most_kib: Count | None = None
-    """Of all looks."""
+    """The most of all looks."""
 
     parts_at_ms: Count | None = None
     """The moment of the next figures, near the largest look."""
@@ -260,7 +261,7 @@ class GroupMemory(Record, frozen=True):
 
     shared_memory_kib: Count | None = None
     inactive_file_kib: Count | None = None
-    """Of files, and anonymous pages that the kernel may take back at any time."""
+    """Pages of files, and anonymous pages that the kernel may take back at any time."""
 
     kernel_kib: Count | None = None
     """Page tables, stacks and other objects of the kernel."""
@@ -302,7 +303,7 @@ class LauncherFacts(Record, frozen=True):
 
     affinity: list[Count] | None = None
     slice_ns: Count | None = None
-    """Of a process that ran beside others: how long it has the processor before another. 0: the
+    """For a process that ran beside others: how long it has the processor before another. 0: the
     kernel has no such setting."""
 
     spin_before_ns: Number | None = None
@@ -415,7 +416,7 @@ class LoadFacts(Record, frozen=True):
 
 
 class Beside(Record, frozen=True):
-    """Of a process that ran at the same time as others, on the same processor."""
+    """The facts of a process that ran at the same time as others, on the same processor."""
 
     baseline: Count = 0
     """The number of the baseline's process among them."""
@@ -440,7 +441,7 @@ class ProcessFacts(LauncherFacts, frozen=True):
     end: End | None = None
     checks: list[WorkCheck] | None = None
     load: LoadFacts | None = None
-    """Of a server."""
+    """What the load of a server was."""
 
     noise_lines: Count | None = None
     """Lines on the stdout of an experiment that are not JSON objects."""
@@ -464,19 +465,20 @@ class ProcessFacts(LauncherFacts, frozen=True):
 
     sizes: list[Count] | None = None
     counted_wall_s: Number | None = None
-    """Of the longest process of the tree."""
+    """The time of the longest process of the tree."""
 
     instructions: Count | None = None
-    """Of the first process of the tree, in user space, as callgrind counted them."""
+    """The instructions of the first process of the tree, in user space, as callgrind counted
+    them."""
 
     startup_s: Number | None = None
     """The least that an empty program took under the same allocator: what a start costs."""
 
     beside: Beside | None = None
-    """Of a process that was measured side by side with others."""
+    """For a process that was measured side by side with others."""
 
     plain_wall_s: Number | None = None
-    """Of a process with the same work that was timed."""
+    """The time of a process with the same work that was timed."""
 
 
 class SampleFacts(Record, frozen=True):
@@ -494,7 +496,8 @@ class SampleFacts(Record, frozen=True):
     spin_before_ns: Number | None = None
     spin_after_ns: Number | None = None
     breadth_before_ns: Number | None = None
-    """Of eight chains side by side, which take longer while another process shares the core."""
+    """The time of eight chains side by side, which take longer while another process shares the
+    core."""
 
     breadth_after_ns: Number | None = None
     waited_ns: Number | None = None

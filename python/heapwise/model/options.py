@@ -131,7 +131,7 @@ class ServerOptions(msgspec.Struct, frozen=True):
 
 
 class FleetOrigin(msgspec.Struct, frozen=True):
-    """Of a run that is the part of one machine in a fleet run.
+    """The origin of a run that is the part of one machine in a fleet run.
 
     fleet: the id of the fleet run. environment: what the shell of the client had, as a run stores
     it; the processes must have nothing else (V20).
@@ -144,7 +144,8 @@ class FleetOrigin(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(ProcessOptions):
-    """Of ``compare`` and of ``run``. One that a kind of plan does not have has its default."""
+    """The options of ``compare`` and of ``run``. One that a kind of plan does not have has its
+    default."""
 
     cpus: list[Count] = field(default_factory=list)
     most_rounds: Count = 0

@@ -163,7 +163,7 @@ class PublishedReport:
 
     @property
     def places(self) -> list[FigureKey]:
-        """Of every figure and every statement, each once."""
+        """The places of every figure and every statement, each once."""
         formulas = [figure.ours for figure in self.figures if figure.ours]
         formulas += [s.formula for c in self.conclusions for s in c.statements]
         found: dict[str, FigureKey] = {}

@@ -27,8 +27,8 @@ def hardware(machine: Machine) -> str:
 
 
 def input_of(plan: Plan) -> str:
-    """Of the file of ``--input``: a hash of its contents, or its path in a run that has no hash. ""
-    without one."""
+    """What identifies the file of ``--input``: a hash of its contents, or its path in a run that
+    has no hash. "" without one."""
     if not plan.input_path:
         return ""
     state = (plan.options.files or {}).get("input")

@@ -19,7 +19,7 @@ class Planted:
     outcome: PlantedOutcome
     detail: str
     share: float = 0.0
-    """Of an effect its size: 0.03 is 3 % more. 0 for a fault."""
+    """The size of an effect: 0.03 is 3 % more. 0 for a fault."""
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class Subject:
 
     @property
     def parts(self) -> SubjectName:
-        """Of its name, which ends like that of a control in controls alone."""
+        """The parts of its name. Only the name of a control may end in -control."""
         return SubjectName.parse(self.name, may_be_control=self.control)
 
 
@@ -142,8 +142,8 @@ class Plan:
     working_directory: str = ""
     options: PlanOptions = field(default_factory=PlanOptions)
     builds: list[Build] = field(default_factory=list)
-    """Of a comparison, the baseline's first; ``command`` is the command of that one. Empty in runs
-    of versions that knew one program only."""
+    """The builds of a comparison, the baseline's first; ``command`` is the command of that one.
+    Empty in runs of versions that knew one program only."""
 
     @property
     def traits(self) -> Traits:
@@ -252,5 +252,5 @@ class Run:
     """The newest one of this machine and build when the run began; without one it is unverified."""
 
     revision: Revision | None = None
-    """Of the repository that the program, or else the working folder, lies in. None: there is no
-    such repository, or the run is of a version that did not look."""
+    """The revision of the repository that the program, or else the working folder, lies in. None:
+    there is no such repository, or the run is of a version that did not look."""

@@ -117,4 +117,4 @@ class ProcessOptions:
         verbs=(COMPARE,),
         default=0,
     )
-    """Of a run that ends by its intervals; 0: as many as are useful."""
+    """The limit of a run that ends by its intervals; 0: as many as are useful."""

@@ -6,7 +6,7 @@ from heapwise.report.view import Group
 
 THREADS = "threads"
 MOST_SETTINGS = 8
-"""Of the other parameters, that get a figure each; of more there are tables."""
+"""This many settings of the other parameters get a figure each; more of them are tables."""
 
 LineSetting = tuple[tuple[str, object], ...]
 

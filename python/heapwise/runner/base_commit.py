@@ -16,7 +16,7 @@ from heapwise.runner.place import standing
 BASE, HEAD, STANDS = "base", "head", "tree"
 
 LAST_LINES = 20
-"""Of a build that failed."""
+"""This many lines of a build that failed are shown."""
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,9 @@ LOOKS = 3
 """How often a stage is judged at most: at its time, and at twice and ``LONGER`` times as much."""
 
 LOOK_CONFIDENCE = 1 - (1 - STRICT_CONFIDENCE) / LOOKS
-"""Of the interval at each look, so that all looks of a stage err together as rarely as one strict
-interval (Bonferroni). Else looking again until something differs would find a difference."""
+"""The confidence of the interval at each look, so that all looks of a stage err together as rarely
+as one strict interval (Bonferroni). Else looking again until something differs would find a
+difference."""
 
 
 class Ending(Watcher, Protocol):

@@ -36,7 +36,7 @@ look."""
 
 
 WARM_UP_SHARE = 0.25
-"""Of the time that the user gave: processes that do not count take no more of it."""
+"""The share of the time that the user gave: processes that do not count take no more of it."""
 
 
 @dataclass
@@ -173,7 +173,8 @@ class Campaign:
         return all(map(self._skip, self._steps(round)))
 
     def _steps(self, round: int) -> list[Step]:
-        """Of a round beyond the planned ones: what lost a sample, with the baseline beside it."""
+        """The steps of a round beyond the planned ones: what lost a sample, with the baseline
+        beside it."""
         plan = self.run.plan
         together_from = plan.options.together_from
         if together_from is not None and round >= together_from:
@@ -210,7 +211,7 @@ class Campaign:
         return {row for row in rows & ended if len(evidence.paired_rounds(*row)) < planned}
 
     def _evidence(self) -> Evidence:
-        """Of what this run has measured so far."""
+        """The evidence of what this run has measured so far."""
         return Evidence(StoredRun(self.writer.folder, self.run, self.processes, self.samples))
 
     def _skip(self, step: Step) -> bool:

@@ -120,7 +120,7 @@ class Checkout:
             ) from error
 
     def _names(self, *words: str) -> list[str]:
-        """Of files, as git lists them."""
+        """The names of files, as git lists them."""
         said = git(self.repository, *words, "-z", timeout_s=CHECKOUT_S) or ""
         return [name for name in said.split("\0") if name]
 
@@ -172,7 +172,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def cache() -> Path:
-    """Of this tool: trees and what is learned of them."""
+    """The cache of this tool: trees and what is learned of them."""
     configured = os.environ.get("XDG_CACHE_HOME", "")
     home = Path(configured) if configured.startswith("/") else Path.home() / ".cache"
     return home / "heapwise"

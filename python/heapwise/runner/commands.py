@@ -19,7 +19,8 @@ CLEANUP_S = 600.0
 
 @dataclass(frozen=True)
 class Commands:
-    """Of one build in one cell. They run in the user's environment, with nothing preloaded.
+    """The commands of one build in one cell. They run in the user's environment, with nothing
+    preloaded.
 
     folder: for the files of the launcher. working_directory: that of the user.
     """

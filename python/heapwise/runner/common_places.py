@@ -64,7 +64,7 @@ def _equally_long(base: Path, new: Path) -> bool:
 
 
 def _cloned(base: Path, new: Path, folder: Path) -> list[BuildPlace]:
-    """Of programs in one folder that have two names, the folder is cloned once and each program has
+    """The folder of programs in one folder that have two names is cloned once, and each program has
     the new one's name in turn. Else each tree is cloned."""
     roots = roots_of(base, new)
     for program, root in zip((base, new), roots, strict=True):

@@ -31,7 +31,7 @@ from heapwise.runner.whole_program import WholeProgram
 from heapwise.stats.limits import CONFIRMED, COUNTS, is_suspect
 
 STARTS = 3
-"""Of an empty program, of which the shortest counts."""
+"""Starts of an empty program, of which the shortest counts."""
 
 COUNTED_S = 10.0
 """Programs that take longer are counted under the baseline alone: one more process for each subject
@@ -39,8 +39,8 @@ would cost too much of the user's time."""
 
 
 COUNTING_SHARE = 0.1
-"""Of the time of a run. After it only the baseline, its second label and the first subject of each
-build are counted."""
+"""The share of the time of a run. After it only the baseline, its second label and the first
+subject of each build are counted."""
 
 
 @dataclass

@@ -90,7 +90,7 @@ def from_store(stored: Mapping[str, str], now: Mapping[str, str]) -> dict[str, s
 
 
 def marks(stored: Mapping[str, str], environment: Mapping[str, str], key: bytes) -> dict[str, str]:
-    """Of each variable whose value is not stored, a mark by which the same value is recognised.
+    """For each variable whose value is not stored, a mark by which the same value is recognised.
 
     It is an HMAC with the store's key: without the key not even a short value can be guessed.
     """

@@ -149,7 +149,7 @@ def usable(peers: Sequence[Peer], subjects: Sequence[str] = (), family: str = ""
 def parameter_values(
     experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *, smoke: bool
 ) -> list[Any]:
-    """Of a parameter: those that the user chose, or the usual ones."""
+    """The values of a parameter: those that the user chose, or the usual ones."""
     parameter = next(p for p in experiment.parameters if p.name == name)
     return chosen.get(name, parameter.smoke if smoke else parameter.default)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 MOST = 200
 MOST_ENTRIES = 5_000
-"""Of a folder with more, for example a home folder, nobody knows which belong to the program."""
+"""If a folder has more, for example a home folder, nobody knows which belong to the program."""
 
 OF_SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/sbin")
 """Packages do not change between two invocations, and have thousands of files."""

@@ -16,7 +16,7 @@ from heapwise.runner.script import find_program, interpreter_chain
 from heapwise.runner.steps import cells
 
 WHOLE_BYTES = 256 << 20
-"""Of a larger file only size, beginning and end are compared: inputs can be of any size."""
+"""For a larger file, only size, beginning and end are compared: inputs can be of any size."""
 
 PART_BYTES = 1 << 20
 

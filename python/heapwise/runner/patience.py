@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from heapwise.model import LauncherFacts, SampleFacts
 
 SHARE = 0.8
-"""Of the time that was measured: with a neighbour that never ends, a run takes at most this much
-longer."""
+"""The share of the time that was measured: with a neighbour that never ends, a run takes at most
+this much longer."""
 
 MOST_MS = 2000
 """For one process."""
@@ -17,7 +17,8 @@ MOST_MS = 2000
 
 @dataclass
 class Patience:
-    """Of one run. ``quiet_ns``: the least breadth of any sample; 0 until there is one."""
+    """The patience of one run. ``quiet_ns``: the least breadth of any sample; 0 until there is
+    one."""
 
     quiet_ns: int = 0
     working_s: float = 0.0

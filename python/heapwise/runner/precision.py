@@ -9,7 +9,8 @@ from heapwise.model import SIDE_BY_SIDE, Cell, Plan, Setup
 from heapwise.wording.numbers import percent
 
 MOST_ROUNDS = 500
-"""Of a run without a number of rounds: more pairs narrow no interval that drift does not widen."""
+"""The most rounds of a run without a number of rounds: more pairs narrow no interval that drift
+does not widen."""
 
 CERTAIN = 1.5
 """A row is told apart before the end if a strict interval this many times as wide excludes 1. With
@@ -27,8 +28,8 @@ a machine that takes away every other sample will take away those, too."""
 
 
 def widest_half_width(evidence: Evidence) -> float | None:
-    """Of the 95 % intervals of a comparison's time, the widest half, relative, of the subjects
-    that are not told apart from the baseline; by its own processes, or side by side, whatever is
+    """The widest half of the 95 % intervals of a comparison's time, relative, of the subjects that
+    are not told apart from the baseline; by its own processes, or side by side, whatever is
     narrower.
 
     It is computed from the samples that count, as the table is. None if an interval cannot be given

@@ -58,8 +58,8 @@ def preflight(name: str, *, force: bool = False, replaces: str = "") -> Prefligh
 
 
 def look(name: str) -> Preflight:
-    """Of a program that keeps the malloc it has, so that nothing is an obstacle. Problems: E010,
-    and E026 for a file that the kernel does not start."""
+    """Looks at a program that keeps the malloc it has, so that nothing is an obstacle. Problems:
+    E010, and E026 for a file that the kernel does not start."""
     program = find_program(name)
     chain = interpreter_chain(program)
     if read_elf(chain[-1]) is None:

@@ -227,7 +227,7 @@ class ProgramExecutor:
         )
 
     def _program(self, subject: Subject, cell: Mapping[str, Setting]) -> WholeProgram:
-        """Of a build at the settings of a cell; made when it is first asked for."""
+        """The program of a build at the settings of a cell; made when it is first asked for."""
         key = subject.build, Settings.of(cell)
         if key not in self._programs:
             plan, options = self.plan, self.plan.options
@@ -312,7 +312,7 @@ def program_executor(
     *,
     is_set_up: bool = False,
 ) -> Executor:
-    """Of a comparison of programs. is_set_up: the commands of --setup have run."""
+    """The executor of a comparison of programs. is_set_up: the commands of --setup have run."""
     executor = ProgramExecutor(plan, dict(environment), is_set_up=is_set_up)
     if plan.options.show_output and isinstance(watcher, ShowsOutput):
         executor.shown = watcher.printed

@@ -18,7 +18,7 @@ from heapwise.runner.whole_program import WholeProgram
 from heapwise.runner.work import Work, ending
 
 USUAL = {"LC_ALL": "C"}
-"""Of every program, so that it sorts and prints alike on every machine."""
+"""The variables of every program, so that it sorts and prints alike on every machine."""
 
 
 @dataclass

@@ -27,7 +27,7 @@ from heapwise.runner.unrecorded import Unrecorded, is_starter, partly_recorded, 
 from heapwise.trace import OtherProgram, Summary
 
 LEAST_BYTES = 4 << 20
-"""Of a trace: below, no window has room for a useful number of events."""
+"""The least size of a trace: below, no window has room for a useful number of events."""
 
 DRAIN_NAMED = re.compile(rb"(?:^|\0)HEAPWISE_RECORD=/proc/(\d+)/fd/\d+")
 """In the environment of a recorded program: the process that writes its trace."""

@@ -108,7 +108,8 @@ def _best(samples: Sequence[Sample], costs: Costs, most: int) -> int:
 
 
 def _variances(samples: Sequence[Sample]) -> tuple[float, float]:
-    """Of the logarithms of the first quantity: within processes, and between them beyond that.
+    """The variances of the logarithms of the first quantity: within processes, and between them
+    beyond that.
 
     What moves all subjects of a round alike cancels in ratios, so it is taken away first.
     """

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 PREFIX, LOCK, NEW_LOCK = "heapwise-scratch-", ".heapwise-scratch", ".heapwise-scratch-new"
-"""Of our own making alone: a folder heapwise-results of a user, with a lock in it, is theirs."""
+"""Names of our own making alone: a folder heapwise-results of a user, with a lock in it, is
+theirs."""
 
 
 class ScratchFolder:

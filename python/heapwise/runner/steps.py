@@ -43,7 +43,7 @@ class Step:
     round: int
     warm_up: bool = False
     repeats: int | None = None
-    """Of the process; None for as many as the experiment declares."""
+    """How many the process has; None for as many as the experiment declares."""
 
     beside: tuple[Subject, ...] = ()
     """Those that run at the same time; the baseline is one of them, or the subject itself."""

@@ -70,8 +70,9 @@ class Suspects:
 
 
 def side_of(ratio: tuple[float, float], whole: float) -> SuspectState:
-    """Of a commit whose time over the good end's lies in an interval. whole: that ratio of the bad
-    end. It belongs to the end to which the whole interval is nearer, on the logarithmic scale."""
+    """The side of a commit whose time over the good end's lies in an interval. whole: that ratio of
+    the bad end. It belongs to the end to which the whole interval is nearer, on the logarithmic
+    scale."""
     shares = sorted(log(end) / log(whole) for end in ratio)
     if shares[1] < 0.5:
         return "like good"

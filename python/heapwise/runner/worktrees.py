@@ -67,7 +67,7 @@ class Worktrees:
         return found
 
     def digest(self, commit: str) -> str:
-        """Of all files of its tree, as the build left them; "" if that is not known."""
+        """A hash of all files of its tree, as the build left them; "" if that is not known."""
         try:
             return (self.folder / f"{commit}.state").read_text().removeprefix(BUILT).strip()
         except OSError:
@@ -85,7 +85,8 @@ class Worktrees:
 
 
 def worktrees(checkout: Checkout, *question: str) -> Worktrees:
-    """Of one bisection: the same question has the same folder, so that it can go on."""
+    """The worktrees of one bisection: the same question has the same folder, so that it can go
+    on."""
     parts = (str(checkout.repository), str(checkout.inside), checkout.build_command, *question)
     name = hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
     return Worktrees(checkout, cache() / "bisect" / name)

@@ -81,7 +81,7 @@ def judged(check: str, planted: str, percent: int, row: Row | None) -> Planted:
 
 
 def silence(evidence: Evidence) -> Iterator[Planted]:
-    """Of the checks that noise cannot make fire."""
+    """The silence of the checks that noise cannot make fire."""
     for id in QUIET:
         fired, words = verdict_of(id, evidence)
         yield Planted(id, "nothing", "false alarm" if fired else "found", words)

@@ -40,7 +40,7 @@ class Plant:
 
 
 def verdict_of(id: str, evidence: Evidence) -> Seen:
-    """Of one check: it fired if it warns or fails."""
+    """The verdict of one check: it fired if it warns or fails."""
     for module in check_modules():
         if id == module.ID:
             found = module.check(evidence)
@@ -142,7 +142,7 @@ def _busy_machine(bench: Workbench) -> Evidence:
 
 
 NO_RANDOM_ADDRESSES, ASK = 0x0040000, 0xFFFFFFFF
-"""Of personality(2)."""
+"""Flags of personality(2)."""
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from heapwise.wording.numbers import percent, show
 CHECK, PLANTED = "V5", "the same program under two labels"
 
 TIME_S = 180.0
-"""Of a comparison without ``--time``."""
+"""The time of a comparison without ``--time``."""
 
 LABELS = 3
 """Processes of a round that compares one thing with the baseline and its second label."""

@@ -40,7 +40,7 @@ NEIGHBOURS = 2
 CONFIDENCE = 0.95
 
 UPPER_QUARTILE = 1.1503 * 2**0.5
-"""Of the distance of two normal numbers with standard deviation 1."""
+"""The upper quartile of the distance of two normal numbers with standard deviation 1."""
 
 
 @dataclass(frozen=True)

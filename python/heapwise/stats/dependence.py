@@ -33,11 +33,11 @@ MOST_CORRELATED = 0.8
 SHUFFLES = 400
 
 OWN_LEVEL, OWN_MOST = 0.05, 0.95
-"""Of one series alone. Pooled over all series, one that drifts is diluted by the others. Simulated
-(tests/lab/stats/test_own_dependence.py): of a subject whose own rounds are correlated at 0.8 two
-thirds as many campaigns of 14 rounds are called different, and a third of 31 rounds; a true
-difference of 2 % at 1 % noise is found in 3 % fewer campaigns of 14 rounds, and a larger one in as
-many."""
+"""The level and the most for one series alone. Pooled over all series, one that drifts is diluted
+by the others. Simulated (tests/lab/stats/test_own_dependence.py): of a subject whose own rounds are
+correlated at 0.8 two thirds as many campaigns of 14 rounds are called different, and a third of 31
+rounds; a true difference of 2 % at 1 % noise is found in 3 % fewer campaigns of 14 rounds, and a
+larger one in as many."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ def dependence(series: Sequence[Sequence[float]]) -> Dependence:
 
 
 def own_dependence(logs: Sequence[float]) -> Dependence | None:
-    """Of the log ratios of one series, shape (n,), in the order of time. None if there is no sign
-    of it at ``OWN_LEVEL``, or if there are too few rounds to see one."""
+    """The dependence of the log ratios of one series, shape (n,), in the order of time. None if
+    there is no sign of it at ``OWN_LEVEL``, or if there are too few rounds to see one."""
     rounds = len(logs)
     if rounds < LEAST_ROUNDS or not _is_suspect(np.asarray(logs, dtype=np.float64)):
         return None
@@ -96,7 +96,7 @@ def _is_suspect(logs: Floats) -> bool:
 
 
 def untested() -> Dependence:
-    """Of rounds of which nothing is known."""
+    """The dependence of rounds of which nothing is known."""
     return Dependence(0.0, 1.0, 1.0, float(_widening(np.asarray(UNTESTED))))
 
 

@@ -25,10 +25,11 @@ SHARE_OF_A_PART = 0.2
 """Each part must grow at least by this share of the slope of all."""
 
 LEAST_GROWTH = 1e-3
-"""Of the level, over the time that was watched: less is not called growth."""
+"""The share of the level, over the time that was watched: less is not called growth."""
 
 LEVEL_PER_HOUR = 0.01
-"""Of the level: if the interval lies within this much per hour, the level does not change."""
+"""The share of the level: if the interval lies within this much per hour, the level does not
+change."""
 
 HOUR_S = 3600.0
 
@@ -52,7 +53,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class _Slope:
-    """Of one series, per second. ``parts``: of its parts, one after the other."""
+    """The slope of one series, per second. ``parts``: of its parts, one after the other."""
 
     slope: float
     usual: tuple[float, float]
@@ -182,7 +183,7 @@ def kendall_quantile(n: int, confidence: float) -> int:
 
 
 def _widening(rest: Floats) -> float:
-    """Of what is left without the slope; at most tenfold.
+    """The widening for what is left without the slope; at most tenfold.
 
     The correlation of so few blocks comes out too small, by about (2 + 4 r) / n without the slope
     (F. H. C. Marriott and J. A. Pope, "Bias in the estimation of autocorrelations", Biometrika 41

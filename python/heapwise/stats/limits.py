@@ -29,13 +29,13 @@ from heapwise.stats.rare_runs import RareRuns
 from heapwise.stats.student import LEAST
 
 FALSE_FAILURES = 0.001
-"""Of gates of which no metric is beyond its limit."""
+"""The share of gates of which no metric is beyond its limit."""
 
 SUSPECT, CONFIRM = 0.01, 0.05
 """Levels of the two stages, one-sided. With many metrics the first is smaller."""
 
 MISS = 0.05
-"""Of changes that are the limit, as many may be called fine."""
+"""The share of changes as large as the limit that may be called fine."""
 
 FIRST_LOOK, GROWTH, MOST_LOOKS = 6, 1.5, 14
 """Rounds until the first look; each later look has this many times the rounds of the one before, so
@@ -45,8 +45,8 @@ COUNTS, CONFIRMED = 2, 6
 """Runs of each build in which something is counted; and if it seems to have regressed."""
 
 MARGIN = 100
-"""Of normal counts of which two runs of each build were this close to each other by chance, fewer
-than one in 1,000 would be called regressed."""
+"""If the counts are normal, and two runs of each build were this close to each other by chance,
+fewer than one in 1,000 such gates would be called regressed."""
 
 ALL_LOOKS = [round(FIRST_LOOK * GROWTH**number) for number in range(MOST_LOOKS - 1)]
 
@@ -91,7 +91,7 @@ class RunsOfBoth:
 
 
 def suspect_level(metrics: int) -> float:
-    """Of the first stage, if a gate has this many statistical metrics."""
+    """The level of the first stage, if a gate has this many statistical metrics."""
     return min(SUSPECT, FALSE_FAILURES / (CONFIRM * max(1, metrics)))
 
 
@@ -201,7 +201,7 @@ def _side(logs: Floats, top: float, beyond: float | None, within: float | None) 
 
 
 def _confidence(level: float) -> float:
-    """Of the interval of one look, of which one end matters."""
+    """The confidence of the interval of one look, of which one end matters."""
     return 1 - 2 * level / MOST_LOOKS
 
 

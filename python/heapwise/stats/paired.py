@@ -15,11 +15,13 @@ from heapwise.stats.student import LEAST, mean_interval
 
 CONFIDENCE = 0.95
 STRICT_CONFIDENCE = 0.99
-"""Of the interval that a verdict takes: a false verdict is worse than a missed one."""
+"""The confidence of the interval that a verdict takes: a false verdict is worse than a missed
+one."""
 
 
 MOST_STEP = 100.0
-"""Of numbers that are only known to a step: nothing is known from here on, and exp overflows."""
+"""The largest step of numbers that are only known to a step: nothing is known from here on, and exp
+overflows."""
 
 
 @dataclass(frozen=True)

@@ -109,9 +109,9 @@ def _at_least(count: int, drawn: int, marked: int, runs: int) -> float:
 
 
 def share_interval(count: int, runs: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Of a share of which ``count`` of ``runs`` were seen. Source: C. J. Clopper and E. S. Pearson,
-    "The use of confidence or fiducial limits", Biometrika 26 (1934) 404-413. Of none or all of the
-    runs the whole error is on the side that can err."""
+    """The interval of a share of which ``count`` of ``runs`` were seen. Source: C. J. Clopper and
+    E. S. Pearson, "The use of confidence or fiducial limits", Biometrika 26 (1934) 404-413. Of none
+    or all of the runs the whole error is on the side that can err."""
     from heapwise.stats.special import bdtr, bdtrc
 
     error = (1 - confidence) / (1 if count in (0, runs) else 2)

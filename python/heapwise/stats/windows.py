@@ -10,7 +10,8 @@ import numpy as np
 from heapwise.stats.student import MeanInterval, mean_interval
 
 LARGEST_SHARE = 0.5
-"""Of the windows that may be warm-up: a cut further on finds a few equal windows by chance."""
+"""The share of the windows that may be warm-up: a cut further on finds a few equal windows by
+chance."""
 
 MOST_WIDENED = 10.0
 

@@ -97,7 +97,7 @@ def merge_unknown(old: dict[str, Any], record: Any) -> dict[str, Any]:
 
 
 def _field_names(value: Any) -> tuple[str, ...]:
-    """Of a dataclass or a struct; none for any other value."""
+    """The fields of a dataclass or a struct; none for any other value."""
     if isinstance(value, msgspec.Struct):
         return value.__struct_fields__
     if dataclasses.is_dataclass(value):

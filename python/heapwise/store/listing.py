@@ -101,7 +101,7 @@ def resolve_run(store: Path, run_id: str) -> Path:
 
 
 def empty_store(store: Path, run_id: str = "") -> Problem:
-    """Of a run, or of any run, that is wanted from a store without runs."""
+    """The problem of a run, or of any run, that is wanted from a store without runs."""
     return Problem(
         "E004",
         f"{f'no run {run_id!r}: ' if run_id else ''}the store {store} is empty",
@@ -154,7 +154,7 @@ def _read(folder: Path) -> Listing:
 
 
 def _created(folder: Path) -> str:
-    """Of a run that cannot be read for another reason."""
+    """The time of a run that cannot be read for another reason."""
     try:
         document = codec.decode_object(codec.read_regular(folder / RUN_FILE))
     except (OSError, ValueError):

@@ -68,8 +68,8 @@ class RunPoints(msgspec.Struct, frozen=True):
 
 
 def read_points(store: Path) -> list[RunPoints]:
-    """Of all complete runs that can be read, oldest first. Those that the index does not have are
-    read and added."""
+    """The points of all complete runs that can be read, oldest first. Those that the index does not
+    have are read and added."""
     known = index.load_points(store)
     kept: dict[bytes, index.Points] = {}
     found: list[RunPoints] = []
@@ -91,7 +91,7 @@ def read_points(store: Path) -> list[RunPoints]:
 
 
 def _stamp(folder: Path) -> str:
-    """Of both files; "" if one cannot be looked at."""
+    """The stamp of both files; "" if one cannot be looked at."""
     try:
         return " ".join(index.stamp((folder / name).stat()) for name in (RUN_FILE, SAMPLES_FILE))
     except OSError:

@@ -43,7 +43,7 @@ def _check_ids(run: Run, path: Path) -> None:
 
 
 def _check_names(run: Run, path: Path) -> None:
-    """Of two declarations of one name nothing says which one the samples follow."""
+    """If two declarations have one name, nothing says which one the samples follow."""
     declared = [("experiment", [experiment.id for experiment in run.experiments])]
     declared += [
         (f"quantity of {experiment.id}", [q.name for q in experiment.quantities])

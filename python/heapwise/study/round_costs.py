@@ -14,16 +14,16 @@ KnownCosts = Mapping[str, float]
 """Experiment -> seconds of one process."""
 
 SECONDS_PER_REPEAT = 0.025
-"""Of what nobody ran before, here or where the usual costs were written down."""
+"""The cost of what nobody ran before, here or where the usual costs were written down."""
 
 LAUNCH_S = 0.03
 """What the launcher and the store add to each process."""
 
 ROW_S = 8.0
-"""Of a row of the trees at its default depth: the mean over all kinds."""
+"""The cost of a row of the trees at its default depth: the mean over all kinds."""
 
 WHOLE_PROGRAM_S = 1.2
-"""Of a program of the machine."""
+"""The cost of a program of the machine."""
 
 SERVER_S = 1.0
 """For the start and the end of a server."""

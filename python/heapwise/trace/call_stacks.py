@@ -106,7 +106,8 @@ def _weights(counts: list[int], bytes_: list[int], blocks: int) -> tuple[list[in
 
 
 def stack_places(stack: tuple[int, ...], symbols: Symbols) -> tuple[Place, ...]:
-    """Of return addresses, the caller first: with inlined functions, the outermost caller first."""
+    """The places of return addresses, the caller first: with inlined functions, the outermost
+    caller first."""
     return tuple(
         place for address in reversed(stack) for place in reversed(symbols.frames(address))
     )

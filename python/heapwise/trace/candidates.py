@@ -16,7 +16,7 @@ from heapwise.trace.looks import looks
 from heapwise.trace.phases import Phases, grouped
 
 LEAST_SHARE = 0.02
-"""Of all blocks: a site with fewer cannot gain what an interval would show."""
+"""The share of all blocks: a site with fewer cannot gain what an interval would show."""
 
 LEAST_BLOCKS = 1000
 MOST_CANDIDATES = 8

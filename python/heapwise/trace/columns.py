@@ -218,8 +218,8 @@ class Events:
 
 
 def _sums(numbers: NDArray[Any], before: int) -> Numbers:
-    """Of all numbers up to each place, and of what was before. Widened first: numpy adds numbers
-    of another type than the sums piece by piece, which takes twice as long."""
+    """The sums of all numbers up to each place, and of what was before. Widened first: numpy adds
+    numbers of another type than the sums piece by piece, which takes twice as long."""
     found = numbers.astype(np.uint64)
     if found.size:
         found[0] += np.uint64(before)

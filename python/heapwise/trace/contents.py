@@ -19,10 +19,11 @@ EXACT_SIZES = 4096
 """Sizes up to here are counted one by one, larger ones by powers of two."""
 
 BUCKETS = 65
-"""Of powers of two: bucket k holds numbers of [2**(k-1), 2**k), bucket 0 holds 0."""
+"""The number of buckets, by powers of two: bucket k holds numbers of [2**(k-1), 2**k), bucket 0
+holds 0."""
 
 POINTS = 2000
-"""Of the curve of live bytes, at most."""
+"""The points of the curve of live bytes, at most."""
 
 
 @dataclass

@@ -18,12 +18,12 @@ from heapwise.trace.spread import Spread
 from heapwise.trace.symbols import Place, Symbols, module_notes
 
 ORDERS = (0.5, 0.9, 0.99)
-"""Of quantiles: 0.5 is the median."""
+"""The orders of quantiles: 0.5 is the median."""
 
 
 class Quantiles(msgspec.Struct, frozen=True):
-    """Of sizes in bytes, or of lifetimes in nanoseconds. None if nothing was counted. They are
-    at most 1/64 too large; ``most`` is exact."""
+    """Quantiles of sizes in bytes, or of lifetimes in nanoseconds. None if nothing was counted.
+    They are at most 1/64 too large; ``most`` is exact."""
 
     p50: float | None
     p90: float | None

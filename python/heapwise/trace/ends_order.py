@@ -7,7 +7,7 @@ import numpy as np
 from heapwise.trace.columns import Events, Numbers
 
 MOST = 0.9
-"""Of the ends: an order that as many follow is that of the call site."""
+"""The share of the ends: an order that as many follow is that of the call site."""
 
 
 class EndsOrder:

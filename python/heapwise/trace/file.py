@@ -52,7 +52,7 @@ ARRAYS_BYTES = 8 << 20
 """More than the arrays of a frame take: 65,536 events and 8 bytes in each of eight arrays."""
 
 USUAL_ARRAYS = ("kind", "thread", "time", "block", "size", "site", "makes", "ends")
-"""Of Events: what most readers ask for."""
+"""The arrays of Events: what most readers ask for."""
 
 
 class FrameKind(IntEnum):
@@ -269,7 +269,7 @@ class Trace:
 
     @property
     def sample_every(self) -> int:
-        """Of a profile: the mean number of bytes from one sample to the next. 0 of a trace that
+        """For a profile, the mean number of bytes from one sample to the next. 0 of a trace that
         holds every call."""
         found = self.about.get("sample_every", 0)
         return found if isinstance(found, int) and found > 0 else 0
@@ -438,7 +438,7 @@ def _keep_freed_memory() -> None:
 
 
 UNKNOWN_SIZE = -1
-"""Of what was compressed piece by piece, as zstandard says it."""
+"""The size of what was compressed piece by piece, as zstandard says it."""
 
 
 def _raw(file: int, frame: Frame) -> bytes:

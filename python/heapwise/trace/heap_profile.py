@@ -22,7 +22,7 @@ GZIP = HEAP_PROFILES[0]
 PROTO_ENDS = (".pb", ".pprof", ".prof")
 
 MOST_BYTES = 1 << 30
-"""Of an unpacked profile; a larger one is refused."""
+"""The largest unpacked profile; a larger one is refused."""
 
 LACKS = (
     "Times, lifetimes, threads and hand-overs are not in such a file, and freed blocks have "

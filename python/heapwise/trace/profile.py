@@ -52,7 +52,7 @@ class Samples:
 
     @property
     def chance(self) -> Reals:
-        """Of each block to be in the profile."""
+        """The chance of each block to be in the profile."""
         return -np.expm1(-self.size.astype(np.float64) / self.sample_every)
 
     @property
@@ -83,16 +83,16 @@ class Samples:
         return total(self.chance, self.size.astype(np.float64))
 
     def live_bytes(self) -> Estimate:
-        """Of the blocks whose end is not in the profile."""
+        """The bytes of the blocks whose end is not in the profile."""
         return self.only(~self.ended).bytes()
 
     def share_handed_over(self) -> Estimate:
-        """Of the blocks that ended, those that another thread ended."""
+        """The share, of the blocks that ended, that another thread ended."""
         ended = self.only(self.ended)
         return share(ended.chance, ended.handed_over)
 
     def lifetime_quantiles(self, orders: Sequence[float]) -> list[Estimate]:
-        """Of the blocks that ended, in units of the trace."""
+        """The lifetimes of the blocks that ended, in units of the trace."""
         ended = self.only(self.ended)
         return quantiles(ended.lifetime, ended.chance, orders)
 
@@ -158,7 +158,7 @@ def total(chance: Reals, value: Reals) -> Estimate:
 
 
 def share(chance: Reals, chosen: NDArray[np.bool_]) -> Estimate:
-    """Of all blocks, those that are ``chosen``; its interval by Wilson's formula, with as many
+    """The share of all blocks that are ``chosen``; its interval by Wilson's formula, with as many
     observations as the weights are worth."""
     if not len(chance):
         return Estimate(np.nan, 0.0, 1.0)

@@ -13,7 +13,7 @@ from heapwise.trace.profile import CONFIDENCE, Estimate, Samples
 from heapwise.trace.symbols import Symbols, module_notes
 
 LIFETIME_ORDERS = (0.1, 0.5, 0.9, 0.99)
-"""Of the lifetimes: their quantiles."""
+"""The orders of the lifetimes: their quantiles."""
 
 
 class LifetimeQuantile(msgspec.Struct, frozen=True):

@@ -45,7 +45,7 @@ def varint(message: bytes, at: int) -> tuple[int, int]:
 
 
 def numbers(value: int | bytes) -> Iterator[int]:
-    """Of a repeated field, packed or not. Raises Malformed."""
+    """The numbers of a repeated field, packed or not. Raises Malformed."""
     if isinstance(value, int):
         yield value
         return

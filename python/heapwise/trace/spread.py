@@ -11,8 +11,8 @@ from heapwise.trace.columns import Numbers
 
 STEP_BITS = 6
 STEPS = 1 << STEP_BITS
-"""Of equal width in each power of two. So a quantile is at most 1 / 64 too large, and exact if
-nearly all numbers of that size are the same."""
+"""Steps of equal width in each power of two. So a quantile is at most 1 / 64 too large, and exact
+if nearly all numbers of that size are the same."""
 
 PLACES = STEPS * (64 - STEP_BITS + 1)
 

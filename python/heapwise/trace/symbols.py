@@ -54,8 +54,8 @@ BUILD_ID = "build-id"
 
 
 def read_mappings(text: str) -> list[Mapping]:
-    """Of code, in the order in which they were noted: later ones win. The build ids of all that is
-    mapped stand before the lines of each look at the maps."""
+    """The mappings of code, in the order in which they were noted: later ones win. The build ids of
+    all that is mapped stand before the lines of each look at the maps."""
     found: list[Mapping] = []
     ids: dict[int, str] = {}
     after_mapping = False

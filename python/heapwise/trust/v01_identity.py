@@ -133,7 +133,7 @@ def check(evidence: Evidence) -> Check:
 
 
 def _uneven(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
-    """Of whole programs: an experiment of ours is one program, and its subjects start what they
+    """Only whole programs: an experiment of ours is one program, and its subjects start what they
     will."""
     groups: dict[tuple[Setup, str], list[Process]] = {}
     for process in processes:
@@ -153,7 +153,7 @@ def _uneven_in(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
 
 
 def _own_allocators(processes: list[Process], peers: dict[str, Peer]) -> set[str]:
-    """Of the executables that the program starts. The runner lets them pass too."""
+    """The allocators of the executables that the program starts. The runner lets them pass too."""
     return {
         executable
         for p in processes

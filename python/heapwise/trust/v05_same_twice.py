@@ -19,7 +19,7 @@ from heapwise.wording.numbers import percent
 ID, TITLE = "V5", "The baseline equals itself (A/A)"
 
 SURE = 0.01
-"""Of each of the two tests: one clean campaign in a hundred is called biased."""
+"""The level of each of the two tests: one clean campaign in a hundred is called biased."""
 
 MATTERS = 0.01
 """A certain difference of less than 1 % widens the noise floor, which covers it: a warning."""
@@ -80,7 +80,7 @@ def check(evidence: Evidence) -> Check:
 
 
 def _main(evidence: Evidence) -> dict[Cell, NoiseFloor]:
-    """Of each cell the experiment's first quantity: others of the same processes depend on it."""
+    """For each cell, the experiment's first quantity: others of the same processes depend on it."""
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
     return {
         cell: floor

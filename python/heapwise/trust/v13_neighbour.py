@@ -30,7 +30,7 @@ SWITCHES_PER_S = 200
 
 
 THROTTLED_SHARE = 0.01
-"""Of the time of all processes."""
+"""The share of the time of all processes."""
 
 PARALLEL = 0.8
 """A program that keeps its processors this busy waits for itself."""

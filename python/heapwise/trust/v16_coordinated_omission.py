@@ -18,13 +18,13 @@ from heapwise.wording.numbers import percent
 ID, TITLE = "V16", "Latencies are from the planned moment"
 
 MANY_LOST = 0.1
-"""Of the samples: from this share on, what is left is a choice of the easy moments."""
+"""The share of the samples: from this share on, what is left is a choice of the easy moments."""
 
 ENOUGH = 10_000
 """Requests of a sample, ten of which lie beyond its 99.9th percentile."""
 
 FULL = 0.9
-"""Of the generator's processors, in a load without a rate: then it was the slower one."""
+"""The share of the generator's processors, in a load without a rate: then it was the slower one."""
 
 
 def check(evidence: Evidence) -> Check:

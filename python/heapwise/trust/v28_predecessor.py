@@ -51,7 +51,7 @@ def check(evidence: Evidence) -> Check:
 
 
 def _words(cell: Cell, found: CarryOver) -> str:
-    """Of the predecessor that stands out most."""
+    """The words of the predecessor that stands out most."""
     name, effect = max(found.after.items(), key=lambda item: abs(item[1]))
     more = "more" if effect > 0 else "less"
     return (

@@ -56,7 +56,7 @@ def check(evidence: Evidence) -> Check:
 
 
 def _sides(evidence: Evidence) -> Iterator[tuple[Cell, Cell, str, str]]:
-    """Of comparisons: both cells of a subject and its baseline, controls aside."""
+    """The sides of comparisons: both cells of a subject and its baseline, controls aside."""
     if evidence.stored.run.plan.kind != "compare":
         return
     for wall in evidence.table:

@@ -37,7 +37,7 @@ def check(evidence: Evidence) -> Check:
 
 
 def _apart(evidence: Evidence) -> list[str]:
-    """Of the first quantity of each experiment."""
+    """The sessions that differ in the first quantity of each experiment."""
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
     return [
         f"{subject}: {words}"

@@ -88,7 +88,7 @@ def times(ratio: float, figures: int = 3) -> str:
 
 
 def factor_words(ratio: float, word: str) -> str:
-    """Of a ratio from 1 on: ``3.00x faster``, and ``2.41x as much`` if the word is "more"."""
+    """Says a ratio from 1 on: ``3.00x faster``, and ``2.41x as much`` if the word is "more"."""
     return f"{times(ratio)} {AS_MUCH if word == MORE else word}"
 
 

@@ -37,7 +37,7 @@ def relation(row: Row) -> str:
 
 
 def difference_words(ratio: float, less: str, more: str) -> str:
-    """Of a ratio that is not 1. less, more: what a smaller and what a larger number is called."""
+    """Says a ratio that is not 1. less, more: what a smaller and what a larger number is called."""
     word = more if ratio > 1 else less
     if _is_in_percent(ratio, word):
         return f"{percent(abs(ratio - 1))} {word}"

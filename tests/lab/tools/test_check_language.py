@@ -125,3 +125,9 @@ def test_a_planted_name_of_a_test_is_found(text: str) -> None:
 )
 def test_plain_names_of_tests_are_left_alone(text: str) -> None:
     assert found(text, "tests/lab/test_some.py") == []
+
+
+def test_a_docstring_that_has_no_subject_is_found() -> None:
+    fragment = 'WIDTH = 3\n"""Of a row."""\n'
+    assert found(fragment, "python/heapwise/a.py")
+    assert not found(fragment.replace("Of a", "The width of a"), "python/heapwise/a.py")

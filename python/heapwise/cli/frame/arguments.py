@@ -7,8 +7,8 @@ from typing import Any
 
 
 def show_metavars(command: Any) -> None:
-    """Of a command and all below it. Newer versions of typer add brackets of their own and the
-    type that Python has for the values, as in ``[[RUN]...]... <list[str]>``."""
+    """Sets the metavars of a command and of all below it. Newer versions of typer add brackets of
+    their own and the type that Python has for the values, as in ``[[RUN]...]... <list[str]>``."""
     for parameter in command.params:
         if parameter.param_type_name == "argument":
             word = parameter.metavar or parameter.name.upper()

@@ -84,7 +84,7 @@ def exit_code(result: Result, processes: list[Process], *, strict: bool = False)
 
 
 def _how_often(failed: Process, processes: Sequence[Process]) -> str:
-    """Of the timed processes, as everywhere; of all, if others failed, too."""
+    """Counts the timed processes, as everywhere; all of them if others failed, too."""
     from heapwise.evidence.kept import timed
 
     mine = [p for p in processes if p.subject == failed.subject]

@@ -18,7 +18,8 @@ LEAST_NAME = 10
 
 
 def width() -> int:
-    """Of the terminal; 80 where there is none. COLUMNS in the environment decides before both."""
+    """The width of the terminal; 80 where there is none. COLUMNS in the environment decides before
+    both."""
     return max(LEAST, min(MOST, shutil.get_terminal_size((80, 24)).columns))
 
 

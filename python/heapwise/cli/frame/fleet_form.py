@@ -55,7 +55,8 @@ class FleetLines:
 
 
 def _left(states: Mapping[str, MachineState], progress: Mapping[str, PlanProgress]) -> str:
-    """Of machines that measure; those that wait or have not said anything are counted."""
+    """The time left of machines that measure; those that wait or have not said anything are
+    counted."""
     waiting = [name for name, state in states.items() if state.state == "waiting"]
     left = {
         name: s for name in waiting if name in progress and (s := progress[name].left_s) is not None
@@ -141,7 +142,7 @@ def show_fleet(fleet: FleetRun, file: FleetFile, store: Path, console: Console) 
 
 
 def tables_of(fleet: FleetRun, store: Path) -> list[ByMachine]:
-    """Of the runs that came back."""
+    """The tables of the runs that came back."""
     from heapwise.analysis import analyse
     from heapwise.analysis.by_machine import by_machine
     from heapwise.evidence import Evidence

@@ -131,7 +131,7 @@ def paused(summary: Summary) -> str:
 
 
 def shown_time(unit: float) -> ShowNumber:
-    """Of a time in units of a trace."""
+    """Shows a time in units of a trace."""
     return lambda value: show(value * unit, "ns") if unit else f"{value:.0f} units"
 
 

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as Xml
 from heapwise.model import GateResult, GateRow
 
 ALLOWED = {0x9, 0xA, 0xD}
-"""Of the characters below a space, those that XML 1.0 can hold."""
+"""The characters, of those below a space, those that XML 1.0 can hold."""
 
 
 def write(gate: GateResult) -> str:

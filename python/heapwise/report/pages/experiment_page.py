@@ -22,7 +22,7 @@ from heapwise.wording.numbers import scale_for
 PUBLISHED = "published"
 
 MANY_CELLS = 6
-"""Of a quantity: more of them share one table."""
+"""Few cells of a quantity: more of them share one table."""
 
 
 def page(view: View, experiment: Experiment, pictured: bool) -> str:
@@ -63,7 +63,7 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
 
 
 def _programs(view: View, experiment: Experiment) -> list[Provenance]:
-    """Of each subject once, at the settings of its first cell; controls are their baseline."""
+    """Each subject once, at the settings of its first cell; controls are their baseline."""
     if not experiment.is_of_programs:
         return []
     cells = {

@@ -20,7 +20,7 @@ MOST_CELLS = 12
 """That are shown; an experiment of more has a table of all."""
 
 FEWEST_KNOTS = 3
-"""Of a line; an experiment of fewer is shown cell by cell."""
+"""The fewest points of a line; an experiment of fewer is shown cell by cell."""
 
 FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
@@ -79,7 +79,7 @@ def _bare(row: Row) -> Row:
 
 
 def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> str:
-    """Of the first cells in which something was measured."""
+    """The figure of the first cells in which something was measured."""
     found = []
     measured = [group for group in groups if any(_shown(view, row) for row in group.rows)]
     for group in measured[:MOST_CELLS]:

@@ -24,7 +24,7 @@ CAPACITY = "capacity"
 """The value of the parameter ``load`` without a rate."""
 
 LEAST_SHARE = 0.01
-"""Of the memory at the end: less of it is not named."""
+"""The share of the memory at the end: less of it is not named."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def build(view: View) -> dict[str, Any] | None:
 
 
 def _over_live_of_server(view: View) -> list[OverLive]:
-    """Of the load without a rate, under which the live bytes were counted; empty if they were
-    not."""
+    """The figures of the load without a rate, under which the live bytes were counted; empty if
+    they were not."""
     if view.run.plan.options.server is None:
         return []
     live = [

@@ -47,7 +47,7 @@ def build(view: View) -> dict[str, Any] | None:
 
 
 def _part(view: View, standing: Standing) -> str:
-    """Of memory the peak, and what an experiment on memory asks for first."""
+    """For memory the peak, and what an experiment on memory asks for first."""
     first = next(
         e.quantities[0].name for e in view.run.experiments if e.id == standing.cell.experiment
     )

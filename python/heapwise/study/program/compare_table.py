@@ -40,7 +40,7 @@ class _CellTable:
     cell: Settings
 
     def lines(self, width: int) -> list[list[Line]]:
-        """Of each table its head and its rows."""
+        """For each table, its head and its rows."""
         time, memory = self._time(), self._memory()
         both = [[*left, *right[1:]] for left, right in zip(time, memory, strict=True)]
         is_wide = max(map(len, fitted(both).splitlines()), default=0) > width

@@ -25,7 +25,7 @@ class SiteNames:
             self._stacks[stack.site].append(stack)
 
     def name(self, site: int) -> str:
-        """Of the caller that gets most of its bytes."""
+        """The name of the caller that gets most of its bytes."""
         callers = list(
             dict.fromkeys(
                 str(place) for stack in self._stacks[site] if (place := self._caller(stack))

@@ -53,7 +53,7 @@ WORDS: dict[Kept, ConclusionVerdict] = {
 WORST_FIRST: tuple[ConclusionVerdict, ...] = ("refuted", "not possible here", "cannot tell here")
 
 LEAST_REPEATS = 3
-"""Of a process, for its standard deviation."""
+"""The least repeats of a process, for its standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -269,8 +269,9 @@ class _Finder:
         return value_of(self.evidence, self._side(place), never=never)
 
     def _ratio(self, formula: Formula) -> Figure | str:
-        """Of two medians of one experiment as everywhere else. Of others from the products of each
-        round, with the widest allowance for rounds that depend on each other."""
+        """The ratio of two medians of one experiment is as everywhere else. That of others is from
+        the products of each round, with the widest allowance for rounds that depend on each
+        other."""
         above, below = formula.above, formula.below
         places = formula.places
         is_plain = len(above) == len(below) == 1 and above[0].experiment == below[0].experiment

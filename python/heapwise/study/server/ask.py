@@ -177,8 +177,8 @@ def _options(request: ServerRequest, environment: Mapping[str, str]) -> ServerOp
 
 
 def _processors(asked: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Of the server, and of the generator: halves, or what --cpus leaves. Both empty if there is
-    only one processor."""
+    """The processors of the server, and of the generator: halves, or what --cpus leaves. Both empty
+    if there is only one processor."""
     here = sorted(os.sched_getaffinity(0))
     if asked:
         rest = sorted(set(here) - set(asked))

@@ -29,9 +29,9 @@ CHANCE = 4.0
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one run of a generator. latencies_s: of each request that was answered, from the moment
-    that was planned for it; empty for a generator that has no schedule. scheduled_s: seconds of
-    the schedule whose requests were answered; None if it does not tell."""
+    """The figures of one run of a generator. latencies_s: of each request that was answered, from
+    the moment that was planned for it; empty for a generator that has no schedule. scheduled_s:
+    seconds of the schedule whose requests were answered; None if it does not tell."""
 
     requests: int
     errors: int
@@ -246,9 +246,9 @@ def _sysbench(printed: Printed) -> Measured:
 
 
 def _share_of_queue(text: str, answered: float, expected: float) -> float:
-    """Of the requests of a schedule. Those that wait in the queue at the end are counted in its
-    last report. Those that never came into it are what is less than was to be expected of gaps
-    that are drawn."""
+    """The share of the requests of a schedule. Those that wait in the queue at the end are counted
+    in its last report. Those that never came into it are what is less than was to be expected of
+    gaps that are drawn."""
     waiting = re.findall(r"queue length: (\d+)", text)
     planned = answered + (int(waiting[-1]) if waiting else 0)
     never = max(0.0, expected - planned - CHANCE * math.sqrt(expected))

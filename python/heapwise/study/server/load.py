@@ -26,7 +26,7 @@ EXTRA_S = 60.0
 """A generator may take this much longer than its load."""
 
 LONGEST_US, FIGURES = 3_600_000_000, 3
-"""Of a latency that the histogram holds."""
+"""The longest, and the figures, of a latency that the histogram holds."""
 
 QUANTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "max": 100.0}
 

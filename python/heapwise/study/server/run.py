@@ -68,10 +68,10 @@ NOTICE_S = 1.0
 """After a load generator failed, for the end of its server to be seen."""
 
 LEAST_SHARE = 0.99
-"""Of the intended rate that must be reached (V16)."""
+"""The share of the intended rate that must be reached (V16)."""
 
 MOST_BUSY = 0.7
-"""Of the generator's processors: with more its schedule is late by its own fault."""
+"""The share of the generator's processors: with more its schedule is late by its own fault."""
 
 COUNTED_S = 30.0
 """With a longer load the live bytes are not counted: that takes a server of its own."""
@@ -222,8 +222,8 @@ class ServerExecutor:
         )
 
     def _rate(self, load: Setting) -> float | None:
-        """Of a cell: a share of the capacity of the slowest. A whole number, as most generators
-        take no other."""
+        """The rate of a cell: a share of the capacity of the slowest. A whole number, as most
+        generators take no other."""
         if load == CAPACITY or not self.rates:
             return None
         share = float(str(load).rstrip("%")) / 100
@@ -546,7 +546,7 @@ def load_trouble(load: LoadFacts) -> tuple[Status, str]:
 
 
 def _gone(facts: ProcessFacts) -> str:
-    """Of a server that ended well by itself and left others: it has become a daemon."""
+    """The words for a server that ended well by itself and left others: it has become a daemon."""
     if facts.exit_code != 0 or facts.stopped_by or not facts.lingering:
         return ""
     return (

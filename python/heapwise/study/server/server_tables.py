@@ -62,7 +62,7 @@ class _Tables:
         }
 
     def _speed(self) -> list[Line]:
-        """Of a load with a rate its latencies, else how many requests were answered."""
+        """The latencies of a load with a rate, else how many requests were answered."""
         late = self._rows("latency_p99")
         if late:
             more = {"p50": "latency_p50", "p99.9": "latency_p99_9", "most": "latency_max"}

@@ -12,9 +12,9 @@ from heapwise.stats.windows import window_mean
 
 @dataclass(frozen=True)
 class ServerWindows:
-    """Of the process of one subject under one load whose mean is in the middle of its processes.
-    mean: of the kept windows, in ``unit``. low, high: ends of the 95 % interval within this
-    process; None below three kept windows."""
+    """The windows of the process of one subject under one load whose mean is in the middle of its
+    processes. mean: of the kept windows, in ``unit``. low, high: ends of the 95 % interval within
+    this process; None below three kept windows."""
 
     load: str
     subject: str
@@ -51,7 +51,7 @@ def _windows_of(process: Process, evidence: Evidence) -> LoadFacts | None:
 
 
 def _levels(load: LoadFacts) -> list[float]:
-    """Of the kept windows: latencies if there are any."""
+    """The figures of the kept windows: latencies if there are any."""
     kept = [window for window in load.windows if not window.warm_up]
     late = [float(w.latency_p99) for w in kept if w.latency_p99 is not None]
     return late if len(late) == len(kept) else [float(window.rate) for window in kept]

@@ -57,7 +57,7 @@ class TreeTable:
         return [line for lines in self.groups.values() for line in lines]
 
     def scales(self, quantities: Iterable[str]) -> dict[str, Scale]:
-        """Of those that some row has: the unit in which the middle row reads well."""
+        """For those that some row has, the unit in which the middle row reads well."""
         units = {quantity.name: quantity.unit for quantity in self.experiment.quantities}
         values = {
             q: [v for line in self.lines if (v := line.median(q)) is not None] for q in quantities
