@@ -71,6 +71,13 @@ class Figure:
     def of(ratio: PairedRatio, note: str = "") -> Figure:
         return Figure(ratio.ratio, ratio.low, ratio.high, note, ratio.strict)
 
+    def times(self, factor: float) -> Figure:
+        def scaled(value: float | None) -> float | None:
+            return None if value is None else value * factor
+
+        strict = self.strict and (self.strict[0] * factor, self.strict[1] * factor)
+        return Figure(self.value * factor, scaled(self.low), scaled(self.high), self.note, strict)
+
     def inverse(self) -> Figure:
         """The inverse of a ratio."""
         strict = self.strict and (1 / self.strict[1], 1 / self.strict[0])

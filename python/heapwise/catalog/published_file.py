@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from heapwise.catalog.formula import parse_formula, parse_statement
+from heapwise.catalog.formula import PrintedFigures, parse_formula, parse_statement
 from heapwise.errors import Problem
 from heapwise.model import (
     EXPERIMENT_ID,
@@ -24,6 +24,7 @@ from heapwise.model import (
     PublishedRow,
     PublishedTable,
     Setting,
+    Source,
     SourceMachine,
     Statement,
     Statistic,
@@ -85,6 +86,7 @@ class ConclusionPart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     shows: list[str] = []
     impossible: str = ""
     processors: int = 1
+    source: Source = "text"
 
 
 class MachinePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -154,7 +156,8 @@ def _report(name: str, document: ReportDocument) -> PublishedReport:
         if not re.fullmatch(EXPERIMENT_ID, place.experiment):
             raise ValueError(f"'{place.experiment}' is not the id of an experiment")
     tables = tuple(_table(part, places, document) for part in document.table)
-    conclusions = tuple(_conclusion(part, places) for part in document.conclusion)
+    printed = _printed(places, tables)
+    conclusions = tuple(_conclusion(part, places, printed) for part in document.conclusion)
     return PublishedReport(
         name,
         document.title,
@@ -185,6 +188,23 @@ def _add_rows(places: dict[str, FigureKey], document: ReportDocument) -> None:
                     "experiment, subject and quantity"
                 )
             places[row.name] = place
+
+
+def _printed(
+    places: dict[str, FigureKey], tables: tuple[PublishedTable, ...]
+) -> dict[str, dict[str, float]]:
+    """Machine of the report -> name of a place -> its figure there, in the unit of ours."""
+    found: dict[str, dict[str, float]] = {}
+    for table in tables:
+        for figure in table.figures:
+            place = figure.ours.value_of if figure.ours else None
+            if place is None or figure.value is None or figure.statistic != "median":
+                continue
+            of_one = found.setdefault(table.machine, {})
+            for name, known in places.items():
+                if known == place:
+                    of_one.setdefault(name, figure.value * figure.scale + figure.offset)
+    return found
 
 
 def _table(
@@ -303,13 +323,17 @@ def _ratio(merged: dict[str, Any]) -> Formula | None:
     return Formula((place,), (below,)) if below else None
 
 
-def _conclusion(part: ConclusionPart, places: dict[str, FigureKey]) -> Conclusion:
+def _conclusion(
+    part: ConclusionPart, places: dict[str, FigureKey], printed: PrintedFigures
+) -> Conclusion:
     if bool(part.shows) == bool(part.impossible):
         raise ValueError(
             f"conclusion '{part.says}' needs either shows, or impossible with the reason"
         )
     try:
-        statements: list[Statement] = [parse_statement(words, places) for words in part.shows]
+        statements: list[Statement] = [
+            parse_statement(words, places, printed) for words in part.shows
+        ]
     except ValueError as error:
         raise ValueError(f"conclusion '{part.says}': {error}") from error
     return Conclusion(
@@ -318,6 +342,7 @@ def _conclusion(part: ConclusionPart, places: dict[str, FigureKey]) -> Conclusio
         tuple(statements),
         " ".join(part.impossible.split()),
         part.processors,
+        part.source,
     )
 
 

@@ -67,6 +67,8 @@ from heapwise.model.options import (
     ServerOptions,
 )
 from heapwise.model.published import (
+    ABOUT,
+    LEVEL,
     Conclusion,
     FigureKey,
     Formula,
@@ -75,6 +77,7 @@ from heapwise.model.published import (
     PublishedReport,
     PublishedRow,
     PublishedTable,
+    Source,
     SourceMachine,
     Statement,
     Statistic,
@@ -107,8 +110,10 @@ from heapwise.model.stored import (
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
+    "ABOUT",
     "ATTACKS",
     "EXPERIMENT_ID",
+    "LEVEL",
     "LIBRARY_PATH",
     "PROCESSOR_TIME",
     "PROGRAM",
@@ -189,6 +194,7 @@ __all__ = [
     "Setting",
     "Settings",
     "Setup",
+    "Source",
     "SourceMachine",
     "Start",
     "Statement",

@@ -13,8 +13,18 @@ from typing import Literal
 from heapwise.model.cell import Setting
 from heapwise.model.declared import Experiment
 
-Statistic = Literal["median", "min", "mean", "max", "sd", "spread"]
-"""``spread``: the standard deviation of the repeats of a process over their median."""
+Statistic = Literal["median", "min", "mean", "max", "sd", "spread", "peak"]
+"""``spread``: the standard deviation of the repeats of a process over their median. ``peak``: the
+largest of them over their median."""
+
+Source = Literal["text", "figures"]
+"""Where a conclusion is from: the text of the report states it, or its figures show it."""
+
+ABOUT = 1.5
+"""A size is as published if it is at most this many times smaller or larger."""
+
+LEVEL = 1.1
+"""Two figures are level if neither is more than this many times the other."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +43,12 @@ class FigureKey:
 
 @dataclass(frozen=True)
 class Formula:
-    """The product of ``above`` over the product of ``below``: one value, or a ratio."""
+    """``factor`` times the product of ``above`` over the product of ``below``: one value, or a
+    ratio. ``factor``: of the published figures among them, in the units of ours."""
 
     above: tuple[FigureKey, ...]
     below: tuple[FigureKey, ...] = ()
+    factor: float = 1.0
 
     @property
     def places(self) -> tuple[FigureKey, ...]:
@@ -44,7 +56,7 @@ class Formula:
 
     @property
     def value_of(self) -> FigureKey | None:
-        """The only place of a formula that is not a ratio."""
+        """The only place of a formula that is not a ratio of two of ours."""
         return self.above[0] if len(self.places) == 1 else None
 
 
@@ -94,12 +106,19 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class Statement:
-    """``formula`` lies between the bounds. ``words``: as the file writes it."""
+    """``formula`` lies between the bounds. ``words``: as the file writes it.
+
+    ``published``: the same formula over the figures that the report printed, once for each of its
+    machines. ``size``: the bounds of the second verdict, which says whether our ratio is as large
+    as the published one; None for a statement that has no size of its own.
+    """
 
     words: str
     formula: Formula
     at_least: float = 0.0
     at_most: float | None = None
+    published: tuple[float, ...] = ()
+    size: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +126,7 @@ class Conclusion:
     """What the report concludes. It holds if each of ``statements`` holds.
 
     impossible: why no experiment here can judge it. processors: how many it takes at least.
+    source: whether the text of the report says it, or its figures show it.
     """
 
     topic: str
@@ -114,6 +134,7 @@ class Conclusion:
     statements: tuple[Statement, ...] = ()
     impossible: str = ""
     processors: int = 1
+    source: Source = "text"
 
 
 @dataclass(frozen=True)

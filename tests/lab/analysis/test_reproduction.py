@@ -12,6 +12,7 @@ from heapwise.analysis import analyse
 from heapwise.catalog.published_file import read_published
 from heapwise.evidence import Evidence
 from heapwise.store import StoredRun
+from heapwise.study.reproduce.judged import source_text
 from heapwise.study.reproduce.reproduced import Reproduced, reproduce
 
 TRUTH = POOL["malloc@glibc"] / POOL["unsynchronized"]
@@ -170,3 +171,71 @@ def test_a_spread_is_that_of_the_repeats_of_a_process(tmp_path: Path) -> None:
     found = judged(replace(stored, samples=wilder), path).conclusions[0]
     assert found.verdict == "confirmed", found
     assert judged(stored, path).conclusions[0].verdict != "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("printed", "words", "verdict", "size"),
+    [
+        (0.075, f"malloc / pool about {TRUTH:.3f}", "confirmed", "as published"),
+        (0.075, f"malloc / pool about {TRUTH * 3:.3f}", "confirmed", "another size"),
+        (0.0068 * TRUTH, "malloc / pool >= 1", "confirmed", "as published"),
+        (0.0068 * TRUTH * 3, "malloc / pool >= 1", "confirmed", "another size"),
+        (0.0068 * TRUTH * 1.5, "malloc / pool >= 1", "confirmed", "cannot tell here"),
+        (0.0068 * TRUTH, "malloc / pool <= 1", "refuted", "as published"),
+        (0.075, f"malloc / pool within 1..{TRUTH * 2:.3f}", "confirmed", ""),
+        (0.075, "malloc / pool level", "refuted", ""),
+        (0.075, "malloc / absent >= 1", "not possible here", "not possible here"),
+    ],
+)
+def test_direction_and_size_are_two_verdicts(
+    tmp_path: Path, printed: float, words: str, verdict: str, size: str
+) -> None:
+    path = report(tmp_path, words)
+    path.write_text(path.read_text().replace("[0.075, 0.072,", f"[{printed:.6f}, 0.072,"))
+    found = judged(pool_run(rounds=8), path)
+    assert (found.conclusions[0].verdict, found.conclusions[0].size) == (verdict, size)
+    assert sum(found.size_counts.values()) == bool(size)
+
+
+def test_a_smoke_run_has_no_verdict_on_a_size(tmp_path: Path) -> None:
+    stored = pool_run(rounds=8)
+    smoke = replace(stored, run=replace(stored.run, plan=replace(stored.run.plan, smoke=True)))
+    found = judged(smoke, report(tmp_path, "malloc / pool >= 1")).conclusions[0]
+    assert found.size == "cannot tell here"
+
+
+def test_a_figure_is_judged_beside_the_published_one(tmp_path: Path) -> None:
+    """The file prints 0.0068 us, which is 6.8 ns."""
+    stored = pool_run(rounds=8)
+    share = POOL["unsynchronized"] / 6.8
+    for low, high, verdict in (
+        (share / 2, share * 2, "confirmed"),
+        (share * 2, share * 3, "refuted"),
+    ):
+        words = f"pool / published(pool) within {low:.4f}..{high:.4f}"
+        found = judged(stored, report(tmp_path, words)).conclusions[0]
+        assert found.verdict == verdict
+        assert found.parts[0].value == pytest.approx(share, rel=0.1)
+
+
+def test_a_peak_is_the_largest_repeat_of_a_process(tmp_path: Path) -> None:
+    stored = pool_run(rounds=8)
+    higher = [
+        replace(
+            sample,
+            values={
+                name: value * (2.0 if sample.repeat == 1 else 1.0)
+                for name, value in sample.values.items()
+                if value
+            },
+        )
+        for sample in stored.samples
+    ]
+    path = report(tmp_path, "peak(malloc) <= 1.5")
+    assert judged(stored, path).conclusions[0].verdict == "confirmed"
+    assert judged(replace(stored, samples=higher), path).conclusions[0].verdict == "refuted"
+
+
+def test_a_conclusion_names_its_source(tmp_path: Path) -> None:
+    path = report(tmp_path, "malloc / pool >= 1", more='source = "figures"')
+    assert source_text(judged(pool_run(rounds=6), path).conclusions[0]) == "its figures show"

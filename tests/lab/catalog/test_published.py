@@ -59,14 +59,41 @@ def test_a_report_of_ours_can_be_read(path: Path) -> None:
     assert len(report.origin) > 20
 
 
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_printed_figures_of_a_report_satisfy_its_conclusions(path: Path) -> None:
+    """A bound that the report itself does not meet would be ours, and not the report's."""
+    wrong = [
+        (statement.words, statement.published)
+        for conclusion in read_published(path).conclusions
+        for statement in conclusion.statements
+        for ratio in statement.published
+        if not statement.at_least <= ratio <= (statement.at_most or float("inf"))
+        or (statement.size and not statement.size[0] <= ratio <= statement.size[1])
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_direction_of_a_ratio_is_judged_apart_from_its_size(path: Path) -> None:
+    """A ratio of figures has no bound but 1: how large it is, the second verdict says."""
+    bounded = [
+        statement.words
+        for conclusion in read_published(path).conclusions
+        for statement in conclusion.statements
+        if len(statement.formula.places) > 1 and statement.size
+        if statement.at_least not in (0.0, 1.0)
+    ]
+    assert bounded == []
+
+
 @pytest.mark.parametrize(
     ("name", "figures", "tables", "conclusions"),
     [
         ("pool-policies", 12 + 9, 4, 10),
-        ("pool-vs-malloc", 30 + 3, 3, 8),
+        ("pool-vs-malloc", 30 + 3, 3, 9),
         ("latency-lab", 153, 42, 70 + 18),
         ("binary-trees", 2 * 25 * 3, 2, 15),
-        ("allocatorbench", 17 + 8 + 8, 10, 17),
+        ("allocatorbench", 17 + 8 + 8, 10, 19),
     ],
 )
 def test_every_figure_of_the_report_is_there(
@@ -232,6 +259,9 @@ def test_formulas(words: str, above: str, below: str) -> None:
         ("a / b >= 1.5", (1.5, None)),
         ("a <= 0", (0.0, 0.0)),
         ("a/b within 0.9..1.1", (0.9, 1.1)),
+        ("a / b about 3", (1.0, None)),
+        ("a / b about 0.5", (0.0, 1.0)),
+        ("a / b level", (1 / 1.1, 1.1)),
     ],
 )
 def test_statements(words: str, bounds: Any) -> None:
@@ -242,3 +272,52 @@ def test_statements(words: str, bounds: Any) -> None:
 def test_a_spread_is_a_statistic_of_a_place() -> None:
     found = parse_formula("spread(a) / b", PLACES)
     assert (found.above[0].statistic, found.below[0].statistic) == ("spread", "median")
+
+
+PRINTED = {"old": {"a": 60.0, "b": 20.0, "c": 5.0}, "new": {"a": 30.0, "b": 15.0}}
+
+
+@pytest.mark.parametrize(
+    ("words", "published", "size"),
+    [
+        ("a / b >= 1", (3.0, 2.0), (2 / 1.5, 3 * 1.5)),
+        ("a / b about 6", (3.0, 2.0), (4.0, 9.0)),
+        ("processor_time(a) / processor_time(b) >= 1", (3.0, 2.0), (2 / 1.5, 3 * 1.5)),
+        ("a / c >= 1", (12.0,), (8.0, 18.0)),
+        ("a / d >= 1", (), None),
+        ("a / b level", (3.0, 2.0), None),
+        ("a / b within 1..9", (3.0, 2.0), None),
+        ("spread(a) / spread(b) >= 1", (), None),
+        ("a >= 1", (), None),
+    ],
+)
+def test_the_size_of_a_statement_is_that_of_the_printed_figures(
+    words: str, published: tuple[float, ...], size: tuple[float, float] | None
+) -> None:
+    found = parse_statement(words, PLACES, PRINTED)
+    assert found.published == pytest.approx(published)
+    assert found.size == (size if size is None else pytest.approx(size))
+
+
+def test_functions_of_a_place() -> None:
+    found = parse_formula("a / published(a)", PLACES, PRINTED)
+    assert (found.places, found.factor) == ((PLACES["a"],), 1 / 60)
+    [timed] = parse_formula("processor_time(a)", PLACES).places
+    assert timed.quantity == "processor_time"
+    [largest] = parse_formula("peak(a)", PLACES).places
+    assert largest.statistic == "peak"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("a about 3", "is for a ratio"),
+        ("a / b about 1", "not 1"),
+        ("a / published(d) >= 1", "does not print the figure 'd'"),
+        ("published(a) / b >= 1", "that is not a divisor"),
+        ("a / b level 3", "is not FORMULA"),
+    ],
+)
+def test_statements_that_say_nothing_are_refused(words: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        parse_statement(words, PLACES, PRINTED)

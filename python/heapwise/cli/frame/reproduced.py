@@ -17,7 +17,8 @@ from heapwise.wording.lists import counted
 if TYPE_CHECKING:
     from heapwise.analysis.provenance import Provenance
     from heapwise.evidence import Evidence
-    from heapwise.study.reproduce.reproduced import JudgedConclusion, Reproduced
+    from heapwise.study.reproduce.judged import JudgedConclusion
+    from heapwise.study.reproduce.reproduced import Reproduced
 
 FOLDER = "reproduction"
 VERDICTS = "verdicts.json"
@@ -83,7 +84,12 @@ def show_reproduced(
     from heapwise.analysis import analyse
     from heapwise.study.reproduce.documents import to_json
     from heapwise.study.reproduce.reproduced import reproduce
-    from heapwise.study.reproduce.tell import changes_words, counts_words, figure_passages
+    from heapwise.study.reproduce.tell import (
+        changes_words,
+        counts_words,
+        figure_passages,
+        sizes_words,
+    )
 
     result = analyse(evidence)
     found = reproduce(evidence, report, result.trust, changes)
@@ -103,6 +109,7 @@ def show_reproduced(
     console.result(
         f"\nCount    {counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}"
     )
+    console.result(f"Size     {sizes_words(found)}")
     console.result(f"Trust    {trust_line(result)}")
     folder = Path(output) if output else evidence.stored.path / FOLDER / report.name
     files = _write(evidence, found, folder, pdf, console)
@@ -130,13 +137,15 @@ def programs_text(rows: Sequence[Provenance]) -> str:
 def conclusion_text(judged: JudgedConclusion, *, brief: bool = False) -> str:
     """The verdict, what it is about, and each statement with the interval that decides. brief: the
     verdict alone."""
-    from heapwise.study.reproduce.reproduced import statement_text
+    from heapwise.study.reproduce.judged import source_text, statement_text
 
     conclusion = judged.conclusion
     topic = f"{conclusion.topic}: " if conclusion.topic else ""
     lines = [f"{judged.verdict:17}  {topic}{conclusion.says}"]
     if brief:
         return lines[0]
+    if conclusion.source == "figures":
+        lines[0] += f" ({source_text(judged)})"
     lines += [f"{'':19}{statement_text(part)}" for part in judged.parts]
     if judged.reason and all(judged.reason not in part.note for part in judged.parts):
         lines.append(f"{'':19}{judged.reason}")

@@ -16,6 +16,7 @@ from heapwise.study.reproduce.tell import (
     conclusion_table,
     counts_words,
     figure_passages,
+    sizes_words,
     source_tables,
 )
 from heapwise.study.trees.row_commands import commands_table
@@ -40,7 +41,8 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
         *markdown([Sentence(f"{report.origin.rstrip('.')}.", report.link)]),
         report.about,
         "",
-        f"**{counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}.**",
+        f"**{counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}. "
+        f"Sizes: {sizes_words(found)}.**",
         "",
         *_trust(view),
         *(["", words] if (words := changes_words(found)) else []),

@@ -15,6 +15,7 @@ from heapwise.study.reproduce.tell import (
     conclusion_table,
     counts_words,
     figure_passages,
+    sizes_words,
     source_tables,
 )
 from heapwise.study.trees.row_commands import commands_table
@@ -22,8 +23,9 @@ from heapwise.study.trees.row_commands import commands_table
 TITLE, ORDER = "Published report", 12
 
 JUDGED = (
-    "A ratio is judged by its 99 % interval and the noise floor, a value by its 95 % interval. In "
-    "the tables, small figures are 95 % intervals."
+    "The verdict says whether a conclusion holds here, the size whether our ratio lies within 1.5 "
+    "times the published one. A ratio is judged by its 99 % interval and the noise floor, a value "
+    "by its 95 % interval. In the tables, small figures are 95 % intervals."
 )
 
 
@@ -41,7 +43,7 @@ def tell(view: View) -> list[Passage]:
     passages: list[Passage] = [
         Sentence(f"{report.title}. {report.origin}", report.link),
         Sentence(report.about),
-        Sentence(f"Conclusions: {counts_words(found)}."),
+        Sentence(f"Conclusions: {counts_words(found)}. Sizes: {sizes_words(found)}."),
         *([Sentence(changes)] if changes else []),
         conclusion_table(found),
         Notice(JUDGED),

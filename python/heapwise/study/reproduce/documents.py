@@ -76,7 +76,9 @@ def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[
             {
                 "topic": judged.conclusion.topic,
                 "says": judged.conclusion.says,
+                "source": judged.conclusion.source,
                 "verdict": judged.verdict,
+                "size": judged.size,
                 "reason": judged.reason,
                 "statements": [
                     {
@@ -85,6 +87,8 @@ def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[
                         "low": part.low,
                         "high": part.high,
                         "verdict": part.verdict,
+                        "size": part.size,
+                        "published": list(part.published),
                         "note": part.note,
                     }
                     for part in judged.parts
@@ -95,6 +99,7 @@ def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[
         "changes": found.changes,
         "programs": [asdict(row) for row in found.programs],
         "counts": found.counts,
+        "sizes": found.size_counts,
         "folder": folder,
         "files": files,
     }

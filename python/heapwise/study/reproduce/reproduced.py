@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Literal
 
 import numpy as np
 
 from heapwise.analysis.expectations import SMOKE, trouble_of, value_of
 from heapwise.analysis.provenance import Provenance, provenance
 from heapwise.analysis.rows import make_rows
-from heapwise.analysis.verdict import Figure, Kept, floor_of, kept
+from heapwise.analysis.verdict import Figure, floor_of, kept
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series, Side, pair
 from heapwise.model import (
@@ -33,27 +31,29 @@ from heapwise.model import (
     Trust,
     settle,
 )
-from heapwise.wording.numbers import ends, significant
-
-ConclusionVerdict = Literal["confirmed", "refuted", "cannot tell here", "not possible here"]
-
-VERDICTS: tuple[ConclusionVerdict, ...] = (
-    "confirmed",
-    "refuted",
-    "cannot tell here",
-    "not possible here",
+from heapwise.stats.center import location_interval
+from heapwise.study.reproduce.judged import (
+    SIZE_WORDS,
+    SIZES,
+    VERDICTS,
+    WORDS,
+    ConclusionVerdict,
+    JudgedConclusion,
+    JudgedStatement,
+    SizeVerdict,
+    counts_of,
+    size_together,
+    together,
 )
-
-WORDS: dict[Kept, ConclusionVerdict] = {
-    "met": "confirmed",
-    "not met": "refuted",
-    "cannot tell here": "cannot tell here",
-}
-
-WORST_FIRST: tuple[ConclusionVerdict, ...] = ("refuted", "not possible here", "cannot tell here")
 
 LEAST_REPEATS = 3
 """The least repeats of a process, for its standard deviation."""
+
+OF_REPEATS: dict[str, Callable[[Sequence[float]], float]] = {
+    "spread": lambda values: float(np.std(values, ddof=1)),
+    "peak": max,
+}
+"""Statistic -> what it takes of the repeats of a process, before it is divided by their median."""
 
 
 @dataclass(frozen=True)
@@ -64,26 +64,6 @@ class Ours:
     low: float | None = None
     high: float | None = None
     note: str = ""
-
-
-@dataclass(frozen=True)
-class JudgedStatement:
-    """One statement. low and high: the interval that decides, the strict one of a ratio."""
-
-    words: str
-    value: float | None
-    low: float | None
-    high: float | None
-    verdict: ConclusionVerdict
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class JudgedConclusion:
-    conclusion: Conclusion
-    verdict: ConclusionVerdict
-    reason: str = ""
-    parts: list[JudgedStatement] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -108,8 +88,12 @@ class Reproduced:
     @property
     def counts(self) -> dict[ConclusionVerdict, int]:
         """Conclusions by verdict, zeros included."""
-        found = Counter(judged.verdict for judged in self.conclusions)
-        return {verdict: found[verdict] for verdict in VERDICTS}
+        return counts_of(self.conclusions, lambda judged: judged.verdict, VERDICTS)
+
+    @property
+    def size_counts(self) -> dict[SizeVerdict, int]:
+        """Conclusions that have a size, by its verdict; zeros included."""
+        return counts_of(self.conclusions, lambda judged: judged.size, SIZES)
 
 
 def reproduce(
@@ -138,7 +122,6 @@ def reproduce(
 
 
 def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConclusion:
-    """Confirmed if each statement is, refuted as soon as one is."""
     cores = found.evidence.stored.run.machine.cores
     if conclusion.impossible:
         return JudgedConclusion(conclusion, "not possible here", conclusion.impossible)
@@ -149,7 +132,7 @@ def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConcl
             f"it takes {conclusion.processors} processors, and here is {cores}",
         )
     parts = [found.judge(statement) for statement in conclusion.statements]
-    verdict, reason = _together(parts)
+    (verdict, reason), size = together(parts), size_together(parts)
     obstacle = (
         SMOKE
         if found.evidence.stored.run.plan.smoke
@@ -157,25 +140,8 @@ def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConcl
     )
     if obstacle and verdict != "not possible here":
         verdict, reason = "cannot tell here", obstacle
-    return JudgedConclusion(conclusion, verdict, reason, parts)
-
-
-def _together(parts: list[JudgedStatement]) -> tuple[ConclusionVerdict, str]:
-    for verdict in WORST_FIRST:
-        for part in parts:
-            if part.verdict == verdict:
-                return verdict, part.note
-    return "confirmed", ""
-
-
-def statement_text(part: JudgedStatement) -> str:
-    """``malloc / pool >= 2: 2.83, 1.35 to 4.52``: the words, our figure, the interval that
-    decides."""
-    if part.value is None:
-        return f"{part.words}: {part.note}"
-    interval = "no interval" if part.low is None or part.high is None else ends(part.low, part.high)
-    note = f" ({part.note})" if part.note else ""
-    return f"{part.words}: {significant(part.value)}, {interval}{note}"
+        size = size and "cannot tell here"
+    return JudgedConclusion(conclusion, verdict, reason, parts, size)
 
 
 class _Finder:
@@ -222,28 +188,43 @@ class _Finder:
         return _scaled(figure, _statistic(row, figure.statistic), None, None)
 
     def judge(self, statement: Statement) -> JudgedStatement:
+        words = statement.words
         if trouble := self._trouble(statement.formula):
-            return JudgedStatement(statement.words, None, None, None, trouble[0], trouble[1])
-        place = statement.formula.value_of
-        figure = (
-            self._ratio(statement.formula)
-            if place is None
-            else self._value(place, never=statement.at_most == 0)
-        )
+            size: SizeVerdict = "not possible here" if trouble[0] == "not possible here" else ""
+            size = (size or "cannot tell here") if statement.size else ""
+            return JudgedStatement(words, None, None, None, *trouble, size, statement.published)
+        figure = self._figure(statement)
         if isinstance(figure, str):
-            return JudgedStatement(statement.words, None, None, None, "cannot tell here", figure)
+            unknown: SizeVerdict = "cannot tell here" if statement.size else ""
+            return JudgedStatement(
+                words, None, None, None, "cannot tell here", figure, unknown, statement.published
+            )
         places = statement.formula.places
         floor = (
             None
-            if any(p.statistic == "spread" for p in places)
+            if any(p.statistic in OF_REPEATS for p in places)
             else floor_of(self.evidence, map(self._side, places))
         )
         word = kept(figure, statement.at_least, statement.at_most, floor)
+        size = SIZE_WORDS[kept(figure, *statement.size, floor)] if statement.size else ""
         low, high = figure.strict or (figure.low, figure.high)
         notes = [note for note in (figure.note, self._crowded(places)) if note]
         return JudgedStatement(
-            statement.words, figure.value, low, high, WORDS[word], "; ".join(notes)
+            words,
+            figure.value,
+            low,
+            high,
+            WORDS[word],
+            "; ".join(notes),
+            size,
+            statement.published,
         )
+
+    def _figure(self, statement: Statement) -> Figure | str:
+        place = statement.formula.value_of
+        if place is None:
+            return self._ratio(statement.formula)
+        return self._value(place, never=statement.at_most == 0).times(statement.formula.factor)
 
     def _side(self, place: FigureKey) -> Side:
         experiment = self.evidence.experiments[place.experiment]
@@ -266,6 +247,11 @@ class _Finder:
         return None
 
     def _value(self, place: FigureKey, *, never: bool) -> Figure:
+        if place.statistic in OF_REPEATS:
+            values = list(self._rounds(place).values())
+            found = location_interval(values)
+            middle = float(np.median(values)) if values else float("nan")
+            return Figure(middle, found.low, found.high, found.note)
         return value_of(self.evidence, self._side(place), never=never)
 
     def _ratio(self, formula: Formula) -> Figure | str:
@@ -275,6 +261,7 @@ class _Finder:
         above, below = formula.above, formula.below
         places = formula.places
         is_plain = len(above) == len(below) == 1 and above[0].experiment == below[0].experiment
+        is_plain = is_plain and formula.factor == 1
         if is_plain and all(place.statistic == "median" for place in places):
             ratio, note = self.evidence.ratio(self._side(above[0]), self._side(below[0]))
             return note if ratio is None else Figure.of(ratio, note)
@@ -283,12 +270,10 @@ class _Finder:
             return note
         tied = [self.evidence.dependence[place.experiment] for place in places]
         step = sum(self.evidence.step(*self._side(place)) for place in places) / 2
-        return Figure.of(
-            found.widened(max(t.factor for t in tied), max(t.strict_factor for t in tied)).blurred(
-                step
-            ),
-            note,
-        )
+        widened = found.widened(
+            max(t.factor for t in tied), max(t.strict_factor for t in tied)
+        ).blurred(step)
+        return Figure.of(widened, note).times(formula.factor)
 
     def _product(self, places: tuple[FigureKey, ...]) -> dict[int, float]:
         """Round -> product, of the rounds in which each was measured."""
@@ -299,7 +284,8 @@ class _Finder:
     def _rounds(self, place: FigureKey) -> dict[int, float]:
         cell, subject = self._side(place)
         series = self.evidence.table[cell][subject]
-        return _spreads(series) if place.statistic == "spread" else series.rounds
+        measure = OF_REPEATS.get(place.statistic)
+        return _of_repeats(series, measure) if measure else series.rounds
 
     def _crowded(self, places: tuple[FigureKey, ...]) -> str:
         cores = self.evidence.stored.run.machine.cores
@@ -316,13 +302,13 @@ def _absence(place: FigureKey, spec: SubjectSpec | None) -> str:
     )
 
 
-def _spreads(series: Series) -> dict[int, float]:
-    """Round -> standard deviation of its repeats over their median."""
+def _of_repeats(series: Series, measure: Callable[[Sequence[float]], float]) -> dict[int, float]:
+    """Round -> a measure of the repeats of its process over their median."""
     groups: dict[int, list[float]] = {}
     for (number, _), value in series.repeats.items():
         groups.setdefault(number, []).append(value)
     return {
-        number: float(np.std(values, ddof=1) / np.median(values))
+        number: float(measure(values) / np.median(values))
         for number, values in groups.items()
         if len(values) >= LEAST_REPEATS
     }

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from heapwise.document import Notice, Passage, TableCell, TextTable, table_cell
 from heapwise.model import PublishedFigure, PublishedReport, PublishedRow
-from heapwise.study.reproduce.reproduced import Ours, Reproduced, ReproducedTable, statement_text
+from heapwise.study.reproduce.judged import source_text, statement_text
+from heapwise.study.reproduce.reproduced import Ours, Reproduced, ReproducedTable
 from heapwise.wording.names import setting_value, spaced
 from heapwise.wording.numbers import ends, significant
 
@@ -17,7 +18,12 @@ ABSENT = "-"
 FEW = 2
 """Columns of a table whose figures have their intervals on a terminal, too."""
 
-MARKS = {"confirmed": "better", "refuted": "worse"}
+MARKS = {
+    "confirmed": "better",
+    "refuted": "worse",
+    "as published": "better",
+    "another size": "worse",
+}
 
 FACTS = ("processor", "caches", "memory", "system", "compiler", "flags", "versions")
 
@@ -25,6 +31,11 @@ FACTS = ("processor", "caches", "memory", "system", "compiler", "flags", "versio
 def counts_words(found: Reproduced) -> str:
     """``3 confirmed, 1 refuted``."""
     return ", ".join(f"{number} {word}" for word, number in found.counts.items())
+
+
+def sizes_words(found: Reproduced) -> str:
+    """``2 as published, 1 another size``, of the conclusions that have a size."""
+    return ", ".join(f"{number} {word}" for word, number in found.size_counts.items())
 
 
 def changes_words(found: Reproduced) -> str:
@@ -39,10 +50,14 @@ def conclusion_table(found: Reproduced) -> TextTable:
         shown = "; ".join(statement_text(part) for part in judged.parts) or judged.reason
         if judged.parts and judged.reason and judged.reason not in shown:
             shown = f"{shown}; {judged.reason}"
-        verdict = table_cell(judged.verdict, mark=MARKS.get(judged.verdict, "unsure"))
+        verdicts = [
+            table_cell(word, mark=MARKS.get(word, "unsure" if word else ""))
+            for word in (judged.verdict, judged.size)
+        ]
         conclusion = judged.conclusion
-        rows.append([verdict, *map(table_cell, (conclusion.topic, conclusion.says, shown))])
-    heads = ("verdict", "topic", "the report concludes", "here")
+        says = f"{conclusion.says} ({source_text(judged)})"
+        rows.append([*verdicts, *map(table_cell, (conclusion.topic, says, shown))])
+    heads = ("verdict", "size", "topic", "the report concludes", "here")
     return TextTable([table_cell(head) for head in heads], rows)
 
 
