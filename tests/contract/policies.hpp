@@ -58,7 +58,9 @@ struct setting {
 
 #define CONTRACT_SETTINGS                                                                 \
   CONTRACT_SETTINGS_OF(heapwise::unsynchronized), CONTRACT_SETTINGS_OF(heapwise::locked), \
-      CONTRACT_SETTINGS_OF(heapwise::lock_free), CONTRACT_SETTINGS_OF(heapwise::thread_cached)
+      CONTRACT_SETTINGS_OF(heapwise::lock_free),                                          \
+      CONTRACT_SETTINGS_OF(heapwise::lock_free_shards<1>),                                \
+      CONTRACT_SETTINGS_OF(heapwise::thread_cached)
 
 /// CONTRACT_TEST_CASE("name", S, SETTING...) { ... }: a test case for each setting. In its body S
 /// is the setting's kind of pool, and the body is compiled once for each kind.

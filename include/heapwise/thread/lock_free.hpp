@@ -28,8 +28,13 @@ namespace heapwise::inline v0_1 {
 /// decides how many bits the index needs. No 16-byte compare-and-swap is needed, because blocks
 /// have indices. In the largest pool, of 2^32 - 2 blocks, 32 bits are left for the count. In a pool
 /// of a million blocks, 44 bits are left.
-struct lock_free {
-  static constexpr const char* name = "lock_free";
+///
+/// `Shards` is how many stacks there are. With one, all threads meet at a single head, as in most
+/// published designs of such a list. Requires: Shards > 0.
+template <unsigned Shards>
+struct lock_free_shards {
+  static_assert(Shards > 0);
+  static constexpr const char* name = Shards == 1 ? "lock_free_1" : "lock_free";
   static constexpr bool thread_safe = true;
   static constexpr std::size_t min_stride_bytes = sizeof(std::uint64_t);
   static constexpr std::size_t max_blocks = 0xFFFF'FFFEu;
@@ -38,8 +43,12 @@ struct lock_free {
   class core;
 };
 
+/// The policy for general use: eight stacks.
+using lock_free = lock_free_shards<8>;
+
+template <unsigned Shards>
 template <class Checking>
-class lock_free::core {
+class lock_free_shards<Shards>::core {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
  public:
@@ -158,7 +167,7 @@ class lock_free::core {
     return false;
   }
 
-  static constexpr unsigned shard_count = 8;
+  static constexpr unsigned shard_count = Shards;
   struct alignas(detail::cache_line_bytes) aligned_head {
     std::atomic<std::uint64_t> head{0};
   };
