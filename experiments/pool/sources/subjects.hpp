@@ -8,6 +8,7 @@
 #include "harness/experiment.hpp"
 #include "sources/bare_list.hpp"
 #include "sources/boost.hpp"
+#include "sources/c_api.hpp"
 #include "sources/foonathan.hpp"
 #include "sources/locked.hpp"
 #include "sources/ours.hpp"
@@ -38,10 +39,17 @@ std::vector<subject> for_one_thread() {
        Measure<ours<heapwise::unsynchronized, heapwise::trusting>>::run},
       {"mutex", "heapwise::pool<locked>", Measure<ours<heapwise::locked>>::run},
       {"lock_free", "heapwise::pool<lock_free>", Measure<ours<heapwise::lock_free>>::run},
+      {"lock_free_1", "heapwise::pool<lock_free_shards<1>>",
+       Measure<ours<heapwise::lock_free_shards<1>>>::run},
       {"thread_cached", "heapwise::pool<thread_cached>",
        Measure<ours<heapwise::thread_cached>>::run},
       {"thread_cached_handle", "heapwise::pool<thread_cached>::local()",
        Measure<ours_by_handle<heapwise::thread_cached>>::run},
+      {"c_api", "heapwise_pool_allocate, unsynchronized",
+       Measure<c_api<HEAPWISE_UNSYNCHRONIZED>>::run},
+      {"c_api_locked", "heapwise_pool_allocate, locked", Measure<c_api<HEAPWISE_LOCKED>>::run},
+      {"c_api_lock_free", "heapwise_pool_allocate, lock_free",
+       Measure<c_api<HEAPWISE_LOCK_FREE>>::run},
       malloc_subject<Measure>(),
       {"bare_list", "a list of free blocks, nothing else", Measure<bare_list>::run},
       {"pmr_unsynchronized", "std::pmr::unsynchronized_pool_resource",
@@ -67,6 +75,8 @@ std::vector<subject> for_many_threads() {
   std::vector<subject> subjects{
       {"mutex", "heapwise::pool<locked>", Measure<ours<heapwise::locked>>::run},
       {"lock_free", "heapwise::pool<lock_free>", Measure<ours<heapwise::lock_free>>::run},
+      {"lock_free_1", "heapwise::pool<lock_free_shards<1>>",
+       Measure<ours<heapwise::lock_free_shards<1>>>::run},
       {"thread_cached", "heapwise::pool<thread_cached>",
        Measure<ours<heapwise::thread_cached>>::run},
       {"thread_cached_handle", "heapwise::pool<thread_cached>::local()",

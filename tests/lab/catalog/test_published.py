@@ -89,7 +89,7 @@ def test_the_direction_of_a_ratio_is_judged_apart_from_its_size(path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "figures", "tables", "conclusions"),
     [
-        ("pool-policies", 12 + 9, 4, 10),
+        ("pool-policies", 12 + 9, 5, 10),
         ("pool-vs-malloc", 30 + 3, 3, 9),
         ("latency-lab", 153, 42, 70 + 18),
         ("binary-trees", 2 * 25 * 3, 2, 15),
