@@ -292,6 +292,18 @@ def test_the_reference_is_the_baseline_and_the_first_command(heapwise: Any) -> N
     assert plan["subjects"][0]["name"] == "true"
 
 
+def test_markdown_is_alone_on_stdout(heapwise: Any) -> None:
+    done = heapwise("compare", "-r", "2", "-w", "0", "--markdown", "echo a", "printf 'a\\n'")
+    assert done.returncode in (0, 4), done.stderr
+    first, _, head, *_ = done.stdout.splitlines()
+    assert first.startswith("**")
+    assert head.startswith("|  | time | vs echo a | peak memory |")
+    assert done.stdout.rstrip().endswith("```")
+    assert "Trust" in done.stderr
+    refused = heapwise("compare", "--json", "--markdown", "true", "echo")
+    assert refused.returncode == 2
+
+
 def test_conclude_runs_after_each_process_and_stops_the_run_if_it_fails(
     heapwise: Any, tmp_path: Path
 ) -> None:

@@ -56,6 +56,7 @@ def compare(
     heapwise compare --build old=./a --build new=./b -- --bench
     heapwise compare -L threads 1,2,4 './old {threads}' './new {threads}'
     heapwise compare -- ./server --bench               under every allocator
+    heapwise compare --markdown './old' './new'        for a pull request
     heapwise compare --output-file big.o -- cc -O2 -c big.c -o big.o
 
     Each argument before -- is a whole command line. The words after -- are one program with its
@@ -65,7 +66,11 @@ def compare(
     which is 3 minutes by default. Ctrl-C shows what was measured so far, and heapwise resume goes
     on.
     """
-    console = Console(options.quiet, options.json)
+    if options.json and options.markdown:
+        raise Problem(
+            "E003", "--json and --markdown both write to stdout", do="--markdown --export run.json"
+        )
+    console = Console(options.quiet, options.json, options.markdown)
     if options.fleet is not None:
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 

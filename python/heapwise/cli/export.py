@@ -36,7 +36,7 @@ def export(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="csv, json, markdown, allocatorbench, binary-trees, pool-vs-malloc, "
+            help="csv, json, markdown, pull-request, allocatorbench, binary-trees, pool-vs-malloc, "
             "hyperfine, google-benchmark, bencher, or pages (into a "
             "folder).",
         ),

@@ -218,6 +218,12 @@ class Options(RoundOptions, ServingOptions):
         verbs=MEASURING,
         default=False,
     )
+    markdown: bool = option(
+        "--markdown",
+        help="A sentence and a short table for a pull request on stdout.",
+        verbs=(COMPARE,),
+        default=False,
+    )
     quiet: bool = option(
         "--quiet", "-q", help="Print only the result.", verbs=MEASURING, default=False
     )

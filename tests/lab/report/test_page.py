@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html.parser
 import io
+import itertools
 import json
 import re
 import zlib
@@ -269,6 +270,7 @@ def test_there_are_the_formats_that_are_promised() -> None:
         "csv",
         "json",
         "markdown",
+        "pull-request",
         "allocatorbench",
         "pool-vs-malloc",
         "binary-trees",
@@ -304,6 +306,32 @@ def test_names_in_markdown_stay_text_in_their_cell() -> None:
     assert lines
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {11}
     assert "\\`x\\`" in lines[0]
+
+
+def test_a_pull_request_has_a_sentence_a_table_and_the_command() -> None:
+    text = written("pull-request", RUNS["compare"])
+    sentence, _, head, _, *lines = text.splitlines()
+    assert sentence.startswith("**")
+    assert "heapwise resume" not in text
+    assert head.split(" | ")[1:] == ["time", "vs glibc", "peak memory", "vs glibc |"]
+    rows = list(itertools.takewhile(lambda line: line.startswith("|"), lines))
+    assert len(rows) == 4
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
+    assert "control" not in text
+    assert f"Heapwise {RUNS['compare'].run.version}; up to " in text
+    assert "```sh\nheapwise compare" in text
+
+
+def test_names_in_a_pull_request_stay_text_in_their_cell() -> None:
+    text = written("pull-request", with_a_name("<script>|`x`"))
+    assert "<script>" not in text
+    [line] = [line for line in text.splitlines() if line.startswith("| &lt;script>")]
+    assert len(re.findall(r"(?<!\\)\|", line)) == 6
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_kind_of_run_has_a_pull_request(name: str) -> None:
+    assert "| " in written("pull-request", RUNS[name])
 
 
 def test_csv_has_every_sample() -> None:

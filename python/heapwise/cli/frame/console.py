@@ -18,20 +18,30 @@ from heapwise.wording.visible import ODD, visible
 
 @dataclass(frozen=True)
 class Console:
-    """How one verb speaks. ``quiet`` leaves only the result and what went wrong."""
+    """How one verb speaks. ``quiet`` leaves only the result and what went wrong. as_json,
+    as_markdown: stdout belongs to a document of that kind."""
 
     quiet: bool = False
     as_json: bool = False
+    as_markdown: bool = False
 
     def say(self, text: str = "") -> None:
         """What a user may like to know on the way."""
         if not self.quiet:
-            _write(sys.stderr if self.as_json else sys.stdout, visible(text))
+            _write(self._words, visible(text))
 
     def result(self, text: str) -> None:
-        """What the user asked for; on stderr when stdout belongs to JSON."""
-        if not (self.as_json and self.quiet):
-            _write(sys.stderr if self.as_json else sys.stdout, visible(text))
+        """What the user asked for; on stderr when stdout belongs to a document."""
+        if not ((self.as_json or self.as_markdown) and self.quiet):
+            _write(self._words, visible(text))
+
+    def markdown(self, text: str) -> None:
+        """The document of ``--markdown``."""
+        _write(sys.stdout, visible(text))
+
+    @property
+    def _words(self) -> TextIO:
+        return sys.stderr if self.as_json or self.as_markdown else sys.stdout
 
     def json(self, document: Any) -> None:
         """The machine's output; dataclasses as objects, units as in the model."""

@@ -102,6 +102,8 @@ def show(
         console.result(complete(saved_line(result), folder))
     if console.as_json:
         console.json(to_json(result))
+    if console.as_markdown:
+        console.markdown(_pull_request(evidence))
     if result.gate is not None:
         export_gate(result.gate, exports)
     elif exports:
@@ -113,6 +115,13 @@ def _export(evidence: Evidence, exports: Sequence[Path], console: Console) -> No
     from heapwise.cli.frame.exports import write_exports
 
     console.say(f"Written  {', '.join(write_exports(evidence, exports))}")
+
+
+def _pull_request(evidence: Evidence) -> str:
+    from heapwise.report import View
+    from heapwise.report.formats.pull_request import write
+
+    return write(View(evidence))
 
 
 def damaged_words(lines: int) -> str:
