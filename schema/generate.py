@@ -17,6 +17,7 @@ from heapwise.model import Difference, Experiment, Peer, Process, Result, Run, S
 from heapwise.trace.document import TraceDocument
 from heapwise.trace.heap_profile import HeapProfileDocument
 from heapwise.trace.profile_document import ProfileDocument
+from heapwise.trace.trace_difference import TraceDifference
 
 HERE = Path(__file__).resolve().parent
 
@@ -29,11 +30,12 @@ DOCUMENTS: dict[str, Any] = {
     "difference": Difference,
     "trace": TraceDocument,
     "profile": ProfileDocument,
+    "trace_difference": TraceDifference,
     "heap_profile": HeapProfileDocument,
 }
 """``sample`` is one line of samples.jsonl, ``result`` what ``--json`` prints, and
 ``difference`` what ``diff --json`` prints; ``trace``, ``profile`` and ``heap_profile`` are what
-``trace --json`` prints of such a file."""
+``trace --json`` prints of such a file, ``trace_difference`` what it prints of two traces."""
 
 
 def schema_of(name: str) -> dict[str, Any]:

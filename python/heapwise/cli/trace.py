@@ -14,7 +14,9 @@ from heapwise.errors import Problem
 
 if TYPE_CHECKING:
     from heapwise.trace import Trace
+    from heapwise.trace.call_stacks import CallStack
     from heapwise.trace.exports import Export
+    from heapwise.trace.named_sites import NamedSite
     from heapwise.trace.wrappers import Wrappers
 
 
@@ -26,6 +28,12 @@ def trace(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A trace of heapwise record.", show_default=False)
     ],
+    later: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LATER]", help="A second trace: show what grew in it.", show_default=False
+        ),
+    ] = None,
     skip: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,6 +66,7 @@ def trace(
     heapwise trace load.hwt --html load.html
     heapwise trace load.hwt --export load.pb.gz --export load.speedscope.json
     heapwise trace load.hwt --json > load.json
+    heapwise trace before.hwt after.hwt --export grown.folded
     """
     from heapwise.trace import open_trace
     from heapwise.trace.heap_profile import is_heap_profile
@@ -67,10 +76,20 @@ def trace(
     wanted = Wanted(
         file, Wrappers(skip or []), top, html, [(name, _exporter(name)) for name in export or []]
     )
+    if later is not None:
+        return _difference(wanted, later, console)
     if is_heap_profile(Path(file)):
         return _foreign(wanted, console)
     with open_trace(Path(file)) as opened:
         return (_profile if opened.sample_every else _trace)(opened, wanted, console)
+
+
+@dataclass(frozen=True)
+class NamedTrace:
+    """What two traces are compared by."""
+
+    sites: list[NamedSite]
+    stacks: list[CallStack]
 
 
 @dataclass(frozen=True)
@@ -83,6 +102,55 @@ class Wanted:
     top: int
     html: str | None
     written: list[tuple[str, Export]]
+
+
+def _difference(wanted: Wanted, later: str, console: Console) -> int:
+    """Problem E062 for a profile, and for a form that two traces do not have."""
+    from heapwise.cli.frame.trace_difference_text import difference_lines
+    from heapwise.trace.trace_difference import folded_difference, trace_difference
+
+    if wanted.html or any(not name.endswith(".folded") for name, _ in wanted.written):
+        raise Problem(
+            "E003",
+            "two traces have no page, and one form for other viewers",
+            do="--export FILE.folded, which flamegraph.pl draws as a differential flame graph",
+        )
+    before, after = (_named(name, wanted.wrappers) for name in (wanted.file, later))
+    found = trace_difference((wanted.file, later), before.sites, after.sites)
+    for line in difference_lines(found, wanted.top):
+        console.result(line)
+    if console.as_json:
+        console.json(found)
+    for name, _ in wanted.written:
+        _write(name, folded_difference(before.stacks, after.stacks))
+    return 0
+
+
+def _named(name: str, wrappers: Wrappers) -> NamedTrace:
+    from heapwise.trace import open_trace
+    from heapwise.trace.call_stacks import call_stacks
+    from heapwise.trace.contents import read_contents
+    from heapwise.trace.heap_profile import is_heap_profile
+    from heapwise.trace.named_sites import named_sites
+    from heapwise.trace.symbols import Symbols
+
+    if is_heap_profile(Path(name)):
+        raise _no_trace(name)
+    with open_trace(Path(name)) as opened:
+        if opened.sample_every:
+            raise _no_trace(name)
+        contents = read_contents(opened)
+        stacks = call_stacks(opened, contents, Symbols(opened.modules))
+        return NamedTrace(named_sites(contents, stacks, wrappers), stacks)
+
+
+def _no_trace(name: str) -> Problem:
+    return Problem(
+        "E062",
+        f"{name} is a profile, and two profiles cannot be compared",
+        why="Only a trace has every block.",
+        do="heapwise record -o FILE.hwt -- PROGRAM without --profile",
+    )
 
 
 def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:

@@ -1,0 +1,86 @@
+"""Two recordings beside each other."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.trace.named_sites import NamedSite
+from heapwise.trace.symbols import Place
+from heapwise.trace.trace_difference import Amount, trace_difference
+
+SOURCE = """\
+#include <stdlib.h>
+__attribute__((noinline)) void *same(void) { return malloc(100); }
+__attribute__((noinline)) void *grows(void) { return malloc(5000); }
+__attribute__((noinline)) void *kept(void) { return malloc(777); }
+int main(int argc, char **argv) {
+  free(same());
+  for (int k = 0; k < (argc > 1 ? 9 : 4); ++k) free(grows());
+  if (argc > 1) *(void *volatile *)argv = kept();
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def traces(tmp_path: Path, record: Callable[..., Path]) -> tuple[Path, Path]:
+    (tmp_path / "p.c").write_text(SOURCE)
+    program = tmp_path / "p"
+    words = ["cc", "-O1", "-g", "-fno-optimize-sibling-calls", "-o", program, tmp_path / "p.c"]
+    subprocess.run(words, check=True, timeout=60)
+    return record(program, stack_every=1), record(program, "more", stack_every=1)
+
+
+def test_growth_is_named_with_its_bytes(
+    traces: tuple[Path, Path], heapwise: Any, tmp_path: Path
+) -> None:
+    words = ["trace", *map(str, traces)]
+    done = heapwise(*words, "--json", "--export", str(tmp_path / "x.folded"))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [(site["function"], site["line"]) for site in found["sites"]] == [
+        ("grows", "p.c:3"),
+        ("kept", "p.c:4"),
+    ]
+    grows, kept = found["sites"]
+    assert grows["second"]["bytes"] - grows["first"]["bytes"] == 5 * 5000
+    assert grows["second"]["blocks"] - grows["first"]["blocks"] == 5
+    assert kept["second"]["end_bytes"] == 777
+    assert found["whole"]["second"]["bytes"] - found["whole"]["first"]["bytes"] == 25_777
+    lines = (tmp_path / "x.folded").read_text().splitlines()
+    [line] = [line for line in lines if "grows" in line]
+    assert line.split()[-2:] == ["20000", "45000"]
+    text = heapwise(*words).stdout
+    assert "+24.4 KiB" in text
+    assert "kept (p.c:4), new" in text
+    assert "same" not in text
+
+
+def test_equal_traces_differ_in_nothing(traces: tuple[Path, Path], heapwise: Any) -> None:
+    done = heapwise("trace", str(traces[0]), str(traces[0]))
+    assert "each call site asked for as much as before" in done.stdout
+
+
+def test_a_form_that_two_traces_do_not_have_is_refused(
+    traces: tuple[Path, Path], heapwise: Any
+) -> None:
+    done = heapwise("trace", *map(str, traces), "--html", "x.html")
+    assert done.returncode == 2
+    assert "--export FILE.folded" in done.stderr
+
+
+def test_a_function_whose_line_moved_is_one_call_site() -> None:
+    before = [NamedSite(Place("/old/app", 16, "f", "a.c:1"), blocks=2, bytes=20)]
+    after = [
+        NamedSite(Place("/new/app", 32, "f", "a.c:9"), blocks=1, bytes=10),
+        NamedSite(Place("/new/app", 48, "f", "a.c:12"), blocks=3, bytes=30),
+    ]
+    [site] = trace_difference(("a", "b"), before, after).sites
+    assert site.grown == Amount(2, 20, 0, 0)
+    assert site.line == ""
