@@ -56,8 +56,7 @@ def compare(
     heapwise compare --build old=./a --build new=./b -- --bench
     heapwise compare -L threads 1,2,4 './old {threads}' './new {threads}'
     heapwise compare -- ./server --bench               under every allocator
-    heapwise compare --markdown './old' './new'        for a pull request
-    heapwise compare --output-file big.o -- cc -O2 -c big.c -o big.o
+    heapwise compare --markdown --output-file big.o -- cc -O2 -c big.c -o big.o
 
     Each argument before -- is a whole command line. The words after -- are one program with its
     arguments; it is measured under every allocator. The baseline is the first command, or the
@@ -93,7 +92,7 @@ def compare(
         options,
         words=[*([options.reference] if options.reference else []), *(commands or [])],
         tail=tail,
-        shell=shell_words(shell=options.shell, program=options.shell_program),
+        shell=shell_words(options.shell),
     )
     request = taken(
         CompareRequest,

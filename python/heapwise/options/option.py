@@ -76,7 +76,7 @@ class Option:
 
     @property
     def key(self) -> str:
-        """``keep_env`` for ``--keep-env``, and ``shell`` for ``--shell/--no-shell``."""
+        """``keep_env`` for ``--keep-env``, and the first name of ``--one/--other``."""
         longest = max((flag.partition("/")[0] for flag in self.flags), key=len)
         return longest.removeprefix("--").replace("-", "_")
 

@@ -130,18 +130,12 @@ class Options(RoundOptions, ServingOptions):
         verbs=PROGRAMS,
         default=[],
     )
-    shell: bool = option(
-        "--shell/--no-shell",
-        " /-N",
-        help="Start each command by /bin/sh, whose time is measured too.",
-        verbs=(COMPARE,),
-        default=False,
-    )
-    shell_program: str | None = option(
-        "--shell-program",
+    shell: str | None = option(
+        "--shell",
         "-S",
         metavar="SHELL",
-        help="Start each command by this shell: bash, 'bash --norc', or none.",
+        help="Start each command by a shell: alone by /bin/sh, or bash, or 'bash --norc'. Its time "
+        "is measured too. -N: by none.",
         verbs=(COMPARE,),
         of_hyperfine=True,
     )

@@ -9,35 +9,38 @@ from pathlib import Path
 from heapwise.errors import Problem
 
 SHELL = "/bin/sh"
-SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "default", "none"}
+DEFAULT, NONE = "default", "none"
+SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", DEFAULT, NONE}
 """Names that ``--shell`` may be followed by, as in hyperfine. Other words are commands."""
 
 
 def joined_shell(words: Sequence[str]) -> list[str]:
-    """``--shell=bash`` and ``--shell bash`` as ``-S bash``."""
+    """``--shell bash`` as ``--shell=bash``, and ``--shell`` before a command as
+    ``--shell=default``; ``-N`` and ``--no-shell`` as ``--shell=none``."""
     found, rest = list[str](), list(words)
     while rest:
         word = rest.pop(0)
-        if word.startswith("--shell="):
-            found += ["-S", word.partition("=")[2]]
-        elif word == "--shell" and rest and Path(rest[0]).name in SHELLS:
-            found += ["-S", rest.pop(0)]
+        if word in ("-N", "--no-shell"):
+            found.append(f"--shell={NONE}")
+        elif word == "--shell":
+            named = bool(rest) and Path(rest[0]).name in SHELLS
+            found.append(f"--shell={rest.pop(0) if named else DEFAULT}")
         else:
             found.append(word)
     return found
 
 
-def shell_words(*, shell: bool, program: str | None) -> list[str]:
+def shell_words(shell: str | None) -> list[str]:
     """The words before ``-c COMMAND``; [] if each command is started without a shell. Problem E003
     for a shell without a name."""
-    if program is None or program == "default":
-        return [SHELL] if shell or program else []
-    if program == "none":
+    if shell is None or shell == NONE:
         return []
+    if shell == DEFAULT:
+        return [SHELL]
     try:
-        words = shlex.split(program)
+        words = shlex.split(shell)
     except ValueError as error:
-        raise Problem("E003", f"-S {program}: {error}", do="quote it as for a shell") from error
+        raise Problem("E003", f"-S {shell}: {error}", do="quote it as for a shell") from error
     if not words:
         raise Problem("E003", "-S: the shell has no name", do="heapwise compare -S bash 'COMMAND'")
     return words
