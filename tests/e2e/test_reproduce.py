@@ -218,7 +218,7 @@ def test_a_run_of_another_verb_is_read_with_its_settings(
     )
     done = heapwise("reproduce", "mine.toml", "--run", "last", "--set", "size=16", "--strict")
     assert done.returncode == 0, done.stderr
-    assert "Measured with size=16 instead of the report's." in done.stdout
+    assert "Measured with size 16 instead of the report's." in done.stdout
     assert re.search(r"confirmed +It is slower\.", done.stdout)
     assert re.search(r"refuted +It is three times as slow\.", done.stdout)
     asked = heapwise("reproduce", "mine.toml", "--run", "last")
