@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import structs
 
 from heapwise.catalog.formula import PrintedFigures, parse_formula, parse_statement
 from heapwise.errors import Problem
@@ -256,29 +257,25 @@ def _columns(table: TablePart) -> list[ColumnPart]:
     return table.columns or [ColumnPart(title=table.unit or "")]
 
 
-def _merged(*parts: Part) -> dict[str, Any]:
+def _merged(*parts: Part) -> Part:
     """Later ones override; parameters one by one."""
-    found: dict[str, Any] = {"parameters": {}}
+    found = Part()
     for part in parts:
-        for name in Part.__struct_fields__:
-            value = getattr(part, name)
-            if name == "parameters":
-                found["parameters"] = {**found["parameters"], **value}
-            elif value is not None:
-                found[name] = value
+        values = {name: getattr(part, name) for name in Part.__struct_fields__}
+        given = {name: value for name, value in values.items() if value is not None}
+        given["parameters"] = {**found.parameters, **part.parameters}
+        found = structs.replace(found, **given)
     return found
 
 
-def _place(merged: dict[str, Any]) -> FigureKey | None:
-    if not all(merged.get(name) for name in ("experiment", "subject", "quantity")):
+def _place(merged: Part) -> FigureKey | None:
+    if not merged.experiment or not merged.subject or not merged.quantity:
         return None
-    return FigureKey(
-        merged["experiment"], merged["subject"], merged["quantity"], merged["parameters"]
-    )
+    return FigureKey(merged.experiment, merged.subject, merged.quantity, merged.parameters)
 
 
 def _figure(
-    merged: dict[str, Any],
+    merged: Part,
     printed: float | int | str,
     ours: str | None,
     places: dict[str, FigureKey],
@@ -286,7 +283,7 @@ def _figure(
     text = str(printed) or NOT_PUBLISHED
     number = NUMBER.search(text) if isinstance(printed, str) else None
     value = (float(number[0]) if number else None) if isinstance(printed, str) else float(printed)
-    reason = merged.get("reason", "")
+    reason = merged.reason or ""
     if ours is None and not reason:
         formula = _ratio(merged) if value is not None or printed == "" else None
     else:
@@ -299,27 +296,24 @@ def _figure(
     return PublishedFigure(
         text,
         value,
-        merged.get("unit", ""),
+        merged.unit or "",
         formula,
-        merged.get("statistic", "median"),
-        merged.get("scale", 1.0),
-        merged.get("offset", 0.0),
+        merged.statistic or "median",
+        1.0 if merged.scale is None else merged.scale,
+        merged.offset or 0.0,
         reason,
     )
 
 
-def _ratio(merged: dict[str, Any]) -> Formula | None:
+def _ratio(merged: Part) -> Formula | None:
     place = _place(merged)
-    if place is None or "over" not in merged:
+    if place is None or merged.over is None:
         return Formula((place,)) if place else None
     try:
-        other = msgspec.convert(merged["over"], Part)
+        other = msgspec.convert(merged.over, Part)
     except ValueError as error:
         raise ValueError(f"over: {error}") from error
-    changed = {
-        name: getattr(other, name) or merged[name] for name in ("experiment", "subject", "quantity")
-    }
-    below = _place({**changed, "parameters": {**merged["parameters"], **other.parameters}})
+    below = _place(_merged(merged, other))
     return Formula((place,), (below,)) if below else None
 
 

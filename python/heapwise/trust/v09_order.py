@@ -8,14 +8,14 @@ on a quieter machine.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.evidence.series import Series, Table
-from heapwise.model import Cell, Check, Setup
+from heapwise.model import Cell, Check, Setting, Setup
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import halves, trend
 from heapwise.store import StoredRun
@@ -30,14 +30,29 @@ MATTERS = 0.01
 are wider than that."""
 
 
+@dataclass(frozen=True)
+class TrendTest:
+    """One series tested for a trend. what: whose series it is. drift: over the whole run, as a
+    share. n: rounds. tau: Kendall's. p_adjusted: Holm's, among the tests of one question."""
+
+    experiment: str
+    parameters: dict[str, Setting]
+    what: str
+    p: float
+    drift: float
+    n: int
+    tau: float
+    p_adjusted: float = 1.0
+
+
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     ratios = _ratio_trends(evidence)
     levels = _level_trends(stored, evidence.table)
     fixed = fixed_order(stored)
     figures = {
-        "ratio_trends": ratios,
-        "level_trends": levels,
+        "ratio_trends": [asdict(test) for test in ratios],
+        "level_trends": [asdict(test) for test in levels],
         "order_was_fixed": fixed,
         "seed": stored.run.plan.seed,
     }
@@ -88,7 +103,7 @@ def check(evidence: Evidence) -> Check:
     )
 
 
-def _ratio_trends(evidence: Evidence) -> list[dict[str, Any]]:
+def _ratio_trends(evidence: Evidence) -> list[TrendTest]:
     """log(subject/baseline) against the round, for the first quantity of each experiment."""
     found = []
     for experiment in evidence.stored.run.experiments:
@@ -106,7 +121,7 @@ def _ratio_trends(evidence: Evidence) -> list[dict[str, Any]]:
     return _adjusted(found)
 
 
-def _level_trends(stored: StoredRun, table: Table) -> list[dict[str, Any]]:
+def _level_trends(stored: StoredRun, table: Table) -> list[TrendTest]:
     """All subjects together: log(value / own median), round by round."""
     firsts = {e.id: e.quantities[0].name for e in stored.run.experiments}
     found = []
@@ -127,7 +142,7 @@ def _residuals(series: list[Series]) -> list[float]:
     return [float(np.median(logs)) for _, logs in sorted(by_round.items())]
 
 
-def _test(cell: Cell, what: str, logs: list[float]) -> list[dict[str, Any]]:
+def _test(cell: Cell, what: str, logs: list[float]) -> list[TrendTest]:
     along, steps = trend(logs), halves(logs)
     if along is None:
         return []
@@ -136,29 +151,28 @@ def _test(cell: Cell, what: str, logs: list[float]) -> list[dict[str, Any]]:
     if steps and abs(steps.shift) > abs(drift):
         drift = steps.shift
     return [
-        {
-            "experiment": cell.experiment,
-            "parameters": dict(cell.parameters),
-            "what": what,
-            "p": p,
-            "drift": float(np.expm1(drift)),
-            "n": along.n,
-            "tau": along.tau,
-        }
+        TrendTest(
+            cell.experiment,
+            dict(cell.parameters),
+            what,
+            p,
+            float(np.expm1(drift)),
+            along.n,
+            along.tau,
+        )
     ]
 
 
-def _adjusted(tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    for test, p in zip(tests, holm([test["p"] for test in tests]), strict=True):
-        test["p_adjusted"] = p
-    return tests
+def _adjusted(tests: list[TrendTest]) -> list[TrendTest]:
+    adjusted = holm([test.p for test in tests])
+    return [replace(test, p_adjusted=p) for test, p in zip(tests, adjusted, strict=True)]
 
 
-def _certain(tests: list[dict[str, Any]]) -> list[str]:
+def _certain(tests: list[TrendTest]) -> list[str]:
     return [
-        f"{t['what']} by {percent(t['drift'])} (p {t['p_adjusted']:.1g})"
-        for t in tests
-        if t["p_adjusted"] < LEVEL and abs(t["drift"]) > MATTERS
+        f"{test.what} by {percent(test.drift)} (p {test.p_adjusted:.1g})"
+        for test in tests
+        if test.p_adjusted < LEVEL and abs(test.drift) > MATTERS
     ]
 
 
