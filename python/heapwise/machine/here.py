@@ -24,6 +24,7 @@ def read_machine() -> Machine:
     facts = processor.with_frequency(
         MachineFacts(
             architecture=platform.machine(),
+            processor=processor.identity(),
             settings=kernel.settings(),
             quiet=quiet.neighbours(),
             memory=kernel.memory_now(),

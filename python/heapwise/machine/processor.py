@@ -24,6 +24,26 @@ def model() -> str:
     return f"{arch} implementer {implementer} part {part}" if implementer else arch
 
 
+IDENTITY = {
+    "vendor": ("vendor_id", "CPU implementer"),
+    "family": ("cpu family", "CPU architecture"),
+    "model": ("model", "CPU part"),
+    "stepping": ("stepping", "CPU revision"),
+    "microcode": ("microcode",),
+}
+"""What tells processors apart -> its names in /proc/cpuinfo, on x86 and on ARM."""
+
+
+def identity() -> dict[str, str]:
+    """Without those that the kernel does not show."""
+    described = fields("/proc/cpuinfo")
+    found = {
+        name: next((described[key] for key in keys if described.get(key)), "")
+        for name, keys in IDENTITY.items()
+    }
+    return {name: value for name, value in found.items() if value}
+
+
 def caches() -> dict[str, int]:
     """Name (``L1d``, ``L2`` ...) to size in bytes, as the first core sees them."""
     found: dict[str, int] = {}

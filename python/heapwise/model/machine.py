@@ -23,9 +23,11 @@ class Quiet(msgspec.Struct, frozen=True, kw_only=True):
 
 class MachineFacts(msgspec.Struct, frozen=True, kw_only=True):
     """``settings`` maps names of the kernel's and the cgroup's settings to their values: those that
-    must be the same after a run as before it."""
+    must be the same after a run as before it. ``processor``: vendor, family, model, stepping and
+    microcode, which tell processors apart that a hypervisor gives one name."""
 
     architecture: str = ""
+    processor: dict[str, str] = {}
     settings: dict[str, MachineSetting] = {}
     quiet: Quiet = msgspec.field(default_factory=Quiet)
     memory: dict[str, Count | None] = {}

@@ -86,6 +86,26 @@ def test_a_missing_frequency_is_reported(tmp_path: Path, monkeypatch: pytest.Mon
     assert unavailable["cpufreq"].startswith("no cpufreq")
 
 
+def test_the_kind_of_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    described = {
+        "vendor_id": "AuthenticAMD",
+        "cpu family": "25",
+        "model": "1",
+        "model name": "AMD EPYC",
+        "stepping": "1",
+    }
+    monkeypatch.setattr(processor, "fields", lambda path: described)
+    assert processor.identity() == {
+        "vendor": "AuthenticAMD",
+        "family": "25",
+        "model": "1",
+        "stepping": "1",
+    }
+    arm = {"CPU implementer": "0x41", "CPU part": "0xd0c", "CPU revision": "1"}
+    monkeypatch.setattr(processor, "fields", lambda path: arm)
+    assert processor.identity() == {"vendor": "0x41", "model": "0xd0c", "stepping": "1"}
+
+
 def test_siblings_share_a_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """V11: two threads of a core are printed, since they are not two processors."""
     for cpu, text in ((0, "0,2"), (1, "1,3"), (2, "0,2"), (3, "1,3")):

@@ -7,15 +7,20 @@ import io
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from msgspec import structs
 from synthetic import pool_run
 
 from heapwise.analysis import analyse
 from heapwise.catalog import choose_published
+from heapwise.cli.frame.result_pages import refuse_fewer_figures
+from heapwise.cli.frame.written_files import write_files
+from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.figures.svg import plain_colours
-from heapwise.model import Reproduction
+from heapwise.model import Reproduction, Revision
 from heapwise.report import (
     INDEX,
     View,
@@ -202,3 +207,36 @@ def test_the_page_of_an_experiment_says_how_it_was_compiled() -> None:
     }
     assert starts, "the synthetic run says how it was compiled"
     assert f"Compiled with {starts.pop()}" in pages(view)["pool/bulk.md"]
+
+
+def test_processors_of_one_name_have_folders_of_their_own(found: Reproduced) -> None:
+    machine = pool_run(rounds=6).run.machine
+    kinds = [
+        replace(machine, facts=structs.replace(machine.facts, processor=kind))
+        for kind in ({"family": "25", "model": "1"}, {"family": "25", "model": "17"}, {})
+    ]
+    names = [folder_of(kind) for kind in kinds]
+    assert "-family-25-model-1-" in names[0]
+    assert "-family-25-model-17-" in names[1]
+    assert "family" not in names[2]
+
+
+def test_a_page_names_the_commit_that_was_measured(found: Reproduced) -> None:
+    stored = pool_run(rounds=6)
+    revision = Revision("0123456789abcdef", "2026-11-20T10:00:00+00:00", True, "heapwise", "/top")
+    run = replace(stored.run, revision=revision)
+    view = View(Evidence(replace(stored, run=run)))
+    page = next(iter(results([(view, found)], with_index=False).values()))
+    assert "Commit 0123456789ab of 2026-11-20, with changes that are not in it." in page
+
+
+def test_a_page_that_would_lose_figures_is_not_written(found: Reproduced, tmp_path: Path) -> None:
+    view = View(Evidence(pool_run(rounds=6)))
+    files = results([(view, found)], with_index=False)
+    write_files(files, tmp_path)
+    refuse_fewer_figures(files, tmp_path)
+    [name] = [name for name in files if name.endswith("figures.csv")]
+    lines = files[name].splitlines(keepends=True)
+    emptied = [",".join(["t", "r", "c", "u", "1", "", "", "", "", "gone"]) + "\n"] * len(lines[1:])
+    with pytest.raises(Problem, match="would lose"):
+        refuse_fewer_figures({name: "".join([lines[0], *emptied])}, tmp_path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +55,7 @@ def write_results(
     files = results(found, with_index=name is None)
     if name is not None:
         files |= _changed_indexes(folder, found)
+    refuse_fewer_figures(files, folder)
     write_files(files, folder)
     if console.as_json:
         console.json(
@@ -66,6 +69,27 @@ def write_results(
         console.say(f"{each.report.name}: run {view.run.id}")
     console.result(f"Saved    {counted(len(files), 'file')} in {folder}")
     return 0
+
+
+def refuse_fewer_figures(files: Mapping[str, str], folder: Path) -> None:
+    """Problem E003 if a page would have fewer figures of ours than the one that it replaces: a
+    partial run must not take the place of a whole one."""
+    for name, text in files.items():
+        old = folder / name
+        if not name.endswith("/figures.csv") or not old.is_file():
+            continue
+        before, now = _figures_in(old.read_text(encoding="utf-8")), _figures_in(text)
+        if now < before:
+            raise Problem(
+                "E003",
+                f"{old.parent} would lose {before - now} of its {before} figures",
+                why="This run measured less than the one that the page is of.",
+                do=f"measure all of it, or remove {old.parent} first",
+            )
+
+
+def _figures_in(table: str) -> int:
+    return sum(bool(line["ours"]) for line in csv.DictReader(io.StringIO(table)))
 
 
 def _changed_indexes(folder: Path, found: Sequence[tuple[View, Reproduced]]) -> dict[str, str]:

@@ -14,8 +14,11 @@ ABOUT_BRANDS = re.compile(r"\([^)]*\)|\b(GNU/Linux|Processor|CPU|\d+-Core)\b|@.*
 
 
 def folder_of(machine: Machine) -> str:
-    """``debian-12-amd-epyc-9r14-2-cores``: a name for its folder of results."""
-    words = f"{_bare(machine.distribution)} {_bare(machine.cpu)} {machine.cores} cores"
+    """``debian-12-amd-epyc-family-25-model-1-2-cores``: a name for its folder of results. It has
+    family and model, because a hypervisor may give all processors of a maker one name."""
+    known = machine.facts.processor
+    kind = " ".join(f"{name} {known[name]}" for name in ("family", "model") if name in known)
+    words = f"{_bare(machine.distribution)} {_bare(machine.cpu)} {kind} {machine.cores} cores"
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
@@ -34,6 +37,7 @@ def machine_table(view: View) -> list[str]:
             f"{machine.cpu}, {machine.cores} processors"
             f"{', a virtual machine' if facts.virtual else ''}",
         ),
+        ("Kind of processor", ", ".join(map(" ".join, facts.processor.items()))),
         ("Caches", caches),
         ("Memory", f"{size(machine.memory_bytes)}, pages of {size(machine.page_bytes)}"),
         (

@@ -8,6 +8,7 @@ import shlex
 from heapwise.analysis.recorded_facts import rounds
 from heapwise.document import Sentence
 from heapwise.document.markdown import markdown, table
+from heapwise.model import Revision
 from heapwise.report.pages.machine import machine_table, title_of
 from heapwise.report.view import View
 from heapwise.study.reproduce.reproduced import Reproduced
@@ -133,9 +134,18 @@ def _how(view: View, found: Reproduced) -> list[str]:
     lines = [
         f"Run {run.id} of {run.created[:10]}, Heapwise {run.version}, "
         f"{counted(rounds(view.evidence), 'round')} of processes in random order."
+        f"{_commit(run.revision)}"
     ]
     lines += ["", "Not here:", "", *(f"- {words}" for words in missing)] if missing else []
     return [*lines, "", f"    {_command(view, found)}", "    heapwise reproduce --pages FOLDER"]
+
+
+def _commit(revision: Revision | None) -> str:
+    """Empty if the experiments were not built in a repository."""
+    if revision is None:
+        return ""
+    changed = ", with changes that are not in it" if revision.dirty else ""
+    return f" Commit {revision.commit[:12]} of {revision.committed[:10]}{changed}."
 
 
 def _command(view: View, found: Reproduced) -> str:
