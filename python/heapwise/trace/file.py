@@ -31,6 +31,7 @@ from heapwise.trace.columns import (
     read_extras,
     split_columns,
 )
+from heapwise.trace.running import mappings_now, running_process
 
 MAGIC = b"HWTRACE\n"
 HEAP_PROFILES = (b"\x1f\x8b", b"heap profile:", b"heap_v2/")
@@ -175,6 +176,9 @@ class Trace:
     modules: Modules
     damage: str
     _file: int
+    running: int = 0
+    """The process, if it still runs; its trace grows. 0: it has ended."""
+
     _sites: dict[int, int] = field(default_factory=dict)
 
     def __enter__(self) -> Trace:
@@ -347,7 +351,15 @@ def _open(path: Path, file: int) -> Trace:
                 summary = msgspec.json.decode(_raw(file, frame), type=Summary)
         except (Damaged, msgspec.DecodeError, UnicodeDecodeError) as error:
             damage = damage or f"frame {frame.number}: {error}"
-    return Trace(path, version, about, frames, summary, modules, damage, file)
+    running = running_process(about) if _has_no_end(summary, modules) else 0
+    if running:
+        modules = Modules(maps=mappings_now(running))
+    return Trace(path, version, about, frames, summary, modules, damage, file, running)
+
+
+def _has_no_end(summary: Summary | None, modules: Modules) -> bool:
+    """Whether the recorder has not written what stands at the end of every trace."""
+    return summary is None and not modules.maps
 
 
 def _indexed(file: int, size: int) -> list[Frame] | None:

@@ -27,7 +27,13 @@ def trace_lines(
     command = " ".join(trace.command) or trace.path.name
     yield from boxed("Trace", f"{trace.path}: {command}")
     yield from process_lines(trace)
-    if trace.damage:
+    if trace.running:
+        yield from boxed(
+            "Running",
+            f"process {trace.running} is still being recorded. The newest calls of each thread "
+            "are not written yet, and times have no unit before the end",
+        )
+    elif trace.damage:
         yield from boxed("Damaged", f"{trace.damage}; what follows is of what could be read")
     yield from build_lines(trace)
     yield from _totals(trace, found)
