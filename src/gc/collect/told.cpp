@@ -29,7 +29,7 @@ void report_collection() noexcept {
 
 } // namespace
 
-void tell_program() noexcept {
+void tell_news() noexcept {
   report_damage();
   report_collection();
   give_notice();
