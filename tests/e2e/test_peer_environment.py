@@ -64,3 +64,25 @@ def test_run(heapwise: Any, peers: dict[str, str], fake_native: Path, tmp_path: 
     }
     assert told >= {("good", ""), ("malloc@glibc", ""), ("malloc@toy", "yes")}
     assert ("malloc@glibc", "yes") not in told
+
+
+def test_a_row_with_a_setting_gets_it_and_the_others_do_not(heapwise: Any, tmp_path: Path) -> None:
+    """In one process and not in the other."""
+    words = ["--allocator", "tuned:MIMALLOC_X=a:b MIMALLOC_Y='1 2'=jemalloc", "--ignore-output"]
+    program = ["sh", "-c", 'echo "$MIMALLOC_X|$MIMALLOC_Y" >> log']
+    done = heapwise(
+        "compare", "-r", "1", "-w", "0", "--allocators", "jemalloc", *words, "--", *program
+    )
+    assert done.returncode in (0, 4), done.stderr
+    assert set((tmp_path / "log").read_text().splitlines()) == {"|", "a:b|1 2"}
+    store = tmp_path / "store"
+    titles = {s.name: s.title for s in read_run(store, run_ids(store)[-1]).run.plan.subjects}
+    assert titles["tuned"].endswith("MIMALLOC_X=a:b MIMALLOC_Y=1 2")
+    assert "MIMALLOC" not in titles["jemalloc"]
+
+
+@pytest.mark.parametrize("text", ["tuned:=jemalloc", "tuned:A=jemalloc", "tuned:A='=jemalloc"])
+def test_a_malformed_setting_is_reported(heapwise: Any, text: str) -> None:
+    done = heapwise("compare", "--dry-run", "--allocator", text, "--", "true")
+    assert done.returncode == 2
+    assert "name:VARIABLE=value=library" in done.stderr

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shlex
 import sys
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -65,7 +67,7 @@ def choose_peers(names: Sequence[str], adhoc: Sequence[str] = ()) -> tuple[list[
     Problems: E002 unknown name, E003 malformed ``name=/path``, E029 no library.
     """
     declared = {peer.name: peer.declaration for peer in _declarations()}
-    extra = {peer.name: peer for peer in (adhoc_peer(text, declared) for text in adhoc)}
+    extra = {peer.name: peer for peer in (_extra_peer(text, declared) for text in adhoc)}
     known = [*declared, *(name for name in extra if name not in declared)]
     for name in names:
         if name not in known:
@@ -79,6 +81,39 @@ def choose_peers(names: Sequence[str], adhoc: Sequence[str] = ()) -> tuple[list[
     chosen = [found[name] for name in wanted]
     present = [peer for peer in chosen if peer.path is not None]
     return present, [peer for peer in chosen if peer.path is None]
+
+
+def _extra_peer(text: str, declared: Mapping[str, Declaration]) -> Peer:
+    """As ``--allocator`` has it: ``name=library``, or ``name:VARIABLE=value=library`` for a row
+    with settings; more than one variable are words of one text. The library is a path, or the name
+    of an allocator. Problems: those of ``adhoc_peer``, E053 for one that is not installed."""
+    head, _, library = text.rpartition("=")
+    name, colon, settings = head.partition(":")
+    if not colon:
+        return adhoc_peer(text, declared)
+    try:
+        words = [word.partition("=") for word in shlex.split(settings)]
+    except ValueError:
+        words = []
+    if not words or not all(equals and variable.isidentifier() for variable, equals, _ in words):
+        raise Problem(
+            "E003",
+            f"--allocator {text} is not of the form name:VARIABLE=value=library",
+            do="--allocator 'one:MALLOC_ARENA_MAX=1=glibc', with the path of a library or the name "
+            "of an allocator",
+        )
+    peer = _of_library(name, library, declared)
+    environment = {variable: value for variable, _, value in words}
+    return replace(peer, name=name, environment=peer.environment | environment)
+
+
+def _of_library(name: str, library: str, declared: Mapping[str, Declaration]) -> Peer:
+    if library not in declared:
+        return adhoc_peer(f"{name}={library}", declared)
+    peer = next(peer for peer in find_peers() if peer.name == library)
+    if peer.path is None:
+        raise Problem("E053", f"{library} is not installed", do=peer.get)
+    return replace(peer, notes="given by path")
 
 
 def adhoc_peer(text: str, declared: Mapping[str, Declaration] | None = None) -> Peer:

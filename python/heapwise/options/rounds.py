@@ -39,7 +39,8 @@ class RoundOptions(ProcessOptions):
     adhoc: list[str] = option(
         "--allocator",
         metavar="NAME=/PATH.so",
-        help="Add the allocator in this library; repeatable.",
+        help="Add the allocator in this library; repeatable. 'NAME:VARIABLE=VALUE=LIBRARY' adds it "
+        "with this setting.",
         verbs=(COMPARE, SERVE),
         default=[],
     )

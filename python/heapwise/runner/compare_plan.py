@@ -264,7 +264,8 @@ def _baseline_peer(name: str) -> list[Peer]:
 
 
 def _title(peer: Peer) -> str:
-    return f"{peer.name} {peer.version}".strip()
+    settings = peer.environment.items() if _given_by_path(peer) else ()
+    return " ".join([f"{peer.name} {peer.version}".strip(), *(f"{k}={v}" for k, v in settings)])
 
 
 def _plan(
