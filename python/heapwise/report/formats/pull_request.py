@@ -11,7 +11,7 @@ from heapwise.model import Result, Row
 from heapwise.report.formats.markdown import plain_text
 from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
-from heapwise.wording.names import cell_words
+from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for
 from heapwise.wording.ratios import interval, relation
 
@@ -44,7 +44,7 @@ def _table(groups: Sequence[Group]) -> list[str]:
     head, rows = [""], {name: [name] for name in names}
     for group in groups:
         baseline = group.experiment.baseline
-        head += [group.quantity.replace("wall_time", "time").replace("_", " "), f"vs {baseline}"]
+        head += [quantity_name(group.quantity), f"vs {baseline}"]
         scale = scale_for([row.median for row in _rows(group)], group.unit)
         found = {row.subject: row for row in _rows(group)}
         for name, words in rows.items():
