@@ -31,6 +31,7 @@ from heapwise.evidence.series import (
     pair,
     tabulate,
 )
+from heapwise.evidence.sessions import session_error
 from heapwise.evidence.step import relative_step
 from heapwise.model import (
     Cell,
@@ -41,6 +42,7 @@ from heapwise.model import (
     Subject,
     control_name,
 )
+from heapwise.stats.blocks import BlockError
 from heapwise.stats.dependence import Dependence, dependence, own_dependence, untested
 from heapwise.stats.noise import NoiseFloor, noise_floor
 from heapwise.stats.paired import PairedRatio
@@ -156,15 +158,27 @@ class Evidence:
             found, note = self.pairs(above, below).ratio()
             tied, own = self.dependence_of(above[0]), self.own_dependence(above, below)
             step = (self.step(*above) + self.step(*below)) / 2
+            days = self._session_error(above[0])
             self._ratios[above, below] = (
                 found
                 and found.widened(
                     max(tied.factor, own.factor if own else 1.0),
                     max(tied.strict_factor, own.strict_factor if own else 1.0),
-                ).blurred(step),
+                )
+                .at_least(*((days.error, days.degrees) if days else (0.0, 1.0)))
+                .blurred(step),
                 note,
             )
         return self._ratios[above, below]
+
+    def _session_error(self, cell: Cell) -> BlockError | None:
+        if cell not in self._session_errors:
+            self._session_errors[cell] = session_error(self, cell)
+        return self._session_errors[cell]
+
+    @cached_property
+    def _session_errors(self) -> dict[Cell, BlockError | None]:
+        return {}
 
     def own_dependence(self, above: Side, below: Side) -> Dependence | None:
         """The dependence of the rounds of this ratio alone; None if they show none. Only of

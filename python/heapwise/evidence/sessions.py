@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heapwise.model import Cell
+from heapwise.stats.blocks import BlockError, block_error
 from heapwise.stats.student import LEAST, differ
+from heapwise.wording.numbers import TIME_UNITS
 
 if TYPE_CHECKING:
     from heapwise.evidence.evidence import Evidence
@@ -22,6 +24,10 @@ GAP_S = 3600.0
 """Processes that began farther apart are of two sessions."""
 
 LEVEL = 0.05
+TYPICAL = 0.005
+"""How much the ratio of times differs from session to session, if no other subject tells. It is an
+assumption; two sessions of one subject can agree by chance."""
+
 MATTERS = 0.5
 """The share of the difference itself: sessions that differ by less agree in what they show."""
 
@@ -55,13 +61,8 @@ def session_words(evidence: Evidence, cell: Cell, subject: str, base: str) -> st
     sessions = evidence.once(sessions_of)
     if not any(sessions.values()):
         return ""
-    pairs = evidence.pairs((cell, subject), (cell, base))
-    if not pairs.has_ratio:
-        return ""
-    groups: dict[int, list[float]] = {}
-    for number, above, below in zip(pairs.rounds, pairs.above, pairs.below, strict=True):
-        groups.setdefault(sessions.get(number, 0), []).append(float(np.log(above / below)))
-    known = [logs for _, logs in sorted(groups.items()) if len(logs) >= LEAST]
+    groups = _logs_by_session(evidence, cell, subject, base)
+    known = [logs for logs in groups if len(logs) >= LEAST]
     for first, second in itertools.pairwise(known):
         means = [float(np.mean(logs)) for logs in (first, second)]
         matters = abs(means[0] - means[1]) > MATTERS * abs(sum(means) / 2)
@@ -72,3 +73,34 @@ def session_words(evidence: Evidence, cell: Cell, subject: str, base: str) -> st
                 "next, so there is not one figure"
             )
     return ""
+
+
+def _logs_by_session(evidence: Evidence, cell: Cell, subject: str, base: str) -> list[list[float]]:
+    """The logarithms of the ratios of each session, in the order of time."""
+    pairs = evidence.pairs((cell, subject), (cell, base))
+    sessions = evidence.once(sessions_of)
+    if not pairs.has_ratio:
+        return []
+    groups: dict[int, list[float]] = {}
+    for number, above, below in zip(pairs.rounds, pairs.above, pairs.below, strict=True):
+        groups.setdefault(sessions.get(number, 0), []).append(float(np.log(above / below)))
+    return [logs for _, logs in sorted(groups.items())]
+
+
+def session_error(evidence: Evidence, cell: Cell) -> BlockError | None:
+    """How sure the ratios of a cell are, since sessions differ. None for a run of one session."""
+    if not any(evidence.once(sessions_of).values()):
+        return None
+    base = evidence.baselines.get(cell.experiment, "")
+    aside = {base, evidence.controls.get(cell.experiment)}
+    row = evidence.table[cell]
+    if base not in row:
+        return None
+    return block_error(
+        [
+            _logs_by_session(evidence, cell, subject, base)
+            for subject in row
+            if subject not in aside
+        ],
+        TYPICAL if evidence.quantities[cell.experiment, cell.quantity].unit in TIME_UNITS else 0.0,
+    )

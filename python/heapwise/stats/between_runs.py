@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import sqrt
 
 import numpy as np
 
-from heapwise.stats.paired import STRICT_CONFIDENCE, PairedRatio
+from heapwise.stats.paired import PairedRatio
 
 LEAST = 4
 """Runs that can tell how much runs differ."""
@@ -25,24 +25,9 @@ class BetweenRuns:
     deviation: float
     degrees: float
 
-    def reach(self, confidence: float) -> float:
-        """Within which the logarithm of the ratio of two runs lies if nothing changed."""
-        from heapwise.stats.special import stdtrit
-
-        return float(stdtrit(self.degrees, (1 + confidence) / 2) * np.sqrt(2) * self.deviation)
-
     def widened(self, ratio: PairedRatio) -> PairedRatio:
         """The ratio of two runs, with intervals that are at least as wide as runs differ."""
-        if ratio.low is None or ratio.high is None or ratio.strict is None:
-            return ratio
-        own, strict = (
-            min(log(high / ratio.ratio), log(ratio.ratio / low))
-            for low, high in ((ratio.low, ratio.high), ratio.strict)
-        )
-        if min(own, strict) <= 0:
-            return ratio
-        usual = max(1.0, self.reach(ratio.confidence) / own)
-        return ratio.widened(usual, max(1.0, self.reach(STRICT_CONFIDENCE) / strict))
+        return ratio.at_least(sqrt(2) * self.deviation, self.degrees)
 
 
 def between_runs(levels: Sequence[float]) -> BetweenRuns | None:

@@ -92,6 +92,23 @@ class PairedRatio:
             p_value=max(self.p_value, self._p_of(self.ratio, low, high)),
         )
 
+    def at_least(self, error: float, degrees: float) -> PairedRatio:
+        """The same, both intervals at least as wide as Student's of an estimate (a logarithm) with
+        this standard error, of which the degrees of freedom are known."""
+        from heapwise.stats.special import stdtrit
+
+        if self.low is None or self.high is None or self.strict is None:
+            return self
+        factors = []
+        for ends, confidence in (
+            ((self.low, self.high), self.confidence),
+            (self.strict, STRICT_CONFIDENCE),
+        ):
+            own = min(float(np.log(ends[1] / self.ratio)), float(np.log(self.ratio / ends[0])))
+            reach = float(stdtrit(degrees, (1 + confidence) / 2)) * error
+            factors.append(max(1.0, reach / own) if own > 0 else 1.0)
+        return self.widened(*factors)
+
     def blurred(self, step: float) -> PairedRatio:
         """The same for numbers that are only known to ``step`` (a logarithm): both ends move by
         it."""

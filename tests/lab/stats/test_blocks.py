@@ -1,0 +1,47 @@
+"""How sure a mean over a few days is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heapwise.stats.blocks import block_error
+from heapwise.stats.paired import ratio_of_logs
+
+
+def false_verdicts(subjects: int, days: float, *, cautious: bool) -> float:
+    """The share of equal subjects, 15 rounds on each of two days, whose strict interval excludes
+    1."""
+    random, campaigns, hits = np.random.default_rng(subjects), 150, 0
+    for _ in range(campaigns):
+        logs = 0.01 * random.normal(size=(subjects, 2, 15))
+        logs += days * random.normal(size=(subjects, 2, 1))
+        error = block_error(logs.tolist(), typical=0.005)
+        assert error is not None
+        for each in logs:
+            ratio = ratio_of_logs(each.ravel())
+            if cautious:
+                ratio = ratio.at_least(error.error, error.degrees)
+            assert ratio.strict is not None
+            hits += not ratio.strict[0] <= 1 <= ratio.strict[1]
+    return hits / (campaigns * subjects)
+
+
+@pytest.mark.parametrize("subjects", [1, 5])
+def test_days_that_differ_make_few_false_verdicts(subjects: int) -> None:
+    assert false_verdicts(subjects, 0.01, cautious=False) >= 0.2
+    assert false_verdicts(subjects, 0.01, cautious=True) <= 0.03
+
+
+def test_one_block_or_too_few_rounds_tell_nothing() -> None:
+    assert block_error([[[0.1, 0.2, 0.3]]]) is None
+    assert block_error([[[0.1, 0.2, 0.3], [0.1, 0.2]]]) is None
+
+
+def test_an_interval_that_is_wide_enough_stays() -> None:
+    ratio = ratio_of_logs(np.array([0.1, 0.11, 0.12, 0.1, 0.09, 0.13]))
+    assert ratio.at_least(1e-6, 9) == ratio
+    wider = ratio.at_least(0.1, 9)
+    assert wider.low is not None
+    assert ratio.low is not None
+    assert wider.low < ratio.low
