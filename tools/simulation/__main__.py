@@ -1,6 +1,7 @@
 """Simulates campaigns, lets the analysis judge them, and prints how often each promise holds.
 
-Usage: python -m simulation [--campaigns 1000] [WORD...]     WORD: only promises with it in the name
+Usage: python -m simulation [--aims] [--campaigns 1000] [WORD...]
+WORD: only promises with it in the name. --aims: what a comparison of three minutes should tell.
 Exit 0: no promise is broken; 1: the table says which.
 """
 
@@ -11,6 +12,7 @@ import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
+from simulation.aims import aims
 from simulation.answers import ask
 from simulation.count import Count
 from simulation.promises import promises
@@ -41,11 +43,12 @@ def _bounds(promise: Promise) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="simulate", description=__doc__.splitlines()[0])
     parser.add_argument("--campaigns", type=int, default=1000, help="for each promise")
+    parser.add_argument("--aims", action="store_true", help="the aims in place of the promises")
     parser.add_argument("words", nargs="*", help="only promises with one of these in their name")
     chosen = parser.parse_args()
     wanted = {
         name: promise
-        for name, promise in promises().items()
+        for name, promise in (aims() if chosen.aims else promises()).items()
         if not chosen.words or any(word in name for word in chosen.words)
     }
     print(HEADER, flush=True)

@@ -5,6 +5,7 @@ The host is called ``synthetic`` so that such a run can never be taken for a rea
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +33,14 @@ from simulation.scenario import Campaign
 EXPERIMENT, QUANTITY, GATED = "simulation/campaign", "time", "wall_time"
 BASELINE, CONTROL = "baseline", "baseline-control"
 
+BEGIN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
 TYPICAL_NS = 100.0
 ROUND_DEVIATION = 0.02
 """What comes and goes on the machine, and touches all subjects of a round alike."""
+
+FIRST = 2
+"""The place of the first subject, after the baseline and its control."""
 
 SPIN_NS = 1_000_000
 STRUCK_SPIN_NS = 1_100_000
@@ -54,9 +60,12 @@ def stored_run(campaign: Campaign, random: np.random.Generator) -> StoredRun:
     lost = _lost(campaign, random)
     processes: list[Process] = []
     samples: list[Sample] = []
+    before = -1
     for round_ in range(campaign.rounds):
         for place in random.permutation(len(names)).tolist():
             number = len(processes)
+            disturbed = np.log1p(campaign.after) if before == FIRST else 0.0
+            before = place
             processes.append(
                 Process(
                     number=number,
@@ -65,6 +74,7 @@ def stored_run(campaign: Campaign, random: np.random.Generator) -> StoredRun:
                     parameters={},
                     round=round_,
                     status="ok",
+                    started_at=_time(campaign, round_, number),
                 )
             )
             struck = (names[place], round_) == lost
@@ -83,7 +93,7 @@ def stored_run(campaign: Campaign, random: np.random.Generator) -> StoredRun:
                     values={_quantity(campaign): value},
                     facts=facts,
                 )
-                for repeat, value in enumerate(np.exp(logs[place, round_]).tolist())
+                for repeat, value in enumerate(np.exp(logs[place, round_] + disturbed).tolist())
             ]
     return StoredRun(Path("synthetic"), _run(campaign, names), processes, samples)
 
@@ -102,8 +112,26 @@ def _logs(campaign: Campaign, random: np.random.Generator, series: int) -> Array
         + campaign.deviation
         * noise(random, campaign.shape, (series, campaign.rounds), campaign.correlation)
     )
+    if campaign.drifts:
+        own = noise(random, campaign.shape, (1, campaign.rounds), campaign.drifts)[0]
+        rounds[FIRST] = np.log(TYPICAL_NS) + truth[FIRST] + campaign.deviation * own
+    if campaign.days:
+        effects = campaign.days * random.normal(size=(series, 2))
+        effects[:FIRST] = 0
+        rounds += effects[:, _days(campaign)]
     repeats = random.normal(size=(series, campaign.rounds, campaign.repeats))
     return np.asarray(rounds[:, :, np.newaxis] + campaign.within * repeats, dtype=np.float64)
+
+
+def _days(campaign: Campaign) -> list[int]:
+    """Of each round the day, 0 or 1."""
+    return [int(round_ >= campaign.rounds / 2) for round_ in range(campaign.rounds)]
+
+
+def _time(campaign: Campaign, round_: int, number: int) -> str:
+    """When a process began."""
+    day = _days(campaign)[round_] if campaign.days else 0
+    return (BEGIN + timedelta(days=day, seconds=number)).isoformat()
 
 
 def _lost(campaign: Campaign, random: np.random.Generator) -> tuple[str, int] | None:
@@ -132,7 +160,7 @@ def _run(campaign: Campaign, names: list[str]) -> Run:
         Subject(name, name, baseline=name == BASELINE, control=name == CONTROL) for name in names
     ]
     plan = Plan(
-        kind="run",
+        kind="compare" if campaign.compares else "run",
         command=[EXPERIMENT],
         experiments=[EXPERIMENT],
         parameters={},

@@ -19,7 +19,9 @@ class Campaign:
     baseline's, one for each subject; lower numbers are better. correlation: of a round with the
     one before it. loser: whose sample of one round the sieve takes out. limit: of a gate, how much
     more time it allows; then there are at most ``rounds`` rounds. advises: the subjects are
-    candidates of ``heapwise advise``.
+    candidates of ``heapwise advise``. compares: it is a run of ``heapwise compare``. drifts: as
+    ``correlation``, of the first subject alone. after: how much longer a process takes after one of
+    the first subject. days: the deviation of each subject's ratio from day to day, of two days.
     """
 
     rounds: int
@@ -32,6 +34,10 @@ class Campaign:
     within: float = 0.0
     limit: float | None = None
     advises: bool = False
+    compares: bool = False
+    drifts: float = 0.0
+    after: float = 0.0
+    days: float = 0.0
 
 
 Question = Literal[

@@ -1,0 +1,88 @@
+"""What a comparison of three minutes should tell, and what it must not, each with its aim.
+
+An aim need not be reached: the table says which are. ``python -m simulation --aims`` prints it.
+"""
+
+from __future__ import annotations
+
+from simulation.promises import AT_MOST, COVERAGE, EQUAL
+from simulation.scenario import Campaign, Promise
+
+SIX = 28
+"""Rounds of six allocators in three minutes, of a program of 0.7 s."""
+
+PAIRS, GROUPS = 120, 56
+"""Rounds side by side in three minutes: of a pair, and of six allocators in one group."""
+
+PAIR, GROUP = 0.035 / 2**0.5, 0.02 / 2**0.5
+"""Deviation of one side, beside a neighbour: as measured on a virtual machine at a load of 12 to 30
+(docs/design/statistics.md#side-by-side)."""
+
+
+def aims() -> dict[str, Promise]:
+    """Name -> what is simulated and aimed at, in reading order."""
+    return {**_told(), **_days(), **_never(), **_covered()}
+
+
+def _days() -> dict[str, Promise]:
+    """Two days that do not differ for the subjects: what the caution costs."""
+    return {
+        f"two days, {number} subjects: 5 % is told in 14 rounds": Promise(
+            Campaign(14, (0.05,) * number, days=1e-9, compares=True), "found", low=0.8
+        )
+        for number in (1, 5)
+    }
+
+
+def _told() -> dict[str, Promise]:
+    """The effect is that of the first subject; the others of six are like the baseline."""
+    plans = {
+        ("six allocators, noise 0.5 %", SIX, 0.005, 6): {0.01: 0.99, 0.005: 0.7},
+        ("six allocators, noise 1.8 %", SIX, 0.018, 6): {0.01: 0.6, 0.02: 0.99},
+        ("side by side, one pair", PAIRS, PAIR, 1): {0.02: 0.8, 0.05: 0.99, 0.1: 1.0},
+        ("side by side, six allocators", GROUPS, GROUP, 6): {0.05: 0.8, 0.1: 0.99},
+    }
+    return {
+        f"{words}: {effect:.1%} is told": Promise(
+            Campaign(rounds, (effect,) * number, deviation=deviation, compares=True),
+            "found",
+            low=aim,
+        )
+        for (words, rounds, deviation, number), effects in plans.items()
+        for effect, aim in effects.items()
+    }
+
+
+def _never() -> dict[str, Promise]:
+    """Of identical subjects, whose noise the second label of the baseline does not have."""
+    kinds = {
+        "one subject drifts at 0.8": Campaign(14, EQUAL, drifts=0.8, compares=True),
+        "slower by 1 % after the first of 1": Campaign(
+            31, EQUAL[:1], deviation=0.004, after=0.01, compares=True
+        ),
+        "slower by 3 % after the first of 1": Campaign(
+            60, EQUAL[:1], deviation=0.004, after=0.03, compares=True
+        ),
+        "slower by 3 % after the first of 5": Campaign(
+            60, EQUAL, deviation=0.004, after=0.03, compares=True
+        ),
+        "two days that differ by 1 %": Campaign(14, EQUAL, days=0.01, compares=True),
+        "two days that differ by 1 %, 31 rounds": Campaign(31, EQUAL, days=0.01, compares=True),
+        "two days, one subject, 31 rounds": Campaign(31, EQUAL[:1], days=0.01, compares=True),
+    }
+    return {
+        f"identical, called different: {words}": Promise(one, "different", high=AT_MOST)
+        for words, one in kinds.items()
+    }
+
+
+def _covered() -> dict[str, Promise]:
+    return {
+        f"interval holds the truth, rounds correlated at {correlation}, {rounds} rounds": Promise(
+            Campaign(rounds, EQUAL[:1], correlation=correlation, compares=True),
+            "covered",
+            *COVERAGE,
+        )
+        for correlation in (0.3, 0.5)
+        for rounds in (6, 9, 14, 31)
+    }
