@@ -14,7 +14,7 @@ from heapwise.trace.symbols import Place
 
 
 class Amount(msgspec.Struct, frozen=True):
-    """Of one call site, or of a whole trace. peak_bytes: that lived when most bytes lived.
+    """What one call site made, or a whole trace. peak_bytes: that lived when most bytes lived.
     end_bytes: that nobody freed."""
 
     blocks: int = 0

@@ -19,7 +19,7 @@ NAME, SUFFIX, MIME = "pull-request", "md", "text/markdown"
 ABOUT = "one sentence and one short table for a pull request"
 
 SHOWN = ("wall_time", "peak_memory")
-"""Of programs. Other runs have one table for each quantity."""
+"""The quantities of programs. Other runs have one table for each quantity."""
 
 MORE_ROUNDS = re.compile(r"\s*More rounds: heapwise .*$", re.DOTALL)
 """An advice to the one who measured, and not to the reader."""
