@@ -262,9 +262,9 @@ def _merged(*parts: Part) -> Part:
     found = Part()
     for part in parts:
         values = {name: getattr(part, name) for name in Part.__struct_fields__}
-        given = {name: value for name, value in values.items() if value is not None}
-        given["parameters"] = {**found.parameters, **part.parameters}
-        found = structs.replace(found, **given)
+        known = {name: value for name, value in values.items() if value is not None}
+        known["parameters"] = {**found.parameters, **part.parameters}
+        found = structs.replace(found, **known)
     return found
 
 
