@@ -37,7 +37,6 @@ OF_OTHERS = {
     "--describe",
     "--self-test",
     "--subject",  # of the program of an experiment
-    "--markdown",
     "--operation-ns",
     "--shards",
     "--transfer-ns",  # of tools/
