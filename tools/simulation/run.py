@@ -124,7 +124,7 @@ def _logs(campaign: Campaign, random: np.random.Generator, series: int) -> Array
 
 
 def _days(campaign: Campaign) -> list[int]:
-    """Of each round the day, 0 or 1."""
+    """The day of each round, 0 or 1."""
     return [int(round_ >= campaign.rounds / 2) for round_ in range(campaign.rounds)]
 
 

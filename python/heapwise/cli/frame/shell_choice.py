@@ -10,6 +10,8 @@ from heapwise.errors import Problem
 
 SHELL = "/bin/sh"
 DEFAULT, NONE = "default", "none"
+NO_SHELL = ("-N", "--no-shell")
+"""Other spellings of ``--shell=none``."""
 SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", DEFAULT, NONE}
 """Names that ``--shell`` may be followed by, as in hyperfine. Other words are commands."""
 
@@ -20,7 +22,7 @@ def joined_shell(words: Sequence[str]) -> list[str]:
     found, rest = list[str](), list(words)
     while rest:
         word = rest.pop(0)
-        if word in ("-N", "--no-shell"):
+        if word in NO_SHELL:
             found.append(f"--shell={NONE}")
         elif word == "--shell":
             named = bool(rest) and Path(rest[0]).name in SHELLS
