@@ -38,11 +38,21 @@ batch* batch_of(heap_cache& cache, size_class class_index) noexcept {
   return reinterpret_cast<batch*>(begin_of_stack(cache, class_index)) - 1;
 }
 
-void load(heap_cache& cache, size_class class_index, batch* loaded, std::uint32_t blocks) noexcept {
+/// Returns: the batch in use. Requires: the class uses it whole.
+batch* whole_batch_of(heap_cache& cache, size_class class_index) noexcept {
+  expects(has_whole_batch(cache, class_index), "the class uses its batch whole");
+  return reinterpret_cast<batch*>(cache.ends[class_index] - class_table[class_index].batch) - 1;
+}
+
+void load(heap_cache& cache, size_class class_index, batch* loaded, std::uint32_t blocks,
+          std::uint32_t places) noexcept {
   cache.tops[class_index] = loaded->blocks() + blocks;
-  cache.ends[class_index] =
-      loaded->blocks() + (has_whole_batch(cache, class_index) ? class_table[class_index].batch
-                                                              : first_batches::places(class_index));
+  cache.ends[class_index] = loaded->blocks() + places;
+}
+
+void load_whole(heap_cache& cache, size_class class_index, batch* loaded,
+                std::uint32_t blocks) noexcept {
+  load(cache, class_index, loaded, blocks, class_table[class_index].batch);
 }
 
 std::size_t height_of_stack(heap_cache& cache, size_class class_index) noexcept {
@@ -60,8 +70,8 @@ void change_batches(heap_cache& cache, size_class class_index,
                     spare_batch::content spare) noexcept {
   expects(spare.held != nullptr, "there is a spare batch to change to");
   spare_of(cache, class_index)
-      .put({.held = batch_of(cache, class_index), .is_full = !spare.is_full});
-  load(cache, class_index, spare.held, spare.is_full ? class_table[class_index].batch : 0);
+      .put({.held = whole_batch_of(cache, class_index), .is_full = !spare.is_full});
+  load_whole(cache, class_index, spare.held, spare.is_full ? class_table[class_index].batch : 0);
 }
 
 /// Effects: exchanges an empty batch in use for the spare one, if that is full. Returns: whether it
@@ -69,9 +79,9 @@ void change_batches(heap_cache& cache, size_class class_index,
 bool use_full_spare(heap_cache& cache, size_class class_index) noexcept {
   spare_batch& place = spare_of(cache, class_index);
   if (!place.is_full()) return false;
-  const spare_batch::content spare = place.take();
-  if (spare.held == nullptr) return false; // the clock was quicker
-  change_batches(cache, class_index, spare);
+  batch* const spare = place.take().held;
+  if (spare == nullptr) return false; // the clock was quicker
+  change_batches(cache, class_index, {.held = spare, .is_full = true});
   return true;
 }
 
@@ -79,7 +89,7 @@ bool use_full_spare(heap_cache& cache, size_class class_index) noexcept {
 alignas(cache_line_bytes) constinit std::atomic<std::size_t> room_of_spares{0};
 
 /// Returns: an empty batch that the class did not have before, or nullptr.
-batch* make_spare(size_class class_index) noexcept {
+HEAPWISE_NOINLINE batch* make_spare(size_class class_index) noexcept {
   batch* const fresh_batch = new_batch(class_index);
   if (fresh_batch != nullptr) {
     room_of_spares.fetch_add(batch_bytes_of(class_index), std::memory_order_relaxed);
@@ -99,7 +109,8 @@ bool begin_batch(heap_cache& cache, size_class class_index) noexcept {
   all_of(cache).bin_calls[class_index] =
       uses_part ? static_cast<std::uint8_t>(short_stacks::most_bin_calls(class_index) + 1)
                 : thread_cache::just_grown;
-  load(cache, class_index, fresh_batch, static_cast<std::uint32_t>(blocks));
+  load(cache, class_index, fresh_batch, static_cast<std::uint32_t>(blocks),
+       first_batches::places(class_index));
   return true;
 }
 
@@ -149,8 +160,9 @@ bool fill_part(heap_cache& cache, size_class class_index) noexcept {
   batch* used = batch_of(cache, class_index);
   const std::uint32_t places = first_batches::places(class_index);
   const std::uint32_t blocks = refill_batch(shard_of(cache), used, class_index, (places + 1) / 2);
-  if (blocks > places) all_of(cache).bin_calls[class_index] = thread_cache::grown;
-  load(cache, class_index, used, blocks);
+  const bool is_whole = blocks > places;
+  if (is_whole) all_of(cache).bin_calls[class_index] = thread_cache::grown;
+  load(cache, class_index, used, blocks, is_whole ? class_table[class_index].batch : places);
   return blocks > 0;
 }
 
@@ -165,6 +177,26 @@ void make_room_short(heap_cache& cache, size_class class_index) noexcept {
   cache.tops[class_index] = begin + (blocks - oldest);
 }
 
+/// As `fill`, for a stack that is not a whole batch until now. Not inlined: `fill` then saves fewer
+/// registers.
+HEAPWISE_NOINLINE bool fill_less_than_batch(heap_cache& cache, size_class class_index) noexcept {
+  count_bin_call(cache, class_index);
+  if (!has_batch(cache, class_index)) return fill_short(cache, class_index);
+  if (!has_whole_batch(cache, class_index)) return fill_part(cache, class_index);
+  return fill(cache, class_index);
+}
+
+/// Effects: makes room in a stack that is not a whole batch, by a larger stack or by fewer blocks.
+/// Requires: it is full. Returns: whether blocks leave the cache.
+HEAPWISE_NOINLINE bool make_room_in_part(heap_cache& cache, size_class class_index) noexcept {
+  count_bin_call(cache, class_index);
+  if (has_batch(cache, class_index) && cache.tops[class_index] != cache.ends[class_index]) {
+    return false;
+  }
+  make_room_short(cache, class_index);
+  return true;
+}
+
 /// Effects: makes room in the batch in use. Requires: it is full. Returns: whether blocks leave the
 /// cache.
 bool make_room_in_batch(heap_cache& cache, size_class class_index) noexcept {
@@ -172,7 +204,7 @@ bool make_room_in_batch(heap_cache& cache, size_class class_index) noexcept {
   spare_batch::content spare = spare_of(cache, class_index).take();
   if (spare.held == nullptr && class_index != mixed_class) spare.held = make_spare(class_index);
   if (spare.held == nullptr) {
-    std::byte** const begin = batch_of(cache, class_index)->blocks();
+    std::byte** const begin = whole_batch_of(cache, class_index)->blocks();
     put_back(begin, class_table[class_index].batch, class_index);
     cache.tops[class_index] = begin;
     return true;
@@ -226,13 +258,10 @@ bool make_stack(heap_cache& cache, size_class class_index) noexcept {
 bool fill(heap_cache& cache, size_class class_index) noexcept {
   expects(has_stack(cache, class_index) && cache.tops[class_index][-1] == nullptr,
           "a stack that is filled has no block");
-  if (!has_whole_batch(cache, class_index)) {
-    count_bin_call(cache, class_index);
-    if (!has_batch(cache, class_index)) return fill_short(cache, class_index);
-    if (!has_whole_batch(cache, class_index)) return fill_part(cache, class_index);
-  }
+  if (!has_whole_batch(cache, class_index)) [[unlikely]]
+    return fill_less_than_batch(cache, class_index);
   if (use_full_spare(cache, class_index)) return true;
-  batch* used = batch_of(cache, class_index);
+  batch* used = whole_batch_of(cache, class_index);
   // Half of the first one, so that a few blocks that come and go from now on find both room and
   // blocks in this batch. From a full one they would go to and fro between two.
   const bool is_first = std::exchange(all_of(cache).bin_calls[class_index], thread_cache::grown) ==
@@ -240,7 +269,7 @@ bool fill(heap_cache& cache, size_class class_index) noexcept {
   const std::uint32_t whole = class_table[class_index].batch;
   const std::uint32_t blocks =
       refill_batch(shard_of(cache), used, class_index, is_first ? (whole + 1) / 2 : whole);
-  load(cache, class_index, used, blocks);
+  load_whole(cache, class_index, used, blocks);
   return blocks > 0;
 }
 
@@ -260,17 +289,9 @@ void shuffle(heap_cache& cache, size_class class_index) noexcept {
 void make_room(heap_cache& cache, size_class class_index) noexcept {
   expects(has_stack(cache, class_index) && cache.tops[class_index] == cache.ends[class_index],
           "room is made in a full stack");
-  if (!has_whole_batch(cache, class_index)) count_bin_call(cache, class_index);
-  bool blocks_leave = true;
-  if (!has_batch(cache, class_index)) {
-    make_room_short(cache, class_index);
-  } else if (cache.tops[class_index] != cache.ends[class_index]) {
-    blocks_leave = false; // it has come to use more of its batch
-  } else if (has_whole_batch(cache, class_index)) {
-    blocks_leave = make_room_in_batch(cache, class_index);
-  } else {
-    make_room_short(cache, class_index);
-  }
+  const bool blocks_leave = has_whole_batch(cache, class_index)
+                                ? make_room_in_batch(cache, class_index)
+                                : make_room_in_part(cache, class_index);
   if (blocks_leave && may_look_at_all(shard_of(cache))) notice_free_memory();
 }
 
