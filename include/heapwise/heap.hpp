@@ -34,6 +34,12 @@ inline constexpr std::size_t max_small_bytes = detail::max_small_bytes;
   return detail::take_hot(detail::class_of(size_bytes));
 }
 
+/// A block, and how many of its bytes may be used.
+struct sized_block {
+  void* block;
+  std::size_t size_bytes;
+};
+
 /// As `try_allocate`. Throws: std::bad_alloc if there is no memory.
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) {
   void* const block = try_allocate(size_bytes);
@@ -57,6 +63,15 @@ inline constexpr std::size_t max_small_bytes = detail::max_small_bytes;
   if (block == nullptr) [[unlikely]]
     HEAPWISE_THROW(std::bad_alloc{});
   return block;
+}
+
+/// As `allocate`, for callers that can use more than they asked for, such as containers that grow.
+/// Returns: the block and the bytes that may be used, at least `size_bytes`. Each size from the one
+/// asked for to the one returned may be passed to `deallocate`.
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE sized_block allocate_at_least(std::size_t size_bytes) {
+  void* const block = allocate(size_bytes);
+  if (size_bytes > max_small_bytes) return {block, heapwise_malloc_usable_size(block)};
+  return {block, detail::class_table[detail::class_of(size_bytes)].bytes};
 }
 
 /// Effects: gives back any block of the heap, whichever function returned it. Does nothing for
@@ -119,7 +134,34 @@ class heap_allocator {
     return static_cast<Value*>(
         heapwise::allocate(count * sizeof(Value), std::align_val_t{alignof(Value)}));
   }
-  /// Effects: gives memory back. Requires: `allocate` returned `first` for the same `count`.
+#if defined(__cpp_lib_allocate_at_least)
+  /// Memory, and for how many objects it is.
+  using allocation_result = std::allocation_result<Value*, std::size_t>;
+#else
+  /// Memory, and for how many objects it is.
+  struct allocation_result {
+    Value* ptr;
+    std::size_t count;
+  };
+#endif
+
+  /// As `allocate`. Returns: memory for `count` objects or more, and for how many. Containers of
+  /// C++23 use the rest, so they grow less often.
+  [[nodiscard]] allocation_result allocate_at_least(std::size_t count) {
+    Value* const first = allocate(count);
+    const std::size_t bytes = count * sizeof(Value);
+    if constexpr (alignof(Value) <= detail::granule_bytes) {
+      if (bytes <= max_small_bytes) {
+        const std::size_t usable = detail::class_table[detail::class_of(bytes)].bytes;
+        return {first, usable / sizeof(Value)};
+      }
+    }
+    return {first,
+            bytes <= max_small_bytes ? count : heapwise_malloc_usable_size(first) / sizeof(Value)};
+  }
+  /// Effects: gives memory back. Requires: `allocate` returned `first` for the same `count`, or
+  /// `allocate_at_least` did for this number or a smaller one, and returned this one or a larger
+  /// one.
   void deallocate(Value* first, std::size_t count) noexcept {
     heapwise::deallocate(first, count * sizeof(Value), std::align_val_t{alignof(Value)});
   }

@@ -37,6 +37,20 @@ void* heapwise_calloc(size_t count, size_t size);
  * Complexity: a block of many pages is moved by moving its pages. */
 void* heapwise_realloc(void* block, size_t size);
 
+/* As heapwise_realloc for `count * size` bytes. Returns: NULL, with errno ENOMEM and the block as
+ * it was, if the product is more than a size_t holds. */
+void* heapwise_reallocarray(void* block, size_t count, size_t size);
+
+/* As heapwise_malloc, for callers that can use more than they asked for, such as containers that
+ * grow. Effects: sets `*usable_size` to the bytes that may be used, at least `size`; to 0 without a
+ * block. */
+void* heapwise_malloc_at_least(size_t size, size_t* usable_size);
+
+/* Effects: tries to make the block at least `size` bytes long without moving it. Returns: how many
+ * bytes of the block may be used now, which is less than `size` if it cannot grow at its place.
+ * Requires: a live block of this heap, not NULL. */
+size_t heapwise_malloc_grow(void* block, size_t size);
+
 /* Effects: frees the block. Does nothing for NULL. Leaves errno as it was.
  * Requires: a live block of this heap. If the heap notices that the address is not a live block, it
  * writes a line to standard error and ends the process (option HEAPWISE_MALLOC_INVALID_FREE). */
@@ -73,6 +87,21 @@ size_t heapwise_good_size(size_t size);
  * back. */
 size_t heapwise_malloc_purge(void);
 
+/* Effects: gives free memory back to the system until `bytes` went back or no more is free; at most
+ * 16 MiB more than asked for. It takes first what costs least: free memory in one piece, then what
+ * threads keep, then pages between blocks in use. Meant for a service that is told that memory is
+ * short, and does not want to lose all of its free memory. Returns: the bytes given back. */
+size_t heapwise_malloc_release(size_t bytes);
+
+/* Effects: from now on the heap uses at most this much memory for blocks, as with the option
+ * HEAPWISE_MALLOC_LIMIT_MIB; 0: there is no limit. Blocks in use stay. While they are more than the
+ * limit, requests that need more memory fail. */
+void heapwise_malloc_set_limit(size_t bytes);
+
+/* Effects: free memory goes back to the system about this long after its last use, as with the
+ * option HEAPWISE_MALLOC_PURGE_DELAY_MS. The wait that is in progress ends as it was planned. */
+void heapwise_malloc_set_purge_delay(unsigned int milliseconds);
+
 /* Effects: gives back all free blocks that the calling thread keeps for itself. Then other threads
  * can use them, and their pages can go back to the system later. The thread may allocate and free
  * afterwards. Its next requests then cost more, as the first requests of a new thread do. Meant for
@@ -108,6 +137,14 @@ void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into);
  * size class in use. Allocates nothing. With HEAPWISE_MALLOC_STATS=1, the library does this at
  * exit. */
 void heapwise_malloc_stats(void);
+
+/* Effects: writes the statistics as one object of JSON and a terminating 0 to `text`: the name of
+ * the profile, each member of heapwise_malloc_statistics, and for each size class in use an object
+ * in `classes` (block_bytes, spans, blocks, free_blocks, batch_blocks). Text that does not fit into
+ * `capacity` bytes is cut off. Allocates nothing. Returns: the bytes that the whole text needs,
+ * without the terminating 0. If they are `capacity` or more, the text was cut off.
+ * Requires: room for `capacity` bytes; `text` may be NULL if that is 0. */
+size_t heapwise_malloc_statistics_json(char* text, size_t capacity);
 
 /* A separate heap. Its blocks are freed one by one (heapwise_free), or all at once with the heap.
  * It takes its memory from the same place as heapwise_malloc.

@@ -195,6 +195,49 @@ TEST_CASE("values that want more alignment than others get it in containers") {
   for (const wide& each : nodes) REQUIRE(reinterpret_cast<std::uintptr_t>(&each) % 256 == 0);
 }
 
+TEST_CASE(
+    "a request for at least some bytes tells how many there are, and each such size frees it") {
+  for (const std::size_t size : {0, 1, 17, 100, 1'000, 20'000, 32'768, 32'769, 100'000}) {
+    CAPTURE(size);
+    const heapwise::sized_block least = heapwise::allocate_at_least(size);
+    CHECK(least.size_bytes >= size);
+    CHECK(least.size_bytes == heapwise_malloc_usable_size(least.block));
+    std::memset(least.block, 1, least.size_bytes);
+    heapwise::deallocate(least.block, size);
+    const heapwise::sized_block again = heapwise::allocate_at_least(size);
+    CHECK(again.size_bytes == least.size_bytes);
+    heapwise::deallocate(again.block, again.size_bytes);
+  }
+}
+
+/// Effects: asks for memory for `count` values, and gives it back as if it were for all that fit.
+template <class Value>
+void take_at_least(std::size_t count) {
+  on_heap<Value> allocator;
+  const auto result = allocator.allocate_at_least(count);
+  CHECK(result.count >= count);
+  CHECK(result.count * sizeof(Value) <= heapwise_malloc_usable_size(result.ptr));
+  std::memset(static_cast<void*>(result.ptr), 1, result.count * sizeof(Value));
+  allocator.deallocate(result.ptr, result.count);
+  CHECK(allocator.allocate(count) == result.ptr); // of the same class
+  allocator.deallocate(result.ptr, count);
+}
+
+TEST_CASE("an allocator tells for how many values there is room") {
+  struct alignas(64) wide {
+    std::byte bytes[192];
+  };
+  for (const std::size_t count : {1, 3, 100, 150}) { // small blocks
+    CAPTURE(count);
+    take_at_least<char>(count);
+    take_at_least<std::array<char, 24>>(count);
+    take_at_least<wide>(count);
+  }
+  const auto large = on_heap<int>{}.allocate_at_least(20'000);
+  CHECK(large.count * sizeof(int) == heapwise_malloc_usable_size(large.ptr));
+  on_heap<int>{}.deallocate(large.ptr, large.count);
+}
+
 TEST_CASE("all allocators are equal, and none takes room") {
   CHECK(on_heap<int>{} == on_heap<int>{on_heap<char>{}});
   static_assert(std::allocator_traits<on_heap<int>>::is_always_equal::value);

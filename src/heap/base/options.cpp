@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "heap/base/running_options.hpp"
 #include "heap/base/shards.hpp"
 #include "options/environment.hpp"
 #include "os/os.hpp"
@@ -12,6 +13,7 @@
 namespace heapwise::detail {
 
 constinit options the_options;
+constinit running_options the_running_options;
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "heap/base/no_memory.hpp"
+#include "heap/base/running_options.hpp"
 #include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/checks/block_states.hpp"
@@ -47,6 +48,20 @@ void* heapwise_realloc(void* block, size_t size) {
   }
   return resize(block, size);
 }
+
+void* heapwise_reallocarray(void* block, size_t count, size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
+  return heapwise_realloc(block, bytes);
+}
+
+void* heapwise_malloc_at_least(size_t size, size_t* usable_size) {
+  void* const block = allocate(size);
+  *usable_size = block == nullptr ? 0 : usable_bytes(block);
+  return block;
+}
+
+size_t heapwise_malloc_grow(void* block, size_t size) { return grow_in_place(block, size); }
 
 void heapwise_free(void* block) { deallocate(block); }
 void heapwise_free_sized(void* block, size_t size) { deallocate_sized(block, size); }
@@ -98,3 +113,11 @@ void heapwise_thread_idle() {
 }
 
 size_t heapwise_malloc_purge() { return heap_has_started() ? purge_everything() : 0; }
+
+size_t heapwise_malloc_release(size_t bytes) {
+  return heap_has_started() ? purge_at_least(bytes) : 0;
+}
+
+void heapwise_malloc_set_limit(size_t bytes) { set_limit(bytes); }
+
+void heapwise_malloc_set_purge_delay(unsigned int milliseconds) { set_purge_delay(milliseconds); }

@@ -1,4 +1,7 @@
 // What the heap knows of itself.
+#include <algorithm>
+#include <string_view>
+
 #include "heap/base/profile.hpp"
 #include "heap/base/sharing.hpp"
 #include "heap/cache/caches.hpp"
@@ -50,26 +53,27 @@ namespace {
 
 struct row {
   const char* name;
+  const char* key; // in JSON: the name of the member
   std::size_t heapwise_malloc_statistics::* value;
   bool is_bytes;
 };
 
 constexpr row rows[] = {
-    {"reserved addresses", &heapwise_malloc_statistics::reserved_bytes, true},
-    {"of them usable", &heapwise_malloc_statistics::committed_bytes, true},
-    {"in spans", &heapwise_malloc_statistics::span_bytes, true},
-    {"of them in large blocks", &heapwise_malloc_statistics::large_bytes, true},
-    {"free, in spans", &heapwise_malloc_statistics::free_bytes, true},
-    {"free, in caches", &heapwise_malloc_statistics::cached_bytes, true},
-    {"free, not given back yet", &heapwise_malloc_statistics::dirty_bytes, true},
-    {"given back so far", &heapwise_malloc_statistics::purged_bytes, true},
-    {"the heap's own", &heapwise_malloc_statistics::metadata_bytes, true},
-    {"spans of small blocks", &heapwise_malloc_statistics::spans, false},
-    {"large blocks", &heapwise_malloc_statistics::large_blocks, false},
-    {"threads", &heapwise_malloc_statistics::threads, false},
-    {"heaps of their own", &heapwise_malloc_statistics::heaps, false},
-    {"refills", &heapwise_malloc_statistics::refills, false},
-    {"flushes", &heapwise_malloc_statistics::flushes, false},
+    {"reserved addresses", "reserved_bytes", &heapwise_malloc_statistics::reserved_bytes, true},
+    {"of them usable", "committed_bytes", &heapwise_malloc_statistics::committed_bytes, true},
+    {"in spans", "span_bytes", &heapwise_malloc_statistics::span_bytes, true},
+    {"of them in large blocks", "large_bytes", &heapwise_malloc_statistics::large_bytes, true},
+    {"free, in spans", "free_bytes", &heapwise_malloc_statistics::free_bytes, true},
+    {"free, in caches", "cached_bytes", &heapwise_malloc_statistics::cached_bytes, true},
+    {"free, not given back yet", "dirty_bytes", &heapwise_malloc_statistics::dirty_bytes, true},
+    {"given back so far", "purged_bytes", &heapwise_malloc_statistics::purged_bytes, true},
+    {"the heap's own", "metadata_bytes", &heapwise_malloc_statistics::metadata_bytes, true},
+    {"spans of small blocks", "spans", &heapwise_malloc_statistics::spans, false},
+    {"large blocks", "large_blocks", &heapwise_malloc_statistics::large_blocks, false},
+    {"threads", "threads", &heapwise_malloc_statistics::threads, false},
+    {"heaps of their own", "heaps", &heapwise_malloc_statistics::heaps, false},
+    {"refills", "refills", &heapwise_malloc_statistics::refills, false},
+    {"flushes", "flushes", &heapwise_malloc_statistics::flushes, false},
 };
 
 void write_row(const heapwise_malloc_statistics& from, const row& the_row) noexcept {
@@ -96,6 +100,52 @@ void write_class(size_class class_index) noexcept {
   line.write();
 }
 
+/// Text in a place of limited length; what does not fit is counted only.
+class bounded_text {
+ public:
+  bounded_text(char* begin, std::size_t capacity) noexcept : begin_{begin}, capacity_{capacity} {}
+
+  bounded_text& add(std::string_view more) noexcept {
+    if (length_ < capacity_) {
+      std::copy_n(more.data(), std::min(more.size(), capacity_ - length_), begin_ + length_);
+    }
+    length_ += more.size();
+    return *this;
+  }
+
+  bounded_text& add(std::size_t number) noexcept { return add(text_of<20>{}.add(number).view()); }
+
+  /// Effects: adds `"key":number`. Each but the first one has a comma before it.
+  bounded_text& add_member(std::string_view key, std::size_t number,
+                           bool is_first = false) noexcept {
+    return add(is_first ? "\"" : ",\"").add(key).add("\":").add(number);
+  }
+
+  /// Effects: ends the text with a 0, which takes the place of the last letter if none is left.
+  /// Returns: the length of the whole text.
+  std::size_t end() noexcept {
+    if (capacity_ > 0) begin_[std::min(length_, capacity_ - 1)] = 0;
+    return length_;
+  }
+
+ private:
+  char* begin_;
+  std::size_t capacity_;
+  std::size_t length_ = 0;
+};
+
+/// Returns: whether the class is in use, so that an object was added.
+bool add_class(bounded_text& to, size_class class_index, bool is_first) noexcept {
+  const bin_figures figures = figures_of(class_index);
+  if (figures.spans == 0) return false;
+  to.add(is_first ? "{" : ",{").add_member("block_bytes", class_table[class_index].bytes, true);
+  to.add_member("spans", figures.spans);
+  to.add_member("blocks", figures.spans * blocks_of_span(class_index));
+  to.add_member("free_blocks", figures.free_blocks);
+  to.add_member("batch_blocks", figures.stocked_blocks).add("}");
+  return true;
+}
+
 void write_guards() noexcept {
   if constexpr (chosen_profile.guards_spans) {
     const span_guard_figures ends = count_span_guards();
@@ -107,6 +157,21 @@ void write_guards() noexcept {
 }
 
 } // namespace
+
+size_t heapwise_malloc_statistics_json(char* text, size_t capacity) {
+  heapwise_malloc_statistics now;
+  heapwise_malloc_statistics_get(&now);
+  bounded_text json{text, capacity};
+  json.add("{\"profile\":\"").add(chosen_profile.name).add("\"");
+  for (const row& each : rows) json.add_member(each.key, now.*each.value);
+  json.add(",\"classes\":[");
+  bool is_first = true;
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    if (add_class(json, class_index, is_first)) is_first = false;
+  }
+  json.add("]}");
+  return json.end();
+}
 
 void heapwise_malloc_stats() {
   heapwise_malloc_statistics now;

@@ -190,6 +190,16 @@ std::size_t usable_bytes(const void* block) noexcept {
   return known.bytes;
 }
 
+std::size_t grow_in_place(void* block, std::size_t size_bytes) noexcept {
+  const std::size_t before = usable_bytes(block);
+  if (before == 0 || size_bytes <= before || too_large(size_bytes)) return before;
+  const found what = look_up(without_tag(block));
+  if (what.use != slice_use::large || resize_in_place(*what.record, size_bytes) == nullptr) {
+    return before;
+  }
+  return what.record->large.usable_bytes;
+}
+
 void* resize(void* block, std::size_t size_bytes) noexcept {
   if constexpr (chosen_profile.keeps_states) expect_block(block);
   const size_class class_index = small_class_of(without_tag(block));

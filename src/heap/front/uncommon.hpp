@@ -17,6 +17,10 @@ void release_uncommon(void* block) noexcept;
 /// Returns: the bytes that a block may use; 0 and a report for another address.
 [[nodiscard]] std::size_t usable_bytes(const void* block) noexcept;
 
+/// Effects: makes a block larger that can grow where it is. Returns: the bytes that it may use
+/// then; 0 and a report for another address. Requires: an address that is not null.
+[[nodiscard]] std::size_t grow_in_place(void* block, std::size_t size_bytes) noexcept;
+
 /// Returns: the block with a new size, at its place or another; nullptr without memory, and then
 /// the block is as it was. Requires: a block, a size above 0.
 [[nodiscard]] void* resize(void* block, std::size_t size_bytes) noexcept;

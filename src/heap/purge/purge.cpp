@@ -72,9 +72,9 @@ std::size_t purgeable_bytes() noexcept {
          unused_batch_bytes();
 }
 
-std::size_t purge_spans(bool even_if_touched) noexcept {
+std::size_t purge_spans(bool even_if_touched, std::size_t wanted) noexcept {
   std::size_t purged = 0;
-  for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
+  for (slice_index at = 0; at < the_space.committed_slices() && purged < wanted; ++at) {
     const size_class class_index = the_facts.map.class_of_slice(at).load(std::memory_order_relaxed);
     if (class_index == no_class) continue;
     os::let_fork();
@@ -86,10 +86,14 @@ std::size_t purge_spans(bool even_if_touched) noexcept {
   return purged;
 }
 
-std::size_t purge_everything() noexcept {
+std::size_t purge_at_least(std::size_t wanted) noexcept {
   the_page_returns.try_again();
-  free_what_waits();
-  const std::size_t purged = purge_spans(true) + the_space.purge(0);
+  std::size_t purged = the_space.purge(0, wanted);
+  if (purged < wanted) {
+    free_what_waits();
+    purged += the_space.purge(0, wanted - purged);
+  }
+  if (purged < wanted) purged += purge_spans(true, wanted - purged);
   count_purged(purged);
   return purged;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace heapwise::detail {
 
@@ -10,12 +11,17 @@ namespace heapwise::detail {
 [[nodiscard]] std::size_t purgeable_bytes() noexcept;
 
 /// Effects: gives back the pages of spans that hold free blocks only: of all spans, or of those
-/// from and to which no block went between two calls (`touch` in span.hpp).
+/// from and to which no block went between two calls (`touch` in span.hpp). Ends when `wanted`
+/// bytes went back. Returns: the bytes given back.
+std::size_t purge_spans(bool even_if_touched, std::size_t wanted = SIZE_MAX) noexcept;
+
+/// Effects: gives back free pages until `wanted` bytes went back, or no more are free: first whole
+/// slices, then those that come to be free when blocks leave caches, then pages of spans.
 /// Returns: the bytes given back.
-std::size_t purge_spans(bool even_if_touched) noexcept;
+std::size_t purge_at_least(std::size_t wanted) noexcept;
 
 /// Effects: gives back all free pages at once. Returns: the bytes given back.
-std::size_t purge_everything() noexcept;
+inline std::size_t purge_everything() noexcept { return purge_at_least(SIZE_MAX); }
 
 /// Returns: the bytes given back so far.
 [[nodiscard]] std::size_t purged_bytes() noexcept;

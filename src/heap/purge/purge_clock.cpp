@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "heap/base/options.hpp"
+#include "heap/base/running_options.hpp"
 #include "heap/base/upcalls.hpp"
 #include "heap/cache/cache_stacks.hpp"
 #include "heap/cache/caches.hpp"
@@ -140,7 +141,7 @@ void run_clock() {
   the_clock.last_phase.store(own_phase, std::memory_order_relaxed);
   std::uint32_t idle_ticks = 0;
   for (std::uint32_t ticks = 1;; ++ticks) {
-    os::rest(the_phase(), own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
+    os::rest(the_phase(), own_phase, std::max(purge_delay_ms() / old_age, 1U));
     if (the_phase().load(std::memory_order_relaxed) != own_phase) return; // another took over
     const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes &&
                         spare_bytes() <= trickle_bytes; // else they are young

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "heap/base/expects.hpp"
-#include "heap/base/options.hpp"
 #include "heap/base/profile.hpp"
+#include "heap/base/running_options.hpp"
 #include "heap/space/clearing.hpp"
 #include "os/os.hpp"
 
@@ -18,7 +18,7 @@ constinit space the_space;
 
 bool space::over_limit(std::size_t more_slices) const noexcept {
   const std::size_t used = used_slices_.load(std::memory_order_relaxed) - being_purged_;
-  return used + more_slices > the_options.limit_bytes / slice_bytes;
+  return used + more_slices > limit_bytes() / slice_bytes;
 }
 
 /// Returns: as slice_map::find, but the slices are usable. The slices behind them need not be.

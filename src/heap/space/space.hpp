@@ -46,9 +46,10 @@ class space {
   /// (span::pieces), unless the system refused to mend them. Those stay counted.
   void give(span& freed, std::size_t kept = 0, bool clean = false) noexcept;
 
-  /// Effects: gives the pages of free slices back that were freed `age` ticks ago or longer.
-  /// Returns: the bytes given back.
-  std::size_t purge(std::uint8_t age) noexcept;
+  /// Effects: gives the pages of free slices back that were freed `age` ticks ago or longer. Ends
+  /// when `wanted` bytes went back, or up to `most_purged_at_once` slices more. Returns: the bytes
+  /// given back.
+  std::size_t purge(std::uint8_t age, std::size_t wanted = SIZE_MAX) noexcept;
 
   /// Effects: brings the contents of a large block to another span, at least as long, by moving its
   /// pages where that is possible.

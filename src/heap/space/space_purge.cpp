@@ -36,10 +36,10 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
   return count;
 }
 
-std::size_t space::purge(std::uint8_t age) noexcept {
+std::size_t space::purge(std::uint8_t age, std::size_t wanted) noexcept {
   std::size_t purged = 0;
   slice_index first = 0;
-  while (purge_run(first, age, purged)) os::let_fork();
+  while (purged * slice_bytes < wanted && purge_run(first, age, purged)) os::let_fork();
   return purged * slice_bytes;
 }
 

@@ -1,4 +1,5 @@
 // The numbers that the heap gives away, beside those of the kernel.
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -129,6 +130,51 @@ TEST_CASE("the page for people: a row for each number, then one for each class i
   CHECK(how.error.find("  of them in large blocks           4096 KiB\n") != std::string::npos);
   CHECK(how.error.find("\n      5440         1          12") != std::string::npos);
   CHECK(how.error.find("\n      6144 ") == std::string::npos);
+}
+
+std::string json_text() {
+  std::vector<char> text(heapwise_malloc_statistics_json(nullptr, 0) + 1'000);
+  const std::size_t length = heapwise_malloc_statistics_json(text.data(), text.size());
+  CHECK(length < text.size());
+  CHECK(length == std::strlen(text.data()));
+  return text.data();
+}
+
+TEST_CASE("the statistics as JSON have each number once, and an object for each class in use") {
+  start_without_clock();
+  void* const block = heapwise_malloc(11 * mib);
+  void* const small = heapwise_malloc(48);
+  const heapwise_malloc_statistics read = now();
+  const std::string json = json_text();
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = json.find(part); at != json.npos; at = json.find(part, at + 1)) ++found;
+    return found;
+  };
+  CHECK(json.starts_with("{\"profile\":\""));
+  CHECK(json.ends_with("}]}"));
+  CHECK(count("{") == count("}"));
+  CHECK(count("\"large_bytes\":" + std::to_string(read.large_bytes) + ",") == 1);
+  CHECK(count("\"large_blocks\":" + std::to_string(read.large_blocks) + ",") == 1);
+  CHECK(count("\"threads\":" + std::to_string(read.threads) + ",") == 1);
+  CHECK(count("_bytes\":") == 9 + count("\"block_bytes\":"));
+  CHECK(count("{\"block_bytes\":48,\"spans\":") == 1);
+  CHECK(count(",,") + count("[,") + count("{,") + count("}{") == 0);
+  heapwise_free(small);
+  heapwise_free(block);
+}
+
+TEST_CASE("JSON that does not fit is cut off, and its whole length is told") {
+  start_without_clock();
+  const std::string whole = json_text();
+  std::vector<char> text(64, 'x');
+  for (std::size_t capacity = 1; capacity < 60; ++capacity) {
+    CHECK(heapwise_malloc_statistics_json(text.data(), capacity) >= whole.size() - 100);
+    CHECK(text[capacity - 1] == 0);
+    CHECK(whole.starts_with(text.data()));
+    CHECK(text[capacity] == 'x');
+    std::fill(text.begin(), text.end(), 'x');
+  }
 }
 
 } // namespace
