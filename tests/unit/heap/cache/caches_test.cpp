@@ -154,7 +154,7 @@ TEST_CASE("a thread that does little keeps few blocks, and one that does much ke
     const std::size_t bytes = class_table[class_index].bytes;
     const std::size_t batch = class_table[class_index].batch;
     std::vector<void*> blocks;
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 30; ++round) {
       blocks.clear();
       for (std::size_t i = 0; i < 500; ++i) blocks.push_back(heapwise_malloc(bytes));
       const std::set<void*> distinct(blocks.begin(), blocks.end());

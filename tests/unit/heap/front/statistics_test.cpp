@@ -147,9 +147,10 @@ TEST_CASE("the statistics as JSON have each number once, and an object for each 
   const heapwise_malloc_statistics read = now();
   const std::string json = json_text();
   const auto count = [&](const std::string& part) {
-    std::size_t found = 0;
-    for (std::size_t at = json.find(part); at != json.npos; at = json.find(part, at + 1)) ++found;
-    return found;
+    std::size_t occurrences = 0;
+    for (std::size_t at = json.find(part); at != json.npos; at = json.find(part, at + 1))
+      ++occurrences;
+    return occurrences;
   };
   CHECK(json.starts_with("{\"profile\":\""));
   CHECK(json.ends_with("}]}"));

@@ -172,7 +172,7 @@ TEST_CASE("blocks in the caches of threads that ended count as free memory") {
              ++class_index) { // its cache keeps all of it
           const class_facts& facts = class_table[class_index];
           const std::size_t bytes = std::size_t{2} * facts.batch * facts.bytes;
-          for (int round = 0; round < 20; ++round) { // until it uses its batches whole
+          for (int round = 0; round < 45; ++round) { // until it uses its batches whole
             for (void* block : make_blocks(facts.bytes, bytes)) heapwise_free(block);
           }
         }

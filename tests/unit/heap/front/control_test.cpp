@@ -12,7 +12,7 @@
 #include "heap/base/running_options.hpp"
 #include "heap/purge/purge.hpp"
 #include "heap/space/space.hpp"
-#include "surroundings.hpp"
+#include "heap/surroundings.hpp"
 
 namespace {
 
