@@ -19,7 +19,7 @@ from heapwise.catalog.library_version import package_versions, soname_version
 from heapwise.catalog.native import native_folder
 from heapwise.catalog.peer_file import Declaration, Declared, PeerBuild, read_declarations
 from heapwise.errors import Problem
-from heapwise.model import Peer
+from heapwise.model import GIVEN_BY_PATH, Peer
 from heapwise.wording.suggest import did_you_mean
 
 SYSTEM = "glibc"
@@ -113,7 +113,7 @@ def _of_library(name: str, library: str, declared: Mapping[str, Declaration]) ->
     peer = next(peer for peer in find_peers() if peer.name == library)
     if peer.path is None:
         raise Problem("E053", f"{library} is not installed", do=peer.get)
-    return replace(peer, notes="given by path")
+    return replace(peer, notes=GIVEN_BY_PATH)
 
 
 def adhoc_peer(text: str, declared: Mapping[str, Declaration] | None = None) -> Peer:
@@ -150,7 +150,7 @@ def adhoc_peer(text: str, declared: Mapping[str, Declaration] | None = None) -> 
         get="",
         licence="unknown",
         environment_prefixes=like.environment_prefixes if like else [],
-        notes="given by path",
+        notes=GIVEN_BY_PATH,
         debug_build=_is_debug(str(file), ["*debug*"]),
     )
 

@@ -94,6 +94,7 @@ from heapwise.model.sameness import (
 )
 from heapwise.model.self_test import Planted, PlantedOutcome, SelfTest
 from heapwise.model.stored import (
+    GIVEN_BY_PATH,
     RUN_ID,
     SCHEMA_VERSION,
     Check,
@@ -113,6 +114,7 @@ __all__ = [
     "ABOUT",
     "ATTACKS",
     "EXPERIMENT_ID",
+    "GIVEN_BY_PATH",
     "LEVEL",
     "LIBRARY_PATH",
     "PROCESSOR_TIME",

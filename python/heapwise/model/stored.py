@@ -42,6 +42,10 @@ Status = Literal[
 ]
 
 
+GIVEN_BY_PATH = "given by path"
+"""The note on an allocator that an option named."""
+
+
 @dataclass(frozen=True)
 class Peer:
     """An allocator that we compare with, as ``peers/<name>/peer.toml`` declares it, resolved.
@@ -78,6 +82,11 @@ class Peer:
 
     protection: Protection = "plain"
     """How far its makers built it to resist memory errors: what it stops, a run measures."""
+
+    @property
+    def is_given_by_path(self) -> bool:
+        """Whether an option named it, and not a file of the peers."""
+        return self.notes == GIVEN_BY_PATH
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def _prepare(
         if not peer.debug_build
         or peer.name in request.allocators
         or peer.name == request.baseline
-        or _given_by_path(peer)
+        or peer.is_given_by_path
     ]
     subjects = (
         _builds_subjects(kept, request, found)
@@ -162,10 +162,6 @@ def _peers(request: CompareRequest, several: bool) -> tuple[list[Peer], list[Pee
     if names and request.baseline and not several:
         names.append(request.baseline)
     return choose_peers(list(dict.fromkeys(names)), request.adhoc)
-
-
-def _given_by_path(peer: Peer) -> bool:
-    return peer.notes == "given by path"
 
 
 def _builds_subjects(
@@ -264,7 +260,7 @@ def _baseline_peer(name: str) -> list[Peer]:
 
 
 def _title(peer: Peer) -> str:
-    settings = peer.environment.items() if _given_by_path(peer) else ()
+    settings = peer.environment.items() if peer.is_given_by_path else ()
     return " ".join([f"{peer.name} {peer.version}".strip(), *(f"{k}={v}" for k, v in settings)])
 
 

@@ -36,6 +36,9 @@ def test_python_is_told_from_a_program_that_uses_malloc(python: str) -> None:
     said = told(Build("", [python, "x.py"]), allocators=ours())
     assert "pymalloc" in said
     assert f"heapwise compare -- PYTHONMALLOC=malloc {python} x.py" in said
+    row = f"{ours()[1]} alone:PYTHONMALLOC=malloc={ours()[1]}"
+    assert f"--allocator '{row}'" in said
+    assert told(Build("", [python, "x.py"]), allocators=ours(), adhoc=[row]) == ""
     by_malloc = Build("", [python], environment={"PYTHONMALLOC": "malloc"})
     assert told(by_malloc, allocators=ours()) == ""
     assert told(Build("", ["/bin/true"]), allocators=ours()) == ""

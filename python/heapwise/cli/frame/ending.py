@@ -64,7 +64,7 @@ def best_peer(result: Result) -> str:
         return ""
     name = min(better, key=lambda row: row.ratio or 1.0).subject
     peer: Any = peers.get(name)
-    return name if peer is not None and peer.path and peer.notes != "given by path" else ""
+    return name if peer is not None and peer.path and not peer.is_given_by_path else ""
 
 
 def exit_code(result: Result, processes: list[Process], *, strict: bool = False) -> int:

@@ -30,7 +30,7 @@ def notes(prepared: Prepared) -> Iterator[str]:
             yield (
                 "Python serves blocks of up to 512 bytes from a heap of its own (pymalloc), so "
                 "only larger ones reach the allocators. To measure all blocks: heapwise "
-                f"compare -- {words}"
+                f"compare -- {words}   or, beside pymalloc: {_row_by_malloc(prepared)}"
             )
     if twins := _same_builds([one.build for one in prepared.examined]):
         yield (
@@ -44,11 +44,21 @@ def _is_python(one: Examined) -> bool:
     return any(PYTHON.fullmatch(Path(name).name) for name in (one.found.image, one.build.program))
 
 
+def _row_by_malloc(prepared: Prepared) -> str:
+    """The option that adds a row in which an allocator serves all blocks of Python: not the
+    baseline if there is another one."""
+    peers = {s.peer.name: s.peer for s in prepared.plan.subjects if s.peer}
+    name = [*peers][min(1, len(peers) - 1)]
+    library = peers[name].path if peers[name].is_given_by_path else name
+    return "--allocator " + shlex.quote(f"{name} alone:{BY_MALLOC}=malloc={library}")
+
+
 def _uses_own_heap(prepared: Prepared, build: Build) -> bool:
-    """Whether allocators are compared, and Python does not get all of its blocks from them."""
-    chosen = {**prepared.environment, **build.environment}.get(BY_MALLOC, "")
-    return any(subject.peer for subject in prepared.plan.subjects) and not chosen.startswith(
-        "malloc"
+    """Whether allocators are compared, and in no row Python gets all of its blocks from one."""
+    own = {**prepared.environment, **build.environment}
+    peers = [subject.peer for subject in prepared.plan.subjects if subject.peer]
+    return bool(peers) and not any(
+        {**peer.environment, **own}.get(BY_MALLOC, "").startswith("malloc") for peer in peers
     )
 
 
