@@ -125,7 +125,7 @@ CATALOGUE: dict[str, Entry] = _entries(
         "E011",
         "no such process to look at",
         Exit.BAD_USAGE,
-        "It has ended, it belongs to another user, or it is not of the kind that was asked for.",
+        "Nothing was measured.",
         "look for it with: ps -e",
     ),
     Entry(
