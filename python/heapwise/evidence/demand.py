@@ -18,6 +18,10 @@ FAULT_COST_S = 0.5e-6
 """What the kernel takes to map a page and to clear it: a round figure, too. An allocator that keeps
 the pages of freed blocks saves it."""
 
+MOST_FAULT_COST_S = 5e-6
+"""More than a page costs with the calls that get and return it, in a virtual machine too, where we
+measured 2 µs."""
+
 SHARE_NEEDED = 0.01
 """Below an estimated 1 % of the time, even an allocator that costs nothing is lost in the noise."""
 
@@ -35,6 +39,7 @@ class Demand:
     peak_live: most bytes that were allocated at once in one process; None if unknown.
     pages: that blocks can have made the kernel map, under the allocator with the most page faults.
     frees: calls of free.
+    kernel_s: processor time of the kernel in such a process.
     """
 
     requests: int
@@ -43,6 +48,8 @@ class Demand:
     peak_live: int | None = None
     pages: float = 0.0
     frees: int = 0
+    kernel_s: float = 0.0
+    page_bytes: int = 4096
 
     @property
     def per_second(self) -> float | None:
@@ -60,6 +67,24 @@ class Demand:
 
     def _share(self, cost_s: float) -> float | None:
         return min(1.0, cost_s / self.seconds) if self.seconds else None
+
+    @property
+    def kernel_share(self) -> float | None:
+        """At most how much of the time the kernel takes for blocks: its whole time in the program,
+        but not more than the pages of the blocks can cost."""
+        if self.bytes_requested is None:
+            return self._share(self.kernel_s)
+        pages = self.bytes_requested / self.page_bytes
+        return self._share(min(self.kernel_s, pages * MOST_FAULT_COST_S))
+
+    @property
+    def most_gain(self) -> float | None:
+        """About what share of the time an allocator can save at most by being quick. None if it is
+        unknown, or most calls were not counted."""
+        calls, kernel = self.calls_share, self.kernel_share
+        if calls is None or kernel is None or self.missed_most:
+            return None
+        return min(1.0, calls + kernel)
 
     @property
     def is_too_small(self) -> bool:
@@ -121,7 +146,13 @@ def _demand(stored: StoredRun, labels: Sequence[str], setup: Setup) -> Demand | 
         facts.peak_live_bytes,
         _pages(stored, timed, labels, facts.bytes_requested),
         facts.calls.free,
+        _middle([p.facts.system_s for p in timed if p.subject in labels]) or 0.0,
+        _page_bytes(stored),
     )
+
+
+def _page_bytes(stored: StoredRun) -> int:
+    return stored.run.machine.page_bytes or 4096
 
 
 def _pages(
@@ -134,9 +165,8 @@ def _pages(
     for process in timed:
         if plan.build_of(process.subject).name == build:
             faults.setdefault(process.subject, []).append(process.facts.minor_faults)
-    page = stored.run.machine.page_bytes or 4096
     most = [middle for found in faults.values() if (middle := _middle(found)) is not None]
-    asked = [] if bytes_requested is None else [bytes_requested / page]
+    asked = [] if bytes_requested is None else [bytes_requested / _page_bytes(stored)]
     return min([max(most), *asked] if most else asked, default=0.0)
 
 

@@ -17,8 +17,24 @@ def tell(result: Result, evidence: Evidence) -> list[Passage]:
         *compare_tables(result),
         *growth_table(evidence),
         advice(result),
+        *_most_gain(evidence),
         *([] if noise is None else [_noise(noise, evidence)]),
     ]
+
+
+def _most_gain(evidence: Evidence) -> list[Labelled]:
+    """What the reader can hope for at most. Builds can differ in more than in their allocator."""
+    demand = evidence.demand
+    if demand is None or demand.most_gain is None or evidence.compares_builds:
+        return []
+    calls, kernel = demand.calls_share or 0.0, demand.kernel_share or 0.0
+    words = (
+        f"about {percent(demand.most_gain)} of the processor time at most: calls of malloc and "
+        f"free take about {percent(calls)} at 20 ns a pair, and the kernel, which maps pages for "
+        f"blocks, {percent(kernel)}. A quicker allocator can hardly gain more; one that places "
+        "blocks better can"
+    )
+    return [Labelled("Malloc", words)]
 
 
 def _noise(floor: float, evidence: Evidence) -> Labelled:
