@@ -119,6 +119,9 @@ def test_the_action_fails_for_one_more_allocation_and_says_so(
     summary = (tmp_path / "summary").read_text(encoding="utf-8")
     assert "**Regressed**" in summary
     assert "1 more, exact, limit 0 %" in summary
+    answer = (repository / "heapwise-gate" / "pull-request.md").read_text(encoding="utf-8")
+    assert answer in summary
+    assert "heapwise gate --base-commit main --build-command make" in answer
     assert (tmp_path / "outputs").read_text() == "exit-code=1\n"
     junit = Xml.parse(repository / "heapwise-gate" / "gate.xml").getroot()
     assert junit[0].get("failures") == "1"
@@ -173,6 +176,19 @@ def test_noise_is_a_warning_of_the_action_unless_it_must_fail(
     assert bash(script, repository, shell_environment | variables) == code
     assert ("::warning" in capsys.readouterr().out) == (code == 0)
     assert (tmp_path / "outputs").read_text() == "exit-code=4\n"
+    assert not (repository / "heapwise-gate" / "pull-request.md").exists(), "nothing was measured"
+
+
+def test_the_summary_of_times_has_the_figures_the_machine_and_the_command(
+    repository: Path, shell_environment: dict[str, str], tmp_path: Path
+) -> None:
+    inputs = inputs_of_the_how_to() | {"limits": "time=90% peak_memory=50%", "time": "4s"}
+    script, variables = step_of_the_action(inputs)
+    assert bash(script, repository, shell_environment | variables) == 0
+    summary = (tmp_path / "summary").read_text(encoding="utf-8")
+    assert "| metric | limit |" in summary
+    assert "|  | time | vs base | peak memory | vs base |" in summary
+    assert "95 % intervals; trust:" in summary
 
 
 def test_the_sources_that_the_action_installs_are_a_package() -> None:
