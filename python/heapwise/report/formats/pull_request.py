@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from heapwise.document.markdown import table
 from heapwise.model import Result, Row
 from heapwise.report.formats.markdown import plain_text
+from heapwise.report.gate import step_summary
 from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
 from heapwise.wording.names import cell_words, quantity_name
@@ -27,6 +28,8 @@ MORE_ROUNDS = re.compile(r"\s*More rounds: heapwise .*$", re.DOTALL)
 
 def write(view: View) -> str:
     result = view.result
+    if result.gate is not None:
+        return "\n".join([step_summary.write(result.gate), *_how(view, result)]) + "\n"
     lines = [f"**{plain_text(MORE_ROUNDS.sub('', result.advice))}**", ""]
     groups = [group for group in view.groups if not view.is_compare or group.quantity in SHOWN]
     for cell in dict.fromkeys(group.parameters for group in groups):
