@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heapwise.analysis.lead import lead
 from heapwise.analysis.rare_words import rare_of, rare_words
 from heapwise.analysis.rows import outcome, ranked
+from heapwise.analysis.second_opinion import second_opinion
 from heapwise.analysis.speed import speed_quantity
 from heapwise.analysis.standing import alone, are_many_questions, standings
 from heapwise.analysis.tree_headlines import (
@@ -140,6 +141,8 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
         if (rare := rare_of(evidence, row.cell, row.subject, base))
     ]
     parts.append(_under_load(evidence, alike, base))
+    unsure = [row for row in quick if row.verdict == "cannot tell" and not row.baseline]
+    parts.append(second_opinion(evidence, alike, unsure))
     if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
         parts.append(f"It may run for a fixed time (V27): {why}.")
     return " ".join(part for part in parts if part)

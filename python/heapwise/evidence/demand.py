@@ -175,6 +175,12 @@ def _middle(found: Sequence[float | None]) -> float | None:
     return float(np.median(known)) if known else None
 
 
+def allowed_difference(base: int, spread: float) -> float:
+    """How far a count may be from that of the baseline if both did equal work. spread: how far the
+    baseline's own two counts are apart; 0.01 is 1 %."""
+    return max(FEW_CALLS, base * max(SAME_CALLS, 2 * spread))
+
+
 @dataclass(frozen=True)
 class Counts:
     """Requests of each counted subject, against those of the baseline."""
@@ -190,7 +196,7 @@ class Counts:
         base = self.requests.get(self.baseline)
         if base is None:
             return {}
-        allowed = max(FEW_CALLS, base * max(SAME_CALLS, 2 * self.spread))
+        allowed = allowed_difference(base, self.spread)
         return {name: n for name, n in self.requests.items() if abs(n - base) > allowed}
 
 
