@@ -54,7 +54,7 @@ def _told() -> dict[str, Promise]:
 
 
 def _never() -> dict[str, Promise]:
-    """Promises for identical subjects, whose noise the second label of the baseline does not have."""
+    """Promises for identical subjects. The second label of the baseline has none of their noise."""
     kinds = {
         "one subject drifts at 0.8": Campaign(14, EQUAL, drifts=0.8, compares=True),
         "slower by 1 % after the first of 1": Campaign(
