@@ -150,6 +150,13 @@ CATALOGUE: dict[str, Entry] = _entries(
         "cd to the repository of the program",
     ),
     Entry(
+        "E015",
+        "author's output not readable",
+        Exit.BAD_USAGE,
+        "Its figures cannot stand beside ours. Nothing was measured or changed.",
+        "see docs/how-to/reproduce-a-report.md for the files that it may be",
+    ),
+    Entry(
         "E020",
         "static program",
         Exit.BAD_USAGE,

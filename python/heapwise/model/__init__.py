@@ -4,6 +4,7 @@
 what an analysis makes of it. ``facts``, ``machine`` and ``options`` are parts of what is stored.
 """
 
+from heapwise.model.author_output import AuthorFigure, AuthorOutput
 from heapwise.model.build import ROUND, Build, filled, telling_names
 from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, setting_order
 from heapwise.model.declared import (
@@ -124,6 +125,8 @@ __all__ = [
     "SCHEMA_VERSION",
     "SIDE_BY_SIDE",
     "Answer",
+    "AuthorFigure",
+    "AuthorOutput",
     "Beside",
     "Better",
     "Build",
