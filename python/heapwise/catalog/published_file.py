@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import structs
 
+from heapwise.catalog.author_output.keys import author_figure
 from heapwise.catalog.formula import PrintedFigures, parse_formula, parse_statement
 from heapwise.errors import Problem
 from heapwise.model import (
@@ -51,6 +53,7 @@ class Part(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_default
     scale: float | None = None
     offset: float | None = None
     reason: str | None = None
+    author: dict[str, str | float] = {}
 
 
 class ColumnPart(Part, frozen=True):
@@ -228,8 +231,14 @@ def _table(
             raise ValueError(f"{where}: each of its {len(columns)} columns needs a value")
         try:
             figures = [
-                _figure(
-                    _merged(table, row, column), value, row.ours[at] if row.ours else None, places
+                replace(
+                    _figure(
+                        merged := _merged(table, row, column),
+                        value,
+                        row.ours[at] if row.ours else None,
+                        places,
+                    ),
+                    author=author_figure(merged.author, _words(merged, row)),
                 )
                 for at, (column, value) in enumerate(zip(columns, values, strict=True))
             ]
@@ -258,12 +267,13 @@ def _columns(table: TablePart) -> list[ColumnPart]:
 
 
 def _merged(*parts: Part) -> Part:
-    """Later ones override; parameters one by one."""
+    """Later ones override; parameters and columns of the author's output one by one."""
     found = Part()
     for part in parts:
         values = {name: getattr(part, name) for name in Part.__struct_fields__}
         known = {name: value for name, value in values.items() if value is not None}
         known["parameters"] = {**found.parameters, **part.parameters}
+        known["author"] = {**found.author, **part.author}
         found = structs.replace(found, **known)
     return found
 
@@ -303,6 +313,10 @@ def _figure(
         merged.offset or 0.0,
         reason,
     )
+
+
+def _words(merged: Part, row: RowPart) -> dict[str, object]:
+    return {**merged.parameters, "title": row.title, "note": row.note}
 
 
 def _ratio(merged: Part) -> Formula | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from heapwise.cli.frame.signature import with_options
 from heapwise.errors import Problem
 from heapwise.options import Options, taken
 from heapwise.wording.lists import counted
+
+if TYPE_CHECKING:
+    from heapwise.model import AuthorOutput, PublishedReport
 
 
 def register(app: typer.Typer) -> None:
@@ -53,9 +56,17 @@ def reproduce(
     heapwise reproduce pool-vs-malloc              an estimate first, then the run
     heapwise reproduce latency-lab --smoke         quickly, to see that all of it works
     heapwise reproduce pool-vs-malloc --run 7f3a   the same from a run that was made already
+    heapwise reproduce pool-vs-malloc --run 7f3a --author-output bench.tsv
+                                                   beside what the author's program printed here
     heapwise reproduce --pages docs/results        a page of each report for this machine
     """
     console = Console(options.quiet, options.json)
+    if options.author_outputs and (name is None or pages is not None or options.fleet is not None):
+        raise Problem(
+            "E003",
+            "--author-output needs the name of a report, and neither --pages nor --fleet",
+            do="heapwise reproduce NAME --author-output FILE",
+        )
     if pages is not None:
         from heapwise.cli.frame.result_pages import write_results
         from heapwise.store import find_store
@@ -94,9 +105,16 @@ def reproduce(
     from heapwise.study.round_costs import estimate_s, processes_of
 
     report = choose_published(name)
-    source = str(Path(name).absolute()) if name.endswith(".toml") else name
+    outputs = _author_outputs(report, options)
+    source = _source(name)
     prepared = prepare_reproduction(
-        report, source, taken(RunRequest, options), os.environ, output=folder, pdf=pdf
+        report,
+        source,
+        taken(RunRequest, options),
+        os.environ,
+        output=folder,
+        pdf=pdf,
+        author_outputs=outputs,
     )
     known = costs(find_store(options.store), options.smoke)
     console.say(f"Report       {report.title}")
@@ -113,6 +131,23 @@ def reproduce(
             )
         return 0
     return measure(prepared, options, console).code
+
+
+def _source(name: str) -> str:
+    """By which a later invocation finds the report, from any folder."""
+    return str(Path(name).absolute()) if name.endswith(".toml") else name
+
+
+def _author_outputs(report: PublishedReport, options: Options) -> list[AuthorOutput]:
+    """Problem E015 for a file without figures of the report, before anything is measured."""
+    if not options.author_outputs:
+        return []
+    from heapwise.catalog.author_output import read_author_output
+    from heapwise.study.reproduce.author import demand_figures
+
+    outputs = [read_author_output(path) for path in options.author_outputs]
+    demand_figures(report, outputs)
+    return outputs
 
 
 def _list(console: Console, store: str | None) -> int:
@@ -170,6 +205,10 @@ def _read(
             do=f"heapwise reproduce {name}",
         )
     report = choose_published(name)
+    if outputs := _author_outputs(report, options):
+        from heapwise.study.reproduce.author import with_author
+
+        stored = with_author(stored, _source(name), outputs)
     changes = (
         changes_of(report, stored.run.experiments, options.settings) if options.settings else None
     )

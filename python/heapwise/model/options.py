@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from heapwise.model.author_output import AuthorOutput
 from heapwise.model.cell import Setting
 from heapwise.model.facts import Count
 from heapwise.model.gate import GateOptions
@@ -41,7 +42,7 @@ class Reproduction(msgspec.Struct, frozen=True):
 
     report: its name, or the absolute path of its file. changes: experiment -> settings that this
     run has instead of the report's. output: an absolute path for the files; "" for the run's own
-    folder.
+    folder. author_outputs: what the author's program printed on this machine.
     """
 
     report: str
@@ -49,6 +50,7 @@ class Reproduction(msgspec.Struct, frozen=True):
     changes: dict[str, dict[str, Setting]] = {}
     output: str = ""
     pdf: bool = False
+    author_outputs: list[AuthorOutput] = []
 
 
 class PoolCandidate(msgspec.Struct, frozen=True):

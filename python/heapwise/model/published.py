@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from heapwise.model.author_output import AuthorFigure
 from heapwise.model.cell import Setting
 from heapwise.model.declared import Experiment
 
@@ -66,7 +67,8 @@ class PublishedFigure:
 
     ``ours`` is measured in units of which ``scale`` make one of the report's ``unit``, and
     ``offset`` is taken away from it: a change of 16 % is a ratio of 1.16. Without ``ours``, the
-    ``reason`` says why there is no such figure here.
+    ``reason`` says why there is no such figure here. ``author``: where the output of the author's
+    program has it.
     """
 
     text: str
@@ -77,6 +79,7 @@ class PublishedFigure:
     scale: float = 1.0
     offset: float = 0.0
     reason: str = ""
+    author: AuthorFigure | None = None
 
 
 @dataclass(frozen=True)

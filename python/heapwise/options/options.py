@@ -40,6 +40,7 @@ FIRST = (
     "prepare",
     "output_files",
     "export",
+    "author_outputs",
 )
 """The fields whose options --help shows. It shows the options of one verb alone, too."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from heapwise.options.option import (
     BISECT,
@@ -12,6 +13,7 @@ from heapwise.options.option import (
     MEASURING,
     PROGRAMS,
     REPLAY,
+    REPRODUCE,
     RUN,
     SERVE,
     TRACES,
@@ -140,5 +142,13 @@ class RoundOptions(ProcessOptions):
         metavar="NAME=V1,V2",
         help="Values of a parameter; repeatable.",
         verbs=EXPERIMENTS,
+        default=[],
+    )
+    author_outputs: list[Path] = option(
+        "--author-output",
+        metavar="FILE",
+        help="What the author's program of the report printed here: JSON of Google Benchmark, TSV, "
+        "CSV or lines of time; repeatable.",
+        verbs=(REPRODUCE,),
         default=[],
     )

@@ -85,6 +85,7 @@ def show_reproduced(
     from heapwise.study.reproduce.documents import to_json
     from heapwise.study.reproduce.reproduced import reproduce
     from heapwise.study.reproduce.tell import (
+        author_words,
         changes_words,
         counts_words,
         figure_passages,
@@ -110,6 +111,8 @@ def show_reproduced(
         f"\nCount    {counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}"
     )
     console.result(f"Size     {sizes_words(found)}")
+    if author := author_words(found):
+        console.result(f"Author   {author}")
     console.result(f"Trust    {trust_line(result)}")
     folder = Path(output) if output else evidence.stored.path / FOLDER / report.name
     files = _write(evidence, found, folder, pdf, console)
@@ -135,21 +138,24 @@ def programs_text(rows: Sequence[Provenance]) -> str:
 
 
 def conclusion_text(judged: JudgedConclusion, *, brief: bool = False) -> str:
-    """The verdict, what it is about, and each statement with the interval that decides. brief: the
-    verdict alone."""
+    """The verdict, what it is about, each statement with the interval that decides, and what the
+    author's program says. brief: the verdict alone."""
+    from heapwise.study.reproduce.author import AUTHORS_PROGRAM
     from heapwise.study.reproduce.judged import source_text, statement_text
+    from heapwise.study.reproduce.tell import author_text
 
     conclusion = judged.conclusion
     topic = f"{conclusion.topic}: " if conclusion.topic else ""
     lines = [f"{judged.verdict:17}  {topic}{conclusion.says}"]
+    author = [f"{'':19}{AUTHORS_PROGRAM}: {author_text(judged.author)}"] if judged.author else []
     if brief:
-        return lines[0]
+        return "\n".join([*lines, *author])
     if conclusion.source == "figures":
         lines[0] += f" ({source_text(judged)})"
     lines += [f"{'':19}{statement_text(part)}" for part in judged.parts]
     if judged.reason and all(judged.reason not in part.note for part in judged.parts):
         lines.append(f"{'':19}{judged.reason}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *author])
 
 
 def _write(

@@ -13,6 +13,7 @@ from heapwise.report.pages.machine import machine_table, title_of
 from heapwise.report.view import View
 from heapwise.study.reproduce.reproduced import Reproduced
 from heapwise.study.reproduce.tell import (
+    author_words,
     changes_words,
     conclusion_table,
     counts_words,
@@ -46,7 +47,12 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
         f"Sizes: {sizes_words(found)}.**",
         "",
         *_trust(view),
-        *(["", words] if (words := changes_words(found)) else []),
+        *(
+            line
+            for words in (changes_words(found), author_words(found))
+            if words
+            for line in ("", words)
+        ),
         "",
         "## Conclusions",
         "",

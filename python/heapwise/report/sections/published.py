@@ -11,6 +11,7 @@ from heapwise.report.view import View
 from heapwise.study.reproduce.charts import charts, svg
 from heapwise.study.reproduce.reproduced import Reproduced, reproduce
 from heapwise.study.reproduce.tell import (
+    author_words,
     changes_words,
     conclusion_table,
     counts_words,
@@ -44,7 +45,7 @@ def tell(view: View) -> list[Passage]:
         Sentence(f"{report.title}. {report.origin}", report.link),
         Sentence(report.about),
         Sentence(f"Conclusions: {counts_words(found)}. Sizes: {sizes_words(found)}."),
-        *([Sentence(changes)] if changes else []),
+        *(Sentence(words) for words in (changes, author_words(found)) if words),
         conclusion_table(found),
         Notice(JUDGED),
         *_tables(found),

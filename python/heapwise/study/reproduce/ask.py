@@ -10,6 +10,7 @@ from heapwise.catalog import find_experiments, find_peers
 from heapwise.errors import Problem
 from heapwise.model import (
     PROGRAM,
+    AuthorOutput,
     Experiment,
     FigureKey,
     PublishedReport,
@@ -32,6 +33,7 @@ def prepare_reproduction(
     *,
     output: str = "",
     pdf: bool = False,
+    author_outputs: Sequence[AuthorOutput] = (),
 ) -> Prepared:
     """given: the name or the path that a later invocation finds the report by. Problems: E003 bad
     setting, E008 a report none of whose experiments is here, E052 no native parts."""
@@ -63,7 +65,7 @@ def prepare_reproduction(
         peers,
         experiments,
         {},
-        Reproduction(source, cells, changes, output, pdf),
+        Reproduction(source, cells, changes, output, pdf, list(author_outputs)),
     )
     named = {SubjectName.parse(place.subject).peer for place in report.places}
     return replace(prepared, missing=[p for p in prepared.missing if p.name in named])

@@ -7,7 +7,8 @@ from functools import partial
 
 from heapwise.figures import curves, published
 from heapwise.model import Picture, PublishedFigure
-from heapwise.study.reproduce.reproduced import Ours, Reproduced, ReproducedTable
+from heapwise.study.reproduce.ours import Ours
+from heapwise.study.reproduce.reproduced import Reproduced, ReproducedTable
 from heapwise.wording.numbers import significant
 
 

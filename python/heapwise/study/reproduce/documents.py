@@ -9,30 +9,46 @@ from typing import Any
 
 from heapwise.document.spreadsheet import cell_text
 from heapwise.model import FigureKey, Formula
-from heapwise.study.reproduce.reproduced import Reproduced
+from heapwise.study.reproduce.judged import JudgedConclusion
+from heapwise.study.reproduce.reproduced import Reproduced, ReproducedTable
 
-COLUMNS = ("table", "row", "column", "unit", "published", "ours", "low", "high", "measured", "note")
+COLUMNS = (
+    "table",
+    "row",
+    "column",
+    "unit",
+    "published",
+    "ours",
+    "low",
+    "high",
+    "measured",
+    "note",
+    "author",
+)
 
 
 def figures_csv(found: Reproduced) -> str:
-    """A line for each figure; low and high are the ends of the 95 % interval of ours."""
+    """A line for each figure; low and high are the ends of the 95 % interval of ours, author is the
+    figure of the author's program."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
     for each in found.tables:
-        for row, ours in zip(each.table.rows, each.ours, strict=True):
-            for name, figure, own in zip(each.table.columns, row.figures, ours, strict=True):
+        for row, ours, author in zip(each.table.rows, each.ours, each.by_author, strict=True):
+            columns = zip(each.table.columns, row.figures, ours, author, strict=True)
+            for name, figure, own, theirs in columns:
                 measured = words(figure.ours) if figure.ours else ""
-                values = [
-                    "" if value is None else f"{value:.6g}"
-                    for value in (figure.value, own.value, own.low, own.high)
-                ]
+                values = map(_number, (figure.value, own.value, own.low, own.high))
                 writer.writerow(
                     [cell_text(word) for word in (each.table.name, row.title, name, figure.unit)]
-                    + values
-                    + [cell_text(measured), cell_text(own.note)]
+                    + list(values)
+                    + [cell_text(measured), cell_text(own.note), _number(theirs.value)]
                 )
     return file.getvalue()
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
 
 
 def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[str, Any]:
@@ -43,65 +59,75 @@ def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[
         "title": report.title,
         "origin": report.origin,
         "run": run,
-        "tables": [
-            {
-                "name": each.table.name,
-                "title": each.table.title,
-                "machine": each.table.machine,
-                "rows": [
-                    {
-                        "title": row.title,
-                        "figures": [
-                            {
-                                "column": name,
-                                "unit": figure.unit,
-                                "published": figure.value,
-                                "printed": figure.text,
-                                "ours": own.value,
-                                "low": own.low,
-                                "high": own.high,
-                                "note": own.note,
-                            }
-                            for name, figure, own in zip(
-                                each.table.columns, row.figures, ours, strict=True
-                            )
-                        ],
-                    }
-                    for row, ours in zip(each.table.rows, each.ours, strict=True)
-                ],
-            }
-            for each in found.tables
-        ],
+        "tables": [_table(each) for each in found.tables],
         "conclusions": [
             {
                 "topic": judged.conclusion.topic,
                 "says": judged.conclusion.says,
                 "source": judged.conclusion.source,
-                "verdict": judged.verdict,
-                "size": judged.size,
-                "reason": judged.reason,
-                "statements": [
-                    {
-                        "words": part.words,
-                        "value": part.value,
-                        "low": part.low,
-                        "high": part.high,
-                        "verdict": part.verdict,
-                        "size": part.size,
-                        "published": list(part.published),
-                        "note": part.note,
-                    }
-                    for part in judged.parts
-                ],
+                **_verdict(judged),
+                "author": judged.author and _verdict(judged.author),
             }
             for judged in found.conclusions
         ],
+        "author_files": found.author_files,
         "changes": found.changes,
         "programs": [asdict(row) for row in found.programs],
         "counts": found.counts,
         "sizes": found.size_counts,
         "folder": folder,
         "files": files,
+    }
+
+
+def _table(each: ReproducedTable) -> dict[str, Any]:
+    return {
+        "name": each.table.name,
+        "title": each.table.title,
+        "machine": each.table.machine,
+        "rows": [
+            {
+                "title": row.title,
+                "figures": [
+                    {
+                        "column": name,
+                        "unit": figure.unit,
+                        "published": figure.value,
+                        "printed": figure.text,
+                        "ours": own.value,
+                        "low": own.low,
+                        "high": own.high,
+                        "note": own.note,
+                        "author": theirs.value,
+                    }
+                    for name, figure, own, theirs in zip(
+                        each.table.columns, row.figures, ours, author, strict=True
+                    )
+                ],
+            }
+            for row, ours, author in zip(each.table.rows, each.ours, each.by_author, strict=True)
+        ],
+    }
+
+
+def _verdict(judged: JudgedConclusion) -> dict[str, Any]:
+    return {
+        "verdict": judged.verdict,
+        "size": judged.size,
+        "reason": judged.reason,
+        "statements": [
+            {
+                "words": part.words,
+                "value": part.value,
+                "low": part.low,
+                "high": part.high,
+                "verdict": part.verdict,
+                "size": part.size,
+                "published": list(part.published),
+                "note": part.note,
+            }
+            for part in judged.parts
+        ],
     }
 
 

@@ -75,13 +75,14 @@ class JudgedStatement:
 @dataclass(frozen=True)
 class JudgedConclusion:
     """``verdict``: whether each statement holds; ``size``: whether each ratio is as large as
-    published."""
+    published. ``author``: the same conclusion, judged by the figures of the author's program."""
 
     conclusion: Conclusion
     verdict: ConclusionVerdict
     reason: str = ""
     parts: list[JudgedStatement] = field(default_factory=list)
     size: SizeVerdict = ""
+    author: JudgedConclusion | None = None
 
 
 def together(parts: Sequence[JudgedStatement]) -> tuple[ConclusionVerdict, str]:

@@ -32,6 +32,7 @@ from heapwise.model import (
     settle,
 )
 from heapwise.stats.center import location_interval
+from heapwise.study.reproduce.author import AuthorFigures
 from heapwise.study.reproduce.judged import (
     SIZE_WORDS,
     SIZES,
@@ -45,6 +46,7 @@ from heapwise.study.reproduce.judged import (
     size_together,
     together,
 )
+from heapwise.study.reproduce.ours import Ours
 
 LEAST_REPEATS = 3
 """The least repeats of a process, for its standard deviation."""
@@ -57,33 +59,38 @@ OF_REPEATS: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 @dataclass(frozen=True)
-class Ours:
-    """Our figure in the report's unit; None with the reason in ``note``. low, high: 95 %."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class ReproducedTable:
-    """``ours``: a line for each row of ``table``, with a figure for each of its columns."""
+    """``ours``: a line for each row of ``table``, with a figure for each of its columns.
+    ``author``: the same of the author's program; empty if its output is not here."""
 
     table: PublishedTable
     ours: list[list[Ours]]
+    author: list[list[Ours]] = field(default_factory=list)
+
+    @property
+    def by_author(self) -> list[list[Ours]]:
+        """``author``, without values if its output is not here."""
+        return self.author or [[Ours(None)] * len(self.table.columns)] * len(self.ours)
 
 
 @dataclass(frozen=True)
 class Reproduced:
     """``programs``: of the rows whose figures are those of whole programs. ``changes``: parameters
-    with their values in this run instead of the report's."""
+    with their values in this run instead of the report's. ``author_files``: the output of the
+    author's program; ``unused``: its records that answer no figure of the report."""
 
     report: PublishedReport
     tables: list[ReproducedTable]
     conclusions: list[JudgedConclusion]
     programs: list[Provenance] = field(default_factory=list)
     changes: dict[str, Setting] = field(default_factory=dict)
+    author_files: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
+
+    @property
+    def by_author(self) -> list[JudgedConclusion]:
+        """The conclusions as the figures of the author's program judge them."""
+        return [judged.author for judged in self.conclusions if judged.author]
 
     @property
     def counts(self) -> dict[ConclusionVerdict, int]:
@@ -106,22 +113,32 @@ def reproduce(
     -> settings instead of the report's; None: those of the run's plan."""
     planned = evidence.stored.run.plan.options.reproduction
     found = _Finder(evidence, (planned.changes if planned else {}) if changes is None else changes)
+    outputs = planned.author_outputs if planned else []
+    author = AuthorFigures(report, outputs)
     tables = [
         ReproducedTable(
-            table, [[found.ours(figure) for figure in row.figures] for row in table.rows]
+            table,
+            [[found.ours(figure) for figure in row.figures] for row in table.rows],
+            [[author.figure(figure) for figure in row.figures] for row in table.rows]
+            if outputs
+            else [],
         )
         for table in report.tables
     ]
     return Reproduced(
         report,
         tables,
-        [_judged(found, conclusion, trust) for conclusion in report.conclusions],
+        [_judged(found, author, conclusion, trust) for conclusion in report.conclusions],
         found.programs(report),
         found.changes,
+        [output.file for output in outputs],
+        author.unused,
     )
 
 
-def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConclusion:
+def _judged(
+    found: _Finder, author: AuthorFigures, conclusion: Conclusion, trust: Trust
+) -> JudgedConclusion:
     cores = found.evidence.stored.run.machine.cores
     if conclusion.impossible:
         return JudgedConclusion(conclusion, "not possible here", conclusion.impossible)
@@ -141,7 +158,7 @@ def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConcl
     if obstacle and verdict != "not possible here":
         verdict, reason = "cannot tell here", obstacle
         size = size and "cannot tell here"
-    return JudgedConclusion(conclusion, verdict, reason, parts, size)
+    return JudgedConclusion(conclusion, verdict, reason, parts, size, author.judge(conclusion))
 
 
 class _Finder:

@@ -6,8 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from heapwise.document import Notice, Passage, TableCell, TextTable, table_cell
 from heapwise.model import PublishedFigure, PublishedReport, PublishedRow
-from heapwise.study.reproduce.judged import source_text, statement_text
-from heapwise.study.reproduce.reproduced import Ours, Reproduced, ReproducedTable
+from heapwise.study.reproduce.author import AUTHORS_PROGRAM
+from heapwise.study.reproduce.judged import (
+    VERDICTS,
+    JudgedConclusion,
+    counts_of,
+    source_text,
+    statement_text,
+)
+from heapwise.study.reproduce.ours import Ours
+from heapwise.study.reproduce.reproduced import Reproduced, ReproducedTable
+from heapwise.wording.lists import counted
 from heapwise.wording.names import setting_value, spaced
 from heapwise.wording.numbers import ends, significant
 
@@ -17,6 +26,9 @@ ABSENT = "-"
 
 FEW = 2
 """Columns of a table whose figures have their intervals on a terminal, too."""
+
+NAMED = 5
+"""Records of the author's program that answer no figure, named at most."""
 
 MARKS = {
     "confirmed": "better",
@@ -38,6 +50,25 @@ def sizes_words(found: Reproduced) -> str:
     return ", ".join(f"{number} {word}" for word, number in found.size_counts.items())
 
 
+def author_words(found: Reproduced) -> str:
+    """The files of the author's program, and how its figures judge the conclusions; "" without
+    them."""
+    if not found.author_files:
+        return ""
+    verdicts = counts_of(found.by_author, lambda judged: judged.verdict, VERDICTS)
+    counts = ", ".join(f"{number} {word}" for word, number in verdicts.items() if number)
+    words = (
+        f"The author's program ({counted(len(found.author_files), 'file')}) has figures for "
+        f"{len(found.by_author)} of {counted(len(found.conclusions), 'conclusion')}"
+    )
+    words += f": {counts}." if counts else "."
+    if found.unused:
+        more = f" and {len(found.unused) - NAMED} more" if len(found.unused) > NAMED else ""
+        names = ", ".join(found.unused[:NAMED])
+        words += f" The report has no figure for {names}{more}."
+    return words
+
+
 def changes_words(found: Reproduced) -> str:
     """ "" if the run has the settings of the report."""
     words = [f"{spaced(name)} {setting_value(value)}" for name, value in found.changes.items()]
@@ -56,9 +87,22 @@ def conclusion_table(found: Reproduced) -> TextTable:
         ]
         conclusion = judged.conclusion
         says = f"{conclusion.says} ({source_text(judged)})"
-        rows.append([*verdicts, *map(table_cell, (conclusion.topic, says, shown))])
-    heads = ("verdict", "size", "topic", "the report concludes", "here")
+        cells = [*verdicts, *map(table_cell, (conclusion.topic, says, shown))]
+        rows.append([*cells, _author_cell(judged.author)] if found.author_files else cells)
+    heads = ["verdict", "size", "topic", "the report concludes", "here"]
+    heads += [AUTHORS_PROGRAM] if found.author_files else []
     return TextTable([table_cell(head) for head in heads], rows)
+
+
+def author_text(judged: JudgedConclusion) -> str:
+    """``confirmed: malloc / pool >= 1: 3.1, 3.1 to 3.1``."""
+    return f"{judged.verdict}: {'; '.join(map(statement_text, judged.parts))}"
+
+
+def _author_cell(judged: JudgedConclusion | None) -> TableCell:
+    if judged is None:
+        return table_cell("")
+    return table_cell(author_text(judged), mark=MARKS.get(judged.verdict, "unsure"))
 
 
 def figure_passages(each: ReproducedTable, *, with_title: bool = False) -> list[Passage]:
@@ -107,14 +151,22 @@ def _heads(each: ReproducedTable) -> list[TableCell]:
 
 def _rows(each: ReproducedTable) -> Iterator[Sequence[TableCell]]:
     units = {figure.unit for figure in each.table.figures}
-    for row, ours in zip(each.table.rows, each.ours, strict=True):
+    for row, ours, author in zip(each.table.rows, each.ours, each.by_author, strict=True):
         unit = f", {row.figures[0].unit}" if len(units) > 1 and row.figures[0].unit else ""
         note = [table_cell(row.note, "")] if _has_notes(each) else []
         yield [table_cell(row.title, f"  {row.title}{unit}"), *_figures(each, row, ours), *note]
+        if any(figure.value is not None for figure in author):
+            empty = [table_cell("")] if _has_notes(each) else []
+            title = f"{row.title}, {AUTHORS_PROGRAM}"
+            cells = _figures(each, row, author, is_author=True)
+            yield [table_cell(title, f"    {AUTHORS_PROGRAM}"), *cells, *empty]
 
 
-def _figures(each: ReproducedTable, row: PublishedRow, ours: Sequence[Ours]) -> Iterator[TableCell]:
-    """Where rows of a column have units of their own, the figures have them, too."""
+def _figures(
+    each: ReproducedTable, row: PublishedRow, ours: Sequence[Ours], *, is_author: bool = False
+) -> Iterator[TableCell]:
+    """Where rows of a column have units of their own, the figures have them, too. is_author: the
+    figures are those of the author's program, below the row that has the published ones."""
     with_ends = len(each.table.columns) <= FEW or all(
         figure.value is None for figure in each.table.figures
     )
@@ -122,7 +174,10 @@ def _figures(each: ReproducedTable, row: PublishedRow, ours: Sequence[Ours]) -> 
         unit = f" {figure.unit}" if figure.unit and not _unit(each, at) else ""
         if _is_published(each, at):
             text = f"{figure.text}{unit}" if figure.text else ""
-            yield table_cell(text, figure.text)
+            yield table_cell("") if is_author else table_cell(text, figure.text)
+        if is_author and own.value is None:
+            yield table_cell("")
+            continue
         yield _own(own, figure, unit, with_ends=with_ends)
 
 
