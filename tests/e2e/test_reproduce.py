@@ -243,3 +243,42 @@ def test_figures_that_are_not_trustworthy_end_with_4_if_strict(
     assert done.returncode == 4, (done.stdout, done.stderr)
     assert heapwise("resume", "last", "--strict").returncode == 4
     assert heapwise("resume", "last").returncode == 0
+
+
+def test_the_output_of_an_author_stays_with_the_run(
+    heapwise: Any, environment: dict[str, str], fake_native: Path, tmp_path: Path
+) -> None:
+    """It is read before anything is measured; a later look at the run may have another file."""
+    environment["HEAPWISE_NATIVE"] = str(fake_native)
+    author = 'title = "{}"\n  author = {{command = "./{}", value = "real", scale = 1e-9}}'
+    text = FAKE
+    for name in ("good", "slower"):
+        text = text.replace(f'title = "{name}"', author.format(name, name))
+    (tmp_path / "mine.toml").write_text(text)
+    (tmp_path / "bad.txt").write_text("./good\nreal 1.0\nuser 1.0\n")
+    (tmp_path / "good.txt").write_text("".join(
+        f"./{name}\nreal 0m{seconds}s\nuser 0m1.0s\nsys 0m0.0s\n"
+        for name, seconds in (("good", 1.0), ("slower", 4.0))
+    ))
+    words = ["reproduce", "mine.toml", "--rounds", "2", "--author-output"]
+    refused = heapwise(*words, "bad.txt")
+    assert refused.returncode == 2
+    assert "bad.txt, line 3: the time before it is not complete: sys is missing" in " ".join(
+        refused.stderr.split()
+    )
+    store = tmp_path / "store"
+    assert not (store / "runs").exists(), "nothing was measured"
+    assert heapwise(*words, "good.txt", "--pages", "p").returncode == 2
+    done = heapwise(*words, "good.txt")
+    assert done.returncode == 0, done.stderr
+    for line in ("the author's program: confirmed: slower / good >= 3: 4.00", "2 confirmed."):
+        assert line in done.stdout
+    [run] = run_ids(store)
+    (tmp_path / "good.txt").unlink()
+    again = heapwise("reproduce", "mine.toml", "--run", run, "-o", "again")
+    assert "the author's program: confirmed: slower / good >= 3: 4.00" in again.stdout
+    assert "the author&#39;s program" in (tmp_path / "again" / "report.html").read_text()
+    (tmp_path / "other.txt").write_text("./slower  2.0s user 0.0s system 99% cpu 2.0 total\n")
+    other = heapwise("reproduce", "mine.toml", "--run", run, "--author-output", "other.txt")
+    assert other.returncode == 0, other.stderr
+    assert "has figures for 0 of 2 conclusions." in " ".join(other.stdout.split())
