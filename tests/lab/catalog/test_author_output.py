@@ -64,7 +64,7 @@ def test_a_table_has_a_record_for_each_line(tmp_path: Path, delimiter: str) -> N
     "text",
     [
         "./a 21\n\nreal\t1m2.500s\nuser\t1m0.250s\nsys\t0m0.125s\n",
-        "+ ./a 21\nlong lived tree\nreal 62.5\nuser 60.25\nsys 0.125\n",
+        "+ /usr/bin/time -p ./a 21\nlong lived tree\nreal 62.5\nuser 60.25\nsys 0.125\n",
         "$ time ./a 21\n       62.50 real        60.25 user         0.125 sys\n",
         "./a 21\n60.25user 0.125system 1:02.50elapsed 99%CPU (0avgtext+0avgdata 1maxresident)k\n"
         "0inputs+0outputs (0major+83minor)pagefaults 0swaps\n",

@@ -23,6 +23,8 @@ GNU_INPUTS = re.compile(r"\d+inputs\+\d+outputs .*")
 TRACED = re.compile(r"[+$%] (.*)")
 """A command as a shell prints it with ``set -x``, or behind a prompt."""
 
+TIMER = re.compile(r"^(?:/\S*/)?time(?: -p)? +")
+
 
 @dataclass
 class _Reading:
@@ -74,7 +76,7 @@ def _read_command(reading: _Reading, line: str) -> None:
     if not line or GNU_INPUTS.fullmatch(line):
         return
     if traced := TRACED.fullmatch(line):
-        reading.command, reading.is_traced = traced[1].removeprefix("time ").strip(), True
+        reading.command, reading.is_traced = TIMER.sub("", traced[1]).strip(), True
     elif not reading.is_traced:
         reading.command = line
 

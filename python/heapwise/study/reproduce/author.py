@@ -81,6 +81,11 @@ class Range(NamedTuple):
     middle: float
     high: float
 
+    @property
+    def ends(self) -> tuple[float, float] | tuple[None, None]:
+        """None if they are one: a single run has no interval."""
+        return (self.low, self.high) if self.low < self.high else (None, None)
+
     def map(self, change: Callable[[float], float]) -> Range:
         return Range(*map(change, self))
 
@@ -107,8 +112,7 @@ class AuthorFigures:
             found = ratio and ratio.map(lambda number: (number - figure.offset) / figure.scale)
         if found is None:
             return Ours(None)
-        ends = (found.low, found.high) if found.low < found.high else (None, None)
-        return Ours(found.middle, *ends)
+        return Ours(found.middle, *found.ends)
 
     def judge(self, conclusion: Conclusion) -> JudgedConclusion | None:
         """None if the files have the figures of none of its statements."""
@@ -153,12 +157,13 @@ class AuthorFigures:
             return JudgedStatement(words, None, None, None, "cannot tell here", note, unknown)
         figure = Figure(found.middle, found.low, found.high)
         word = kept(figure, statement.at_least, statement.at_most, None)
+        low, high = found.ends
         size = SIZE_WORDS[kept(figure, *statement.size, None)] if statement.size else ""
         return JudgedStatement(
             words,
             found.middle,
-            found.low,
-            found.high,
+            low,
+            high,
             WORDS[word],
             size=size,
             published=statement.published,
