@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from stale_pages import told
 from suite.lanes import run_lanes
 from suite.part import Part, run_part
 from suite.parts import all_parts, long_parts
@@ -50,6 +51,8 @@ def main() -> int:
         print(f"FAILED  {failure}")
     if tally.unchanged:
         print("Parts that passed and have not changed were not run: tools/test --all runs them.")
+    for line in told(root, results / "stale-pages.txt"):
+        print(line)
     print(tally.closing_line())
     return 1 if tally.failed else 0
 
