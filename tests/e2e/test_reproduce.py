@@ -256,10 +256,12 @@ def test_the_output_of_an_author_stays_with_the_run(
         text = text.replace(f'title = "{name}"', author.format(name, name))
     (tmp_path / "mine.toml").write_text(text)
     (tmp_path / "bad.txt").write_text("./good\nreal 1.0\nuser 1.0\n")
-    (tmp_path / "good.txt").write_text("".join(
-        f"./{name}\nreal 0m{seconds}s\nuser 0m1.0s\nsys 0m0.0s\n"
-        for name, seconds in (("good", 1.0), ("slower", 4.0))
-    ))
+    (tmp_path / "good.txt").write_text(
+        "".join(
+            f"./{name}\nreal 0m{seconds}s\nuser 0m1.0s\nsys 0m0.0s\n"
+            for name, seconds in (("good", 1.0), ("slower", 4.0))
+        )
+    )
     words = ["reproduce", "mine.toml", "--rounds", "2", "--author-output"]
     refused = heapwise(*words, "bad.txt")
     assert refused.returncode == 2
