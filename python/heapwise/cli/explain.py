@@ -1,7 +1,9 @@
-"""``heapwise explain``: what an id of an error, a check or an experiment means."""
+"""``heapwise explain``: what an id of an error, a check or an experiment means, and where in the
+program the faults of a report are."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,23 +26,28 @@ def explain(
     id: Annotated[
         str,
         typer.Argument(
-            metavar="ID", autocompletion=completion.explained_ids, help="E021, V5, pool/bulk ..."
+            metavar="ID|FILE",
+            autocompletion=completion.explained_ids,
+            help="E021, V5, pool/bulk ..., or a file of HEAPWISE_MALLOC_REPORT.",
         ),
     ],
     json: JsonOption = False,
 ) -> int:
-    """Say what an id means: an error, a trust check or an experiment.
+    """Say what an id means, or which functions and lines a report of faults is about.
 
     \b
     heapwise explain E021         an error
     heapwise explain V5           a check of the Trust line
     heapwise explain pool/bulk    an experiment: its question, and what it does not show
+    heapwise explain faults.json  faults that the heap found (HEAPWISE_MALLOC_REPORT=faults.json)
     """
     console = Console(as_json=json)
     if entry := CATALOGUE.get(id.upper()):
         return _error(console, entry)
     if check := _checks().get(id.upper()):
         return _text(console, id.upper(), check)
+    if Path(id).is_file():
+        return _faults(console, Path(id))
     return _experiment(console, id)
 
 
@@ -78,6 +85,28 @@ def _text(console: Console, id: str, text: str) -> int:
         console.json({"id": id, "text": text})
     else:
         console.result(f"{id}  {text}")
+    return 0
+
+
+def _faults(console: Console, file: Path) -> int:
+    import msgspec
+
+    from heapwise.cli.frame.fault_text import fault_lines
+    from heapwise.trace.fault_reports import named_calls, read_fault_reports
+
+    try:
+        reports = read_fault_reports(file)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise Problem(
+            "E003",
+            f"{file} is not a file of reports of the heap: {error}",
+            do="HEAPWISE_MALLOC_REPORT=faults.json, with libheapwise-malloc-guarded.so preloaded",
+        ) from error
+    if console.as_json:
+        console.json([{"report": each, "calls": list(named_calls(each))} for each in reports])
+        return 0
+    for report in reports:
+        console.result("\n".join(fault_lines(report)))
     return 0
 
 

@@ -11,6 +11,7 @@
 #include "heap/large/large_blocks.hpp"
 #include "heap/space/space.hpp"
 #include "options/text.hpp"
+#include "os/mapped_files.hpp"
 
 namespace heapwise::detail {
 
@@ -104,6 +105,33 @@ void write_site(std::string_view title, const void* site) noexcept {
   line.add("\n").write();
 }
 
+/// Effects: calls `use(address, piece)` for each address of the report that is in a mapped file,
+/// but not in that of the heap, which is in every report. The addresses are of this run alone: the
+/// loader puts programs and libraries at others the next time.
+template <typename Use>
+void for_code(const fault_report& fault, Use use) noexcept {
+  const os::code_range own = os::own_code();
+  os::mapped_files files;
+  for (os::mapped_file piece; files.next(piece);) {
+    const auto look = [&](const void* address) {
+      if (piece.holds(address) && !own.holds(address)) use(address, piece);
+    };
+    for (const os::stack_trace* const stack : {&fault.here, &fault.allocated, &fault.freed}) {
+      for (std::size_t each = 0; each < stack->count; ++each) look(stack->frames[each]);
+    }
+    look(fault.allocated_at);
+    look(fault.freed_at);
+  }
+}
+
+void write_code(const fault_report& fault) noexcept {
+  for_code(fault, [](const void* address, const os::mapped_file& piece) {
+    text line;
+    line.add("  ").add_address(address).add(" is ").add(piece.path).add("+");
+    line.add_address(piece.offset_of(address)).add("\n").write();
+  });
+}
+
 /// A line of JSON. It is written at once, so that lines of threads that report at the same time do
 /// not mix.
 using json_line = text_of<2048>;
@@ -124,6 +152,32 @@ void add_stack(json_line& line, std::string_view name, std::uint64_t thread,
     line.add(each == 0 ? "\"" : ", \"").add_address(stack.frames[each]).add("\"");
   }
   line.add("]}");
+}
+
+/// Whether a path stands in JSON as it is.
+bool is_plain(std::string_view path) noexcept {
+  return std::all_of(path.begin(), path.end(), [](char each) {
+    return each >= ' ' && each <= '~' && each != '"' && each != '\\';
+  });
+}
+
+/// Effects: adds the files that the addresses are in, as far as there is room: the rest of the line
+/// has to fit, or nobody can read it.
+void add_files(json_line& line, const fault_report& fault) noexcept {
+  constexpr std::size_t rest = 96;
+  std::uintptr_t last = 0;
+  line.add(", \"files\": [");
+  for_code(fault, [&](const void*, const os::mapped_file& piece) {
+    const std::size_t room = json_line::most_bytes - line.view().size();
+    if (piece.begin == last || !is_plain(piece.path) || room < piece.path.size() + rest) return;
+    line.add(last == 0 ? "{" : ", {").add("\"begin\": \"");
+    line.add_address(reinterpret_cast<const void*>(piece.begin)).add("\", \"end\": \"");
+    line.add_address(reinterpret_cast<const void*>(piece.end)).add("\", \"offset\": \"");
+    line.add_address(reinterpret_cast<const void*>(piece.offset)).add("\", \"file\": \"");
+    line.add(piece.path).add("\"}");
+    last = piece.begin;
+  });
+  line.add("]");
 }
 
 } // namespace
@@ -152,6 +206,7 @@ void write_lines(const fault_report& fault) noexcept {
   write_stack("freed", fault.freed_by, fault.freed);
   write_site("allocated", fault.allocated_at);
   write_site("freed", fault.freed_at);
+  write_code(fault);
 }
 
 void write_json(const fault_report& fault, const char* path) noexcept {
@@ -166,6 +221,7 @@ void write_json(const fault_report& fault, const char* path) noexcept {
   if (fault.freed_by != 0) add_stack(line, "freed", fault.freed_by, fault.freed);
   if (fault.allocated_at != nullptr) add_member(line, "allocated_at", fault.allocated_at);
   if (fault.freed_at != nullptr) add_member(line, "freed_at", fault.freed_at);
+  add_files(line, fault);
   line.add("}\n");
   const os::appended_file file{path};
   file.write(line.view().data(), line.view().size());
