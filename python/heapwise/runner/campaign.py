@@ -27,6 +27,7 @@ from heapwise.runner.steps import (
 )
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.together import has_to_ask, may_choose, most_beside, pays, slice_of
+from heapwise.runner.usual_times import UsualTimes
 from heapwise.runner.watcher import Progress, ShowsVerdicts, Watcher
 from heapwise.store import RunWriter, StoredRun
 
@@ -92,6 +93,8 @@ class Campaign:
         self._highest = -1
         self._settled: set[SetupSubject] = set()
         self._look_at = 0.0
+        self._usual_times = UsualTimes()
+        self._time_is_up = False
         self._next_look_s = FIRST_LOOK_S
         if self.stored is None:
             return
@@ -117,7 +120,9 @@ class Campaign:
                 continue
             self.watcher.step(step, self._progress(position, len(open_steps)))
             self.files.demand()
+            began_s = time.monotonic()
             process = self.executor.execute(step, self._next_number(), stop, self._record)
+            self._usual_times.note(step, time.monotonic() - began_s)
             self.files.demand()
             self._record(process)
             self.watcher.done(process)
@@ -125,20 +130,22 @@ class Campaign:
                 self.executor.after(process)
 
     def _is_out_of_time(self, step: Step) -> bool:
-        """Whether the rest of a round is left out. The time holds the warm-up, and once there is a
-        whole round, none goes on after it."""
+        """Whether the rest of a round is left out. The time holds the warm-up. Once there is a
+        whole round, a process that usually takes more than the rest of the time is not started."""
         plan = self.run.plan
         if plan.traits.ends_by != "intervals" or not plan.time_s:
             return False
         if step.warm_up:
             return plan.options.time_given and self.elapsed_s >= WARM_UP_SHARE * plan.time_s
-        return self.elapsed_s >= plan.time_s and self._time_may_end
+        ends_s = self.elapsed_s + self._usual_times.usual_s(step)
+        self._time_is_up = self._rounds_before_the_end <= self.rounds_done and ends_s > plan.time_s
+        return self._time_is_up
 
     @property
-    def _time_may_end(self) -> bool:
-        """Whether there are rounds enough for a run that its time ends."""
+    def _rounds_before_the_end(self) -> int:
+        """How many whole rounds a run has at least before its time ends it."""
         plan = self.run.plan
-        return self.rounds_done >= (1 if plan.options.time_given else max(1, plan.min_rounds))
+        return 1 if plan.options.time_given else max(1, plan.min_rounds)
 
     def _show_verdict(self) -> None:
         """What a comparison knows by now, for users who do not want to wait for its end."""
@@ -257,7 +264,8 @@ class Campaign:
                 self._settled = settled(self._evidence())
         if plan.options.together_from is None and self._may_choose(done):
             self._choose_together(width)
-        self.reason = reason_to_stop(plan, done, self.elapsed_s, width, lost=self._lost(width))
+        elapsed_s = plan.time_s if self._time_is_up else self.elapsed_s
+        self.reason = reason_to_stop(plan, done, elapsed_s, width, lost=self._lost(width))
         return bool(self.reason)
 
     def _may_choose(self, rounds_done: int) -> bool:
@@ -336,8 +344,9 @@ class Campaign:
             needed = begun / (plan.min_rounds + plan.warm_up_rounds)
             share = min(needed, by_time) if needed < 1 else by_time
         eta = elapsed * (1 - share) / share if 0 < share <= 1 and begun > 0 else None
-        if eta is not None and plan.time_s and self._time_may_end:
-            eta = min(eta, max(0.0, plan.time_s - elapsed))
+        if eta is not None and plan.time_s:
+            needed = begun / (self._rounds_before_the_end + plan.warm_up_rounds)
+            eta = min(eta, max(0.0, plan.time_s - elapsed, elapsed * (1 - needed) / needed))
         return Progress(
             self._rounds_begun + 1, rounds and rounds + plan.warm_up_rounds, min(share, 1.0), eta
         )

@@ -17,6 +17,7 @@ from heapwise.runner.executor import Sink
 from heapwise.runner.measured_files import Unchanged
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.usual_times import UsualTimes
 from heapwise.runner.watcher import Progress
 from heapwise.store import RunWriter
 
@@ -91,12 +92,8 @@ class Watching:
     def dropped(self, subject: str, reason: str) -> None: ...
 
 
-@pytest.mark.parametrize("took_s", [1.0, 3.0, 5.0])
-def test_a_run_ends_with_its_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, took_s: float
-) -> None:
-    clock = Clock()
-    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+def timed_run(folder: Path, executor: SlowProcesses, watcher: Watching) -> Campaign:
+    """Five labels, a warm-up round, and a minute."""
     run = compare_run(Script()).run
     plan = replace(
         run.plan,
@@ -108,15 +105,51 @@ def test_a_run_ends_with_its_time(
         options=replace(run.plan.options, time_given=True),
     )
     run = replace(run, plan=plan, state="running")
-    executor, watcher = SlowProcesses(clock, took_s), Watching(clock)
-    campaign = Campaign(run, RunWriter.create(tmp_path, run), executor, watcher, Unchanged({}))
+    campaign = Campaign(run, RunWriter.create(folder, run), executor, watcher, Unchanged({}))
     campaign.go()
     campaign.writer.close()
-    assert clock.now_s - 1000 <= 60 + took_s
+    return campaign
+
+
+@pytest.mark.parametrize("took_s", [1.0, 3.0, 5.0])
+def test_a_run_ends_with_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, took_s: float
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    executor, watcher = SlowProcesses(clock, took_s), Watching(clock)
+    campaign = timed_run(tmp_path, executor, watcher)
+    assert 60 - took_s < clock.now_s - 1000 <= 60
     assert executor.warm * took_s <= WARM_UP_SHARE * 60 + took_s
     assert campaign.rounds_done >= 1
-    late = [at_s + eta_s for at_s, eta_s in watcher.estimates if at_s > 40]
-    assert max(late) <= 60 + took_s
+    assert len(watcher.estimates) > 3
+    assert max(at_s + eta_s for at_s, eta_s in watcher.estimates) <= 60.001
+
+
+def test_a_process_that_was_held_up_says_nothing_of_the_next() -> None:
+    run = compare_run(Script()).run
+    step = Step(run.experiments[0], run.plan.subjects[0], {}, 1)
+    beside = replace(step, beside=(run.plan.subjects[2],))
+    times = UsualTimes()
+    assert times.usual_s(step) == 0.0
+    for took_s in (2.0, 90.0, 2.5):
+        times.note(step, took_s)
+    assert (times.usual_s(step), times.usual_s(beside)) == (2.5, 0.0)
+
+
+def test_one_whole_round_takes_longer_than_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the estimate is that of the round, and of no round more."""
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    executor, watcher = SlowProcesses(clock, 20.0), Watching(clock)
+    campaign = timed_run(tmp_path, executor, watcher)
+    assert campaign.rounds_done == 1
+    assert executor.warm == 1
+    ends = [at_s + eta_s for at_s, eta_s in watcher.estimates]
+    assert clock.now_s - 1000 == 20.0 * 6
+    assert max(ends) <= 20.0 * 10 + 0.001
 
 
 def test_a_process_beyond_the_estimate_shows_no_estimate() -> None:
