@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from heapwise.stats.arrays import Floats
+from heapwise.stats.serial import serial_correlation
 
 LEAST = 3
 """Values on each side of a change point. One or two values that stray make none."""
@@ -24,7 +25,8 @@ WINDOW = 50
 
 P_VALUE = 0.0007
 """The largest p-value of a change point, adjusted for the number of places it was chosen from
-(Bonferroni). It is about the share of series that have no change and in which one is found."""
+(Bonferroni). It is about the share of series that have no change and in which one is found, if the
+values do not depend on each other."""
 
 WEAK = 30.0
 """A place in one window may have a p-value this many times as large: the whole segments decide. If
@@ -68,8 +70,9 @@ def change_points(
     """
     numbers = without_spikes(np.asarray(values, dtype=np.float64))
     found = _weak_points(numbers, p_value)
+    alike = serial_correlation(numbers, found)
     while found:
-        points = [_describe(numbers, *around) for around in _triples(found, len(numbers))]
+        points = [_describe(numbers, *around, alike) for around in _triples(found, len(numbers))]
         worst = max(points, key=lambda point: point.p_value)
         if worst.p_value <= p_value:
             worst = min(points, key=_size)
@@ -179,26 +182,32 @@ def _triples(places: Sequence[int], end: int) -> Iterable[tuple[int, int, int]]:
     return zip([0, *places[:-1]], places, [*places[1:], end], strict=True)
 
 
-def _describe(values: Floats, low: int, place: int, high: int) -> ChangePoint:
-    """The change at ``place``, by Student's t test of the segments beside it."""
+def _describe(values: Floats, low: int, place: int, high: int, alike: float = 0.0) -> ChangePoint:
+    """The change at ``place``, by Student's t test of the segments beside it.
+
+    alike: the correlation of neighbouring values. n of them say as much of a mean as
+    n (1 - alike) / (1 + alike) independent values.
+    """
     from heapwise.stats.special import stdtr, stdtrit
 
     left, right = values[low:place], values[place:high]
     before, after = float(left.mean()), float(right.mean())
     free = len(left) + len(right) - 2
     squares = float(((left - before) ** 2).sum() + ((right - after) ** 2).sum())
-    error = float(np.sqrt(squares / max(free, 1) * (1 / len(left) + 1 / len(right))))
+    worth = (1 - alike) / (1 + alike)
+    error = float(np.sqrt(squares / max(free, 1) / worth * (1 / len(left) + 1 / len(right))))
+    degrees = max(1.0, free * worth)
     shift = after - before
     if free < 1:
         p = 1.0
     elif error <= 1e-12 * max(abs(before), abs(after)):  # nothing but rounding
         p = 1.0 if abs(shift) <= 1e-9 * max(abs(before), abs(after)) else 0.0
     else:
-        p = float(2 * stdtr(free, -abs(shift) / error))
+        p = float(2 * stdtr(degrees, -abs(shift) / error))
     p = min(1.0, p * (high - low - 2 * LEAST + 1))
     if before == 0 or free < 1:
         return ChangePoint(place, p, before, after, None, None, None)
-    half = float(stdtrit(free, (1 + CONFIDENCE) / 2)) * error
+    half = float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
     low_end, high_end = sorted(((shift - half) / before, (shift + half) / before))
     return ChangePoint(place, p, before, after, shift / before, low_end, high_end)
 
