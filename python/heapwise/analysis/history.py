@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from heapwise.analysis.relative_points import relative_points
 from heapwise.model import Setting
 from heapwise.stats.change_points import change_points
 from heapwise.store import Point, RunPoints
@@ -31,6 +32,8 @@ class Key:
     subject: str
     parameters: tuple[tuple[str, Setting], ...]
     quantity: str
+    baseline: str = ""
+    """The subject of the same run to which the values are relative; "" if they are not."""
 
 
 @dataclass(frozen=True)
@@ -91,25 +94,29 @@ def series_of(
     metrics: Collection[str] = (),
     since: str = "",
     least_change: float = LEAST_CHANGE,
+    *,
+    relative: bool = False,
 ) -> list[MetricHistory]:
     """Every series, smoke runs left out. metrics: only these quantities, if any are named. since:
-    only what is of that time (ISO 8601) or later."""
+    only what is of that time (ISO 8601) or later. relative: to the baseline of the same run."""
     found: dict[Key, list[tuple[RunPoints, Point]]] = defaultdict(list)
-    runs = list(runs)
+    runs = [relative_points(run) for run in runs] if relative else list(runs)
     hosts = Counter((run.machine, run.host) for run in runs)
     for run in runs:
         if run.smoke or (since and _instant(_when(run)) < _instant(since)):
             continue
         for point in run.points:
             if not metrics or point.quantity in metrics:
-                found[_key(run, point, _machine(run, hosts))].append((run, point))
+                found[_key(point, _machine(run, hosts), point.baseline if relative else "")].append(
+                    (run, point)
+                )
     return [
         _series(key, seen, least_change)
         for key, seen in sorted(found.items(), key=lambda item: repr(item[0]))
     ]
 
 
-def _key(run: RunPoints, point: Point, machine: str) -> Key:
+def _key(point: Point, machine: str, baseline: str) -> Key:
     return Key(
         machine,
         point.place,
@@ -117,6 +124,7 @@ def _key(run: RunPoints, point: Point, machine: str) -> Key:
         point.subject,
         tuple(sorted(point.parameters.items())),
         point.quantity,
+        baseline,
     )
 
 

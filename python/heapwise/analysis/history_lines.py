@@ -21,7 +21,8 @@ def scale_of(series: MetricHistory) -> Scale:
 
 def name_of(series: MetricHistory) -> str:
     settings = " ".join(f"{name}={value}" for name, value in series.key.parameters)
-    words = (series.key.subject, quantity_name(series.key.quantity), settings)
+    base = f"relative to {series.key.baseline}" if series.key.baseline else ""
+    words = (series.key.subject, quantity_name(series.key.quantity), base, settings)
     return "  ".join(word for word in words if word)
 
 

@@ -44,6 +44,10 @@ def history(
         float, typer.Option("--least", metavar="PERCENT", help="The smallest change that counts.")
     ] = 1.0,
     changed: Annotated[bool, typer.Option("--changed", help="Only series that changed.")] = False,
+    relative: Annotated[
+        bool,
+        typer.Option("--relative", help="Relative to the baseline that each run measured."),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -63,6 +67,7 @@ def history(
     heapwise history                       time and peak memory of every program measured here
     heapwise history time --since v1.2     one metric, from a commit on
     heapwise history allocations           calls of malloc, an exact count
+    heapwise history --relative            each subject beside the baseline of the same run
     heapwise history -o history.html       the same as a page
 
     One run that strays is not a change: a level takes three. Where the kernel, the C library or
@@ -90,7 +95,11 @@ def history(
             do=f"name one of: {', '.join(sorted(known))}",
         )
     found = series_of(
-        runs, {wanted} if wanted else known - RARE, _time_of(since) if since else "", least / 100
+        runs,
+        {wanted} if wanted else known - RARE,
+        _time_of(since) if since else "",
+        least / 100,
+        relative=relative,
     )
     shown = [series for series in found if series.changes or not changed]
     if json:

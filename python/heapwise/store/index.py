@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 INDEX_FILE = "index.sqlite"
 
-VERSION = 4
+VERSION = 5
 """Raise it when a column is added, or means another thing."""
 
 TABLE = """create table runs (

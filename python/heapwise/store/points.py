@@ -37,7 +37,8 @@ class Point(msgspec.Struct, frozen=True):
 
     command: of the program, or the experiment's id. toolchain: the allocator's version and build
     id, or the compiler of the experiment. place: where the command was typed, "" of an experiment.
-    input: a hash of the file of ``--input``, "" without one.
+    input: a hash of the file of ``--input``, "" without one. baseline: the subject that the run
+    compares it with, which may be itself; "" if the run has none.
     """
 
     command: str
@@ -51,6 +52,7 @@ class Point(msgspec.Struct, frozen=True):
     toolchain: str = ""
     place: str = ""
     input: str = ""
+    baseline: str = ""
 
 
 class RunPoints(msgspec.Struct, frozen=True):
@@ -126,6 +128,7 @@ def points_of(stored: StoredRun) -> RunPoints:
     compilers = _compilers(stored.processes)
     declared = {(e.id, q.name): q for e in run.experiments for q in e.quantities}
     values = {**_counts(p for p in stored.processes if p.subject not in controls), **values}
+    baselines = _baselines(run)
     machine, points = run.machine, []
     for (setup, subject, name), numbers in values.items():
         experiment, settings = setup
@@ -143,6 +146,7 @@ def points_of(stored: StoredRun) -> RunPoints:
                 _toolchain(run, subject) or compilers.get((experiment, subject), ""),
                 place_of(run.plan, run.revision) if run.plan.traits.whole_programs else "",
                 input_of(run.plan),
+                baselines.get(experiment, ""),
             )
         )
     return RunPoints(
@@ -155,6 +159,13 @@ def points_of(stored: StoredRun) -> RunPoints:
         run.revision,
         points,
     )
+
+
+def _baselines(run: Run) -> dict[str, str]:
+    """Experiment -> the subject that its ratios are taken against."""
+    planned = next((subject.name for subject in run.plan.subjects if subject.baseline), "")
+    names = {subject.name for subject in run.plan.subjects}
+    return {e.id: e.baseline if e.baseline in names else planned for e in run.experiments}
 
 
 def _counts(processes: Iterable[Process]) -> dict[tuple[Setup, str, str], list[float]]:
