@@ -108,7 +108,8 @@ TEST_CASE("a block grows at its place or not at all") {
 
 TEST_CASE("a request says how much may be used, and each size up to that frees the block") {
   start_without_clock();
-  for (const std::size_t size : {0, 1, 16, 17, 100, 1'000, 5'000, 32'768, 32'769, 100'000}) {
+  constexpr std::size_t sizes[] = {0, 1, 16, 17, 100, 1'000, 5'000, 32'768, 32'769, 100'000};
+  for (const std::size_t size : sizes) {
     CAPTURE(size);
     std::size_t usable = 0;
     void* const block = heapwise_malloc_at_least(size, &usable);
