@@ -36,6 +36,15 @@ def test_storm_among_shards(heap: Any, compiled: Any) -> None:
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
+def test_the_clock_may_take_spare_batches_while_others_fork(heap: Any, compiled: Any) -> None:
+    """A child neither shares a block with itself nor waits for what its parent had in hand."""
+    if not heap.is_ours:
+        pytest.skip("other heaps have no clock")
+    program = compiled(HERE / "spares_at_fork.c")
+    done = heap.run(program, "20", timeout_s=120, HEAPWISE_MALLOC_PURGE_DELAY_MS="4")
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
 @pytest.mark.parametrize("call", ["fork", "_Fork"])
 def test_fork_in_a_signal_handler(heap: Any, compiled: Any, call: str) -> None:
     done = heap.run(compiled(HERE / "fork_in_handler.c"), call, "1500", timeout_s=120)

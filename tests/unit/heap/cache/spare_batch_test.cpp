@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <thread>
@@ -56,20 +57,28 @@ TEST_CASE("of an owner and a clock that want a spare batch at the same time, one
       ++taken_away;
     }
   }};
+  // Until both have had it often: the clock's thread may not run yet, or not beside this one.
+  constexpr int often = 5'000;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{1};
   int kept = 0;
-  for (int round = 0; round < 20'000; ++round) {
+  int round = 0;
+  while (kept < often || taken_away < often) {
     const int before = taken_away;
     some.next = round % 2 == 0 ? nullptr : &some;
     spare.put({.held = &some, .is_full = round % 2 == 0});
+    for (int looks = 0; looks < round % 64 && taken_away == before; ++looks) continue;
     if (spare.take().held != nullptr) {
       ++kept;
     } else {
       while (taken_away == before) std::this_thread::yield();
     }
+    if (++round % 64 != 0) continue;
+    if (std::chrono::steady_clock::now() > end) break;
+    std::this_thread::yield();
   }
   done = true;
   clock.join();
-  CHECK(kept + taken_away == 20'000);
+  CHECK(kept + taken_away == round);
 }
 
 /// Effects: the calling thread has a spare batch of the class that is full.
