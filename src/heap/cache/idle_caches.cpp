@@ -39,8 +39,8 @@ struct filled_cache {
 };
 
 /// Caches of threads, and those whose threads have ended, ready for new threads. While the lock is
-/// held, nobody asks the system for memory or looks through a cache, which another processor may
-/// have written.
+/// held, nobody asks the system for memory. Only the clock looks through a cache then, through the
+/// spare batches of one: without the lock, the cache may end with its thread.
 struct alignas(cache_line_bytes) idle_caches {
   heap_mutex<shared::idle_caches> lock;
   std::size_t in_use = 0;
