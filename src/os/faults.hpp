@@ -21,8 +21,8 @@ struct frame {
   const void* returns_to;
 };
 
-/// Addresses of code, from the first one to behind the last one.
-struct code_range {
+/// Addresses, from the first one to behind the last one.
+struct address_range {
   const void* begin = nullptr;
   const void* end = nullptr;
 
@@ -34,11 +34,12 @@ struct code_range {
 
 /// Returns: the code of libheapwise-malloc, if this function is in that shared library. Empty if it
 /// is in a program, or in another library.
-[[nodiscard]] code_range own_code() noexcept;
+[[nodiscard]] address_range own_code() noexcept;
 
 /// Returns: the calling thread's stack, as far as it has frame pointers. What is read of it is
-/// copied by the system, so that a wrong pointer ends the list, and not the process.
-[[nodiscard]] stack_trace trace_stack() noexcept;
+/// looked at by the system before, so that a wrong pointer ends the list, and not the process. A
+/// frame in `changing` also ends it: another thread may hide that memory after the look.
+[[nodiscard]] stack_trace trace_stack(address_range changing = {}) noexcept;
 
 /// Returns: the number of the calling thread, as the system counts them.
 [[nodiscard]] std::uint64_t thread_number() noexcept;

@@ -89,7 +89,7 @@ void handle_fault(int signal, siginfo_t* told, void*) {
 
 } // namespace
 
-stack_trace trace_stack() noexcept {
+stack_trace trace_stack(address_range changing) noexcept {
   constexpr std::uintptr_t most_of_a_frame = std::uintptr_t{1} << 20;
   stack_trace trace;
   auto at = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -99,6 +99,7 @@ stack_trace trace_stack() noexcept {
     trace.frames[trace.count++] = read.returns_to;
     const auto caller = reinterpret_cast<std::uintptr_t>(read.caller);
     if (caller <= at || caller - at > most_of_a_frame) break;
+    if (changing.holds(read.caller)) break;
     at = caller;
   }
   return trace;

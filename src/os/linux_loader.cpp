@@ -60,7 +60,7 @@ std::string_view own_name() noexcept {
 
 } // namespace
 
-code_range own_code() noexcept {
+address_range own_code() noexcept {
   // In another library or in a program there is also code of others.
   if (!own_name().starts_with("libheapwise-malloc")) return {};
   const auto* const begin = reinterpret_cast<const std::byte*>(own_begin);

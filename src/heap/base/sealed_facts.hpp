@@ -57,7 +57,7 @@ struct alignas(seal_alignment) sealed_facts {
   /// Where the call sites of blocks are kept (call_sites.hpp); nullptr unless an option asks for
   /// it.
   std::atomic<block_sites*>* sites = nullptr;
-  os::code_range code; // of this library; set with `sites`
+  os::address_range code; // of this library; set with `sites`
 };
 
 extern sealed_facts the_facts;

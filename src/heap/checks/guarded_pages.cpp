@@ -69,7 +69,7 @@ void* guarded_pages::take(size_class class_index) noexcept {
   block.bytes = bytes;
   block.owner.store(nullptr, std::memory_order_relaxed); // published with the state
   block.thread = os::thread_number();
-  block.allocated = os::trace_stack();
+  block.allocated = os::trace_stack({base_, base_ + length_});
   block.released = {};
   // Release: pairs with the acquires of those that look at a live block. All above was written
   // before.
@@ -111,7 +111,7 @@ bool guarded_pages::release(std::byte* address) noexcept {
   }
   block.hidden = os::hide(page_of(slot), os::page_bytes());
   block.freed_by = os::thread_number();
-  block.released = os::trace_stack();
+  block.released = os::trace_stack({base_, base_ + length_});
   // Release: pairs with the acquires above.
   block.state.store(guarded_block::freed, std::memory_order_release);
   return true;

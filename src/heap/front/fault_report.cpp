@@ -110,7 +110,7 @@ void write_site(std::string_view title, const void* site) noexcept {
 /// loader puts programs and libraries at others the next time.
 template <typename Use>
 void for_code(const fault_report& fault, Use use) noexcept {
-  const os::code_range own = os::own_code();
+  const os::address_range own = os::own_code();
   os::mapped_files files;
   for (os::mapped_file piece; files.next(piece);) {
     const auto look = [&](const void* address) {

@@ -21,10 +21,10 @@ SLOWER = [0.9, 0.901, 0.9, 0.899, 0.9, 0.9, 0.901, 0.9, 0.99, 0.991, 0.99, 0.99]
 
 
 def point(subject: str, value: float, **changes: Any) -> Point:
-    made = Point(
+    one = Point(
         "/x/prog", subject, {"n": 1}, "wall_time", "s", "lower", value, 9, "v1", "/x", "", "glibc"
     )
-    return replace(made, **changes)
+    return replace(one, **changes)
 
 
 def run_of(number: int, points: Sequence[Point]) -> RunPoints:

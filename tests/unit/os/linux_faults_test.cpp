@@ -103,6 +103,19 @@ constexpr sender senders[]{by_kill, by_raise, by_queue, by_another_process};
 /// An action for faults where none is to be seen.
 void see_fault(const void* /*address*/) { std::_Exit(99); }
 
+TEST_CASE("a frame in memory that another thread may hide ends the trace") {
+  struct frame {
+    const frame* caller;
+    const void* returns_to;
+  };
+  const auto* const own = static_cast<const frame*>(__builtin_frame_address(0));
+  const os::stack_trace whole = os::trace_stack();
+  const os::stack_trace part = os::trace_stack({own->caller, own->caller + 1});
+  REQUIRE(whole.count > 1);
+  CHECK(part.count < whole.count);
+  CHECK(part.count > 0);
+}
+
 TEST_CASE("a SIGSEGV that was sent ends a process as it does without the watch") {
   for (const sender send : senders) {
     const contract::ending how = contract::in_child([&] {
