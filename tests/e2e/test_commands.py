@@ -497,7 +497,7 @@ def test_control_c_keeps_what_is_known(environment: dict[str, str], tmp_path: Pa
         time.sleep(0.05)
     os.killpg(child.pid, signal.SIGINT)
     out, said = child.communicate(timeout=90)
-    assert child.returncode == 130
+    assert child.returncode == 130, said
     assert "vs sleep 0.01" in out
     assert "heapwise resume" in said
 

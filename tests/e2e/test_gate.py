@@ -203,7 +203,7 @@ def test_identical_builds_are_answered_at_once(heapwise: Any, tmp_path: Path, ba
         (("--limit", "time=0"), "never equal"),
         ((), "at least one --limit"),
         (("--limit", "time=3%", "--export", "a.txt"), ".sarif"),
-        (("--limit", "time=3%", "--base-commit", "main"), "either --base"),
+        (("--limit", "time=3%", "--base-commit", "main"), "and one of --base, --base-commit,"),
     ],
 )
 def test_bad_usage(heapwise: Any, base: str, words: tuple[str, ...], said: str) -> None:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <list>
 #include <map>
 #include <new>
@@ -197,7 +198,8 @@ TEST_CASE("values that want more alignment than others get it in containers") {
 
 TEST_CASE(
     "a request for at least some bytes tells how many there are, and each such size frees it") {
-  for (const std::size_t size : {0, 1, 17, 100, 1'000, 20'000, 32'768, 32'769, 100'000}) {
+  for (const std::size_t size :
+       std::initializer_list<std::size_t>{0, 1, 17, 100, 1'000, 20'000, 32'768, 32'769, 100'000}) {
     CAPTURE(size);
     const heapwise::sized_block least = heapwise::allocate_at_least(size);
     CHECK(least.size_bytes >= size);
@@ -227,7 +229,8 @@ TEST_CASE("an allocator tells for how many values there is room") {
   struct alignas(64) wide {
     std::byte bytes[192];
   };
-  for (const std::size_t count : {1, 3, 100, 150}) { // small blocks
+  for (const std::size_t count :
+       std::initializer_list<std::size_t>{1, 3, 100, 150}) { // small blocks
     CAPTURE(count);
     take_at_least<char>(count);
     take_at_least<std::array<char, 24>>(count);

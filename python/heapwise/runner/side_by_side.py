@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from heapwise.errors import Problem
 from heapwise.model import LauncherFacts
 from heapwise.runner.launch import BACKSTOP_S, Call, Launch, Outcome
 from heapwise.runner.stop_switch import StopSwitch
@@ -117,6 +118,10 @@ def run_together(
                 members[index].counted.start()
             _fill_until_all_ended(members, stop)
             outcomes = [member.counted.outcome() for member in members]
+        except Problem:
+            if stop.requested:  # a launcher that was stopped before its program began has no result
+                return [Together(Outcome(interrupted=True)) for _ in members]
+            raise
         finally:
             stop.guard()
         if stop.requested:

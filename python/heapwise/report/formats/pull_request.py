@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from heapwise.document.markdown import table
-from heapwise.model import Result, Row
+from heapwise.model import Result, Row, SubjectName
 from heapwise.report.formats.markdown import plain_text
 from heapwise.report.gate import step_summary
 from heapwise.report.view import Group, View
@@ -60,7 +60,7 @@ def _table(groups: Sequence[Group]) -> list[str]:
 
 
 def _rows(group: Group) -> list[Row]:
-    return [row for row in group.rows if not row.subject.endswith("-control")]
+    return [row for row in group.rows if not SubjectName.parse(row.subject).control]
 
 
 def _relation(row: Row) -> str:
