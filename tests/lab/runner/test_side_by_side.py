@@ -110,7 +110,7 @@ def test_unknown_times_have_an_overlap_of_zero() -> None:
     assert overlap(LauncherFacts(), [LauncherFacts(start_ns=0, end_ns=1)]) == 0.0
 
 
-def test_a_pair_that_is_stopped_before_it_began_is_no_failure(tmp_path: Path) -> None:
+def test_a_pair_that_is_stopped_before_it_began_is_interrupted(tmp_path: Path) -> None:
     with StopSwitch() as stop:
         for _ in range(3):  # the third kills a launcher, as one that has just been started
             signal.raise_signal(signal.SIGINT)
