@@ -151,10 +151,10 @@ CATALOGUE: dict[str, Entry] = _entries(
     ),
     Entry(
         "E015",
-        "author's output not readable",
+        "file of another form",
         Exit.BAD_USAGE,
-        "Its figures cannot stand beside ours. Nothing was measured or changed.",
-        "see docs/how-to/reproduce-a-report.md for the files that it may be",
+        "It is not a file that this command reads. Nothing was measured or changed.",
+        "heapwise VERB --help says which files it reads",
     ),
     Entry(
         "E020",

@@ -325,9 +325,9 @@ def of_two_days(days_effect: float, seed: int = 1, next_day: int = 2) -> StoredR
     )
 
 
-def slowed_by_the_one_before() -> StoredRun:
+def slowed_by_the_one_before(script: Script | None = None) -> StoredRun:
     """Whatever runs after mimalloc takes 3 % longer."""
-    stored = compare_run()
+    stored = compare_run(script or Script())
     before = {p.number: stored.processes[p.number - 1].subject for p in stored.processes[1:]}
     return replace(
         stored,

@@ -98,7 +98,7 @@ def _faults(console: Console, file: Path) -> int:
         reports = read_fault_reports(file)
     except (OSError, msgspec.MsgspecError) as error:
         raise Problem(
-            "E003",
+            "E015",
             f"{file} is not a file of reports of the heap: {error}",
             do="HEAPWISE_MALLOC_REPORT=faults.json, with libheapwise-malloc-guarded.so preloaded",
         ) from error

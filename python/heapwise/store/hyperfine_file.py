@@ -27,14 +27,14 @@ def is_hyperfine_file(name: str) -> bool:
 
 
 def read_hyperfine_file(path: Path) -> HyperfineFile:
-    """Problem E003 for another file."""
+    """Problem E015 for another file."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=HyperfineFile)
     except OSError as error:
-        raise Problem("E003", f"{path} cannot be read: {error.strerror}") from error
+        raise Problem("E015", f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise Problem(
-            "E003",
+            "E015",
             f"{path} is not a file of hyperfine --export-json: {error}",
             do="hyperfine --export-json FILE.json, or heapwise export RUN -f hyperfine",
         ) from error

@@ -28,7 +28,7 @@ Record = dict[str, float | str]
 
 REPORT = """
 title = "A report"
-origin = "A paper"
+origin = "A report"
 [machine.one]
 title = "A machine"
 [[table]]

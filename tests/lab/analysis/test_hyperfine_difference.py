@@ -68,4 +68,4 @@ def test_another_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"rows": []}')
     with pytest.raises(Problem, match="not a file of hyperfine") as found:
         read_hyperfine_file(tmp_path / "x.json")
-    assert found.value.id == "E003"
+    assert found.value.id == "E015"

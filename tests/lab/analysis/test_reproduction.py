@@ -19,7 +19,7 @@ TRUTH = POOL["malloc@glibc"] / POOL["unsynchronized"]
 
 HEAD = """
 title = "A report"
-origin = "A paper"
+origin = "A report"
 [machine.one]
 title = "A machine"
 [[table]]

@@ -19,7 +19,7 @@ SHIPPED = sorted((ROOT / "published").glob("*.toml"))
 
 REPORT = """
 title = "A report"
-origin = "A paper"
+origin = "A report"
 [machine.one]
 title = "A machine"
 [[table]]

@@ -82,18 +82,18 @@ class CountedBuild:
 
 
 def read_baseline(path: Path, metrics: Iterable[str]) -> SavedBaseline:
-    """Problem E003 for a file that is not a baseline, or has not all of the metrics."""
+    """Problem E015 for a file that is not a baseline, or has not all of the metrics."""
     again = f"heapwise gate --save-baseline {shlex.quote(str(path))} --new PROGRAM --limit ..."
     try:
         found = msgspec.json.decode(path.read_bytes(), type=SavedBaseline)
     except OSError as error:
-        raise Problem("E003", f"{path} cannot be read: {error.strerror}", do=again) from error
+        raise Problem("E015", f"{path} cannot be read: {error.strerror}", do=again) from error
     except ValueError as error:
-        raise Problem("E003", f"{path} is not a baseline: {error}", do=again) from error
+        raise Problem("E015", f"{path} is not a baseline: {error}", do=again) from error
     if found.format != FORMAT:
-        raise Problem("E003", f"{path} has format {found.format}, not {FORMAT}", do=again)
+        raise Problem("E015", f"{path} has format {found.format}, not {FORMAT}", do=again)
     if missing := [metric for metric in metrics if not found.counts.get(metric)]:
-        raise Problem("E003", f"{path} has no count of {', '.join(missing)}", do=again)
+        raise Problem("E015", f"{path} has no count of {', '.join(missing)}", do=again)
     return found
 
 
