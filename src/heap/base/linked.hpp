@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "heap/base/expects.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

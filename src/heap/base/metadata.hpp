@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -8,7 +8,7 @@
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 
-#include "heap/base/expects.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

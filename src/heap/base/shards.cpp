@@ -4,9 +4,9 @@
 #include <array>
 #include <span>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/options.hpp"
 #include "heapwise/detail/config.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 #include "os/processor_quota.hpp"
 

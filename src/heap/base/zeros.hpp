@@ -10,7 +10,7 @@
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
-#include "heap/base/expects.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail::zeros {
 

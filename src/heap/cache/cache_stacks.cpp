@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/upcalls.hpp"
@@ -13,6 +12,7 @@
 #include "heap/central/batches.hpp"
 #include "heap/central/bins.hpp"
 #include "heap/central/mixed.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/cache/thread_cache.hpp"
 #include "heapwise/detail/config.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

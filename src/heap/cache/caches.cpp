@@ -2,7 +2,6 @@
 
 #include <atomic>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/no_memory.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/shards.hpp"
@@ -11,6 +10,7 @@
 #include "heap/cache/idle_caches.hpp"
 #include "heap/cache/thread_cache.hpp"
 #include "heap/central/bins.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -7,7 +7,6 @@
 #include <new>
 #include <utility>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/metadata.hpp"
 #include "heap/base/profile.hpp"
@@ -20,6 +19,7 @@
 #include "heap/cache/thread_cache.hpp"
 #include "heap/central/bins.hpp"
 #include "heapwise/detail/config.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -2,11 +2,11 @@
 
 #include <type_traits>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/metadata.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/cache/cache_stacks.hpp"
 #include "heap/space/slice_map.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

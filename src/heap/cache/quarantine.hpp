@@ -13,7 +13,7 @@
 #include "heapwise/detail/heap_cache.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
-#include "heap/base/expects.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
 #include "heap/central/batches.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

@@ -7,11 +7,11 @@
 #include <new>
 #include <utility>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/metadata.hpp"
 #include "heap/base/sharing.hpp"
 #include "heapwise/detail/config.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

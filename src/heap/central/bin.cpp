@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/central/bin_change.hpp"
@@ -12,6 +11,7 @@
 #include "heap/checks/span_guard.hpp"
 #include "heap/space/free_pages.hpp"
 #include "heap/space/space.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -9,7 +9,6 @@
 #include <span>
 #include <type_traits>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sharing.hpp"
@@ -17,6 +16,7 @@
 #include "heap/central/block_runs.hpp"
 #include "heap/central/span_lists.hpp"
 #include "heapwise/detail/heap_cache.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <mutex>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/central/bin.hpp"
 #include "heap/central/bins.hpp"
 #include "heap/checks/span_guard.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

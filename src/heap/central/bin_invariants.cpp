@@ -2,10 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
 #include "heap/central/bin.hpp"
 #include "heap/central/bin_change.hpp"
 #include "heap/checks/span_guard.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

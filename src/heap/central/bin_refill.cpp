@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "heap/base/address_runs.hpp"
-#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/upcalls.hpp"
@@ -15,6 +14,7 @@
 #include "heap/central/mixing.hpp"
 #include "heap/checks/span_guard.hpp"
 #include "heap/space/space.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -4,12 +4,12 @@
 #include <bit>
 #include <utility>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/upcalls.hpp"
 #include "heap/space/free_pages.hpp"
 #include "heap/space/space.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -1,6 +1,6 @@
 #include "heap/central/span_lists.hpp"
 
-#include "heap/base/expects.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/space/span.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

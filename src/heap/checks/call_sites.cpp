@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/options.hpp"
 #include "heap/space/space.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "options/text.hpp"
+#include "os/expects.hpp"
 #include "os/faults.hpp"
 #include "os/os.hpp"
 

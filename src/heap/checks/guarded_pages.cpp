@@ -1,11 +1,11 @@
 #include "heap/checks/guarded_pages.hpp"
 
-#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/options.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/base/upcalls.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

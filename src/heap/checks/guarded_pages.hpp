@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "os/expects.hpp"
 #include "os/faults.hpp"
 
 namespace heapwise::detail {

@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "heap/base/expects.hpp"
 #include "heap/checks/guard_pages.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/cache/caches.hpp"
@@ -14,6 +13,7 @@
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <new>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/no_memory.hpp"
@@ -24,6 +23,7 @@
 #include "heap/large/large_quarantine.hpp"
 #include "heap/space/huge_pages.hpp"
 #include "heap/space/space.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 // A heap's record is a block of the heap of all threads.

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <optional>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
@@ -21,6 +20,7 @@
 #include "heap/space/space.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail::owned_links {
 

@@ -1,6 +1,5 @@
 #include "heap/front/small_blocks.hpp"
 
-#include "heap/base/expects.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/base/upcalls.hpp"
@@ -10,6 +9,7 @@
 #include "heap/checks/guarded_pages.hpp"
 #include "heap/front/checked_paths.hpp"
 #include "heap/front/uncommon.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

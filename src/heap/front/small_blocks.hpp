@@ -4,13 +4,13 @@
 
 #include <cstddef>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/checks/block_states.hpp"
 #include "heap/space/space.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/options.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
@@ -31,6 +30,7 @@
 #include "heap/purge/purge_clock.hpp"
 #include "heap/space/space.hpp"
 #include "options/text.hpp"
+#include "os/expects.hpp"
 #include "os/mutex.hpp"
 #include "os/open_files.hpp"
 #include "os/os.hpp"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/shards.hpp"
@@ -19,6 +18,7 @@
 #include "heap/large/large_stock.hpp"
 #include "heap/space/huge_pages.hpp"
 #include "heapwise/detail/config.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
 #include "heap/checks/guard_pages.hpp"
 #include "heap/large/large_blocks.hpp"
 #include "heap/space/space.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "os/expects.hpp"
 #include "os/faults.hpp"
 
 namespace heapwise::detail {

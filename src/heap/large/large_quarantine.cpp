@@ -4,7 +4,6 @@
 #include <mutex>
 #include <span>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/invalid.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/random_numbers.hpp"
@@ -15,6 +14,7 @@
 #include "heap/large/large_stock.hpp"
 #include "heap/space/huge_pages.hpp"
 #include "heap/space/space.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -9,11 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/shards.hpp"
 #include "heap/base/sharing.hpp"
 #include "heap/space/span.hpp"
 #include "heapwise/detail/config.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

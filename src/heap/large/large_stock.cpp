@@ -4,8 +4,8 @@
 #include <mutex>
 #include <span>
 
-#include "heap/base/expects.hpp"
 #include "heap/large/large_guard.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/linked.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/shards.hpp"
@@ -15,6 +14,7 @@
 #include "heap/large/large_guard.hpp"
 #include "heap/space/span.hpp"
 #include "heapwise/detail/config.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

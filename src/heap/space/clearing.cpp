@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/zeros.hpp"
 #include "heap/space/huge_pages.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "heap/base/expects.hpp"
 #include "heap/space/huge_pages.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "options/text.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "heap/base/expects.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

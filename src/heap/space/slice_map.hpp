@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

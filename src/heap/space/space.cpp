@@ -6,10 +6,10 @@
 #include <cstring>
 #include <utility>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/running_options.hpp"
 #include "heap/space/clearing.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

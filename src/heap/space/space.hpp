@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <mutex>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/growing_table.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/base/sharing.hpp"
@@ -16,6 +15,7 @@
 #include "heap/space/slice_map.hpp"
 #include "heap/space/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail {
 

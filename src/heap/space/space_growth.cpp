@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <array>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/space/huge_pages.hpp"
 #include "heap/space/space.hpp"
+#include "os/expects.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

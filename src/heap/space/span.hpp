@@ -57,10 +57,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heap/base/expects.hpp"
 #include "heap/base/sharing.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "os/expects.hpp"
 #include "os/faults.hpp"
 
 namespace heapwise::detail {

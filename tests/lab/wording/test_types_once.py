@@ -49,7 +49,6 @@ ONE_NOUN = {
 ONE_NOUN_CPP = {
     "environment": "the environment's variables: of a launched child, read as options",
     "copies": "copies of this process: made by the system, that mark for the collector",
-    "expects": "what a function requires: checked everywhere, named in the heap",
     "exported": "what a library exports: the heap's, the collector's",
     "large_blocks": "blocks with pages of their own: the heap's, the collector's",
     "mutex": "a mutex: of pools, of the system",
