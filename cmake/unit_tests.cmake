@@ -50,9 +50,9 @@ if(NOT HEAPWISE_ALL_TESTS AND CMAKE_CROSSCOMPILING)
     "^unit/hybrid/(best_fit|classes|scope_log)_test$"
     "^unit/(arena|arena_objects|checking)_test$"
     "^unit/heap/[a-z]+/(address_runs|batches|bins|block_runs|cache_stacks|invalid|large_.+|last_resort|linked|mixed|options|owned|quarantine|random_numbers|slice_map|space|statistics|uncommon)_test$"
-    "^unit/gc/(aligned|attachment_table|collection_report|cpp|debug|displacement|events|finalizers)_test$"
-    "^unit/gc/(growing_table|growth|huge_pages|kept|leaks|mark|marking_.+|misuse|options|pace|past_end)_test$"
-    "^unit/gc/(pauses|running_settings|runs|space|typed|visit|weak)_test$"
+    "^unit/gc/[a-z]+/(aligned|attachment_table|collection_report|cpp|debug|displacement|events|finalizers)_test$"
+    "^unit/gc/[a-z]+/(growing_table|growth|huge_pages|kept|leaks|mark|marking_.+|misuse|options|pace|past_end)_test$"
+    "^unit/gc/[a-z]+/(pauses|running_settings|runs|space|typed|visit|weak)_test$"
   )
 elseif(NOT HEAPWISE_ALL_TESTS AND HEAPWISE_SANITIZE MATCHES "thread")
   # Contracts, and what one thread does; what threads do to pools and to the heap is in tests/stress. The
@@ -61,20 +61,20 @@ elseif(NOT HEAPWISE_ALL_TESTS AND HEAPWISE_SANITIZE MATCHES "thread")
     HEAPWISE_TESTS_LEFT_OUT
     "^contract/"
     "^stress/heap_(shards_)?schedule_test$"
-    "^unit/gc/(aligned|attachment_table|collection_report|copy_process|cpp|debug|displacement)_test$"
-    "^unit/gc/(finalizers|growth|held_world|huge_pages|kept|leaks|libraries|limits|mark)_test$"
-    "^unit/gc/(marking_copy|misuse|options|pace|past_end|pauses|redirect|running_settings|runs)_test$"
-    "^unit/gc/(signals|space|typed|visit|weak)_test$"
+    "^unit/gc/[a-z]+/(aligned|attachment_table|collection_report|copy_process|cpp|debug|displacement)_test$"
+    "^unit/gc/[a-z]+/(finalizers|growth|held_world|huge_pages|kept|leaks|libraries|limits|mark)_test$"
+    "^unit/gc/[a-z]+/(marking_copy|misuse|options|pace|past_end|pauses|redirect|running_settings|runs)_test$"
+    "^unit/gc/[a-z]+/(signals|space|typed|visit|weak)_test$"
   )
 elseif(NOT HEAPWISE_ALL_TESTS AND HEAPWISE_SANITIZE MATCHES "address")
   # Bookkeeping of pools, and most of the collector, whose memory this sanitizer does not know.
   set(
     HEAPWISE_TESTS_LEFT_OUT
     "^contract/(hybrid_contract|pool_(batch|growth|reset|source)|tagged_source|typed_.+)_test$"
-    "^unit/gc/(aligned|attachment_table|collection_report|copy_process|cpp|debug|displacement)_test$"
-    "^unit/gc/(events|growing_table|growth|held_world|huge_pages|kept|leaks|libraries|limits)_test$"
-    "^unit/gc/(marking_.+|misuse|options|pace|past_end|pauses|redirect|registration|roots)_test$"
-    "^unit/gc/(running_settings|runs|signals|space|stacks|thread_end|visit)_test$"
+    "^unit/gc/[a-z]+/(aligned|attachment_table|collection_report|copy_process|cpp|debug|displacement)_test$"
+    "^unit/gc/[a-z]+/(events|growing_table|growth|held_world|huge_pages|kept|leaks|libraries|limits)_test$"
+    "^unit/gc/[a-z]+/(marking_.+|misuse|options|pace|past_end|pauses|redirect|registration|roots)_test$"
+    "^unit/gc/[a-z]+/(running_settings|runs|signals|space|stacks|thread_end|visit)_test$"
   )
 endif()
 list(JOIN HEAPWISE_TESTS_LEFT_OUT "|" HEAPWISE_TESTS_LEFT_OUT)

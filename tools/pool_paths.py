@@ -20,10 +20,10 @@ TIMEOUT_S = 60
 
 # Compiled with the program, so that one compiler made all that is counted.
 PARTS = (
-    "os/linux.cpp",
-    "os/linux_bare_thread.cpp",
-    "os/linux_process.cpp",
-    "os/linux_waiting.cpp",
+    "os/linux/memory.cpp",
+    "os/linux/bare_thread.cpp",
+    "os/linux/process.cpp",
+    "os/linux/waiting.cpp",
     "os/bare_state.cpp",
     "os/mutex.cpp",
     "pool/block_source.cpp",

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from heapwise.analysis import analyse
-from heapwise.analysis.standing import standings
+from heapwise.analysis.verdicts.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.store import find_store, read_run
 from heapwise.study.attacks.attack_tables import attack_tables

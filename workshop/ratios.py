@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from heapwise.analysis.headlines import label
-from heapwise.analysis.standing import Standing
+from heapwise.analysis.summary.headlines import label
+from heapwise.analysis.verdicts.standing import Standing
 from heapwise.document.markdown import table
 from heapwise.evidence import Evidence
 from heapwise.stats.paired import PairedRatio

@@ -380,7 +380,7 @@ def test_a_narrow_terminal_shows_a_first_verdict_and_a_table_that_fits(
 ) -> None:
     """On a terminal of 60 columns; ``FIRST_LOOK_S`` is shortened in the child."""
     code = (
-        "import sys, heapwise.runner.campaign as c; c.FIRST_LOOK_S = 0.5\n"
+        "import sys, heapwise.runner.campaign.campaign as c; c.FIRST_LOOK_S = 0.5\n"
         "from heapwise.cli.frame.app import main\n"
         "main(['compare', '--rounds', '15', 'sleep 0.01', 'sleep 0.02'])"
     )

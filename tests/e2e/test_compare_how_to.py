@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from heapwise.cli.frame.app import verbs_command
-from heapwise.cli.frame.shell_choice import NO_SHELL
+from heapwise.cli.frame.ask.shell_choice import NO_SHELL
 
 pytestmark = pytest.mark.usefixtures("built_native")
 

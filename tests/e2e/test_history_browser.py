@@ -8,7 +8,7 @@ import pytest
 from chromium import Chromium, find_chromium
 from histories import fill
 
-from heapwise.analysis.history import series_of
+from heapwise.analysis.across_runs.history import series_of
 from heapwise.report.history import history_page
 from heapwise.store import read_points
 

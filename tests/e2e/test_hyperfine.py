@@ -13,7 +13,7 @@ import pytest
 from compared import dry, stored_run
 
 from heapwise.cli.frame.app import verbs_command
-from heapwise.cli.frame.command_form import HYPERFINE as INSTEAD
+from heapwise.cli.frame.ask.command_form import HYPERFINE as INSTEAD
 
 pytestmark = pytest.mark.usefixtures("built_native")
 

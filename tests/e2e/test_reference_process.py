@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from planned import planned_samples
 
-from heapwise.runner.steps import REFERENCE_ROUND
+from heapwise.runner.campaign.steps import REFERENCE_ROUND
 from heapwise.store import StoredRun, read_run
 
 pytestmark = pytest.mark.usefixtures("built_native")

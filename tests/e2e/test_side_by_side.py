@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from heapwise.analysis.rows import make_rows
+from heapwise.analysis.verdicts.rows import make_rows
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import SIDE_BY_SIDE

@@ -112,7 +112,7 @@ def test_settings_of_root_hold_for_all_users(below: Path) -> None:
     settings(below.parent / "heapwise.toml", 0)
     text = (
         f"import os; os.setgroups([]); os.setgid({STRANGER}); os.setuid({STRANGER});"
-        "from heapwise.cli.frame.settings import find_file; print(find_file())"
+        "from heapwise.cli.frame.ask.settings import find_file; print(find_file())"
     )
     done = subprocess.run(
         [sys.executable, "-c", text],

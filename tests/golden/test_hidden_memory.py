@@ -12,16 +12,16 @@ PROGRAM = Path(__file__).with_name("hidden_memory.cpp")
 # The library itself is compiled without: what it marks, it marks for its user.
 LIBRARY = [
     ROOT / "src" / "arena" / "arena.cpp",
-    ROOT / "src" / "os" / "linux.cpp",
-    ROOT / "src" / "os" / "linux_process.cpp",
-    ROOT / "src" / "os" / "linux_waiting.cpp",
+    ROOT / "src" / "os" / "linux" / "memory.cpp",
+    ROOT / "src" / "os" / "linux" / "process.cpp",
+    ROOT / "src" / "os" / "linux" / "waiting.cpp",
     ROOT / "src" / "os" / "bare_state.cpp",
     *sorted((ROOT / "src" / "pool").glob("c[ah]*.cpp")),
     ROOT / "src" / "pool" / "block_source.cpp",
     ROOT / "src" / "pool" / "failure.cpp",
 ]
 # Names in it are also names in another.
-ALONE = ROOT / "src" / "os" / "linux_bare_thread.cpp"
+ALONE = ROOT / "src" / "os" / "linux" / "bare_thread.cpp"
 
 
 @pytest.fixture(scope="module")

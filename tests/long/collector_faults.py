@@ -60,14 +60,14 @@ PROGRAMS = [
     ),
     *programs_of(
         "F2, F3 variables of threads",
-        "unit_gc_libraries_test",
+        "unit_gc_roots_libraries_test",
         "threads that register and then use a library for the first time keep their blocks",
         "blocks in the variables of forty libraries are kept",
         "a variable in the first thread's part that no table tells of is found",
     ),
     *programs_of(
         "F4 libraries that went",
-        "unit_gc_libraries_test",
+        "unit_gc_roots_libraries_test",
         "variables of an unloaded library are not read, whatever came after it",
         "a larger library in the place of a smaller one is not read beyond the smaller one",
     ),
@@ -79,7 +79,7 @@ PROGRAMS = [
     ),
     *programs_of(
         "F5 other stacks",
-        "unit_gc_stacks_test",
+        "unit_gc_roots_stacks_test",
         "a thread on a signal stack below or above its own keeps the blocks of both",
         "a thread on a signal stack inside of its own keeps the blocks of both",
         "a thread that collects on its signal stack keeps the blocks of both stacks",
@@ -101,14 +101,14 @@ PROGRAMS = [
     ),
     *programs_of(
         "F8 blocked signals",
-        "unit_gc_signals_test",
+        "unit_gc_threads_signals_test",
         "a thread that inherited blocked signals is stopped all the same",
         "a thread that has blocked all signals may end while another collects",
         "a thread that blocks the signal is named, and waited for",
     ),
     *programs_of(
         "F9 others use the signal",
-        "unit_gc_signals_test",
+        "unit_gc_threads_signals_test",
         "the signal can be chosen",
         "a handler that was there before gets the signals that others send, and no stops",
         "two copies of the collector in one process stop threads, whichever came first",
@@ -116,7 +116,7 @@ PROGRAMS = [
     ),
     *programs_of(
         "F10 ends of threads",
-        "unit_gc_thread_end_test",
+        "unit_gc_threads_thread_end_test",
         "a destructor of a pthread key may allocate",
         "the value of a pthread key is kept until its destructor has run",
         "after its last round of destructors a thread cannot be registered again",
@@ -125,13 +125,13 @@ PROGRAMS = [
     ),
     *programs_of(
         "F11 one past the end",
-        "unit_gc_collector_test",
+        "unit_gc_front_collector_test",
         "an address one past the end holds a block from the stack, and not from another block",
         "a loop that goes from the end to the begin keeps its block",
     ),
     *programs_of(
         "F12, F13 limits",
-        "unit_gc_limits_test",
+        "unit_gc_front_limits_test",
         "the collector works under limits of addresses",
         "a mark stack takes less where addresses are limited",
         "leaks are found where the data of a process is limited",
@@ -139,13 +139,13 @@ PROGRAMS = [
     ),
     *programs_of(
         "F13 misuse and reports",
-        "unit_gc_misuse_test",
+        "unit_gc_checks_misuse_test",
         "nothing is allocated for an address that is not a block",
         "a size that no collection could make room for is refused without one",
     ),
     *programs_of(
         "F13 misuse and reports",
-        "unit_gc_leaks_test",
+        "unit_gc_checks_leaks_test",
         "a lost block holds what it held until it is reported",
         "a child forked during another thread's report gives up what it reported",
     ),

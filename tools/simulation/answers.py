@@ -15,11 +15,11 @@ from zlib import crc32
 
 import numpy as np
 
-from heapwise.analysis.advice import winner_of
-from heapwise.analysis.detectable import detectable
 from heapwise.analysis.gate import gate_result
-from heapwise.analysis.pool_advice import pool_advice
-from heapwise.analysis.rows import make_rows, ranked
+from heapwise.analysis.summary.advice import winner_of
+from heapwise.analysis.summary.detectable import detectable
+from heapwise.analysis.summary.pool_advice import pool_advice
+from heapwise.analysis.verdicts.rows import make_rows, ranked
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import next_look_of
 from heapwise.model import GateResult, Row, Trust

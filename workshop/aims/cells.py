@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from heapwise.analysis.gain import PEAK, is_main, is_speed, quantity_of
-from heapwise.analysis.rows import place
+from heapwise.analysis.verdicts.gain import PEAK, is_main, is_speed, quantity_of
+from heapwise.analysis.verdicts.rows import place
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Experiment, same_setting
 from workshop.aims.declared import Aim, LimitAim, MeanAim, RowAim

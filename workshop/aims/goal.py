@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from heapwise.analysis.headlines import figures
+from heapwise.analysis.summary.headlines import figures
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from heapwise.analysis.expectations import ExpectationWord
-from heapwise.analysis.gain import (
+from heapwise.analysis.summary.headlines import label
+from heapwise.analysis.verdicts.expectations import ExpectationWord
+from heapwise.analysis.verdicts.gain import (
     gain,
     is_speed,
     mean_floor,
     mean_gain,
     quantity_of,
 )
-from heapwise.analysis.headlines import label
-from heapwise.analysis.roles import spoken
-from heapwise.analysis.standing import is_whole
-from heapwise.analysis.verdict import AT_MOST, EQUIVALENT, Figure, floor_of, kept
+from heapwise.analysis.verdicts.roles import spoken
+from heapwise.analysis.verdicts.standing import is_whole
+from heapwise.analysis.verdicts.verdict import AT_MOST, EQUIVALENT, Figure, floor_of, kept
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.model import Cell, Setting, Trust

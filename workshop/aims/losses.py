@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.gain import PEAK, gain
-from heapwise.analysis.headlines import label
-from heapwise.analysis.heap_headlines import NAMED
-from heapwise.analysis.lead import lead
-from heapwise.analysis.program_headlines import cells_of_quantity
-from heapwise.analysis.standing import Rank, Standing, standings
-from heapwise.analysis.verdict import judge
+from heapwise.analysis.summary.headlines import label
+from heapwise.analysis.summary.heap_headlines import NAMED
+from heapwise.analysis.summary.program_headlines import cells_of_quantity
+from heapwise.analysis.verdicts.gain import PEAK, gain
+from heapwise.analysis.verdicts.lead import lead
+from heapwise.analysis.verdicts.standing import Rank, Standing, standings
+from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.model import PROGRAM, Cell, Experiment, short_name
 from heapwise.wording.lists import counted, listed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from heapwise.analysis.roles import BEST_MALLOC, IN_THE_PROGRAM, OTHER_POOL, is_other_pool
-from heapwise.analysis.roles import members as members_of_role
+from heapwise.analysis.verdicts.roles import BEST_MALLOC, IN_THE_PROGRAM, OTHER_POOL, is_other_pool
+from heapwise.analysis.verdicts.roles import members as members_of_role
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.model import SubjectName

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from heapwise.analysis.verdict import Figure, kept
+from heapwise.analysis.verdicts.verdict import Figure, kept
 from heapwise.document.markdown import table
 from heapwise.evidence import Evidence
 from heapwise.model import Row

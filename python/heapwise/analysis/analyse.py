@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.advice import advise
-from heapwise.analysis.detectable import detectable
-from heapwise.analysis.expectations import expectations
-from heapwise.analysis.findings import findings
 from heapwise.analysis.gate import gate_result
-from heapwise.analysis.headlines import headlines
-from heapwise.analysis.pool_advice import pool_advice
-from heapwise.analysis.rows import make_rows
+from heapwise.analysis.summary.advice import advise
+from heapwise.analysis.summary.detectable import detectable
+from heapwise.analysis.summary.findings import findings
+from heapwise.analysis.summary.headlines import headlines
+from heapwise.analysis.summary.pool_advice import pool_advice
+from heapwise.analysis.verdicts.expectations import expectations
+from heapwise.analysis.verdicts.rows import make_rows
 from heapwise.evidence import Evidence
 from heapwise.model import Result
 from heapwise.trust import check_run

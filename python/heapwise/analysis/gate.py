@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from statistics import median
 
-from heapwise.analysis.rare_words import rare_share, rare_words, unseen
+from heapwise.analysis.verdicts.rare_words import rare_share, rare_words, unseen
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence
 from heapwise.evidence.fixed_time import fixed_time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapwise.analysis.gain import gain, main_rows, mean_gain, peak_row
+from heapwise.analysis.verdicts.gain import gain, main_rows, mean_gain, peak_row
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of
 from heapwise.model import Cell

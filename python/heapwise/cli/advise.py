@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.signature import with_options
+from heapwise.cli.frame.ask.signature import with_options
+from heapwise.cli.frame.tell.console import Console
 from heapwise.options import Options, taken
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def advise(
     random order. The gain is the difference, with its interval: in processor time if the program
     has one thread, else in wall time. It is of the calls, the first writes and a last look.
     """
-    from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
-    from heapwise.cli.frame.process_text import say_process
+    from heapwise.cli.frame.tell.announce import announce
+    from heapwise.cli.frame.tell.process_text import say_process
     from heapwise.runner import RunRequest
     from heapwise.store import costs, find_store
     from heapwise.study.replay.ask import NothingToPool, prepare_advice
@@ -65,7 +65,7 @@ def advise(
 
 
 def _say_builds(trace: Path, console: Console) -> None:
-    from heapwise.cli.frame.trace_text import build_lines
+    from heapwise.cli.frame.tell.trace_text import build_lines
     from heapwise.trace import open_trace
 
     with open_trace(trace) as opened:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heapwise.cli.frame.console import Console, error_line
-from heapwise.cli.frame.signature import with_options
+from heapwise.cli.frame.ask.signature import with_options
+from heapwise.cli.frame.tell.console import Console, error_line
 from heapwise.errors import Exit, Problem
 from heapwise.options import Options, taken
 from heapwise.wording.durations import show_duration
@@ -59,7 +59,7 @@ def bisect(
     Commits are built in git worktrees in the cache, and measured side by side with both ends. Your
     own tree is left alone. The same command goes on where an earlier one was stopped.
     """
-    from heapwise.cli.frame import progress
+    from heapwise.cli.frame.tell import progress
     from heapwise.runner import (
         STATE_FILE,
         Bisection,
@@ -131,7 +131,7 @@ def bisect(
 
 
 def _quantity(metric: str) -> str:
-    from heapwise.runner.program import QUANTITIES
+    from heapwise.runner.executors.program import QUANTITIES
 
     known = [*(quantity.name for quantity in QUANTITIES), *OF_COUNTS]
     name = measured_by(metric)

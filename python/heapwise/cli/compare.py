@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.command_form import (
+from heapwise.cli.frame.ask.command_form import (
     TAIL,
     CommandWords,
     CompareCommand,
     parse_parameters,
 )
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.exports import demand_exports
-from heapwise.cli.frame.scan import scanned
-from heapwise.cli.frame.shell_choice import shell_words
-from heapwise.cli.frame.signature import with_options
+from heapwise.cli.frame.ask.scan import scanned
+from heapwise.cli.frame.ask.shell_choice import shell_words
+from heapwise.cli.frame.ask.signature import with_options
+from heapwise.cli.frame.tell.console import Console
+from heapwise.cli.frame.tell.exports import demand_exports
 from heapwise.errors import Problem
 from heapwise.options import Options, taken
 
@@ -71,11 +71,11 @@ def compare(
         )
     console = Console(options.quiet, options.json, options.markdown)
     if options.fleet is not None:
-        from heapwise.cli.frame.fleet_form import measure_on_fleet
+        from heapwise.cli.frame.ask.fleet_form import measure_on_fleet
 
         return measure_on_fleet(options, console)
-    from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.tell.announce import announce
     from heapwise.runner import CompareRequest, prepare_compare
     from heapwise.store import find_store
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame import completion
-from heapwise.cli.frame.console import Console, labelled
-from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.ask import completion
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.tell.console import Console, labelled
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def diff(
 def _of_runs(first: str, second: str, store: str | None) -> Difference:
     from dataclasses import replace
 
-    from heapwise.analysis.difference import difference
-    from heapwise.analysis.runs_like import spreads
+    from heapwise.analysis.across_runs.difference import difference
+    from heapwise.analysis.across_runs.runs_like import spreads
     from heapwise.evidence import Evidence
     from heapwise.store import find_store, points_of, read_points, read_run
 
@@ -84,7 +84,7 @@ def _of_runs(first: str, second: str, store: str | None) -> Difference:
 
 def _of_files(first: str, second: str, *, both: bool) -> Difference:
     """Problem E003 for one file beside a run."""
-    from heapwise.analysis.hyperfine_difference import hyperfine_difference
+    from heapwise.analysis.across_runs.hyperfine_difference import hyperfine_difference
     from heapwise.store.hyperfine_file import read_hyperfine_file
 
     if not both:
@@ -98,7 +98,7 @@ def _of_files(first: str, second: str, *, both: bool) -> Difference:
 
 
 def _show(found: Difference, console: Console) -> None:
-    from heapwise.analysis.difference import LIMITATION
+    from heapwise.analysis.across_runs.difference import LIMITATION
     from heapwise.document.aligned import align
     from heapwise.wording.lists import listed
 

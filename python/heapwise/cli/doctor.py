@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Exit, Problem
 from heapwise.wording.lists import counted
 
@@ -143,7 +143,7 @@ def _will_be_made(store: Path) -> Diagnosis | None:
 
 
 def _machine(machine: Machine) -> Iterator[Diagnosis]:
-    from heapwise.cli.frame.announce import machine_line
+    from heapwise.cli.frame.tell.announce import machine_line
     from heapwise.wording.names import spaced
 
     yield "good", "machine", machine_line(machine)

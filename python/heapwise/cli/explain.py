@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame import completion
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import JsonOption
+from heapwise.cli.frame.ask import completion
+from heapwise.cli.frame.ask.options import JsonOption
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import CATALOGUE, Entry, Problem
 from heapwise.wording.suggest import did_you_mean
 
@@ -91,7 +91,7 @@ def _text(console: Console, id: str, text: str) -> int:
 def _faults(console: Console, file: Path) -> int:
     import msgspec
 
-    from heapwise.cli.frame.fault_text import fault_lines
+    from heapwise.cli.frame.tell.fault_text import fault_lines
     from heapwise.trace.fault_reports import named_calls, read_fault_reports
 
     try:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from heapwise.cli.frame import completion
-from heapwise.cli.frame.options import StoreOption
-from heapwise.cli.frame.written_files import unwritable, write_files
+from heapwise.cli.frame.ask import completion
+from heapwise.cli.frame.ask.options import StoreOption
+from heapwise.cli.frame.tell.written_files import unwritable, write_files
 from heapwise.errors import Problem
 from heapwise.wording.lists import counted
 from heapwise.wording.visible import visible

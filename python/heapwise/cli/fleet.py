@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Exit
 
 FleetId = Annotated[str, typer.Argument(metavar="[RUN]", help="A fleet run's id.")]
@@ -52,7 +52,7 @@ def check(
 
     Heapwise itself is sent to machines that are reached by ssh. Nothing is measured.
     """
-    from heapwise.cli.frame.fleet_form import check_lines
+    from heapwise.cli.frame.ask.fleet_form import check_lines
     from heapwise.fleet.hosts import read_hosts
     from heapwise.fleet.probe import probe_hosts
 
@@ -111,7 +111,7 @@ def collect(
     heapwise fleet collect f3a9c1
     heapwise fleet collect f3a9c1 --json
     """
-    from heapwise.cli.frame.fleet_form import collect_fleet
+    from heapwise.cli.frame.ask.fleet_form import collect_fleet
     from heapwise.fleet.fleet_file import find_fleet, reopened
     from heapwise.store import find_store
 

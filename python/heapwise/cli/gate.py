@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.command_form import for_each
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.signature import with_options
+from heapwise.cli.frame.ask.command_form import for_each
+from heapwise.cli.frame.ask.signature import with_options
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Problem
 from heapwise.options import Options, taken
 from heapwise.wording.metrics import OF_GATE
@@ -85,10 +85,10 @@ def gate(
     """
     console = Console(options.quiet, options.json)
     if options.fleet is not None:
-        from heapwise.cli.frame.fleet_form import measure_on_fleet
+        from heapwise.cli.frame.ask.fleet_form import measure_on_fleet
 
         return measure_on_fleet(options, console)
-    from heapwise.cli.frame.gated import demand_exports
+    from heapwise.cli.frame.tell.gated import demand_exports
     from heapwise.model import Build, BuildPlace
     from heapwise.runner import CompareRequest, built_commit
     from heapwise.study.gate.ask import GateRequest
@@ -165,8 +165,8 @@ def _decide(
 ) -> int:
     from heapwise.analysis.gate import identical_result
     from heapwise.catalog.same_build import same_build
-    from heapwise.cli.frame.gated import announce_gate, export_gate
     from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.tell.gated import announce_gate, export_gate
     from heapwise.document.terminal import terminal
     from heapwise.evidence.judged_limits import COUNTED
     from heapwise.runner import common_place

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
-from heapwise.cli.frame.written_files import unwritable
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.tell.console import Console
+from heapwise.cli.frame.tell.written_files import unwritable
 from heapwise.errors import Problem
 from heapwise.wording.metrics import OF_COUNTS, measured_by
 
 if TYPE_CHECKING:
-    from heapwise.analysis.history import MetricHistory
+    from heapwise.analysis.across_runs.history import MetricHistory
 
 RARE = {
     "cpu_time",
@@ -73,7 +73,7 @@ def history(
     One run that strays is not a change: a level takes three. Where the kernel, the C library or
     the allocator changed, the runs before and after are not compared.
     """
-    from heapwise.analysis.history import series_of
+    from heapwise.analysis.across_runs.history import series_of
     from heapwise.report.history import history_page
     from heapwise.store import find_store, read_points
 
@@ -136,7 +136,7 @@ def _time_of(since: str) -> str:
 
 
 def _print(shown: list[MetricHistory], console: Console, *, empty: bool) -> None:
-    from heapwise.analysis.history_lines import (
+    from heapwise.analysis.across_runs.history_lines import (
         change_line,
         seam_line,
         series_line,

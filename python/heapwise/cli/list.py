@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heapwise.cli.frame import completion
-from heapwise.cli.frame.console import Console, error_line
-from heapwise.cli.frame.options import JsonOption, QuietOption
+from heapwise.cli.frame.ask import completion
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption
+from heapwise.cli.frame.tell.console import Console, error_line
 
 if TYPE_CHECKING:
     from heapwise.model import Experiment

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame import completion
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import JsonOption, QuietOption
+from heapwise.cli.frame.ask import completion
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Exit, Problem
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import JsonOption, QuietOption
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _switch(pause: int | None, resume: int | None) -> int:
 
 def _children(summary: Recorded) -> list[str]:
     """What was recorded of child processes."""
-    from heapwise.cli.frame.process_text import sibling_lines
+    from heapwise.cli.frame.tell.process_text import sibling_lines
     from heapwise.trace import TracedProcess
     from heapwise.trace.siblings import Sibling
     from heapwise.wording.lists import counted

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.signature import with_options
+from heapwise.cli.frame.ask.signature import with_options
+from heapwise.cli.frame.tell.console import Console
 from heapwise.options import Options, taken
 
 
@@ -40,9 +40,9 @@ def replay(
     recorded order, which is what memory is compared by. paced: in order, with the recorded gaps.
     What a replay cannot say: how much faster the program gets. heapwise compare says that.
     """
-    from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
-    from heapwise.cli.frame.process_text import say_process
+    from heapwise.cli.frame.tell.announce import announce
+    from heapwise.cli.frame.tell.process_text import say_process
     from heapwise.runner import RunRequest
     from heapwise.store import costs, find_store
     from heapwise.study.replay.ask import prepare_replay

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame import completion
-from heapwise.cli.frame.console import Console, error_line, is_live
-from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
-from heapwise.cli.frame.written_files import unwritable
+from heapwise.cli.frame.ask import completion
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.tell.console import Console, error_line, is_live
+from heapwise.cli.frame.tell.written_files import unwritable
 from heapwise.errors import Problem
 from heapwise.wording.lists import counted
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame import completion
-from heapwise.cli.frame.console import Console, error_line
-from heapwise.cli.frame.signature import with_options
+from heapwise.cli.frame.ask import completion
+from heapwise.cli.frame.ask.signature import with_options
+from heapwise.cli.frame.tell.console import Console, error_line
 from heapwise.errors import Problem
 from heapwise.options import Options, taken
 from heapwise.wording.lists import counted
@@ -68,7 +68,7 @@ def reproduce(
             do="heapwise reproduce NAME --author-output FILE",
         )
     if pages is not None:
-        from heapwise.cli.frame.result_pages import write_results
+        from heapwise.cli.frame.tell.result_pages import write_results
         from heapwise.store import find_store
 
         return write_results(
@@ -83,7 +83,7 @@ def reproduce(
     if name is None:
         return _list(console, options.store)
     if options.fleet is not None:
-        from heapwise.cli.frame.fleet_form import measure_on_fleet
+        from heapwise.cli.frame.ask.fleet_form import measure_on_fleet
 
         return measure_on_fleet(options, console)
     folder = str(output.absolute()) if output else ""
@@ -97,8 +97,8 @@ def reproduce(
         return _read(name, run, folder, pdf, options, console)
 
     from heapwise.catalog import choose_published
-    from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.tell.announce import announce
     from heapwise.runner import RunRequest
     from heapwise.store import costs, find_store
     from heapwise.study.reproduce.ask import prepare_reproduction
@@ -152,7 +152,7 @@ def _author_outputs(report: PublishedReport, options: Options) -> list[AuthorOut
 
 def _list(console: Console, store: str | None) -> int:
     from heapwise.catalog import find_published
-    from heapwise.cli.frame.reproduced import newest_verdicts, report_facts
+    from heapwise.cli.frame.tell.reproduced import newest_verdicts, report_facts
     from heapwise.store import find_store
 
     reports, problems = find_published()
@@ -192,7 +192,7 @@ def _read(
 ) -> int:
     """What an earlier run of the same experiments says; it need not be one of this verb."""
     from heapwise.catalog import choose_published
-    from heapwise.cli.frame.reproduced import show_reproduced
+    from heapwise.cli.frame.tell.reproduced import show_reproduced
     from heapwise.evidence import Evidence
     from heapwise.store import find_store, read_run
     from heapwise.study.reproduce.ask import changes_of

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame import completion
-from heapwise.cli.frame.console import Console, labelled
-from heapwise.cli.frame.options import (
+from heapwise.cli.frame.ask import completion
+from heapwise.cli.frame.ask.options import (
     DryRunOption,
     JsonOption,
     QuietOption,
     StoreOption,
     StrictOption,
 )
+from heapwise.cli.frame.tell.console import Console, labelled
 from heapwise.wording.durations import parse_duration
 from heapwise.wording.lists import counted
 
@@ -61,7 +61,7 @@ def resume(
     heapwise resume
     heapwise resume 7f3a --time 10m
     """
-    from heapwise.cli.frame import progress
+    from heapwise.cli.frame.tell import progress
     from heapwise.cli.frame.watched_campaign import conduct, show
     from heapwise.runner import resume as go_on
     from heapwise.store import check_writable, find_store, read_run
@@ -109,7 +109,7 @@ def extended(plan: Plan, rounds: int | None, time: str | None) -> Plan:
     """The plan with more to do; everything else must stay, or the rounds would not be alike."""
 
     from heapwise.options.rounds import PRECISION
-    from heapwise.runner.compare_plan import least_rounds
+    from heapwise.runner.plan.compare_plan import least_rounds
 
     if rounds is not None:
         plan = replace(

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from heapwise.cli.frame import completion
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.signature import with_options
+from heapwise.cli.frame.ask import completion
+from heapwise.cli.frame.ask.signature import with_options
+from heapwise.cli.frame.tell.console import Console
 from heapwise.options import Options, taken
 
 
@@ -43,11 +43,11 @@ def run(
         return 0
     console = Console(options.quiet, options.json)
     if options.fleet is not None:
-        from heapwise.cli.frame.fleet_form import measure_on_fleet
+        from heapwise.cli.frame.ask.fleet_form import measure_on_fleet
 
         return measure_on_fleet(options, console)
-    from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.tell.announce import announce
     from heapwise.runner import RunRequest, prepare_run
     from heapwise.store import costs, find_store
     from heapwise.study.round_costs import estimate_s, processes_of

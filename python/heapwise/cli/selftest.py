@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Exit
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from heapwise.cli.frame.command_form import CommandWords
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.exports import demand_exports
-from heapwise.cli.frame.serve_form import server_request
-from heapwise.cli.frame.signature import with_options
+from heapwise.cli.frame.ask.command_form import CommandWords
+from heapwise.cli.frame.ask.serve_form import server_request
+from heapwise.cli.frame.ask.signature import with_options
+from heapwise.cli.frame.tell.console import Console
+from heapwise.cli.frame.tell.exports import demand_exports
 from heapwise.options import Options, taken
 
 
@@ -48,11 +48,11 @@ def serve(
     """
     console = Console(options.quiet, options.json)
     if options.fleet is not None:
-        from heapwise.cli.frame.fleet_form import measure_on_fleet
+        from heapwise.cli.frame.ask.fleet_form import measure_on_fleet
 
         return measure_on_fleet(options, console)
-    from heapwise.cli.frame.announce import announce
     from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.tell.announce import announce
     from heapwise.runner import CompareRequest
     from heapwise.study.server.ask import prepare_server
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import JsonOption, QuietOption
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Wanted:
 
 def _difference(wanted: Wanted, later: str, console: Console) -> int:
     """Problem E062 for a profile, and for a form that two traces do not have."""
-    from heapwise.cli.frame.trace_difference_text import difference_lines
+    from heapwise.cli.frame.tell.trace_difference_text import difference_lines
     from heapwise.trace.trace_difference import folded_difference, trace_difference
 
     if wanted.html or any(not name.endswith(".folded") for name, _ in wanted.written):
@@ -154,7 +154,7 @@ def _no_trace(name: str) -> Problem:
 
 
 def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
-    from heapwise.cli.frame.trace_text import trace_lines
+    from heapwise.cli.frame.tell.trace_text import trace_lines
     from heapwise.report.trace_page import trace_page
     from heapwise.trace.call_stacks import call_stacks
     from heapwise.trace.contents import read_contents
@@ -177,7 +177,7 @@ def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
 
 
 def _profile(opened: Trace, wanted: Wanted, console: Console) -> int:
-    from heapwise.cli.frame.profile_text import profile_lines
+    from heapwise.cli.frame.tell.profile_text import profile_lines
     from heapwise.report.profile_page import profile_page
     from heapwise.trace.profile_document import profile_document
     from heapwise.trace.sampled_stacks import read_sampled_stacks
@@ -196,7 +196,7 @@ def _profile(opened: Trace, wanted: Wanted, console: Console) -> int:
 
 
 def _foreign(wanted: Wanted, console: Console) -> int:
-    from heapwise.cli.frame.heap_profile_text import heap_profile_lines
+    from heapwise.cli.frame.tell.heap_profile_text import heap_profile_lines
     from heapwise.trace.heap_profile import heap_profile_document, read_heap_profile
 
     if wanted.html or wanted.written:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.options import JsonOption, QuietOption
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration, show_duration
 
@@ -40,7 +40,7 @@ def watch(
 
     from heapwise.analysis.memory_over_time import KIB, growth_of
     from heapwise.runner import watch_memory
-    from heapwise.runner.stop_switch import StopSwitch
+    from heapwise.runner.process.stop_switch import StopSwitch
     from heapwise.wording.growth import growth_words
     from heapwise.wording.numbers import show
 

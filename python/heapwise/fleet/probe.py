@@ -23,7 +23,7 @@ ASKED_AT_ONCE = 16
 
 def probe() -> dict[str, Any]:
     """peers: name -> version and build id of those that are installed."""
-    from heapwise.analysis.by_machine import kind_of_machine
+    from heapwise.analysis.across_runs.by_machine import kind_of_machine
 
     machine = read_machine()
     return {

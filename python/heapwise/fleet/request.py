@@ -48,7 +48,7 @@ def new_fleet(
 ) -> FleetRun:
     """Machines of a hosts file are known now, others when their workers are."""
     from heapwise.catalog import peer_prefixes
-    from heapwise.runner.environment import to_store
+    from heapwise.runner.process.environment import to_store
 
     known = [] if target.startswith(("dask:", "slurm:", "k8s:")) else read_hosts(Path(target))
     ours = {n: v for n, v in environment.items() if not n.startswith("HEAPWISE_")}
@@ -69,7 +69,7 @@ def new_fleet(
 def jobs_of(fleet: FleetRun, environment: Mapping[str, str]) -> Callable[[str], Job]:
     """Values that were not stored are those of today, as with ``resume``."""
     from heapwise.fleet.sent_peers import added_peers, kind_of_programs
-    from heapwise.runner.environment import from_store
+    from heapwise.runner.process.environment import from_store
 
     folder = Path(fleet.working_directory)
     files = [_shipped(word, folder) for word in fleet.words]

@@ -8,8 +8,8 @@ from statistics import mean
 from markupsafe import Markup
 
 from heapwise import __version__
-from heapwise.analysis.history import SHORT, MetricHistory, Moment
-from heapwise.analysis.history_lines import change_line, name_of, scale_of, seam_line
+from heapwise.analysis.across_runs.history import SHORT, MetricHistory, Moment
+from heapwise.analysis.across_runs.history_lines import change_line, name_of, scale_of, seam_line
 from heapwise.figures.history import Level, draw
 from heapwise.figures.svg import PALETTE
 from heapwise.report.page import NAMESPACE, environment

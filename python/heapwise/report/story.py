@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from heapwise.analysis.expectations import figures_of
-from heapwise.analysis.findings import headline
+from heapwise.analysis.summary.findings import headline
+from heapwise.analysis.verdicts.expectations import figures_of
 from heapwise.model import Detectable, Expected, Experiment
 from heapwise.report.view import View
 from heapwise.wording.lists import counted

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import groupby
 
 from heapwise.analysis import analyse
-from heapwise.analysis.recorded_facts import RecordedBuild, Requests, builds, requests
+from heapwise.analysis.across_runs.recorded_facts import RecordedBuild, Requests, builds, requests
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Experiment, Result, Row, Run, Settings
 

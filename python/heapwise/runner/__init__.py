@@ -1,25 +1,25 @@
 """Preflight, plan, interleave, launch, time out, stop and resume: from a wish to stored samples."""
 
 from heapwise.runner.attached import watch_memory
-from heapwise.runner.base_commit import built_commit
-from heapwise.runner.bisection import STATE_FILE, Bisection, BisectionResult, Interrupted
-from heapwise.runner.builds import Examined, unknown_placeholders
-from heapwise.runner.campaign import Campaign
-from heapwise.runner.checkout import Checkout
-from heapwise.runner.common_places import common_place
-from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
-from heapwise.runner.counted_bisection import CountedBisection
-from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
-from heapwise.runner.launch import Outcome
-from heapwise.runner.preflight import preflight
-from heapwise.runner.program import experiment_of
-from heapwise.runner.row_runner import row_trouble
+from heapwise.runner.campaign.campaign import Campaign
+from heapwise.runner.campaign.steps import Step, cells, control_of, subjects_of
+from heapwise.runner.campaign.watcher import Progress, Watcher
+from heapwise.runner.commits.base_commit import built_commit
+from heapwise.runner.commits.bisection import STATE_FILE, Bisection, BisectionResult, Interrupted
+from heapwise.runner.commits.checkout import Checkout
+from heapwise.runner.commits.common_places import common_place
+from heapwise.runner.commits.counted_bisection import CountedBisection
+from heapwise.runner.commits.suspects import Suspects
+from heapwise.runner.commits.worktrees import Worktrees, worktrees
+from heapwise.runner.executors.program import experiment_of
+from heapwise.runner.executors.row_runner import row_trouble
+from heapwise.runner.executors.whole_program import LONGEST_S
+from heapwise.runner.plan.builds import Examined, unknown_placeholders
+from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
+from heapwise.runner.plan.experiment_plan import RunRequest, prepare_run, resolve
+from heapwise.runner.plan.preflight import preflight
+from heapwise.runner.process.launch import Outcome
 from heapwise.runner.start import resume, start
-from heapwise.runner.steps import Step, cells, control_of, subjects_of
-from heapwise.runner.suspects import Suspects
-from heapwise.runner.watcher import Progress, Watcher
-from heapwise.runner.whole_program import LONGEST_S
-from heapwise.runner.worktrees import Worktrees, worktrees
 
 __all__ = [
     "LONGEST_S",

@@ -10,8 +10,8 @@ import msgspec
 from heapwise.catalog import LAUNCHER, native_part
 from heapwise.errors import Problem
 from heapwise.model import LauncherFacts
-from heapwise.runner.scratch import ScratchFolder
-from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.process.scratch import ScratchFolder
+from heapwise.runner.process.stop_switch import StopSwitch
 
 MOMENTS = 4096
 

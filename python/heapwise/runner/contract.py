@@ -11,9 +11,9 @@ import msgspec
 
 from heapwise.catalog import PROBE, native_part
 from heapwise.model import Identity, Library, Peer
-from heapwise.runner.environment import preload
-from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
-from heapwise.runner.scratch import ScratchFolder
+from heapwise.runner.process.environment import preload
+from heapwise.runner.process.identity import loader_refusal, read_lines, wrong_library
+from heapwise.runner.process.scratch import ScratchFolder
 from heapwise.wording.durations import show_limit
 
 CHILD = Path(__file__).with_name("contract_child.py")

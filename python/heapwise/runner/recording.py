@@ -22,7 +22,7 @@ from heapwise import __version__
 from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
-from heapwise.runner.preflight import preflight
+from heapwise.runner.plan.preflight import preflight
 from heapwise.runner.unrecorded import Unrecorded, is_starter, partly_recorded, unrecorded
 from heapwise.trace import OtherProgram, Summary
 

@@ -13,13 +13,13 @@ from heapwise.catalog import build_fingerprint, find_experiments, revision_of
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, Run, hardware
-from heapwise.runner.campaign import Campaign
-from heapwise.runner.compare_plan import Prepared
-from heapwise.runner.environment import from_store, marks
-from heapwise.runner.executor import MakeExecutor, now
-from heapwise.runner.fleet_origin import read_origin, run_id_of
-from heapwise.runner.measured_files import Unchanged, files_of, loadable_files, read_states
-from heapwise.runner.watcher import Watcher
+from heapwise.runner.campaign.campaign import Campaign
+from heapwise.runner.campaign.executor import MakeExecutor, now
+from heapwise.runner.campaign.fleet_origin import read_origin, run_id_of
+from heapwise.runner.campaign.measured_files import Unchanged, files_of, loadable_files, read_states
+from heapwise.runner.campaign.watcher import Watcher
+from heapwise.runner.plan.compare_plan import Prepared
+from heapwise.runner.process.environment import from_store, marks
 from heapwise.store import (
     RunWriter,
     key_name,

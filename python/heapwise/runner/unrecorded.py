@@ -8,8 +8,8 @@ from pathlib import Path
 
 from heapwise.catalog import read_elf
 from heapwise.errors import Problem
-from heapwise.runner.preflight import obstacle
-from heapwise.runner.script import interpreter_chain
+from heapwise.runner.plan.preflight import obstacle
+from heapwise.runner.process.script import interpreter_chain
 from heapwise.trace import OtherProgram
 
 PARTIAL = {"E021", "E024"}

@@ -11,8 +11,8 @@ from heapwise.catalog import KNOWN, TOY, describe, native_part, system_peer
 from heapwise.evidence import Evidence
 from heapwise.model import Peer, Plan, PlanOptions, Process, Run, Subject
 from heapwise.runner import Prepared, Progress, Step, control_of, experiment_of, resolve, start
-from heapwise.runner.measurement import experiment_executor
-from heapwise.runner.program import program_executor
+from heapwise.runner.executors.measurement import experiment_executor
+from heapwise.runner.executors.program import program_executor
 from heapwise.store import read_run
 
 

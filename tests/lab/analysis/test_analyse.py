@@ -10,7 +10,7 @@ import pytest
 from synthetic import POOL, Script, compare_run, pool_run
 
 from heapwise.analysis import analyse, to_json
-from heapwise.analysis.verdict import judge
+from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.model import Identity, Library, Process, Result, Row
 from heapwise.stats.paired import PairedRatio

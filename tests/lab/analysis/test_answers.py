@@ -8,7 +8,7 @@ from typing import Any
 from synthetic_shelf import Shelf, shelf_run
 
 from heapwise.analysis import analyse, headline
-from heapwise.analysis.standing import standings
+from heapwise.analysis.verdicts.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.model import Answer, Experiment, Finding, Result
 from heapwise.report import View

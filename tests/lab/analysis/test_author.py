@@ -13,7 +13,7 @@ from synthetic import pool_run
 from heapwise.analysis import analyse
 from heapwise.catalog import choose_published, find_published
 from heapwise.catalog.published_file import read_published
-from heapwise.cli.frame.reproduced import conclusion_text
+from heapwise.cli.frame.tell.reproduced import conclusion_text
 from heapwise.document.terminal import terminal
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence

@@ -9,7 +9,7 @@ from synthetic import pool_run
 from synthetic_shelf import shelf_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.verdict import Figure, kept
+from heapwise.analysis.verdicts.verdict import Figure, kept
 from heapwise.evidence import Evidence
 from heapwise.model import Result
 from heapwise.store import StoredRun

@@ -9,7 +9,7 @@ from planted import with_facts
 from synthetic import Script, compare_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.advice import busy_words
+from heapwise.analysis.summary.advice import busy_words
 from heapwise.evidence import Evidence
 from heapwise.model.cell import Settings
 

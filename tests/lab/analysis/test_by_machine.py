@@ -8,7 +8,7 @@ import pytest
 from planted import compare
 
 from heapwise.analysis import analyse
-from heapwise.analysis.by_machine import by_machine, kind_of_machine
+from heapwise.analysis.across_runs.by_machine import by_machine, kind_of_machine
 from heapwise.evidence import Evidence
 from heapwise.model import Result
 from heapwise.model.by_machine import ByMachine

@@ -12,7 +12,8 @@ import pytest
 from large_run import write_copies
 from synthetic import pool_run
 
-from heapwise.analysis import analyse, standing
+from heapwise.analysis import analyse
+from heapwise.analysis.verdicts import standing
 from heapwise.evidence import Evidence, evidence
 from heapwise.report import View, build_page
 from heapwise.store import StoredRun, read_run

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from synthetic import compare_run, pool_run
 
-from heapwise.analysis.difference import difference, obstacles
-from heapwise.analysis.runs_like import spreads
+from heapwise.analysis.across_runs.difference import difference, obstacles
+from heapwise.analysis.across_runs.runs_like import spreads
 from heapwise.evidence import Evidence
 from heapwise.model import FileState, Sample
 from heapwise.store import RunPoints, StoredRun, points_of

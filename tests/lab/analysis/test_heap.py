@@ -10,7 +10,7 @@ from synthetic_heap import BASE, MIX, SPEED, Heap, experiment_of, heap_run
 
 from heapwise.analysis import analyse
 from heapwise.analysis.speed_memory import speed_memory
-from heapwise.analysis.standing import Standing, aspect_of, standings
+from heapwise.analysis.verdicts.standing import Standing, aspect_of, standings
 from heapwise.evidence import Evidence
 from heapwise.model import Quantity, Subject
 from heapwise.store import StoredRun

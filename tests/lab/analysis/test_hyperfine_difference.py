@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from heapwise.analysis.hyperfine_difference import hyperfine_difference
+from heapwise.analysis.across_runs.hyperfine_difference import hyperfine_difference
 from heapwise.errors import Problem
 from heapwise.model import Difference
 from heapwise.store.hyperfine_file import read_hyperfine_file

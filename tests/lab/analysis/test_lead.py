@@ -6,8 +6,8 @@ import pytest
 from synthetic import Script, compare_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.findings import headline
-from heapwise.analysis.standing import alone, standings
+from heapwise.analysis.summary.findings import headline
+from heapwise.analysis.verdicts.standing import alone, standings
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Finding, Settings
 

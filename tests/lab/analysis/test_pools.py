@@ -8,7 +8,7 @@ from synthetic_blocks import bulk
 
 from heapwise.analysis import analyse
 from heapwise.analysis.as_json import to_json
-from heapwise.analysis.standing import standings
+from heapwise.analysis.verdicts.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.store import StoredRun
 from heapwise.trust import check_run

@@ -7,7 +7,7 @@ from dataclasses import replace
 from planted import counted, with_start
 from synthetic import compare_run, pool_run
 
-from heapwise.analysis.recorded_facts import builds, requests, rounds
+from heapwise.analysis.across_runs.recorded_facts import builds, requests, rounds
 from heapwise.evidence import Evidence
 from heapwise.report import pages
 from heapwise.report.view import View

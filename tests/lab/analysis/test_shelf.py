@@ -10,7 +10,7 @@ from synthetic import compare_run
 from synthetic_shelf import Shelf, shelf_run
 
 from heapwise.analysis import analyse, detectable_line, expected_line, headline
-from heapwise.analysis.standing import standings
+from heapwise.analysis.verdicts.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.model import Result
 

@@ -6,7 +6,7 @@ import pytest
 from synthetic_trees import BASE, KINDS, Trees, trees_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.standing import standings
+from heapwise.analysis.verdicts.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.model import Result
 from heapwise.store import StoredRun

@@ -25,7 +25,7 @@ from heapwise.catalog import (
 from heapwise.catalog.library_version import package_versions, soname_version, upstream
 from heapwise.catalog.peer_file import peer_folder, read_declarations
 from heapwise.errors import Problem
-from heapwise.runner.experiment_plan import usable
+from heapwise.runner.plan.experiment_plan import usable
 
 REPOSITORY = Path(__file__).parents[3]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from synthetic import pool_run
 
-from heapwise.cli.frame import completion
+from heapwise.cli.frame.ask import completion
 from heapwise.store import RunWriter
 
 pytestmark = pytest.mark.usefixtures("built_native")

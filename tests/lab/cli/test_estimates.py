@@ -9,7 +9,7 @@ import pytest
 
 from heapwise.model import Run
 from heapwise.runner import Prepared, cells, subjects_of
-from heapwise.runner.measurement import experiment_executor
+from heapwise.runner.executors.measurement import experiment_executor
 from heapwise.store import read_run, usual_costs
 from heapwise.study.round_costs import estimate_s
 

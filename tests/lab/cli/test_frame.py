@@ -14,10 +14,11 @@ import pytest
 import typer
 from synthetic import compare_run
 
-from heapwise.cli.frame import console, progress, settings
 from heapwise.cli.frame.app import build_app, run, verb_names, verbs_needed
-from heapwise.cli.frame.ending import rounds_words
-from heapwise.cli.frame.progress import describe
+from heapwise.cli.frame.ask import settings
+from heapwise.cli.frame.tell import console, progress
+from heapwise.cli.frame.tell.ending import rounds_words
+from heapwise.cli.frame.tell.progress import describe
 from heapwise.document import folding
 from heapwise.document.aligned import align
 from heapwise.errors import CATALOGUE, Exit, Problem

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.catalog import installed_peers
-from heapwise.cli.frame.notes import notes
+from heapwise.cli.frame.tell.notes import notes
 from heapwise.model import Build
 from heapwise.runner import CompareRequest, prepare_compare
 

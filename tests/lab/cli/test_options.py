@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from heapwise.cli.frame.app import build_app, run
-from heapwise.cli.frame.signature import read
+from heapwise.cli.frame.ask.signature import read
 from heapwise.errors import Problem
 from heapwise.options import Form, Option, Options, declared
 

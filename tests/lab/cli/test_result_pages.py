@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from synthetic import pool_run
 
-from heapwise.cli.frame import result_pages
+from heapwise.cli.frame.tell import result_pages
 from heapwise.model import Reproduction
 from heapwise.store import StoredRun
 

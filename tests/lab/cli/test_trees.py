@@ -6,14 +6,14 @@ import pytest
 from synthetic_trees import Trees, trees_run
 
 from heapwise.analysis import analyse
-from heapwise.cli.frame.announce import missing_rows
+from heapwise.cli.frame.tell.announce import missing_rows
 from heapwise.document.terminal import terminal
 from heapwise.evidence import Evidence
 from heapwise.model import SubjectSpec
 from heapwise.report.formats import find_formats
 from heapwise.report.view import View
 from heapwise.runner import Prepared
-from heapwise.runner.measurement import experiment_executor
+from heapwise.runner.executors.measurement import experiment_executor
 from heapwise.study.round_costs import estimate_s
 from heapwise.study.trees.program_tables import program_tables
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.cli.frame import exports, gated
-from heapwise.cli.frame.written_files import unwritable
+from heapwise.cli.frame.tell import exports, gated
+from heapwise.cli.frame.tell.written_files import unwritable
 from heapwise.errors import Problem
 
 

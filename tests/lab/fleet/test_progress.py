@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.fleet_form import FleetLines
+from heapwise.cli.frame.ask.fleet_form import FleetLines
+from heapwise.cli.frame.tell.console import Console
 from heapwise.fleet.fleet_file import MachineState
 from heapwise.fleet.plan_progress import PlanProgress, RoundClock
 from heapwise.model.by_machine import ByMachine, MachineRow

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from histories import MACHINE, add, commit_of, elsewhere, fill, run_of
 
-from heapwise.analysis.history import MetricHistory, series_of
-from heapwise.analysis.history_lines import change_line, seam_line, series_line
+from heapwise.analysis.across_runs.history import MetricHistory, series_of
+from heapwise.analysis.across_runs.history_lines import change_line, seam_line, series_line
 from heapwise.model import Calls, FileState, Process, ProcessFacts, Run
 from heapwise.report.history import history_page
 from heapwise.store import RunPoints, RunWriter, list_runs, points, read_points

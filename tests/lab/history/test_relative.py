@@ -9,8 +9,8 @@ from typing import Any
 from histories import fill
 from msgspec.structs import replace
 
-from heapwise.analysis.history import series_of
-from heapwise.analysis.history_lines import change_line, name_of
+from heapwise.analysis.across_runs.history import series_of
+from heapwise.analysis.across_runs.history_lines import change_line, name_of
 from heapwise.store import Point, RunPoints, read_points
 
 BUSY = [1.0, 1.0, 1.01, 1.0, 1.4, 1.41, 1.4, 1.42, 1.4, 1.41, 1.4, 1.4]

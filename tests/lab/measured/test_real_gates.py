@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.analysis.gate import gate_result
-from heapwise.cli.frame.progress import NoProgress
+from heapwise.cli.frame.tell.progress import NoProgress
 from heapwise.evidence import Evidence
 from heapwise.model import Build, GateResult
 from heapwise.runner import CompareRequest, start

@@ -12,7 +12,7 @@ from synthetic import changed, pool_run
 from heapwise.analysis import analyse, to_json
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Process, Setting, Settings, same_setting, setting_order
-from heapwise.runner.steps import key_of
+from heapwise.runner.campaign.steps import key_of
 from heapwise.store import StoredRun
 
 VALUES = st.one_of(

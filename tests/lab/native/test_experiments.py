@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from heapwise.analysis.roles import is_other_pool
+from heapwise.analysis.verdicts.roles import is_other_pool
 from heapwise.catalog.experiments import SHELF
 from heapwise.model import Experiment
 

@@ -25,7 +25,7 @@ from heapwise.model import (
     Start,
     WorkCheck,
 )
-from heapwise.runner.stream import Refused, SampleLine
+from heapwise.runner.process.stream import Refused, SampleLine
 
 
 def fits(line: bytes, kind: type[msgspec.Struct], *, without: str = "") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from every_kind import EVERY_KIND, attacks
 from synthetic import compare_run
 
 from heapwise.analysis import analyse
-from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.tell.console import Console
 from heapwise.cli.frame.watched_campaign import show
 from heapwise.evidence import Evidence
 from heapwise.model import Plan, Run

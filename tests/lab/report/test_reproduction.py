@@ -15,8 +15,8 @@ from synthetic import pool_run
 
 from heapwise.analysis import analyse
 from heapwise.catalog import choose_published
-from heapwise.cli.frame.result_pages import refuse_fewer_figures
-from heapwise.cli.frame.written_files import write_files
+from heapwise.cli.frame.tell.result_pages import refuse_fewer_figures
+from heapwise.cli.frame.tell.written_files import write_files
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.figures.svg import plain_colours

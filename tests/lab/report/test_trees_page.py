@@ -11,8 +11,8 @@ import pytest
 from synthetic_trees import Trees, trees_run
 
 from heapwise.catalog import choose_published
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.reproduced import show_reproduced
+from heapwise.cli.frame.tell.console import Console
+from heapwise.cli.frame.tell.reproduced import show_reproduced
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page, pages, results
 from heapwise.report.sections import published_ratios, trees

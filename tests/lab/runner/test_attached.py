@@ -10,7 +10,7 @@ import pytest
 
 from heapwise.errors import Problem
 from heapwise.runner import watch_memory
-from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.process.stop_switch import StopSwitch
 
 
 def refusal(pid: int) -> str:

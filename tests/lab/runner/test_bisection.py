@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from heapwise.runner import Bisection, Checkout, Suspects, Worktrees
-from heapwise.runner.bisection import LOOK_CONFIDENCE, LOOKS
+from heapwise.runner.commits.bisection import LOOK_CONFIDENCE, LOOKS
 from heapwise.stats.paired import PairedRatio, ratio_of_logs
 
 

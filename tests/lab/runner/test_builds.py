@@ -15,7 +15,7 @@ from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.model import Build, Plan, Process, telling_names
 from heapwise.runner import CompareRequest, Progress, Step, prepare_compare, resume, start
-from heapwise.runner.program import program_executor
+from heapwise.runner.executors.program import program_executor
 from heapwise.store import StoredRun, read_run
 from heapwise.trust.judge import check_run
 

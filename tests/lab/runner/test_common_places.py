@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from heapwise.model import BuildPlace
-from heapwise.runner.common_places import common_place
-from heapwise.runner.place import standing, words_at
+from heapwise.runner.commits.common_places import common_place
+from heapwise.runner.process.place import standing, words_at
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +96,7 @@ def test_paths_of_equal_length_have_one_path_too(tmp_path: Path) -> None:
 def test_paths_of_equal_length_serve_where_nothing_can_be_cloned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heapwise.runner.common_places.MOST_FILES", 0)
+    monkeypatch.setattr("heapwise.runner.commits.common_places.MOST_FILES", 0)
     base, new = (program(tmp_path / name / "app", name) for name in ("old", "new"))
     with common_place(base, new) as found:
         assert (found.places, found.uneven) == ([], "")
@@ -135,7 +135,7 @@ def test_too_large_a_tree_is_not_cloned(tmp_path: Path, monkeypatch: pytest.Monk
     new = program(tmp_path / "longer" / "app", "2")
     for number in range(5):
         (new.parent / str(number)).touch()
-    monkeypatch.setattr("heapwise.runner.common_places.MOST_FILES", 3)
+    monkeypatch.setattr("heapwise.runner.commits.common_places.MOST_FILES", 3)
     with common_place(base, new) as found:
         assert "too large" in found.uneven
 

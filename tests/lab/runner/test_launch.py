@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.runner.launch import Launch, launch
-from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.process.launch import Launch, launch
+from heapwise.runner.process.stop_switch import StopSwitch
 
 
 def test_a_program_is_looked_for_on_the_path_of_its_own_environment(

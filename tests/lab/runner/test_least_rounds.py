@@ -9,7 +9,7 @@ from synthetic import Script, compare_run, pool_run
 
 from heapwise.evidence import Evidence
 from heapwise.model import Experiment, SubjectSpec
-from heapwise.runner import compare_plan, experiment_plan
+from heapwise.runner.plan import compare_plan, experiment_plan
 from heapwise.trust import check_run
 
 

@@ -11,12 +11,12 @@ from synthetic import pool_run
 
 from heapwise.evidence import Evidence
 from heapwise.model import Process, ProcessFacts, Run, Sample, SampleFacts, Setup
-from heapwise.runner.campaign import Campaign
-from heapwise.runner.executor import Sink
-from heapwise.runner.measured_files import Unchanged
-from heapwise.runner.steps import Step
-from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.watcher import Progress
+from heapwise.runner.campaign.campaign import Campaign
+from heapwise.runner.campaign.executor import Sink
+from heapwise.runner.campaign.measured_files import Unchanged
+from heapwise.runner.campaign.steps import Step
+from heapwise.runner.campaign.watcher import Progress
+from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.store import RunWriter, read_run
 
 Disturbed = Callable[[Step], bool]

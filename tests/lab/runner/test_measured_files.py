@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.runner import measured_files
-from heapwise.runner.measured_files import Unchanged, read_states
+from heapwise.runner.campaign.campaign import measured_files
+from heapwise.runner.campaign.measured_files import Unchanged, read_states
 
 STRANGER = 65534
 

@@ -31,14 +31,14 @@ from heapwise.model import (
     Subject,
     SubjectSpec,
 )
-from heapwise.runner import environment
-from heapwise.runner.counting import with_totals
-from heapwise.runner.experiment_plan import parse_settings, resolve
-from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
-from heapwise.runner.launch import Outcome
-from heapwise.runner.precision import reason_to_stop, widest_half_width
-from heapwise.runner.process_status import Reference, judge
-from heapwise.runner.steps import cells, reference_steps, steps_of_round
+from heapwise.runner.campaign.precision import reason_to_stop, widest_half_width
+from heapwise.runner.campaign.steps import cells, reference_steps, steps_of_round
+from heapwise.runner.executors.counting import with_totals
+from heapwise.runner.plan.experiment_plan import parse_settings, resolve
+from heapwise.runner.process import environment
+from heapwise.runner.process.identity import loader_refusal, read_lines, wrong_library
+from heapwise.runner.process.launch import Outcome
+from heapwise.runner.process.process_status import Reference, judge
 
 GLIBC = Peer("glibc", "glibc", "system", "", "2.36", "aa", "", "", ["GLIBC_TUNABLES", "MALLOC_"])
 MIMALLOC = Peer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapwise.model import ProcessFacts, SampleFacts
-from heapwise.runner.patience import MOST_MS, SHARE, Patience
+from heapwise.runner.process.patience import MOST_MS, SHARE, Patience
 
 
 def test_without_a_sample_there_is_nothing_to_wait_for() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.runner import preflight
-from heapwise.runner.script import interpreter_chain
+from heapwise.runner.plan import preflight
+from heapwise.runner.process.script import interpreter_chain
 
 PLAIN = "#include <stdlib.h>\nint main(void) { return malloc(5) == 0; }\n"
 OWN = (

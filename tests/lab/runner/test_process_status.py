@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from heapwise.model import GroupMemory, ProcessFacts
-from heapwise.runner.launch import Outcome
-from heapwise.runner.process_status import Reference, judge
-from heapwise.runner.whole_program import group_values
+from heapwise.runner.executors.whole_program import group_values
+from heapwise.runner.process.launch import Outcome
+from heapwise.runner.process.process_status import Reference, judge
 
 LIMITED = GroupMemory(own=True, limit_kib=64 * 1024, kills=1)
 WORDS = "killed by the kernel: the memory limit of its control group is 64 MiB"

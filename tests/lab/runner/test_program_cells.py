@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from heapwise.runner.steps import REFERENCE_ROUND
+from heapwise.runner.campaign.steps import REFERENCE_ROUND
 from heapwise.store import read_run, run_ids
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.study.server.load import load_of
 from heapwise.study.server.run import ServerExecutor
 

@@ -9,8 +9,8 @@ import pytest
 from synthetic import changed, pool_run
 
 from heapwise.model import Plan, PlanOptions
-from heapwise.runner.repeats import LEARNING, LEAST, choose
-from heapwise.runner.steps import steps_of_round
+from heapwise.runner.campaign.repeats import LEARNING, LEAST, choose
+from heapwise.runner.campaign.steps import steps_of_round
 from heapwise.store import StoredRun
 
 

@@ -11,8 +11,8 @@ from synthetic import pool_run
 from heapwise.errors import Problem
 from heapwise.model import Plan
 from heapwise.runner import resume
-from heapwise.runner.program import program_executor
-from heapwise.runner.watcher import Watcher
+from heapwise.runner.campaign.watcher import Watcher
+from heapwise.runner.executors.program import program_executor
 from heapwise.store import RunWriter, read_run
 
 

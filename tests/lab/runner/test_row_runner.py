@@ -19,9 +19,9 @@ import pytest
 from heapwise.catalog import tree_output
 from heapwise.model import Experiment, Quantity, SubjectSpec
 from heapwise.model.build import filled
-from heapwise.runner.experiment_plan import resolve
-from heapwise.runner.process_status import first_difference
-from heapwise.runner.row_runner import reported, row_trouble
+from heapwise.runner.executors.row_runner import reported, row_trouble
+from heapwise.runner.plan.experiment_plan import resolve
+from heapwise.runner.process.process_status import first_difference
 from heapwise.store import read_run, run_ids
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.runner.scratch import LOCK, PREFIX, ScratchFolder, sweep
+from heapwise.runner.process.scratch import LOCK, PREFIX, ScratchFolder, sweep
 
 OWNER = """
 import sys
-from heapwise.runner.scratch import ScratchFolder
+from heapwise.runner.process.scratch import ScratchFolder
 folder = ScratchFolder()
 print(folder.path, flush=True)
 sys.stdin.read()

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from heapwise.model import LauncherFacts
-from heapwise.runner.launch import Launch
-from heapwise.runner.side_by_side import Together, overlap, run_together
-from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.process.launch import Launch
+from heapwise.runner.process.side_by_side import Together, overlap, run_together
+from heapwise.runner.process.stop_switch import StopSwitch
 
 CPU = min(os.sched_getaffinity(0))
 

@@ -7,7 +7,7 @@ import time
 from typing import IO, Any, cast
 
 from heapwise.model import End
-from heapwise.runner.stream import NativeLine, _drain
+from heapwise.runner.process.stream import NativeLine, _drain
 
 
 class EndsWhenAsked:

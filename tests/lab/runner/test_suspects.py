@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heapwise.runner.suspects import AT_ONCE, Suspects, side_of
+from heapwise.runner.commits.suspects import AT_ONCE, Suspects, side_of
 
 
 def search(count: int, culprit: int, broken: frozenset[int] = frozenset()) -> tuple[int, Suspects]:

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from synthetic import Script, compare_run
 
-from heapwise.cli.frame.progress import describe
+from heapwise.cli.frame.tell.progress import describe
 from heapwise.model import Process, ProcessFacts, Run, Sample
-from heapwise.runner.campaign import WARM_UP_SHARE, Campaign
-from heapwise.runner.executor import Sink
-from heapwise.runner.measured_files import Unchanged
-from heapwise.runner.steps import Step
-from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.usual_times import UsualTimes
-from heapwise.runner.watcher import Progress
+from heapwise.runner.campaign.campaign import WARM_UP_SHARE, Campaign
+from heapwise.runner.campaign.executor import Sink
+from heapwise.runner.campaign.measured_files import Unchanged
+from heapwise.runner.campaign.steps import Step
+from heapwise.runner.campaign.usual_times import UsualTimes
+from heapwise.runner.campaign.watcher import Progress
+from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.store import RunWriter
 
 

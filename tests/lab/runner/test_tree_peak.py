@@ -6,7 +6,7 @@ import pytest
 
 from heapwise.evidence.gate_memory import ENOUGH, is_more_than_one_process
 from heapwise.model import Identity, MemoryCurve, Process, ProcessFacts
-from heapwise.runner.whole_program import memory_values
+from heapwise.runner.executors.whole_program import memory_values
 
 
 def test_the_sampled_peak_is_never_below_the_mark_of_one_process() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from heapwise.model import LauncherFacts, MemoryCurve
-from heapwise.runner.program import QUANTITIES
-from heapwise.runner.whole_program import measured_values
+from heapwise.runner.executors.program import QUANTITIES
+from heapwise.runner.executors.whole_program import measured_values
 
 MIB = 2**20
 

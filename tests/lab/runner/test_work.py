@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.work import Work
+from heapwise.runner.process.stop_switch import StopSwitch
+from heapwise.runner.process.work import Work
 
 
 def test_the_same_contents_written_at_once_again_are_written_again(tmp_path: Path) -> None:

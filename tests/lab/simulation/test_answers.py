@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heapwise.analysis import analyse, pool_advice, rows
-from heapwise.analysis.verdict import judge
+from heapwise.analysis import analyse
+from heapwise.analysis.summary import pool_advice
+from heapwise.analysis.verdicts import rows
+from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.stats import noise

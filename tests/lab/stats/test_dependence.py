@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from heapwise.analysis.verdict import judge
+from heapwise.analysis.verdicts.verdict import judge
 from heapwise.stats.dependence import Dependence, dependence, untested
 from heapwise.stats.noise import noise_floor
 from heapwise.stats.paired import PairedRatio, ratio_of_logs

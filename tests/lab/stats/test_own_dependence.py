@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.analysis.verdict import judge
+from heapwise.analysis.verdicts.verdict import judge
 from heapwise.stats.dependence import dependence, own_dependence
 from heapwise.stats.paired import ratio_of_logs
 

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from heapwise.analysis.rare_words import rare_share, rare_words, unseen
+from heapwise.analysis.verdicts.rare_words import rare_share, rare_words, unseen
 from heapwise.stats.limits import Decision, RunsOfBoth, decide
 from heapwise.stats.rare_limits import SEEN
 from heapwise.stats.rare_runs import rare_runs

@@ -16,7 +16,7 @@ HEADERS = {
     "include/heapwise/adapt/deleter.hpp": "#include <heapwise/pool.hpp>\n",
     "include/heapwise/observe/counts.hpp": '#include "../pool.hpp"\n',
     "src/os/os.hpp": "",
-    "src/os/linux.cpp": '#include "os/os.hpp"\n#include <sys/mman.h>\n',
+    "src/os/linux/memory.cpp": '#include "os/os.hpp"\n#include <sys/mman.h>\n',
     "src/options/text.hpp": '#include "os/os.hpp"\n',
     "src/heap/space/span.hpp": "",
     "src/heap/front/start.hpp": '#include "heap/space/span.hpp"\n',

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import typer
 
-from heapwise.cli.frame import settings
 from heapwise.cli.frame.app import build_app
+from heapwise.cli.frame.ask import settings
 
 ROOT = Path(__file__).resolve().parents[3]
 APP: Any = typer.main.get_command(build_app())

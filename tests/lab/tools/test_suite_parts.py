@@ -104,10 +104,10 @@ def test_the_thread_sanitizer_has_what_starts_threads() -> None:
     assert found
     assert found <= set(kept("tsan"))
     assert {
-        "unit/gc/marking_function_test",
-        "unit/gc/registration_test",
-        "unit/gc/roots_test",
-        "unit/gc/thread_end_test",
+        "unit/gc/mark/marking_function_test",
+        "unit/gc/threads/registration_test",
+        "unit/gc/roots/roots_test",
+        "unit/gc/threads/thread_end_test",
     } <= set(kept("tsan"))
 
 
@@ -116,9 +116,9 @@ def test_code_that_depends_on_a_processor_is_tested_for_each() -> None:
     for folder in ("unit/os/", "unit/detail/"):
         assert {name for name in sources() if name.startswith(folder)} <= names
     assert {
-        "unit/gc/roots_test",
-        "unit/gc/signals_test",
-        "unit/gc/stacks_test",
+        "unit/gc/roots/roots_test",
+        "unit/gc/threads/signals_test",
+        "unit/gc/roots/stacks_test",
         "unit/heap/central/bin_test",
         "unit/heap/cache/caches_test",
         "unit/heap_test",

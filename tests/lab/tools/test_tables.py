@@ -13,11 +13,11 @@ from heapwise.catalog.peer_file import PeerBuild
 from heapwise.cli.compare import compare
 from heapwise.cli.export import PAGES
 from heapwise.cli.frame.app import build_app
-from heapwise.cli.frame.shell_choice import NO_SHELL
+from heapwise.cli.frame.ask.shell_choice import NO_SHELL
 from heapwise.errors import Exit
 from heapwise.model import Row
 from heapwise.report.formats import allocatorbench, find_formats
-from heapwise.runner.compare_plan import DEFAULT_TIME_S
+from heapwise.runner.plan.compare_plan import DEFAULT_TIME_S
 from heapwise.study.reproduce.reproduced import VERDICTS
 from heapwise.study.server.ask import QUANTITIES
 from heapwise.study.server.generators import GENERATORS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.analysis.pool_code import pool_code
+from heapwise.analysis.summary.pool_code import pool_code
 from heapwise.model import PoolCandidate
 from heapwise.study.replay.site_names import SiteNames
 from heapwise.trace import open_trace

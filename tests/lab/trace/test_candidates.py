@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heapwise.analysis.pool_code import pool_code
+from heapwise.analysis.summary.pool_code import pool_code
 from heapwise.model import PoolCandidate
 from heapwise.trace import open_trace
 from heapwise.trace.candidates import find_candidates

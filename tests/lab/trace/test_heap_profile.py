@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.cli.frame.heap_profile_text import heap_profile_lines
+from heapwise.cli.frame.tell.heap_profile_text import heap_profile_lines
 from heapwise.errors import Problem
 from heapwise.trace import open_trace
 from heapwise.trace.call_stacks import call_stacks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planted import compare, verdict_of, with_an_inlined_heap, with_peer
 
-from heapwise.analysis.standing import standings
+from heapwise.analysis.verdicts.standing import standings
 from heapwise.evidence import Evidence
 
 

@@ -9,7 +9,7 @@ import pytest
 from synthetic import POOL, pool_run
 from synthetic_blocks import bulk
 
-from heapwise.analysis.roles import OTHER_POOL
+from heapwise.analysis.verdicts.roles import OTHER_POOL
 from heapwise.evidence import Evidence
 from heapwise.store import StoredRun
 from heapwise.trust import check_run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.analysis.standing import standings
+from heapwise.analysis.verdicts.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.store import read_run
 from workshop.ratios import inverse, ratios

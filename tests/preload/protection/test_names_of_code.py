@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from heapwise.cli.frame.fault_text import KINDS, fault_lines
+from heapwise.cli.frame.tell.fault_text import KINDS, fault_lines
 from heapwise.trace.fault_reports import read_fault_reports
 
 TWICE = Path(__file__).parent / "twice.c"

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from heapwise.builder import Added, add_peer, add_trees
 from heapwise.catalog import TREES, Declared, TreePrograms, choose_peers, subject_specs
-from heapwise.cli.frame import console
-from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.tell import console
+from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Exit, Problem
 from heapwise.runner import row_trouble
 from heapwise.runner.contract import check_peer

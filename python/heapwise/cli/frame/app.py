@@ -20,10 +20,11 @@ from typer.exceptions import TyperException
 
 import heapwise.cli
 from heapwise import __version__
-from heapwise.cli.frame import console, settings
-from heapwise.cli.frame.arguments import show_metavars
+from heapwise.cli.frame.ask import settings
+from heapwise.cli.frame.ask.arguments import show_metavars
 from heapwise.cli.frame.help import shortened
 from heapwise.cli.frame.streams import finish_streams, prepare_streams
+from heapwise.cli.frame.tell import console
 from heapwise.errors import Exit, Problem
 
 

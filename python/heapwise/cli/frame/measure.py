@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.tell.console import Console
 from heapwise.options import Options
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def measure(prepared: Prepared, options: Options, console: Console) -> Shown:
     """Starts the run in a store that was tried before anything is measured."""
-    from heapwise.cli.frame import progress
+    from heapwise.cli.frame.tell import progress
     from heapwise.cli.frame.watched_campaign import conduct
     from heapwise.runner import start
     from heapwise.store import check_writable, find_store

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.gated import export_gate
-from heapwise.cli.frame.written_files import demand_writable, unwritable
+from heapwise.cli.frame.tell.console import Console
+from heapwise.cli.frame.tell.gated import export_gate
+from heapwise.cli.frame.tell.written_files import demand_writable, unwritable
 from heapwise.errors import Exit, Problem
 from heapwise.options import Options, taken
 from heapwise.wording.lists import counted
@@ -27,7 +27,7 @@ def gate_by_file(
 ) -> int:
     """words: the program, and its arguments. Problem E003 for options that need rounds."""
     from heapwise.runner import CompareRequest
-    from heapwise.runner.script import find_program
+    from heapwise.runner.process.script import find_program
     from heapwise.study.gate.saved import CountedBuild
 
     _demand_counts(limits, options)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heapwise.cli.frame import progress
-from heapwise.cli.frame.console import Console, error_line
-from heapwise.cli.frame.ending import exit_code, rounds_words, saved_line, trust_line
-from heapwise.cli.frame.gated import export_gate
-from heapwise.cli.frame.hints import complete
+from heapwise.cli.frame.tell import progress
+from heapwise.cli.frame.tell.console import Console, error_line
+from heapwise.cli.frame.tell.ending import exit_code, rounds_words, saved_line, trust_line
+from heapwise.cli.frame.tell.gated import export_gate
+from heapwise.cli.frame.tell.hints import complete
 from heapwise.errors import Exit, Problem
 from heapwise.model import Result
 from heapwise.runner import Campaign
@@ -80,7 +80,7 @@ def show(
     published report is printed as that report."""
     from heapwise.analysis import analyse, to_json
     from heapwise.catalog import choose_published
-    from heapwise.cli.frame.reproduced import show_reproduced
+    from heapwise.cli.frame.tell.reproduced import show_reproduced
     from heapwise.evidence import Evidence
 
     stored = read_run(folder.parent.parent, str(folder))
@@ -112,7 +112,7 @@ def show(
 
 
 def _export(evidence: Evidence, exports: Sequence[Path], console: Console) -> None:
-    from heapwise.cli.frame.exports import write_exports
+    from heapwise.cli.frame.tell.exports import write_exports
 
     console.say(f"Written  {', '.join(write_exports(evidence, exports))}")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 
-from heapwise.analysis.comparison import readable
+from heapwise.analysis.across_runs.recorded_facts import builds
+from heapwise.analysis.across_runs.recorded_facts import rounds as rounds_of
 from heapwise.analysis.provenance import Provenance, provenance
-from heapwise.analysis.published_figures import published_figures
-from heapwise.analysis.recorded_facts import builds
-from heapwise.analysis.recorded_facts import rounds as rounds_of
+from heapwise.analysis.verdicts.comparison import readable
+from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.document.markdown import markdown, table
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.cells import ColumnCell, cells

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from math import isfinite
 
-from heapwise.analysis.comparison import readable, spelt
+from heapwise.analysis.verdicts.comparison import readable, spelt
 from heapwise.evidence import YARDSTICK
 from heapwise.figures import ladder, scaling
 from heapwise.figures.svg import plain_colours

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 
-from heapwise.analysis.recorded_facts import rounds
+from heapwise.analysis.across_runs.recorded_facts import rounds
 from heapwise.document import Sentence
 from heapwise.document.markdown import markdown, table
 from heapwise.model import Revision

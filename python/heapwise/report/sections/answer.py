@@ -7,9 +7,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from heapwise.analysis.speed import speed_quantity
 from heapwise.analysis.speed_memory import speed_memory
-from heapwise.analysis.standing import are_many_questions
+from heapwise.analysis.summary.speed import speed_quantity
+from heapwise.analysis.verdicts.standing import are_many_questions
 from heapwise.figures import forest, tradeoff
 from heapwise.model import SIDE_BY_SIDE
 from heapwise.report.sections import heaps, trees

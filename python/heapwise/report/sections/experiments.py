@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heapwise.analysis.comparison import spelt
-from heapwise.analysis.published_figures import published_figures
+from heapwise.analysis.verdicts.comparison import spelt
+from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.figures import forest, scaling
 from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells

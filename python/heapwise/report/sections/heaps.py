@@ -8,8 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heapwise.analysis.gain import is_main, main_rows
 from heapwise.analysis.speed_memory import SpeedMemory, row_map
+from heapwise.analysis.verdicts.gain import is_main, main_rows
 from heapwise.figures import panels, scaling, tradeoff
 from heapwise.figures.panels import Panel
 from heapwise.model import Quantity, Row, short_name

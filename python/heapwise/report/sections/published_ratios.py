@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from heapwise.analysis.published_figures import published_figures
-from heapwise.analysis.standing import are_many_questions
+from heapwise.analysis.verdicts.published_figures import published_figures
+from heapwise.analysis.verdicts.standing import are_many_questions
 from heapwise.model import CitedFigure, Row
 from heapwise.report.view import Group, View
 from heapwise.wording.names import cell_words, quantity_name

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from heapwise.analysis.gain import PEAK
-from heapwise.analysis.rows import outcome
-from heapwise.analysis.standing import Rank, Standing, are_many_questions, standings
+from heapwise.analysis.verdicts.gain import PEAK
+from heapwise.analysis.verdicts.rows import outcome
+from heapwise.analysis.verdicts.standing import Rank, Standing, are_many_questions, standings
 from heapwise.model import short_name
 from heapwise.report.view import View
 from heapwise.wording.names import quantity_name, setting, spaced

@@ -7,9 +7,9 @@ from functools import partial
 
 from markupsafe import Markup
 
-from heapwise.analysis.gain import PEAK
 from heapwise.analysis.provenance import provenance
-from heapwise.analysis.tree_headlines import GROUPS, group_place, has_curves
+from heapwise.analysis.summary.tree_headlines import GROUPS, group_place, has_curves
+from heapwise.analysis.verdicts.gain import PEAK
 from heapwise.document import Heading, Notice, Passage, Plot, Sentence
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row, SubjectName, short_name

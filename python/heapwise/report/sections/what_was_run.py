@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from heapwise.analysis.recorded_facts import rounds
+from heapwise.analysis.across_runs.recorded_facts import rounds
 from heapwise.model import Run
 from heapwise.report.view import View
 from heapwise.wording.numbers import size

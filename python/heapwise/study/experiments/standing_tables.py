@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.headlines import label
-from heapwise.analysis.standing import Standing, families, standings
+from heapwise.analysis.summary.headlines import label
+from heapwise.analysis.verdicts.standing import Standing, families, standings
 from heapwise.document import Passage, Sentence, TextTable, plain_table
 from heapwise.evidence import Evidence
 from heapwise.model import short_name

@@ -13,8 +13,8 @@ from heapwise.errors import Problem
 from heapwise.evidence.judged_limits import COUNTED, OF_MALLOC, TIMED
 from heapwise.machine import read_machine
 from heapwise.model import BuildPlace, Experiment, GateOptions, Quantity
-from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
-from heapwise.runner.preflight import IMPOSSIBLE, obstacle
+from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
+from heapwise.runner.plan.preflight import IMPOSSIBLE, obstacle
 from heapwise.stats.limits import ALL_LOOKS, FIRST_LOOK
 
 INSTRUCTIONS = Quantity(

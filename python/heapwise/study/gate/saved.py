@@ -14,7 +14,7 @@ import msgspec
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.runner import CompareRequest
-from heapwise.runner.exact_counts import ExactCounts
+from heapwise.runner.commits.exact_counts import ExactCounts
 from heapwise.stats.limits import CONFIRMED, COUNTS, is_suspect
 
 FORMAT = 1

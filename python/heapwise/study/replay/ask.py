@@ -15,8 +15,8 @@ from msgspec import structs
 from heapwise.catalog import SCRIPT_MAKER, data_folder, native_part
 from heapwise.errors import Problem
 from heapwise.model import PoolCandidate, Replay
-from heapwise.runner.compare_plan import Prepared
-from heapwise.runner.experiment_plan import RunRequest, prepare_run
+from heapwise.runner.plan.compare_plan import Prepared
+from heapwise.runner.plan.experiment_plan import RunRequest, prepare_run
 from heapwise.study.replay.site_names import SiteNames
 from heapwise.trace import Trace, open_trace
 from heapwise.trace.candidates import SiteCandidate, find_candidates

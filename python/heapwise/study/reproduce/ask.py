@@ -19,9 +19,15 @@ from heapwise.model import (
     SubjectName,
     settle,
 )
-from heapwise.runner.compare_plan import Prepared
-from heapwise.runner.examined import with_programs
-from heapwise.runner.experiment_plan import RunRequest, parse_settings, plan_run, resolve, usable
+from heapwise.runner.plan.compare_plan import Prepared
+from heapwise.runner.plan.examined import with_programs
+from heapwise.runner.plan.experiment_plan import (
+    RunRequest,
+    parse_settings,
+    plan_run,
+    resolve,
+    usable,
+)
 from heapwise.wording.suggest import did_you_mean
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from heapwise.analysis.verdict import Figure, kept
+from heapwise.analysis.verdicts.verdict import Figure, kept
 from heapwise.errors import Problem
 from heapwise.model import (
     PROCESSOR_TIME,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from heapwise.analysis.verdict import Kept
+from heapwise.analysis.verdicts.verdict import Kept
 from heapwise.model import Conclusion
 from heapwise.wording.numbers import ends, significant
 

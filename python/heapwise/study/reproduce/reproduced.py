@@ -8,10 +8,10 @@ from math import prod
 
 import numpy as np
 
-from heapwise.analysis.expectations import SMOKE, trouble_of, value_of
 from heapwise.analysis.provenance import Provenance, provenance
-from heapwise.analysis.rows import make_rows
-from heapwise.analysis.verdict import Figure, floor_of, kept
+from heapwise.analysis.verdicts.expectations import SMOKE, trouble_of, value_of
+from heapwise.analysis.verdicts.rows import make_rows
+from heapwise.analysis.verdicts.verdict import Figure, floor_of, kept
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series, Side, pair
 from heapwise.model import (

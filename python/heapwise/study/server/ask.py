@@ -20,7 +20,7 @@ from heapwise.model import (
     SubjectSpec,
 )
 from heapwise.options import ServingOptions
-from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
+from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.study.server.generators import RATE
 from heapwise.study.server.load import demand_generator
 from heapwise.study.server.readiness import parse_ready

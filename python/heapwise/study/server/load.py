@@ -12,8 +12,8 @@ from hdrh.histogram import HdrHistogram
 
 from heapwise.errors import Problem
 from heapwise.model import LoadFacts, Setting, filled
-from heapwise.runner.launch import Launch, launch, tail
-from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.process.launch import Launch, launch, tail
+from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.study.server.generators import (
     Generator,
     Measured,

@@ -30,18 +30,18 @@ from heapwise.model import (
     Subject,
     filled,
 )
-from heapwise.runner.counting import COUNTING_ROUND, with_totals
-from heapwise.runner.environment import of_child, padding
-from heapwise.runner.executor import Executor, Sink, now
-from heapwise.runner.identity import loader_refusal, wrong_library
-from heapwise.runner.launch import Call, Launch, Outcome, launch, tail
-from heapwise.runner.process_status import killed_words
-from heapwise.runner.scratch import ScratchFolder
-from heapwise.runner.steps import REFERENCE_ROUND, Step
-from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.watcher import Watcher
-from heapwise.runner.whole_program import group_values, memory_values
-from heapwise.runner.work import ending
+from heapwise.runner.campaign.executor import Executor, Sink, now
+from heapwise.runner.campaign.steps import REFERENCE_ROUND, Step
+from heapwise.runner.campaign.watcher import Watcher
+from heapwise.runner.executors.counting import COUNTING_ROUND, with_totals
+from heapwise.runner.executors.whole_program import group_values, memory_values
+from heapwise.runner.process.environment import of_child, padding
+from heapwise.runner.process.identity import loader_refusal, wrong_library
+from heapwise.runner.process.launch import Call, Launch, Outcome, launch, tail
+from heapwise.runner.process.process_status import killed_words
+from heapwise.runner.process.scratch import ScratchFolder
+from heapwise.runner.process.stop_switch import StopSwitch
+from heapwise.runner.process.work import ending
 from heapwise.study.server.load import Load, latency_values, load_of
 from heapwise.study.server.readiness import (
     Ready,

@@ -10,7 +10,7 @@ from hdrh.histogram import HdrHistogram
 from msgspec import structs
 
 from heapwise.model import LoadFacts, Setting, WindowFacts
-from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.stats.windows import end_of_warm_up
 from heapwise.study.server.load import FIGURES, LONGEST_US, Load, latency_values
 

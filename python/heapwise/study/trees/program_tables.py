@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from heapwise.analysis.gain import PEAK
-from heapwise.analysis.published_figures import published_figures
+from heapwise.analysis.verdicts.gain import PEAK
+from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.document import Heading, TableCell, TextTable, table_cell
 from heapwise.model import Experiment, Result
 from heapwise.study.trees.tree_table import WALL, TreeLine, TreeTable, tree_tables

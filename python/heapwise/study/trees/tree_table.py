@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median_high
 
-from heapwise.analysis.gain import PEAK
-from heapwise.analysis.tree_headlines import GROUPS, known_group
+from heapwise.analysis.summary.tree_headlines import GROUPS, known_group
+from heapwise.analysis.verdicts.gain import PEAK
 from heapwise.model import Cell, Experiment, Row, Settings, SubjectSpec, control_name
 from heapwise.wording.names import cell_words, spaced
 from heapwise.wording.numbers import Scale, scale_for

@@ -1,0 +1,1 @@
+"""Several stored runs beside each other: differences, histories, machines."""

@@ -1,0 +1,1 @@
+"""Rows as sentences: headlines, findings and advice."""

@@ -1,0 +1,1 @@
+"""Rows and the words that intervals allow for them."""

@@ -1,0 +1,199 @@
+"""``--fleet``: the same verb on many machines, their progress in one view, and what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heapwise.cli.frame.tell.console import Console
+from heapwise.errors import Exit
+from heapwise.options import Options
+from heapwise.wording.durations import show_duration
+from heapwise.wording.lists import counted
+
+if TYPE_CHECKING:
+    from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState
+    from heapwise.fleet.plan_progress import PlanProgress
+    from heapwise.model.by_machine import ByMachine
+
+EVERY_S = 30.0
+
+
+class FleetLines:
+    """All machines in one line, when one of them changes and each half minute. Each machine tells
+    how long the rest of its own plan takes; the slowest decides."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.last = ""
+        self.at_s = -EVERY_S
+
+    def machines(
+        self,
+        states: Mapping[str, MachineState],
+        progress: Mapping[str, PlanProgress],
+        elapsed_s: float,
+    ) -> None:
+        done = sum(state.state == "complete" for state in states.values())
+        failed = [name for name, state in states.items() if state.state == "failed"]
+        retried = sum(max(0, state.attempts - 1) for state in states.values())
+        words = f"{done} of {counted(len(states), 'machine')} complete"
+        words += f", {retried} started again" if retried else ""
+        words += f", failed: {', '.join(failed)}" if failed else ""
+        if words == self.last and elapsed_s - self.at_s < EVERY_S:
+            return
+        self.last, self.at_s = words, elapsed_s
+        self.console.say(
+            f"Fleet        {words}, {show_duration(elapsed_s)} so far{_left(states, progress)}"
+        )
+
+
+def _left(states: Mapping[str, MachineState], progress: Mapping[str, PlanProgress]) -> str:
+    """The time left of machines that measure; those that wait or have not said anything are
+    counted."""
+    waiting = [name for name, state in states.items() if state.state == "waiting"]
+    left = {
+        name: s for name in waiting if name in progress and (s := progress[name].left_s) is not None
+    }
+    if not left:
+        return ""
+    slowest = max(left, key=lambda name: left[name])
+    unknown = len(waiting) - len(left)
+    but = f", not known of {unknown}" if unknown else ""
+    return f", eta {show_duration(left[slowest])} ({slowest}{but})"
+
+
+def measure_on_fleet(options: Options, console: Console) -> int:
+    """Starts a fleet run with the words of this command. Requires: --fleet was given."""
+    from heapwise.fleet.engines import demand_engine
+    from heapwise.fleet.fleet_file import FleetFile
+    from heapwise.fleet.request import new_fleet
+    from heapwise.fleet.target import FleetTarget
+    from heapwise.store import check_writable, find_store
+
+    target = FleetTarget.parse(options.fleet or "")
+    fleet = new_fleet(target.where, sys.argv[1:], os.environ, target.machines, target.stall_s)
+    console.say(f"Fleet        {fleet.id}: heapwise {shlex.join(fleet.words)}")
+    if options.dry_run:
+        if console.as_json:
+            console.json(fleet)
+        return 0
+    demand_engine()  # before anything is written
+    place = find_store(options.store)
+    check_writable(place)
+    return collect_fleet(FleetFile.create(place, fleet), place, console)
+
+
+def collect_fleet(file: FleetFile, store: Path, console: Console) -> int:
+    """Goes on with a fleet run and prints what its machines say."""
+    from heapwise.fleet.engines import open_engine
+    from heapwise.fleet.fleet_campaign import FleetCampaign
+    from heapwise.fleet.request import jobs_of
+
+    fleet = file.read()
+    campaign = FleetCampaign(
+        file,
+        store,
+        jobs_of(fleet, os.environ),
+        lambda: open_engine(fleet.target, fleet.count),
+        FleetLines(console),
+    )
+    begun = time.monotonic()
+    fleet = campaign.go()
+    console.say(f"Fleet        ended after {show_duration(time.monotonic() - begun)}")
+    return show_fleet(fleet, file, store, console)
+
+
+def show_fleet(fleet: FleetRun, file: FleetFile, store: Path, console: Console) -> int:
+    """The tables by machine, the machines that failed, and the page."""
+    from heapwise.report.fleet_page import fleet_page
+    from heapwise.store.writer import write_atomically
+
+    tables = tables_of(fleet, store)
+    failed = [
+        (name, state.message or state.state)
+        for name, state in fleet.machines.items()
+        if state.state != "complete"
+    ]
+    page = file.path.with_name("by-machine.html")
+    write_atomically(
+        page, fleet_page(fleet.id, f"heapwise {shlex.join(fleet.words)}", tables, failed).encode()
+    )
+    if tables:
+        console.result(
+            "Ratio        subject over baseline, with its 95 % interval; below 1 is "
+            "less time or memory"
+        )
+    for table in tables:
+        for line in table_lines(table):
+            console.result(line)
+    for name, why in failed:
+        console.result(f"Failed       {name}: {why}")
+    console.result(f"Saved        fleet run {fleet.id}  .  {page}")
+    if console.as_json:
+        console.json({"fleet": fleet, "by_machine": tables})
+    return int(Exit.PROGRAM_FAILED if failed else Exit.DONE)
+
+
+def tables_of(fleet: FleetRun, store: Path) -> list[ByMachine]:
+    """The tables of the runs that came back."""
+    from heapwise.analysis import analyse
+    from heapwise.analysis.across_runs.by_machine import by_machine
+    from heapwise.evidence import Evidence
+    from heapwise.store import read_run
+
+    runs = [store / "runs" / f"{fleet.id}-{name}" for name in fleet.machines]
+    return by_machine(
+        [analyse(Evidence(read_run(store, str(run)))) for run in runs if run.is_dir()]
+    )
+
+
+def table_lines(table: ByMachine) -> list[str]:
+    """A sentence, a line for each machine, and the mean of each kind of machine."""
+    lines = [f"{table.quantity:<12} {table.sentence}"]
+    width = max(len(row.machine) for row in table.rows)
+    for row in table.rows:
+        found = "not measured" if row.ratio is None else f"{row.ratio:.3f}"
+        between = f" ({row.low:.3f} to {row.high:.3f})" if row.low and row.high else ""
+        lines.append(
+            f"{'':12} {row.machine:<{width}}  {found}{between}  {row.verdict}, "
+            f"trust {row.trust}, kind {row.kind}"
+        )
+    lines += [
+        f"{'':12} mean of {mean.machines} machines of kind {mean.kind}: {mean.ratio:.3f} "
+        f"(95 % CI {mean.low:.3f} to {mean.high:.3f})"
+        for mean in table.means
+    ]
+    if table.split:
+        lines.append(f"{'':12} better and worse machines differ in: {', '.join(table.split)}")
+    return lines
+
+
+def check_lines(found: Mapping[str, dict[str, Any]]) -> list[str]:
+    """One line for each machine, and one for each peer whose builds differ between them."""
+    lines = []
+    for name, facts in found.items():
+        if "error" in facts:
+            lines.append(f"{name}: {facts['error']}")
+            continue
+        lines.append(
+            f"{name}: heapwise {facts['heapwise']}, Dask {facts['distributed']}, "
+            f"{facts['cpu']}, {facts['cores']} cores, {facts['kernel']}, "
+            f"{facts['libc']}, kind {facts['kind']}; doctor: {facts['doctor']}"
+        )
+    peers: dict[str, dict[str, list[str]]] = {}
+    for name, facts in found.items():
+        for peer, build in dict(facts.get("peers", {})).items():
+            peers.setdefault(peer, {}).setdefault(json.dumps(build), []).append(name)
+    return lines + [
+        f"{peer} differs: "
+        + "; ".join(f"{', '.join(names)} {build}" for build, names in builds.items())
+        for peer, builds in sorted(peers.items())
+        if len(builds) > 1
+    ]

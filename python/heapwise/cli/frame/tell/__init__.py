@@ -1,0 +1,1 @@
+"""What the terminal and the files say of it."""

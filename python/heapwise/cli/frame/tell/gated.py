@@ -1,0 +1,73 @@
+"""A gate on the terminal: what it will do, what came of it, and the files that it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from heapwise.cli.frame.tell.announce import machine_line
+from heapwise.cli.frame.tell.console import Console, error_line, labelled
+from heapwise.cli.frame.tell.written_files import demand_writable, unwritable
+from heapwise.errors import Problem
+from heapwise.machine import read_machine
+from heapwise.model import GateResult, Plan
+from heapwise.runner import Prepared
+from heapwise.wording.durations import show_limit
+from heapwise.wording.lists import listed
+
+
+def announce_gate(prepared: Prepared, console: Console) -> None:
+    """The lines Base, New, Limits, Machine and Plan."""
+    plan = prepared.plan
+    for one in prepared.examined:
+        console.say(f"{one.build.name.capitalize():13}{one.build.program} ... {one.found.sentence}")
+    console.say(labelled("Limits       ", limits_line(plan)))
+    console.say(f"Machine      {machine_line(read_machine())}")
+    if prepared.removed:
+        names = ", ".join(prepared.removed)
+        console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
+    console.say(labelled("Plan         ", gate_plan_line(plan)))
+
+
+def limits_line(plan: Plan) -> str:
+    """``time 3 %, allocations 0 %``."""
+    limits = plan.options.gate.limits if plan.options.gate else {}
+    return listed([f"{metric} {share * 100:g} %" for metric, share in limits.items()], len(limits))
+
+
+def gate_plan_line(plan: Plan) -> str:
+    if plan.max_rounds:
+        return "each build is counted twice; nothing is timed"
+    warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
+    return (
+        f"{warm}rounds of {len(plan.subjects)} runs in random order, until every limit is "
+        f"decided or {show_limit(plan.time_s)} are over, seed {plan.seed}"
+    )
+
+
+def demand_exports(files: Sequence[Path]) -> None:
+    """Before anything is measured. Problems: E003 for a suffix that no form has, E050 if it cannot
+    be written."""
+    from heapwise.report.gate import FORMS, suffix_of
+
+    for file in files:
+        if not suffix_of(file.name):
+            known = ", ".join(FORMS)
+            raise Problem(
+                "E003",
+                f"--export {file}: the name has to end in one of {known}",
+                do="heapwise gate --export gate.xml --export gate.md ...",
+            )
+        demand_writable(file, "--export")
+
+
+def export_gate(gate: GateResult, files: Sequence[Path]) -> None:
+    """Problem E050 if a file cannot be written."""
+    from heapwise.report.gate import suffix_of, text
+
+    for file in files:
+        try:
+            file.write_text(text(gate, suffix_of(file.name)), encoding="utf-8")
+        except OSError as error:
+            raise unwritable(file, error, "--export") from error
+        error_line(f"Saved {file}")

@@ -1,0 +1,168 @@
+"""Whether the rest of a comparison is measured side by side with the baseline."""
+
+from __future__ import annotations
+
+from math import sqrt
+from pathlib import Path
+from statistics import median
+
+from heapwise.errors import Problem
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import measured, written_elsewhere
+from heapwise.model import Plan
+from heapwise.runner.campaign.steps import MOST_BESIDE
+
+BUSY, EARLY = 0.5, 3
+"""If something waited for a processor for half of the time, these rounds of separate processes are
+enough to begin with."""
+
+WAITS = 2.0
+"""A program that takes twice its processor time on a quiet machine mostly waits: then processor
+time is not what its users wait for."""
+
+FINE = 0.005
+"""Separate processes are good enough if they will bring every interval within this of 0."""
+
+ONE_PROCESSOR = 1.1
+"""A program whose processor time is up to this many times its time runs on one processor."""
+
+SLICES, SHORTEST_S, LONGEST_S = 40, 0.003, 0.02
+"""How often a process has the processor, about, and for how long at least and at most. Rare changes
+spoil the caches less, frequent ones spread what disturbs the machine over all
+(docs/design/statistics.md).
+"""
+
+LEAST_ROUNDS = 6
+"""Fewer rounds side by side could not decide anything."""
+
+COST = 1.3
+"""A round takes about this many times the processor time of its processes: for fillers and starts.
+"""
+
+
+def obstacles(plan: Plan) -> list[str]:
+    """Why two processes of the program may not run at once, in words."""
+    options = plan.options
+    return [
+        words
+        for words, holds in {
+            "commands run before or after each process": any(
+                build.prepare or build.conclude or build.cleanup for build in plan.builds
+            ),
+            "it writes files that are compared": bool(options.output_files),
+            "a check runs after each process": bool(options.check),
+            "each process has a fresh folder": options.fresh_folder,
+        }.items()
+        if holds
+    ]
+
+
+def may_choose(plan: Plan, rounds_done: int, elapsed_s: float, evidence: Evidence) -> bool:
+    """Whether enough is known of separate processes: their least number of rounds. On a busy
+    machine, where they take long and tell little, three rounds, or a sixth of the time."""
+    if rounds_done == 0 or rounds_done >= plan.min_rounds:
+        return rounds_done > 0
+    spent = bool(plan.time_s) and elapsed_s >= plan.time_s / 6
+    return (rounds_done >= EARLY or spent) and pressure(evidence) > BUSY
+
+
+def pressure(evidence: Evidence) -> float:
+    """The share of a typical process's time in which something on the machine waited for a
+    processor, by the kernel (/proc/pressure/cpu); 0 if it does not say."""
+    found = [
+        process.facts.psi_cpu_us * 1e-6 / process.facts.wall_s
+        for process in measured(evidence.stored)
+        if process.facts.psi_cpu_us is not None and process.facts.wall_s
+    ]
+    return median(found) if found else 0.0
+
+
+def stretch(evidence: Evidence) -> float:
+    """How many times its processor time a typical process took; at least 1."""
+    found = [
+        process.facts.wall_s / process.facts.cpu_s
+        for process in measured(evidence.stored)
+        if process.facts.cpu_s and process.facts.wall_s
+    ]
+    return max(1.0, median(found)) if found else 1.0
+
+
+def most_beside(evidence: Evidence) -> int:
+    """Subjects that may run at once beside a baseline: all together need at most half of the memory
+    that is free now. 0: not even one."""
+    peaks = [
+        process.facts.peak_rss_bytes
+        for process in measured(evidence.stored)
+        if process.facts.peak_rss_bytes
+    ]
+    if not peaks:
+        return 0
+    return min(MOST_BESIDE, int(available_bytes() / 2 / max(peaks)) - 1)
+
+
+def slice_of(evidence: Evidence) -> float:
+    """For how long each of those that run at once has the processor before the next, in s."""
+    found = [process.facts.cpu_s or 0.0 for process in measured(evidence.stored)]
+    return min(max(median(found) / SLICES, SHORTEST_S), LONGEST_S) if found else SHORTEST_S
+
+
+def available_bytes() -> int:
+    """Memory that programs can have without swapping, by the kernel."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    fields = next((line.split() for line in lines if line.startswith("MemAvailable:")), None)
+    return int(fields[1]) * 1024 if fields else 0
+
+
+def pays(plan: Plan, evidence: Evidence, elapsed_s: float, width: float | None) -> bool:
+    """Whether pairs from now on will tell more than separate processes.
+
+    elapsed_s: of the run so far. width: half of the widest interval of the undecided rows,
+    relative; None if one is unknown. Separate processes narrow it with the root of their rounds.
+    """
+    options = plan.options
+    if plan.traits.ends_by != "intervals" or options.side_by_side is False or obstacles(plan):
+        return False
+    if options.side_by_side:
+        return True
+    if plan.max_rounds or not plan.time_s or elapsed_s <= 0 or not _runs_on_one(evidence):
+        return False
+    if stretch(evidence) > WAITS and pressure(evidence) <= BUSY:
+        return False
+    if (plan.time_s - elapsed_s) < LEAST_ROUNDS * _round_s(evidence):
+        return False
+    return width is None or width * sqrt(min(1.0, elapsed_s / plan.time_s)) > FINE
+
+
+def has_to_ask(plan: Plan, evidence: Evidence) -> bool:
+    """Whether two processes might spoil each other's files, and the user did not ask for it."""
+    return not plan.options.side_by_side and written_elsewhere(evidence.stored) != 0
+
+
+def _runs_on_one(evidence: Evidence) -> bool:
+    shares = [
+        process.facts.cpu_s / process.facts.wall_s
+        for process in measured(evidence.stored)
+        if process.facts.cpu_s and process.facts.wall_s
+    ]
+    return bool(shares) and max(shares) <= ONE_PROCESSOR
+
+
+def _round_s(evidence: Evidence) -> float:
+    """About what a round side by side takes: all share one processor with whatever else runs."""
+    last: dict[tuple[object, str], float] = {}
+    for process in measured(evidence.stored):
+        last[process.setup, process.subject] = process.facts.cpu_s or 0.0
+    others = stretch(evidence) - 1
+    return COST * sum(last.values()) * (1 + others / max(2, len(last)))
+
+
+def demand_possible(plan: Plan) -> None:
+    """Problem E003 if the user asked for pairs, and something stands in the way."""
+    found = obstacles(plan) if plan.options.side_by_side else []
+    if found:
+        raise Problem(
+            "E003",
+            f"--side-by-side: two processes of the program cannot run at once, since "
+            f"{' and '.join(found)}",
+            do="leave --side-by-side out, or what stands in its way",
+        )

@@ -1,0 +1,1 @@
+"""Commits of the user's repository: checked out, built, compared and searched."""

@@ -1,0 +1,96 @@
+"""The builds of a gate: the program as an earlier commit has it, and as the working tree has it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapwise.errors import Problem
+from heapwise.model import BuildPlace
+from heapwise.runner.commits.checkout import Checkout, cache
+from heapwise.runner.process.place import standing
+
+BASE, HEAD, STANDS = "base", "head", "tree"
+
+LAST_LINES = 20
+"""This many lines of a build that failed are shown."""
+
+
+@dataclass(frozen=True)
+class TwoTrees:
+    """The base's and the new build's."""
+
+    base: BuildPlace
+    head: BuildPlace
+
+
+@contextmanager
+def built_commit(
+    revision: str, command: str, program: Path, environment: Mapping[str, str]
+) -> Iterator[TwoTrees]:
+    """The program at ``revision`` and with the user's changes, in worktrees that are gone when this
+    is left.
+
+    program: as the working tree has it. The command runs in both trees, from the folder that
+    corresponds to the current one, and both have one path while it runs: only then are both builds
+    of one kind. Problems: those of ``Checkout``, E057 failed build.
+    """
+    checkout = Checkout.of(program, command)
+    commit = checkout.commit(revision)
+    trees = cache() / "commits"
+    _remove_left(checkout, trees)
+    folder = trees / f"{commit[:12]}-{os.getpid()}"
+    base, head = (_place(folder, name, checkout.program) for name in (BASE, HEAD))
+    try:
+        checkout.check_out(commit, Path(base.root))
+        checkout.copy_working_tree(Path(head.root))
+        for place in (head, base):
+            _build(checkout, place, folder / "log", environment)
+        yield TwoTrees(base, head)
+    finally:
+        checkout.forget(folder)
+
+
+def _place(folder: Path, name: str, program: Path) -> BuildPlace:
+    root, stands = folder / name, folder / STANDS
+    return BuildPlace(str(root / program), str(root), str(stands), str(stands / program))
+
+
+def _build(
+    checkout: Checkout, place: BuildPlace, log: Path, environment: Mapping[str, str]
+) -> None:
+    """Problem E057, with the last lines of what the command printed."""
+    with standing(place):
+        tree = Path(place.stands)
+        built = checkout.build(tree, log, environment)
+        has_submodules = (tree / ".gitmodules").exists()
+    if built is None:
+        last = "\n".join(log.read_text(errors="replace").splitlines()[-LAST_LINES:])
+        which = "the base" if Path(place.root).name == BASE else "the working tree"
+        what = f"--build-command failed in {tree / checkout.inside}, a copy of {which}:\n{last}\n"
+        if not has_submodules:
+            raise Problem(
+                "E057",
+                what,
+                why="Files that git ignores are not there. The build command has to make them.",
+            )
+        raise Problem(
+            "E057",
+            what,
+            why="The repository has submodules (.gitmodules). A git "
+            "worktree does not have their files.",
+            do=f"--build-command 'git submodule update --init --recursive && "
+            f"{checkout.build_command}'",
+        )
+
+
+def _remove_left(checkout: Checkout, trees: Path) -> None:
+    """What a process that was killed has left behind."""
+    for path in trees.iterdir() if trees.is_dir() else ():
+        owner = path.stem.rpartition("-")[2]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            checkout.forget(path)
+            path.unlink(missing_ok=True)

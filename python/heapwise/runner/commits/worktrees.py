@@ -1,0 +1,92 @@
+"""Commits of the user's repository, built side by side in a folder of the cache and kept there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapwise.catalog import git
+from heapwise.catalog.built_tree import tree_digest
+from heapwise.errors import Problem
+from heapwise.runner.commits.checkout import Checkout, cache
+
+BUILT, FAILED = "built", "failed"
+
+
+@dataclass(frozen=True)
+class Worktrees:
+    """One for each commit that was asked for, in ``folder``."""
+
+    checkout: Checkout
+    folder: Path
+
+    def commits(self, good: str, bad: str) -> list[str]:
+        """From ``good`` to ``bad``, both included, along first parents. Problems: E009, and E014 if
+        there is no such way."""
+        repository = self.checkout.repository
+        first, last = (self.checkout.commit(word) for word in (good, bad))
+        said = git(repository, "rev-list", "--reverse", "--first-parent", f"{first}..{last}") or ""
+        between = said.split()
+        parent = git(repository, "rev-parse", f"{between[0]}^1") if between else None
+        if parent != first:
+            raise Problem(
+                "E014",
+                f"no line of first parents leads from {good} to {bad}",
+                do="name a --good that is an ancestor of --bad on its branch",
+            )
+        return [first, *between]
+
+    def title(self, commit: str) -> str:
+        """``1a2b3c4d5e the subject of its message``."""
+        return (
+            git(
+                self.checkout.repository,
+                "log",
+                "-1",
+                "--no-show-signature",
+                "--format=%h %s",
+                "--abbrev=10",
+                commit,
+            )
+            or commit[:10]
+        )
+
+    def built(self, commit: str) -> Path | None:
+        """The program of the commit, built if it is not yet; None if it cannot be built."""
+        tree, mark = self.folder / commit, self.folder / f"{commit}.state"
+        program = tree / self.checkout.program
+        if mark.exists() and (mark.read_text() == FAILED or program.is_file()):
+            return None if mark.read_text() == FAILED else program
+        self.checkout.check_out(commit, tree)
+        found = self.checkout.build(tree, self.log(commit), os.environ)
+        # Taken now: a program may write into its tree when it runs.
+        mark.write_text(f"{BUILT} {tree_digest(tree)}" if found else FAILED)
+        return found
+
+    def digest(self, commit: str) -> str:
+        """A hash of all files of its tree, as the build left them; "" if that is not known."""
+        try:
+            return (self.folder / f"{commit}.state").read_text().removeprefix(BUILT).strip()
+        except OSError:
+            return ""
+
+    def log(self, commit: str) -> Path:
+        """What its build printed."""
+        return self.folder / f"{commit}.log"
+
+    def forget(self, commit: str) -> None:
+        """Removes its tree; what was learned of it stays."""
+        self.checkout.forget(self.folder / commit)
+        with suppress(OSError):
+            (self.folder / f"{commit}.state").unlink()
+
+
+def worktrees(checkout: Checkout, *question: str) -> Worktrees:
+    """The worktrees of one bisection: the same question has the same folder, so that it can go
+    on."""
+    parts = (str(checkout.repository), str(checkout.inside), checkout.build_command, *question)
+    name = hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
+    return Worktrees(checkout, cache() / "bisect" / name)

@@ -1,0 +1,1 @@
+"""What executes one step of a campaign, for each kind of subject."""

@@ -1,0 +1,132 @@
+"""Subjects beside the baseline: a process of each at the same time, on one processor.
+
+What is compared is their processor time. Memory and page faults count, too: another process beside
+one does not change them.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from msgspec import structs
+
+from heapwise.catalog import PROBE
+from heapwise.model import SIDE_BY_SIDE, Beside, Process, Sample, Status, Subject
+from heapwise.runner.campaign.executor import Sink, now
+from heapwise.runner.campaign.steps import Step
+from heapwise.runner.executors.whole_program import WholeProgram, measured_values
+from heapwise.runner.process.launch import Launch, tail
+from heapwise.runner.process.process_status import judge
+from heapwise.runner.process.side_by_side import Together, run_together
+from heapwise.runner.process.stop_switch import StopSwitch
+
+LEAST_OVERLAP = 0.8
+"""A process counts if all others ran beside it for this share of its time."""
+
+UNDISTURBED = ("peak_memory", "minor_faults", "major_faults")
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of those that run at once. number: of its process."""
+
+    subject: Subject
+    program: WholeProgram
+    number: int
+
+
+def measure_together(
+    step: Step, baseline: Member, others: Sequence[Member], stop: StopSwitch, record: Sink
+) -> Process:
+    """All of them at once. Returns the process of the baseline; the others are recorded, and a
+    sample of each that did the same work."""
+    started_at = now()
+    members = [baseline, *others]
+    chance = random.Random(f"{baseline.program.seed}/together/{baseline.number}")
+    cpu = chance.choice(list(baseline.program.cpus) or sorted(os.sched_getaffinity(0)))
+    order = chance.sample(range(len(members)), len(members))
+    folder = baseline.program.folder / "together"
+    ended = run_together(
+        [_launch(m, step, cpu, len(members)) for m in members], folder, stop, order
+    )
+    found = [
+        _process(
+            step,
+            member,
+            one,
+            started_at,
+            Beside(
+                baseline=baseline.number,
+                processes=len(members),
+                place=order.index(index),
+                overlap=one.overlap,
+                fillers=one.fillers,
+            ),
+        )
+        for index, (member, one) in enumerate(zip(members, ended, strict=True))
+    ]
+    base = found[0]
+    for process in found:
+        if process is not base and process.status == "ok" and base.status != "ok":
+            process = replace(
+                process, status="discarded", reason=f"the baseline beside it: {base.reason}"
+            )
+        if process.status == "ok":
+            record(_sample(step, process, base))
+        if process is not base:
+            record(process)
+    return base
+
+
+def _launch(member: Member, step: Step, cpu: int, processes: int) -> Launch:
+    program = member.program
+    what = program.launch_of(
+        member.subject.peer, member.number, PROBE, program.command_of(step.round)
+    )
+    timeout_s = 2 * processes * what.timeout_s
+    return replace(what, cpus=[cpu], timeout_s=timeout_s, slice_s=step.slice_s)
+
+
+def _process(
+    step: Step, member: Member, ended: Together, started_at: str, beside: Beside
+) -> Process:
+    status, reason = _judged(member, ended)
+    facts = structs.replace(ended.outcome.facts, beside=beside)
+    if status not in ("ok", "discarded"):
+        facts = structs.replace(facts, stderr_tail=tail(ended.outcome.stderr))
+    if status not in ("ok", "discarded", "interrupted"):
+        # Alone it did its work: what failed is to run at once, which nobody asked of it.
+        status, reason = "discarded", f"beside others: {reason}"
+    return replace(step, subject=member.subject).process(
+        member.number, started_at, status, reason, facts, ended.outcome.identity
+    )
+
+
+def _judged(member: Member, ended: Together) -> tuple[Status, str]:
+    status, reason = judge(ended.outcome, member.subject.peer, member.program.reference)
+    if status != "ok":
+        return status, reason
+    if not ended.outcome.facts.cpu_s:
+        return "discarded", "it used no processor time"
+    if ended.overlap < LEAST_OVERLAP:
+        return "discarded", f"the others ran beside it for {ended.overlap:.0%} of its time"
+    return "ok", ""
+
+
+def _sample(step: Step, process: Process, base: Process) -> Sample:
+    """The processor time as a ratio to that of the baseline."""
+    quantities = [q for q in step.experiment.quantities if q.name in UNDISTURBED]
+    ratio = (process.facts.cpu_s or 0.0) / (base.facts.cpu_s or 1.0)
+    return Sample(
+        process=process.number,
+        experiment=process.experiment,
+        subject=process.subject,
+        parameters=process.parameters,
+        round=process.round,
+        repeat=0,
+        warm_up=False,
+        values={SIDE_BY_SIDE: ratio, **measured_values(process.facts, quantities)},
+    )

@@ -1,0 +1,218 @@
+"""The processes of ``compare`` that are counted and not timed: calls, instructions, start-up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from msgspec import structs
+
+from heapwise.catalog import COUNTER, EMPTY, PROBE, native_folder
+from heapwise.evidence.judged_limits import COUNTED, counts_in
+from heapwise.model import (
+    ROUND,
+    Peer,
+    Plan,
+    Process,
+    ProcessFacts,
+    Setting,
+    Setup,
+    Status,
+    Subject,
+)
+from heapwise.runner.campaign.executor import Sink, now
+from heapwise.runner.executors.callgrind import total_in, under_callgrind
+from heapwise.runner.executors.counting import with_totals
+from heapwise.runner.executors.whole_program import WholeProgram
+from heapwise.runner.process.commands import Commands
+from heapwise.runner.process.process_status import judge
+from heapwise.runner.process.stop_switch import StopSwitch
+from heapwise.stats.limits import CONFIRMED, COUNTS, is_suspect
+
+STARTS = 3
+"""Starts of an empty program, of which the shortest counts."""
+
+COUNTED_S = 10.0
+"""Programs that take longer are counted under the baseline alone: one more process for each subject
+would cost too much of the user's time."""
+
+
+COUNTING_SHARE = 0.1
+"""The share of the time of a run. After it only the baseline, its second label and the first
+subject of each build are counted."""
+
+
+@dataclass
+class CountingRuns:
+    """program_of, commands_of: of a subject, and of a build, at the settings of a cell."""
+
+    plan: Plan
+    folder: Path
+    program_of: Callable[[Subject, Mapping[str, Setting]], WholeProgram]
+    commands_of: Callable[[str, Mapping[str, Setting]], Commands]
+    _counted: set[tuple[Setup, str]] = field(default_factory=set)
+    _counts: dict[str, list[ProcessFacts]] = field(default_factory=dict)
+    _spent_s: float = 0.0
+
+    def resume_from(self, process: Process) -> None:
+        """One that an earlier invocation counted."""
+        self._counted.add((process.setup, process.subject))
+        if process.status == "ok":
+            self._counts.setdefault(self._of_one(process.subject), []).append(process.facts)
+
+    def begin(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
+        self._stop, self._record, self._next_number = stop, record, next_number
+
+    def count(self, measured: Process, subject: Subject) -> None:
+        """Processes that are not timed, in which the calls are counted (V3, V8): one of each
+        subject. Of a long program only the first subject is counted. If it fails, only those checks
+        miss it. What a gate limits is counted in any case, and twice in each build."""
+        key, program = (measured.setup, subject.name), self.program_of(subject, measured.parameters)
+        limits = self.plan.options.gate.limits if self.plan.options.gate else {}
+        if (
+            key in self._counted
+            or self._stop.requested
+            or (self._is_dear(program, subject) and not limits.keys() & COUNTED.keys())
+            or not (native_folder() / COUNTER).exists()
+        ):
+            return
+        self._counted.add(key)
+        has_two_labels = subject.baseline or subject.control
+        for _ in range(COUNTS if limits and not has_two_labels else 1):
+            self._count_once(measured, subject, program)
+        self._confirm(measured)
+
+    def _is_dear(self, program: WholeProgram, subject: Subject) -> bool:
+        """Whether counting it would cost too much of the user's time."""
+        if subject.name in self.plan.examples.values():
+            return False
+        too_long = program.slowest_baseline_s > COUNTED_S and program.reference.known
+        time_s = 0.0 if self.plan.max_rounds else self.plan.time_s
+        return too_long or (0 < time_s * COUNTING_SHARE <= self._spent_s and not subject.control)
+
+    def _confirm(self, measured: Process) -> None:
+        """What seems to have grown beyond its limit is counted again: it may be chance."""
+        gate, names = self.plan.options.gate, [s.name for s in self.plan.subjects if not s.control]
+        done = {name for _, name in self._counted}
+        if gate is None or gate.uneven or len(done) < len(self.plan.subjects):
+            return
+        base, new = (self._counts.get(name, []) for name in names)
+        metrics = [metric for metric in gate.limits if metric in COUNTED]
+        found = [(metric, counts_in(metric, base), counts_in(metric, new)) for metric in metrics]
+        if any(
+            before and after and is_suspect(before, after, float(gate.limits[metric]))
+            for metric, before, after in found
+        ):
+            for name in names:
+                like = replace(measured, subject=name)
+                subject = self._subject(name)
+                for _ in range(CONFIRMED - COUNTS):
+                    self._count_once(like, subject, self.program_of(subject, measured.parameters))
+
+    def _count_once(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
+        gate = self.plan.options.gate
+        if self._stop.requested:
+            return
+        self._count_calls(measured, subject, program)
+        if gate is not None and "instructions" in gate.limits and not gate.by_processor:
+            self._count_instructions(measured, subject, program)
+
+    def _count_calls(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
+        number = self._next_number()
+        self._make_ready(measured, subject, program)
+        outcome = program.launch(
+            subject.peer,
+            self._layout(number),
+            self._stop,
+            COUNTER,
+            program.command_of(measured.round),
+        )
+        self._conclude(measured, subject, program)
+        if outcome.interrupted:
+            return
+        self._spent_s += float(outcome.facts.wall_s or 0.0)
+        facts = structs.replace(
+            with_totals(outcome.facts, outcome.counts),
+            plain_wall_s=measured.facts.wall_s,
+            startup_s=self._startup_s(program, subject.peer, number),
+        )
+        self._record_counting(number, measured, *judge(outcome, None, program.reference), facts)
+
+    def _count_instructions(
+        self, measured: Process, subject: Subject, program: WholeProgram
+    ) -> None:
+        number = self._next_number()
+        file = self.folder / "callgrind"
+        self._make_ready(measured, subject, program)
+        outcome = program.launch(
+            subject.peer,
+            self._layout(number),
+            self._stop,
+            "",
+            under_callgrind(program.command_of(measured.round), file),
+            timeout_s=program.longest_s,
+        )
+        self._conclude(measured, subject, program)
+        if outcome.interrupted:
+            return
+        facts = structs.replace(outcome.facts, counting=True, instructions=total_in(file))
+        self._record_counting(number, measured, *judge(outcome, None, program.reference), facts)
+
+    def _make_ready(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
+        program.work.begin()
+        self.commands_of(subject.build, measured.parameters).prepare(
+            {ROUND: measured.round}, self._stop, program.working_directory
+        )
+
+    def _conclude(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
+        self.commands_of(subject.build, measured.parameters).conclude(
+            {ROUND: measured.round}, self._stop, program.working_directory
+        )
+
+    def _record_counting(
+        self, number: int, measured: Process, status: Status, reason: str, facts: ProcessFacts
+    ) -> None:
+        if status == "ok":
+            self._counts.setdefault(self._of_one(measured.subject), []).append(facts)
+        self._record(
+            replace(
+                measured,
+                number=number,
+                round=-1,
+                status="ok" if status == "ok" else "discarded",
+                reason=reason,
+                warm_up=True,
+                facts=facts,
+                identity=[],
+                started_at=now(),
+            )
+        )
+
+    def _subject(self, name: str) -> Subject:
+        return next(subject for subject in self.plan.subjects if subject.name == name)
+
+    def _of_one(self, name: str) -> str:
+        """The baseline for either of its labels."""
+        subject = self._subject(name)
+        return next(s.name for s in self.plan.subjects if s.baseline) if subject.control else name
+
+    def _layout(self, number: int) -> int:
+        """The number that decides the size of the environment. What a gate compares exactly is
+        counted in one and the same: programs copy their environment."""
+        return 0 if self.plan.options.gate else number
+
+    def _startup_s(self, program: WholeProgram, peer: Peer | None, number: int) -> float | None:
+        """What starting and ending a process costs under ``peer``, whatever the program does."""
+        empty = native_folder() / EMPTY
+        if not empty.exists():
+            return None
+        outcomes = [
+            program.launch(peer, number, self._stop, PROBE, [str(empty)])
+            for _ in range(STARTS)
+            if not self._stop.requested
+        ]
+        return min(
+            (o.facts.wall_s for o in outcomes if o.facts.exit_code == 0 and o.facts.wall_s),
+            default=None,
+        )

@@ -1,0 +1,1 @@
+"""One process: how it is started, watched, timed and ended, and what became of it."""
