@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.runner.campaign.campaign import measured_files
+from heapwise.runner.campaign import measured_files
 from heapwise.runner.campaign.measured_files import Unchanged, read_states
 
 STRANGER = 65534

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.runner.plan import preflight
+from heapwise.runner import preflight
 from heapwise.runner.process.script import interpreter_chain
 
 PLAIN = "#include <stdlib.h>\nint main(void) { return malloc(5) == 0; }\n"
