@@ -12,7 +12,7 @@ from synthetic import Script, compare_run
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.model import Build, Plan, PlanOptions
-from heapwise.runner.campaign.campaign import together
+from heapwise.runner.campaign import together
 from heapwise.runner.campaign.steps import MOST_BESIDE, steps_together
 from heapwise.runner.campaign.together import (
     demand_possible,
