@@ -14,7 +14,7 @@ from msgspec import structs
 
 from heapwise.errors import Problem
 from heapwise.fleet.collected import keep, mend
-from heapwise.fleet.dealer import LOOK_S, Dealer, pause_s
+from heapwise.fleet.dispatcher import LOOK_S, Dispatcher, pause_s
 from heapwise.fleet.engines import Engine
 from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState
 from heapwise.fleet.job import Job, JobOutcome
@@ -57,7 +57,9 @@ class FleetCampaign:
         self.progress: dict[str, PlanProgress] = {}
         self.attempts = attempts
         # Workers of a scheduler that runs already need not have the resource.
-        self.resources = None if self.fleet.target.startswith("dask:") else {"machine": 1}
+        self.resources: Mapping[str, int] | None = (
+            None if self.fleet.target.startswith("dask:") else {"machine": 1}
+        )
         self._begun = time.monotonic()
 
     def go(self) -> FleetRun:
@@ -140,7 +142,7 @@ class FleetCampaign:
                 self.states.update(dict.fromkeys(found, MachineState()))
                 self.file.note(self.states)
             try:
-                Dealer(self, engine, client).go()
+                Dispatcher(self, engine, client).go()
             except (OSError, TimeoutError):
                 engine.close()  # first: a client waits long for a scheduler that is stopped
                 raise

@@ -112,29 +112,23 @@ def decide(
     metrics: int = 1,
     *,
     ended: bool = False,
-    runs: RunsOfBoth | None = None,
 ) -> Decision:
     """change: shape (n,), log ratios new over base, one for each round in the order of time.
     control: shape (m,), those of the base over itself. limit: 0.03 allows 3 % more. ended: no
-    round will follow, so a last look is taken at all of them. runs: the numbers themselves, if the
-    rare runs are to be judged beside the typical one (``rare_limits``).
+    round will follow, so a last look is taken at all of them. ``rare_limits`` judges the rare runs
+    beside the typical one.
 
     regressed: the first stage suspects, all of the interval of the fresh rounds lies beyond the
     limit, and the change exceeds the limit by more than the noise floor. fine: all of the interval
-    lies within the limit, and so does the noise floor. Either may also come of the rare runs.
+    lies within the limit, and so does the noise floor.
     """
-    level = suspect_level(metrics if runs is None else 2 * metrics)
-    typical = _decide_typical(change, control, limit, level, ended=ended)
-    if runs is None:
-        return typical
-    from heapwise.stats.rare_limits import with_rare_runs
-
-    return with_rare_runs(typical, runs, limit, level, ended=ended)
+    return decide_at(suspect_level(metrics), change, control, limit, ended=ended)
 
 
-def _decide_typical(
-    change: Sequence[float], control: Sequence[float], limit: float, level: float, *, ended: bool
+def decide_at(
+    level: float, change: Sequence[float], control: Sequence[float], limit: float, *, ended: bool
 ) -> Decision:
+    """As ``decide``. level: that of the first stage."""
     logs, top = np.asarray(change, dtype=np.float64), 1 + limit
     floor = _floor(np.asarray(control, dtype=np.float64))
     suspected = _first_beyond(logs, top, level)

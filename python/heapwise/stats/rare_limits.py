@@ -7,9 +7,19 @@ The levels are those of a further metric: ``suspect_level`` counts two for each.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from heapwise.stats.limits import CONFIRM, MOST_LOOKS, Decision, RunsOfBoth, looks, next_look
+from heapwise.stats.limits import (
+    CONFIRM,
+    MOST_LOOKS,
+    Decision,
+    RunsOfBoth,
+    decide_at,
+    looks,
+    next_look,
+    suspect_level,
+)
 from heapwise.stats.rare_runs import RareRuns, rare_runs
 
 SEEN = 20
@@ -21,7 +31,23 @@ CHANCE = 0.35
 "fine". One run that is the longest of all is the new build's by chance once in three times."""
 
 
-def with_rare_runs(
+def decide_with_rare(
+    change: Sequence[float],
+    control: Sequence[float],
+    limit: float,
+    metrics: int = 1,
+    *,
+    ended: bool = False,
+    runs: RunsOfBoth,
+) -> Decision:
+    """As ``limits.decide``, but either verdict may also come of the rare runs. runs: the numbers
+    themselves."""
+    level = suspect_level(2 * metrics)
+    typical = decide_at(level, change, control, limit, ended=ended)
+    return _with_rare_runs(typical, runs, limit, level, ended=ended)
+
+
+def _with_rare_runs(
     typical: Decision, runs: RunsOfBoth, limit: float, level: float, *, ended: bool
 ) -> Decision:
     """The decision about the typical run, changed by what the rare runs say."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
-import heapwise.trust
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Trust
 
@@ -22,7 +22,7 @@ def check_modules() -> list[ModuleType]:
     """The files of this folder that begin with v and a digit, in the order of their numbers."""
     names = [
         found.name
-        for found in pkgutil.iter_modules(heapwise.trust.__path__)
+        for found in pkgutil.iter_modules([str(Path(__file__).parent)])
         if found.name.startswith("v") and found.name[1:3].isdigit()
     ]
     return [importlib.import_module(f"heapwise.trust.{name}") for name in sorted(names)]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from heapwise.analysis.verdicts.rare_words import rare_share, rare_words, unseen
-from heapwise.stats.limits import Decision, RunsOfBoth, decide
-from heapwise.stats.rare_limits import SEEN
+from heapwise.stats.limits import Decision, RunsOfBoth
+from heapwise.stats.rare_limits import SEEN, decide_with_rare
 from heapwise.stats.rare_runs import rare_runs
 
 LIMIT = 0.03
@@ -28,7 +28,7 @@ def gate(
     look = 6
     while True:
         ended, look = look >= rounds, min(look, rounds)
-        found = decide(
+        found = decide_with_rare(
             logs[:look].tolist(),
             (np.log(below) - np.log(control))[:look].tolist(),
             LIMIT,

@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 import typer
 from typer.exceptions import TyperException
 
-import heapwise.cli
 from heapwise import __version__
 from heapwise.cli.frame.ask import settings
 from heapwise.cli.frame.ask.arguments import show_metavars
@@ -27,12 +26,12 @@ from heapwise.cli.frame.streams import finish_streams, prepare_streams
 from heapwise.cli.frame.tell import console
 from heapwise.errors import Exit, Problem
 
+VERBS = Path(__file__).resolve().parents[1]
+
 
 def verb_names() -> list[str]:
-    """Every module of this folder that is not a package is a verb, which has the same name."""
-    return sorted(
-        module.name for module in pkgutil.iter_modules(heapwise.cli.__path__) if not module.ispkg
-    )
+    """Every module of the folder that is not a package is a verb, which has the same name."""
+    return sorted(module.name for module in pkgutil.iter_modules([str(VERBS)]) if not module.ispkg)
 
 
 DEBUG = "--debug"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from heapwise.errors import Problem
-from heapwise.fleet.carrier import Carrier, Task
 from heapwise.fleet.engines import Engine
-from heapwise.fleet.job import JobOutcome, decode_outcome, encode_job
-
-if TYPE_CHECKING:
-    from heapwise.fleet.fleet_campaign import FleetCampaign
+from heapwise.fleet.fleet_file import FleetRun, MachineState
+from heapwise.fleet.job import Job, JobOutcome, decode_outcome, encode_job
+from heapwise.fleet.transfers import FileTransfers, Task
 
 LOOK_S = 0.2
 WORKERS_S = 1.0
@@ -29,16 +28,43 @@ def pause_s(failures: int, chance: random.Random) -> float:
     return longest * chance.uniform(0.5, 1.0)
 
 
-class Dealer:
+class FleetJobs(Protocol):
+    """The jobs of a fleet run: the job of each machine, and how far it is.
+
+    attempts: how often a job is given. task: what a worker does with it. resources: that a worker
+    needs.
+    """
+
+    fleet: FleetRun
+    states: dict[str, MachineState]
+    jobs: Callable[[str], Job]
+    task: Callable[[bytes], bytes]
+    attempts: int
+    resources: Mapping[str, int] | None
+
+    def open(self) -> list[str]: ...
+
+    def show(self) -> None: ...
+
+    def join(self, name: str) -> None: ...
+
+    def began(self, name: str) -> int: ...
+
+    def keep(self, name: str, outcome: JobOutcome) -> bool: ...
+
+    def note(self, name: str, **changes: Any) -> None: ...
+
+
+class Dispatcher:
     """A job is given only to a worker that is connected, by its address. A name that the scheduler
     does not know yet would be taken for that of a host, and any worker of that host would do."""
 
-    def __init__(self, campaign: FleetCampaign, engine: Engine, client: Any) -> None:
+    def __init__(self, campaign: FleetJobs, engine: Engine, client: Any) -> None:
         self.campaign, self.engine, self.client = campaign, engine, client
         self.known: dict[str, str] = {}
         self.running: dict[str, tuple[Any, str]] = {}
         self.due: dict[str, float] = {}
-        self.carrier = Carrier(
+        self.transfers = FileTransfers(
             lambda task, content, address: self._submit(task, content, address, "file")
         )
         self._ended: set[str] = set()
@@ -54,7 +80,7 @@ class Dealer:
         self._seen_at = dict.fromkeys(self.due, now)
         if self.engine.grows:
             self._look_at_workers()  # also if all known machines are complete
-        while (self.due or self.running or self.carrier) and self.engine.is_alive():
+        while (self.due or self.running or self.transfers) and self.engine.is_alive():
             self._look_at_workers()
             self._give()
             self._take()
@@ -117,7 +143,7 @@ class Dealer:
             if future.done():
                 del self.running[name]
                 self._take_one(name, future, address)
-        for name, problem in self.carrier.arrived(set(self.known.values())).items():
+        for name, problem in self.transfers.arrived(set(self.known.values())).items():
             if problem:
                 self._again(name, problem)
             else:
@@ -131,7 +157,7 @@ class Dealer:
         try:
             done = self.campaign.keep(name, outcome)
             if outcome.missing:
-                self.carrier.bring(
+                self.transfers.bring(
                     self.campaign.jobs(name), outcome.place, outcome.missing, address
                 )
             elif not done:

@@ -32,7 +32,7 @@ class _Sent:
         return str(self.future.result().decode())
 
 
-class Carrier:
+class FileTransfers:
     """Over one connection. Machines whose ``place`` is equal share what is brought to one of
     them."""
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.fleet.carrier import Carrier, Task
 from heapwise.fleet.job import Job, ShippedFile
+from heapwise.fleet.transfers import FileTransfers, Task
 
 
 class Sent:
@@ -51,37 +51,37 @@ def test_two_machines_of_a_host_get_one_copy(tmp_path: Path, program: ShippedFil
         sent.append(address)
         return Sent(lambda: task(content))
 
-    carrier = Carrier(submit)
+    transfers = FileTransfers(submit)
     other = tmp_path / "other"
     Path(program.path).rename(tmp_path / "moved")  # the host does not have it under its own path
     moved = ShippedFile(program.word, str(tmp_path / "moved"), program.sha256, True, program.size)
     for name in ("a", "b"):
-        carrier.bring(job(name, moved, other), "host", [program.sha256], f"tcp://{name}")
-    assert len(carrier) == 2
-    assert carrier.arrived({"tcp://a", "tcp://b"}) == {"a": "", "b": ""}
+        transfers.bring(job(name, moved, other), "host", [program.sha256], f"tcp://{name}")
+    assert len(transfers) == 2
+    assert transfers.arrived({"tcp://a", "tcp://b"}) == {"a": "", "b": ""}
     assert sent == ["tcp://a"]
-    carrier.bring(job("c", moved, other), "host 2", [program.sha256], "tcp://c")
-    assert carrier.arrived({"tcp://c"}) == {"c": ""}
+    transfers.bring(job("c", moved, other), "host 2", [program.sha256], "tcp://c")
+    assert transfers.arrived({"tcp://c"}) == {"c": ""}
     assert sent == ["tcp://a", "tcp://c"]
-    carrier.bring(job("c", moved, other), "host 2", [program.sha256], "tcp://c")
+    transfers.bring(job("c", moved, other), "host 2", [program.sha256], "tcp://c")
     assert sent == ["tcp://a", "tcp://c", "tcp://c"]  # it came, and is gone again
 
 
 def test_a_job_on_its_way_to_a_lost_worker_is_reported_and_sent_again(
     tmp_path: Path, program: ShippedFile
 ) -> None:
-    carrier = Carrier(lambda task, content, address: Sent(None))
-    carrier.bring(job("a", program, tmp_path), "host", [program.sha256], "tcp://a")
-    assert carrier.arrived({"tcp://a"}) == {}
-    found = carrier.arrived(set())
+    transfers = FileTransfers(lambda task, content, address: Sent(None))
+    transfers.bring(job("a", program, tmp_path), "host", [program.sha256], "tcp://a")
+    assert transfers.arrived({"tcp://a"}) == {}
+    found = transfers.arrived(set())
     assert found == {"a": "a file was not brought: the engine said cancelled"}
-    carrier.bring(job("a", program, tmp_path), "host", [program.sha256], "tcp://new")
-    assert carrier.arrived({"tcp://new"}) == {}
+    transfers.bring(job("a", program, tmp_path), "host", [program.sha256], "tcp://new")
+    assert transfers.arrived({"tcp://new"}) == {}
 
 
 def test_a_program_that_changed_since_is_not_sent(tmp_path: Path, program: ShippedFile) -> None:
     Path(program.path).write_bytes(b"other")
-    carrier = Carrier(lambda task, content, address: Sent(None))
+    transfers = FileTransfers(lambda task, content, address: Sent(None))
     with pytest.raises(Problem) as refused:
-        carrier.bring(job("a", program, tmp_path), "host", [program.sha256], "tcp://a")
+        transfers.bring(job("a", program, tmp_path), "host", [program.sha256], "tcp://a")
     assert refused.value.id == "E056"
