@@ -12,7 +12,7 @@ import math
 from heapwise.analysis.summary.headlines import label
 from heapwise.analysis.verdicts.standing import Standing
 from heapwise.document.markdown import table
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.stats.paired import PairedRatio
 
 ASPECTS = ("speed", "latency", "memory", "other")
@@ -27,7 +27,7 @@ def ratios(found: Evidence, rows: list[Standing], subject: str, others: list[str
         for other in others:
             measured = {subject, other} <= found.table[row.cell].keys()
             ratio, note = (
-                found.ratio((row.cell, subject), (row.cell, other))
+                comparisons_of(found).ratio((row.cell, subject), (row.cell, other))
                 if measured
                 else (None, "not measured")
             )

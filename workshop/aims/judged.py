@@ -17,7 +17,7 @@ from heapwise.analysis.verdicts.gain import (
 from heapwise.analysis.verdicts.roles import spoken
 from heapwise.analysis.verdicts.standing import is_whole
 from heapwise.analysis.verdicts.verdict import AT_MOST, EQUIVALENT, Figure, floor_of, kept
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series
 from heapwise.model import Cell, Setting, Trust
 from heapwise.stats.center import location_interval
@@ -145,7 +145,9 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
         )
     worst = min(found, key=lambda rival: found[rival].value)
     margin = _margin(evidence, aim, cell)
-    floor = None if margin else evidence.floors.get(cell)  # "no difference" has neither
+    floor = (
+        None if margin else comparisons_of(evidence).floors.get(cell)
+    )  # "no difference" has neither
     words: list[ExpectationWord] = [
         kept(
             replace(figure, strict=None) if margin else figure,
@@ -191,7 +193,7 @@ def _rivals(evidence: Evidence, aim: RowAim, cell: Cell) -> list[str]:
 
 def _margin(evidence: Evidence, aim: RowAim, cell: Cell) -> float:
     allowed = aim.allow.get(cell.experiment)
-    floor = evidence.floors.get(cell, 0.0)
+    floor = comparisons_of(evidence).floors.get(cell, 0.0)
     if allowed == "level":
         floor = max(EQUIVALENT, floor)
     return min(AT_MOST, floor) if allowed else 0.0
@@ -272,7 +274,7 @@ def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
         return nothing
     if quantity_of(evidence, above).better == "lower":
         sides = sides[1], sides[0]
-    ratio, _ = evidence.ratio(*sides)
+    ratio, _ = comparisons_of(evidence).ratio(*sides)
     if ratio is None:
         return nothing
     obstacle = obstacle_of(evidence, above)
@@ -300,10 +302,10 @@ def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
     for cell in cells:
         series = evidence.table[cell][aim.ours]
         interval = location_interval(
-            list(series.rounds.values()), step=evidence.step(cell, aim.ours)
+            list(series.rounds.values()), step=comparisons_of(evidence).step(cell, aim.ours)
         )
         figure = Figure(series.middle, interval.low, interval.high, interval.note)
-        verdict = kept(figure, 0.0, aim.limit, evidence.floors.get(cell))
+        verdict = kept(figure, 0.0, aim.limit, comparisons_of(evidence).floors.get(cell))
         parts.append(
             Goal(
                 f"{aim.says} ({label(evidence, cell)})",

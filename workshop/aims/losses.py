@@ -9,7 +9,7 @@ from heapwise.analysis.verdicts.gain import PEAK, gain
 from heapwise.analysis.verdicts.lead import lead
 from heapwise.analysis.verdicts.standing import Rank, Standing, standings
 from heapwise.analysis.verdicts.verdict import judge
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import PROGRAM, Cell, Experiment, short_name
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.numbers import times
@@ -43,7 +43,11 @@ def _losses(evidence: Evidence, ours: str, found: list[Standing]) -> list[str]:
         mine += 1
         rival = _best(standing, rivals).subject
         ratio = lead(evidence, standing.cell, rival, rivals, ours)
-        if ratio and judge(ratio, "higher", evidence.floors.get(standing.cell)) == "better":
+        if (
+            ratio
+            and judge(ratio, "higher", comparisons_of(evidence).floors.get(standing.cell))
+            == "better"
+        ):
             row = label(evidence, standing.cell)
             lost.append((ratio.ratio, f"{row} ({times(ratio.ratio)} behind {rival})"))
     if not mine:
@@ -72,7 +76,7 @@ def _larger(evidence: Evidence, experiment: Experiment, peaks: list[Cell]) -> li
         if ratio is None or ratio.high is None:
             continue
         measured += 1
-        if judge(ratio, "higher", evidence.floors.get(cell)) == "worse":
+        if judge(ratio, "higher", comparisons_of(evidence).floors.get(cell)) == "worse":
             found.append((1 / ratio.ratio, f"{cell.parameters[PROGRAM]} {times(1 / ratio.ratio)}"))
     if not measured:
         return []

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from heapwise.analysis.verdicts.roles import BEST_MALLOC, IN_THE_PROGRAM, OTHER_POOL, is_other_pool
 from heapwise.analysis.verdicts.roles import members as members_of_role
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, ranking_of
 from heapwise.evidence.series import Series
 from heapwise.model import SubjectName
 
@@ -41,7 +41,7 @@ def members(evidence: Evidence, row: dict[str, Series], role: str) -> list[str]:
         mallocs = [n for n in names if _is_malloc(n) or fnmatchcase(n, DLMALLOC)]
         return [n for n in mallocs if role == ANY_MALLOC or not _is_our_malloc(n)]
     if role == COLLECTORS:
-        return [n for n in names if evidence.groups.get(n) == "collector"]
+        return [n for n in names if ranking_of(evidence).groups.get(n) == "collector"]
     if role == ANY_OTHER:
         return [n for n in names if is_other_pool(n) or _is_other_malloc(n)]
     return [n for n in names if fnmatchcase(n, role)]

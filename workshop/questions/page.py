@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heapwise.analysis.verdicts.verdict import Figure, kept
 from heapwise.document.markdown import table
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Row
 from heapwise.report import View
 from heapwise.report.formats import find_formats
@@ -76,7 +76,7 @@ def verdict(row: Row, aim: Aim, evidence: Evidence) -> str:
     if row.ratio is None:
         return "not measured"
     figure = Figure(row.ratio, row.ratio_low, row.ratio_high)
-    return kept(figure, aim.at_least, aim.at_most, evidence.floors.get(row.cell))
+    return kept(figure, aim.at_least, aim.at_most, comparisons_of(evidence).floors.get(row.cell))
 
 
 def _bound(aim: Aim) -> str:

@@ -10,7 +10,7 @@ from heapwise.analysis.summary.headlines import headlines
 from heapwise.analysis.summary.pool_advice import pool_advice
 from heapwise.analysis.verdicts.expectations import expectations
 from heapwise.analysis.verdicts.rows import make_rows
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Result
 from heapwise.trust import check_run
 
@@ -40,7 +40,7 @@ def _main_floor(evidence: Evidence) -> float | None:
     return max(
         (
             floor
-            for cell, floor in evidence.floors.items()
+            for cell, floor in comparisons_of(evidence).floors.items()
             if cell.quantity == firsts.get(cell.experiment)
         ),
         default=None,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from heapwise.model import Cell
 from heapwise.stats.holm import holm
-
-if TYPE_CHECKING:
-    from heapwise.evidence.evidence import Evidence
+from heapwise.stats.paired import PairedRatio
 
 LEVEL = 0.05
 
@@ -35,26 +33,24 @@ class Claim:
         return self.p_adjusted < LEVEL
 
 
-def claims(evidence: Evidence) -> list[Claim]:
-    """Every subject against its baseline, controls aside, adjusted within each cell."""
-    found: list[Claim] = []
-    for cell, row in evidence.table.items():
-        baseline = evidence.baselines.get(cell.experiment, "")
-        aside = {baseline, evidence.controls.get(cell.experiment)}
-        if baseline not in row:
-            continue
-        group = []
-        for subject in row:
-            if subject in aside:
-                continue
-            ratio, _ = evidence.ratio((cell, subject), (cell, baseline))
-            if ratio is not None:
-                group.append((subject, ratio))
-        adjusted = holm([ratio.p_value for _, ratio in group])
-        for (subject, ratio), p in zip(group, adjusted, strict=True):
-            differs = ratio.strict is not None and not ratio.strict[0] <= 1 <= ratio.strict[1]
-            drift = evidence.drifts((cell, subject), (cell, baseline))
-            found.append(
-                Claim(cell, subject, ratio.p_value, p, ratio.n, differs, len(group), drift)
-            )
-    return found
+def claims_of(
+    cell: Cell, ratios: Mapping[str, PairedRatio], drifts: Mapping[str, float | None]
+) -> list[Claim]:
+    """Every subject of a cell against its baseline, adjusted for being made together.
+
+    ratios: subject -> its ratio to the baseline. drifts: subject -> its ``Claim.drift``.
+    """
+    adjusted = holm([ratio.p_value for ratio in ratios.values()])
+    return [
+        Claim(
+            cell,
+            subject,
+            ratio.p_value,
+            p,
+            ratio.n,
+            ratio.strict is not None and not ratio.strict[0] <= 1 <= ratio.strict[1],
+            len(ratios),
+            drifts[subject],
+        )
+        for (subject, ratio), p in zip(ratios.items(), adjusted, strict=True)
+    ]

@@ -8,11 +8,13 @@ from typing import Literal
 
 import numpy as np
 
+from heapwise.evidence.comparisons import comparisons_of
 from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.gate_memory import is_more_than_one_process
 from heapwise.evidence.series import Pairs
 from heapwise.model import Process, ProcessFacts
-from heapwise.stats.limits import Decision, RunsOfBoth, decide, decide_counts
+from heapwise.stats.limits import Decision, RunsOfBoth, decide_counts
+from heapwise.stats.rare_limits import decide_with_rare
 from heapwise.wording.metrics import OF_GATE
 
 TIMED = {name: metric.quantity for name, metric in OF_GATE.items() if metric.quantity}
@@ -113,11 +115,11 @@ def _timed(
     if cell is None or not {base, new} <= evidence.table[cell].keys():
         return Judged(metric, limit, unit, NONE, None, None, quantity=quantity)
     row = evidence.table[cell]
-    change = evidence.pairs((cell, new), (cell, base))
+    change = comparisons_of(evidence).pairs((cell, new), (cell, base))
     decision = NONE
     if change.has_ratio:
-        pairs = evidence.control_pairs.get(cell)
-        decision = decide(
+        pairs = comparisons_of(evidence).control_pairs.get(cell)
+        decision = decide_with_rare(
             _logs(change),
             _logs(pairs) if pairs else [],
             limit,

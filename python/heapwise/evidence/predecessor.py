@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heapwise.evidence.comparisons import comparisons_of
 from heapwise.evidence.kept import timed
 from heapwise.model import Cell, Process
 from heapwise.stats.carry_over import CarryOver, carry_over
@@ -81,7 +82,7 @@ def predecessor_words(evidence: Evidence, cell: Cell, subject: str, base: str) -
     bias = _mean_after(evidence, cell, {subject}, found) - _mean_after(
         evidence, cell, labels, found
     )
-    ratio, _ = evidence.ratio((cell, subject), (cell, base))
+    ratio, _ = comparisons_of(evidence).ratio((cell, subject), (cell, base))
     if ratio is None or abs(bias) <= MATTERS * abs(log(ratio.ratio)):
         return ""
     return (

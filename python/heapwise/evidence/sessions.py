@@ -7,18 +7,16 @@ see that a ratio differs from one session to the next.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heapwise.model import Cell
+from heapwise.evidence.evidence import Evidence
+from heapwise.evidence.series import Pairs
 from heapwise.stats.blocks import BlockError, block_error
 from heapwise.stats.student import LEAST, differ
 from heapwise.wording.numbers import TIME_UNITS
-
-if TYPE_CHECKING:
-    from heapwise.evidence.evidence import Evidence
 
 GAP_S = 3600.0
 """Processes that began farther apart are of two sessions."""
@@ -55,13 +53,12 @@ def _time(text: str) -> datetime | None:
         return None
 
 
-def session_words(evidence: Evidence, cell: Cell, subject: str, base: str) -> str:
+def session_words(pairs: Pairs, sessions: Mapping[int, int]) -> str:
     """``its ratio was 1.021 in the first session and 0.983 in the next``, if two of them differ
-    by more than their rounds explain; else ""."""
-    sessions = evidence.once(sessions_of)
+    by more than their rounds explain; else "". sessions: as ``sessions_of`` has them."""
     if not any(sessions.values()):
         return ""
-    groups = _logs_by_session(evidence, cell, subject, base)
+    groups = _logs_by_session(pairs, sessions)
     known = [logs for logs in groups if len(logs) >= LEAST]
     for first, second in itertools.pairwise(known):
         means = [float(np.mean(logs)) for logs in (first, second)]
@@ -75,10 +72,8 @@ def session_words(evidence: Evidence, cell: Cell, subject: str, base: str) -> st
     return ""
 
 
-def _logs_by_session(evidence: Evidence, cell: Cell, subject: str, base: str) -> list[list[float]]:
+def _logs_by_session(pairs: Pairs, sessions: Mapping[int, int]) -> list[list[float]]:
     """The logarithms of the ratios of each session, in the order of time."""
-    pairs = evidence.pairs((cell, subject), (cell, base))
-    sessions = evidence.once(sessions_of)
     if not pairs.has_ratio:
         return []
     groups: dict[int, list[float]] = {}
@@ -87,20 +82,14 @@ def _logs_by_session(evidence: Evidence, cell: Cell, subject: str, base: str) ->
     return [logs for _, logs in sorted(groups.items())]
 
 
-def session_error(evidence: Evidence, cell: Cell) -> BlockError | None:
-    """How sure the ratios of a cell are, since sessions differ. None for a run of one session."""
-    if not any(evidence.once(sessions_of).values()):
-        return None
-    base = evidence.baselines.get(cell.experiment, "")
-    aside = {base, evidence.controls.get(cell.experiment)}
-    row = evidence.table[cell]
-    if base not in row:
-        return None
+def session_error(
+    subjects: Sequence[Pairs], sessions: Mapping[int, int], unit: str
+) -> BlockError | None:
+    """How sure the ratios of a cell are, since sessions differ.
+
+    subjects: each subject with the baseline. sessions: as ``sessions_of`` has them.
+    """
     return block_error(
-        [
-            _logs_by_session(evidence, cell, subject, base)
-            for subject in row
-            if subject not in aside
-        ],
-        TYPICAL if evidence.quantities[cell.experiment, cell.quantity].unit in TIME_UNITS else 0.0,
+        [_logs_by_session(pairs, sessions) for pairs in subjects],
+        TYPICAL if unit in TIME_UNITS else 0.0,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from heapwise.evidence.comparisons import comparisons_of
 from heapwise.model import SIDE_BY_SIDE, Cell
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def ends_alone(evidence: Evidence, cell: Cell, subject: str, base: str) -> Ends 
 def _ends(evidence: Evidence, cell: Cell, subject: str, base: str) -> Ends | None:
     if not {subject, base} <= evidence.table.get(cell, {}).keys():
         return None
-    ratio, _ = evidence.ratio((cell, subject), (cell, base))
+    ratio, _ = comparisons_of(evidence).ratio((cell, subject), (cell, base))
     if ratio is None or ratio.low is None or ratio.high is None:
         return None
     return ratio.low, ratio.high

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heapwise.evidence.comparisons import comparisons_of
 from heapwise.evidence.kept import measured
 from heapwise.model import Cell, Process, Setup
 
@@ -55,7 +56,9 @@ def waiting_of(evidence: Evidence, setup: Setup) -> float | None:
 def waits_of(evidence: Evidence, wall: Cell, cpu: Cell, subject: str, base: str) -> list[float]:
     """For each round, the logarithm of how many times as much wall time for each second of
     processor time the subject takes as the baseline. Empty for programs on several processors."""
-    walls, cpus = (evidence.pairs((cell, subject), (cell, base)) for cell in (wall, cpu))
+    walls, cpus = (
+        comparisons_of(evidence).pairs((cell, subject), (cell, base)) for cell in (wall, cpu)
+    )
     if not (walls.has_ratio and cpus.has_ratio and walls.rounds == cpus.rounds):
         return []
     if np.median(np.divide(cpus.below, walls.below)) > ONE_PROCESSOR:

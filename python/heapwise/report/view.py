@@ -8,7 +8,7 @@ from itertools import groupby
 
 from heapwise.analysis import analyse
 from heapwise.analysis.across_runs.recorded_facts import RecordedBuild, Requests, builds, requests
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Cell, Experiment, Result, Row, Run, Settings
 
 
@@ -95,4 +95,4 @@ class View:
 
     def floor(self, group: Group) -> float | None:
         """The A/A noise floor of these rows; None without one."""
-        return self.evidence.floors.get(group.cell)
+        return comparisons_of(self.evidence).floors.get(group.cell)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import log
 from statistics import median
 
-from heapwise.evidence import Evidence, measured
+from heapwise.evidence import Evidence, comparisons_of, measured
 from heapwise.model import Planted
 from heapwise.stats.noise import detectable_in
 from heapwise.wording.numbers import percent, show
@@ -26,8 +26,10 @@ FEWEST_PAIRS = 6
 
 def resolution(evidence: Evidence) -> Planted:
     """``differences of 1.2 % in 3 minutes``: those that a comparison finds 4 times in 5."""
-    cell = next((c for c in evidence.control_pairs if c.quantity == "wall_time"), None)
-    pairs = evidence.control_pairs[cell] if cell is not None else None
+    cell = next(
+        (c for c in comparisons_of(evidence).control_pairs if c.quantity == "wall_time"), None
+    )
+    pairs = comparisons_of(evidence).control_pairs[cell] if cell is not None else None
     if pairs is None or len(pairs.rounds) < FEWEST_PAIRS:
         return Planted(CHECK, PLANTED, "too noisy", "too few rounds were kept to tell")
     logs = [log(above / below) for above, below in zip(pairs.above, pairs.below, strict=True)]

@@ -10,7 +10,7 @@ If it fails: the row has no value. Read what the loader printed on the program's
 
 from __future__ import annotations
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, calls_of
 from heapwise.evidence.identity import (
     Uneven,
     lost_programs,
@@ -36,7 +36,8 @@ def check(evidence: Evidence) -> Check:
         p for p in watched if p.status == "wrong_allocator" or _others(p, peers[p.subject], own)
     ]
     silent = [p for p in watched if not p.identity and p.status == "ok"]
-    counts = evidence.counts.requests if evidence.counts else {}
+    known = calls_of(evidence).counts
+    counts = known.requests if known else {}
     figures = {
         "processes": len(watched),
         "proven": len(proven),
@@ -147,7 +148,7 @@ def _uneven_in(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
     if any(p.facts.probe and (p.facts.probe.cut or p.facts.probe.omitted) for p in processes):
         return []  # lines are missing, so their numbers say nothing
     ended = [p for p in processes if p.status == "ok"]
-    labels = {*evidence.labels, *evidence.references.values()}
+    labels = {*evidence.labels, *calls_of(evidence).references.values()}
     base = [p for p in ended if p.subject in labels]
     return uneven(base, (p for p in ended if p.subject not in labels)) if base else []
 

@@ -10,7 +10,7 @@ for its cause in page faults, in the start of the library (V22) or in the layout
 
 from __future__ import annotations
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, calls_of, comparisons_of
 from heapwise.evidence.demand import Demand
 from heapwise.model import Check
 from heapwise.wording.lists import listed
@@ -39,7 +39,7 @@ def check(evidence: Evidence) -> Check:
             "unavailable",
             "Does not apply: programs are compared, which can differ in everything.",
         )
-    demand = evidence.demand
+    demand = calls_of(evidence).demand
     if demand is None:
         return Check(
             ID,
@@ -106,9 +106,9 @@ def _faster_or_slower(evidence: Evidence) -> list[str]:
     return sorted(
         {
             claim.subject
-            for claim in evidence.claims.values()
+            for claim in comparisons_of(evidence).claims.values()
             if claim.differs
-            and evidence.hardly_allocates(claim.cell.setup)
+            and calls_of(evidence).hardly_allocates(claim.cell.setup)
             and _unit(evidence, claim.cell.experiment, claim.cell.quantity) in TIME_UNITS
         }
     )

@@ -9,7 +9,7 @@ If it warns or fails: the machine is not quiet, or there are too few rounds. --t
 
 from __future__ import annotations
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import SIDE_BY_SIDE, Cell, Check, Verdict
 from heapwise.stats.holm import holm
 from heapwise.stats.noise import NoiseFloor
@@ -35,7 +35,7 @@ TOO_NOISY = 0.05
 
 
 def check(evidence: Evidence) -> Check:
-    floors = evidence.noise
+    floors = comparisons_of(evidence).noise
     if not floors:
         return Check(
             ID,
@@ -84,7 +84,7 @@ def _main(evidence: Evidence) -> dict[Cell, NoiseFloor]:
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
     return {
         cell: floor
-        for cell, floor in evidence.noise.items()
+        for cell, floor in comparisons_of(evidence).noise.items()
         if cell.quantity == firsts.get(cell.experiment)
     }
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, calls_of
 from heapwise.evidence.endings import different_codes
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, PlanOptions, Process, Setup, Verdict
@@ -44,6 +44,7 @@ def check(evidence: Evidence) -> Check:
         if not c.ok
     ]
     compared = _compared(stored, processes)
+    counts = calls_of(evidence).counts
     figures = {
         "processes": len(processes),
         "proven": len(proven),
@@ -51,7 +52,7 @@ def check(evidence: Evidence) -> Check:
         "different": different,
         "failed_checks": false[:20],
         "compared": compared,
-        "calls": evidence.counts.requests if evidence.counts else {},
+        "calls": counts.requests if counts else {},
     }
     if false:
         return Check(ID, TITLE, "fail", f"A check of the work failed: {listed(false)}.", figures)
@@ -122,7 +123,7 @@ def _verdict(
 
 def _unequal_counts(evidence: Evidence) -> str:
     """Subjects under which the program asks for memory more or less often, with the numbers."""
-    counts = next((counts for counts in evidence.all_counts if counts.differing), None)
+    counts = next((counts for counts in calls_of(evidence).all_counts if counts.differing), None)
     if counts is None:
         return ""
     words = listed(f"{name} {n:,}" for name, n in counts.differing.items())
@@ -134,7 +135,7 @@ def _unequal_counts(evidence: Evidence) -> str:
 
 
 def _counts(evidence: Evidence) -> str:
-    counts = evidence.counts
+    counts = calls_of(evidence).counts
     if counts is None or counts.baseline not in counts.requests:
         return ""
     if len(counts.requests) == 1:
@@ -203,7 +204,7 @@ def _different(evidence: Evidence, processes: Iterable[Process]) -> list[str]:
     options = stored.run.plan.options
     found: list[str] = []
     for ((experiment, _), build), members in _groups(evidence, processes).items():
-        reference = evidence.references.get(build, evidence.baselines.get(experiment))
+        reference = calls_of(evidence).references.get(build, evidence.baselines.get(experiment))
         base = [p for p in members if p.subject == reference] or members
         right = Counter(_outcome(p, options) for p in base).most_common(1)[0][0]
         found += [p.subject for p in members if _outcome(p, options) != right]
@@ -230,7 +231,7 @@ def _unlike_builds(evidence: Evidence, processes: list[Process]) -> str:
     done: dict[Setup, dict[str, tuple[object, ...]]] = {}
     for (setup, build), members in _groups(evidence, processes).items():
         done.setdefault(setup, {})[build] = _outcome(members[0], options)
-    first = next(iter(evidence.references))
+    first = next(iter(calls_of(evidence).references))
     unlike = sorted(
         {
             build

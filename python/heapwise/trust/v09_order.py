@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.kept import measured
 from heapwise.evidence.series import Series, Table
 from heapwise.model import Cell, Check, Setting, Setup
@@ -114,7 +114,7 @@ def _ratio_trends(evidence: Evidence) -> list[TrendTest]:
             for subject in row:
                 if subject == baseline or baseline not in row:
                     continue
-                pairs = evidence.pairs((cell, subject), (cell, baseline))
+                pairs = comparisons_of(evidence).pairs((cell, subject), (cell, baseline))
                 if pairs.has_ratio:
                     logs = list(np.log(pairs.above) - np.log(pairs.below))
                     found += _test(cell, f"{subject} / {baseline}", logs)

@@ -7,7 +7,7 @@ If it warns: do not compare the named rows with the others.
 
 from __future__ import annotations
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, ranking_of
 from heapwise.model import Check, Peer
 from heapwise.wording.lists import listed
 
@@ -19,7 +19,7 @@ def check(evidence: Evidence) -> Check:
     if not any(subject.peer for subject in subjects):
         return Check(ID, TITLE, "unavailable", "No subject of this run is an allocator's library.")
     tuned = {s.name: list(s.peer.environment) for s in subjects if s.peer and is_tuned(s.peer)}
-    apart = sorted(set().union(*evidence.compiled_in.values()))
+    apart = sorted(set().union(*ranking_of(evidence).compiled_in.values()))
     figures = {"tuned": tuned, "ranked_apart": apart}
     if tuned and len(tuned) < len([s for s in subjects if s.peer]):
         words = listed(f"{name} by {listed(names)}" for name, names in tuned.items())

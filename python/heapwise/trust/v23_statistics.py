@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.claims import Claim
 from heapwise.model import Check
 from heapwise.stats.dependence import Dependence
@@ -26,7 +26,7 @@ SURE = 0.01
 
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
-    found = list(evidence.claims.values())
+    found = list(comparisons_of(evidence).claims.values())
     if not found:
         return Check(
             ID,
@@ -37,7 +37,11 @@ def check(evidence: Evidence) -> Check:
         )
     few = [c for c in found if c.n < LEAST]
     fallen = [c for c in found if c.differs and not c.survives]
-    tied = {id: d for id, d in evidence.dependence.items() if d.p_value < SURE and d.factor > 1}
+    tied = {
+        id: d
+        for id, d in comparisons_of(evidence).dependence.items()
+        if d.p_value < SURE and d.factor > 1
+    }
     figures: dict[str, Any] = {
         "comparisons": len(found),
         "too_few": len(few),

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import expm1, log
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.waiting import LEAST, LEVEL, MATTERS, TIMES, waits_of
 from heapwise.model import Cell, Check
 from heapwise.stats.holm import holm
@@ -72,7 +72,7 @@ def _sides(evidence: Evidence) -> Iterator[tuple[Cell, Cell, str, str]]:
 def _words(evidence: Evidence, wall: Cell, subject: str, base: str, waits: float) -> str:
     """``new +12.0 % time, of which +11.5 % is waiting``; "" if the time does not differ for certain
     or most of the difference is work."""
-    ratio, _ = evidence.ratio((wall, subject), (wall, base))
+    ratio, _ = comparisons_of(evidence).ratio((wall, subject), (wall, base))
     if ratio is None or ratio.strict is None or ratio.strict[0] <= 1 <= ratio.strict[1]:
         return ""
     if abs(waits) < max(LEAST, MATTERS * abs(log(ratio.ratio))):

@@ -9,7 +9,7 @@ If it warns: the ratio depends on the state of the machine. Measure in one sessi
 
 from __future__ import annotations
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.sessions import session_words, sessions_of
 from heapwise.model import Check
 from heapwise.wording.lists import counted, listed
@@ -39,11 +39,13 @@ def check(evidence: Evidence) -> Check:
 def _apart(evidence: Evidence) -> list[str]:
     """The sessions that differ in the first quantity of each experiment."""
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
+    sessions, pairs = evidence.once(sessions_of), comparisons_of(evidence).pairs
     return [
         f"{subject}: {words}"
         for cell, row in evidence.table.items()
         if cell.quantity == firsts.get(cell.experiment)
         and (base := evidence.baselines.get(cell.experiment, "")) in row
         for subject in row
-        if subject != base and (words := session_words(evidence, cell, subject, base))
+        if subject != base
+        and (words := session_words(pairs((cell, subject), (cell, base)), sessions))
     ]

@@ -14,7 +14,7 @@ from synthetic import pool_run
 
 from heapwise.analysis import analyse
 from heapwise.analysis.verdicts import standing
-from heapwise.evidence import Evidence, evidence
+from heapwise.evidence import Evidence, comparisons, evidence
 from heapwise.report import View, build_page
 from heapwise.store import StoredRun, read_run
 
@@ -33,13 +33,15 @@ def test_samples_are_sifted_and_arranged_once_for_the_result_and_the_page(
 
         monkeypatch.setattr(module, name, counted)
 
-    for name in ("candidates", "sieve", "tabulate", "claims"):
+    for name in ("candidates", "sieve", "tabulate"):
         counting(evidence, name)
+    counting(comparisons, "claims_of")
     counting(standing, "_standings")
     view = View(Evidence(pool_run()))
     assert view.result.rows
     build_page([view])
-    assert calls == {"candidates": 1, "sieve": 1, "tabulate": 1, "claims": 1, "_standings": 1}
+    once = {"candidates": 1, "sieve": 1, "tabulate": 1, "_standings": 1}
+    assert calls == {**once, "claims_of": len(view.evidence.table)}
 
 
 def calls_of(function: Callable[[], object]) -> int:

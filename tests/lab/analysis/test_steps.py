@@ -8,7 +8,7 @@ import pytest
 from synthetic import changed, pool_run
 
 from heapwise.analysis import analyse
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Process, Quantity
 from heapwise.model.facts import Clock, Start
 from heapwise.store import StoredRun
@@ -63,6 +63,8 @@ def test_a_difference_of_one_step_is_not_claimed() -> None:
 
 def test_a_mean_of_many_operations_has_no_steps() -> None:
     evidence = Evidence(pool_run(rounds=8))
-    assert {evidence.step(cell, name) for cell, row in evidence.table.items() for name in row} == {
-        0.0
-    }
+    assert {
+        comparisons_of(evidence).step(cell, name)
+        for cell, row in evidence.table.items()
+        for name in row
+    } == {0.0}

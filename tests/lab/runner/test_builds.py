@@ -12,7 +12,7 @@ import pytest
 
 from heapwise.catalog import installed_peers
 from heapwise.errors import Problem
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, calls_of, comparisons_of
 from heapwise.model import Build, Plan, Process, telling_names
 from heapwise.runner import CompareRequest, Progress, Step, prepare_compare, resume, start
 from heapwise.runner.executors.program import program_executor
@@ -176,7 +176,7 @@ def test_rounds_hold_every_build_in_every_cell(tmp_path: Path) -> None:
     }
     evidence = Evidence(stored)
     assert all(
-        evidence.ratio((cell, "new"), (cell, "old"))[0]
+        comparisons_of(evidence).ratio((cell, "new"), (cell, "old"))[0]
         for cell in evidence.table
         if cell.quantity == "wall_time"
     )
@@ -235,8 +235,8 @@ def test_a_program_named_by_a_parameter_is_watched_in_each_cell(
 def test_calls_are_compared_within_a_build_alone(tmp_path: Path) -> None:
     stored = measured(tmp_path, two(["echo", "a"], ["/bin/sh", "-c", "echo a"]))
     evidence = Evidence(stored)
-    assert {frozenset(counts.requests) for counts in evidence.all_counts} == {
+    assert {frozenset(counts.requests) for counts in calls_of(evidence).all_counts} == {
         frozenset({"old"}),
         frozenset({"new"}),
     }
-    assert not any(map(evidence.hardly_allocates, evidence.demands))
+    assert not any(map(calls_of(evidence).hardly_allocates, calls_of(evidence).demands))

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from synthetic import pool_run
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
+from heapwise.evidence.sound_rounds import paired_rounds, sound_rounds
 from heapwise.model import Process, ProcessFacts, Run, Sample, SampleFacts, Setup
 from heapwise.runner.campaign.campaign import Campaign
 from heapwise.runner.campaign.executor import Sink
@@ -105,8 +106,8 @@ def conduct(folder: Path, run: Run, disturbed: Disturbed) -> tuple[Evidence, lis
 
 def rows(evidence: Evidence) -> dict[tuple[Setup, str], int]:
     return {
-        (setup, subject): len(evidence.paired_rounds(setup, subject))
-        for setup, row in evidence.sound_rounds.items()
+        (setup, subject): len(paired_rounds(evidence, setup, subject))
+        for setup, row in sound_rounds(evidence).items()
         for subject in row
     }
 
@@ -173,7 +174,7 @@ def test_a_lost_baseline_costs_a_round_of_the_noise_floor_and_is_made_up(tmp_pat
         "malloc@glibc",
         "malloc@glibc-control",
     }
-    assert {len(pairs.rounds) for pairs in evidence.control_pairs.values()} == {6}
+    assert {len(pairs.rounds) for pairs in comparisons_of(evidence).control_pairs.values()} == {6}
 
 
 def test_a_machine_that_always_disturbs_ends_the_run_all_the_same(tmp_path: Path) -> None:

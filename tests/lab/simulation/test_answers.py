@@ -12,7 +12,7 @@ from heapwise.analysis import analyse
 from heapwise.analysis.summary import pool_advice
 from heapwise.analysis.verdicts import rows
 from heapwise.analysis.verdicts.verdict import judge
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series
 from heapwise.stats import noise
 from heapwise.stats.paired import PairedRatio
@@ -64,7 +64,7 @@ def test_a_lost_round_is_lost_to_its_subject_only() -> None:
 def test_correlation_is_what_it_says() -> None:
     campaign = Campaign(2000, correlation=0.5)
     evidence = Evidence(stored_run(campaign, np.random.default_rng(1)))
-    (found,) = evidence.dependence.values()
+    (found,) = comparisons_of(evidence).dependence.values()
     assert found.lag_one == pytest.approx(0.5, abs=0.05)
 
 

@@ -9,7 +9,7 @@ import pytest
 from planted import verdict_of, with_facts
 from synthetic import Script, changed, compare_run, pool_run
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Cell, Process, Sample, SampleFacts, Settings
 from heapwise.store import StoredRun
 from heapwise.trust.v12_frequency import check as frequency
@@ -181,9 +181,9 @@ def test_warm_up_failed_and_unfinished_processes_do_not_count() -> None:
 def test_pairs_are_rounds_however_few_there_are(rounds: int) -> None:
     evidence = Evidence(pool_run(rounds=rounds))
     cell = next(c for c in evidence.table if c.quantity == "free")
-    pairs = evidence.pairs((cell, "mutex"), (cell, "malloc@glibc"))
+    pairs = comparisons_of(evidence).pairs((cell, "mutex"), (cell, "malloc@glibc"))
     assert pairs.rounds == list(range(rounds))
-    found, note = evidence.ratio((cell, "mutex"), (cell, "malloc@glibc"))
+    found, note = comparisons_of(evidence).ratio((cell, "mutex"), (cell, "malloc@glibc"))
     assert found is not None
     assert found.n == rounds
     assert (found.low is None) == bool(note) == (rounds < 3)
@@ -196,17 +196,23 @@ def test_a_lost_round_is_a_pair_less_and_never_a_change_to_repeats() -> None:
     )
     evidence = Evidence(lost)
     cell = next(c for c in evidence.table if c.quantity == "free")
-    assert evidence.pairs((cell, "mutex"), (cell, "malloc@glibc")).rounds == [0, 1, 3, 4, 5]
+    assert comparisons_of(evidence).pairs((cell, "mutex"), (cell, "malloc@glibc")).rounds == [
+        0,
+        1,
+        3,
+        4,
+        5,
+    ]
 
 
 def test_the_baseline_is_the_mean_of_its_two_labels() -> None:
     evidence = Evidence(compare_run())
     cell = next(c for c in evidence.table if c.quantity == "wall_time")
     row = evidence.table[cell]
-    pairs = evidence.pairs((cell, "jemalloc"), (cell, "glibc"))
+    pairs = comparisons_of(evidence).pairs((cell, "jemalloc"), (cell, "glibc"))
     first, second = (row[name].rounds[pairs.rounds[0]] for name in ("glibc", "glibc-control"))
     assert pairs.below[0] == pytest.approx((first * second) ** 0.5)
-    alone = evidence.pairs((cell, "glibc-control"), (cell, "glibc"))
+    alone = comparisons_of(evidence).pairs((cell, "glibc-control"), (cell, "glibc"))
     assert alone.below[0] == first
 
 
@@ -217,8 +223,8 @@ def test_a_lost_round_of_the_baseline_costs_nobody_a_pair() -> None:
     )
     evidence = Evidence(lost)
     cell = next(c for c in evidence.table if c.quantity == "wall_time")
-    assert 2 in evidence.pairs((cell, "jemalloc"), (cell, "glibc")).rounds
-    assert 2 not in evidence.control_pairs[cell].rounds
+    assert 2 in comparisons_of(evidence).pairs((cell, "jemalloc"), (cell, "glibc")).rounds
+    assert 2 not in comparisons_of(evidence).control_pairs[cell].rounds
 
 
 def test_the_figure_of_a_round_is_the_median_of_its_repeats() -> None:

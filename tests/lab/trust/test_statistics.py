@@ -9,7 +9,7 @@ from planted import compare, effect, verdict_of, with_selftest
 from synthetic import Script, compare_run
 from synthetic_shelf import Shelf, shelf_run
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import (
     Sample,
 )
@@ -81,10 +81,10 @@ def test_a_difference_that_only_the_usual_interval_shows_is_not_claimed() -> Non
     evidence = Evidence(stored)
     claims = {
         claim.subject: claim
-        for (cell, _), claim in evidence.claims.items()
+        for (cell, _), claim in comparisons_of(evidence).claims.items()
         if cell.quantity == "wall_time"
     }
-    shown, _ = evidence.ratio(
+    shown, _ = comparisons_of(evidence).ratio(
         (claims["mimalloc"].cell, "mimalloc"), (claims["mimalloc"].cell, "glibc")
     )
     assert shown is not None

@@ -18,7 +18,7 @@ from planted import (
 from synthetic import MIB, Script, compare_run
 
 from heapwise.analysis import analyse
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, calls_of
 from heapwise.model import (
     Calls,
     PlanOptions,
@@ -124,7 +124,7 @@ def test_the_dose_of_each_setting_is_its_own() -> None:
     small, large = ({"n": value} for value in (1, 1000))
     both = [replace(p, parameters=cell) for p in few_calls(stored).processes for cell in (small,)]
     both += [replace(p, parameters=large, number=p.number + 1000) for p in stored.processes]
-    demands = Evidence(replace(stored, processes=both)).demands
+    demands = calls_of(Evidence(replace(stored, processes=both))).demands
     assert [demand.is_too_small for demand in demands.values()] == [True, False]
 
 

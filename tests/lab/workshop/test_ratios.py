@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.analysis.verdicts.standing import standings
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.store import read_run
 from workshop.ratios import inverse, ratios
 
@@ -24,7 +24,7 @@ def found() -> Evidence:
 def test_a_ratio_to_the_baseline_is_that_of_the_report(found: Evidence) -> None:
     rows = [row for row in standings(found) if OTHER in found.table[row.cell]]
     for row in rows:
-        ratio, _ = found.ratio((row.cell, OTHER), (row.cell, BASELINE))
+        ratio, _ = comparisons_of(found).ratio((row.cell, OTHER), (row.cell, BASELINE))
         assert ratio is not None
         cost = ratio if row.quantity.better == "lower" else inverse(ratio)
         line = ratios(found, [row], OTHER, [BASELINE])[2]
@@ -35,9 +35,9 @@ def test_a_ratio_to_the_baseline_is_that_of_the_report(found: Evidence) -> None:
 
 def test_two_subjects_in_the_other_order_have_the_inverse(found: Evidence) -> None:
     [cell] = [row for row in standings(found) if OTHER in found.table[row.cell]][:1]
-    ratio, _ = found.ratio((cell.cell, OTHER), (cell.cell, BASELINE))
+    ratio, _ = comparisons_of(found).ratio((cell.cell, OTHER), (cell.cell, BASELINE))
     assert ratio is not None
-    again, _ = found.ratio((cell.cell, BASELINE), (cell.cell, OTHER))
+    again, _ = comparisons_of(found).ratio((cell.cell, BASELINE), (cell.cell, OTHER))
     assert again is not None
     assert inverse(ratio).ratio == pytest.approx(again.ratio)
     if ratio.low is not None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from heapwise.analysis.across_runs.recorded_facts import builds
 from heapwise.analysis.across_runs.runs_like import FigurePlace, place_in
 from heapwise.analysis.verdicts.verdict import judge
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series
 from heapwise.machine import machine_fingerprint
 from heapwise.model import Cell, Difference, DifferenceRow, Run, Subject, unlike_work
@@ -179,7 +179,7 @@ def _row(cell: Cell, subject: str, runs: _Runs, *, described: bool) -> Differenc
         base, ratio = "", _absolute(series, spread)
     else:
         return replace(row, verdict="cannot tell")
-    floors = [each.floors.get(cell) for each in (runs.first, runs.second)]
+    floors = [comparisons_of(each).floors.get(cell) for each in (runs.first, runs.second)]
     floor = max((floor for floor in floors if floor is not None), default=None)
     return replace(
         row,
@@ -206,7 +206,7 @@ def _relative(cell: Cell, subject: str, runs: _Runs) -> tuple[str, PairedRatio] 
     for each in (runs.second, runs.first):
         if base not in each.table[cell]:
             return None
-        pairs = each.pairs((cell, subject), (cell, base))
+        pairs = comparisons_of(each).pairs((cell, subject), (cell, base))
         if not pairs.has_ratio:
             return None
         ratios.append(

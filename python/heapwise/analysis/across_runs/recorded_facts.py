@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapwise.evidence import Evidence, measured
+from heapwise.evidence import Evidence, calls_of, measured
 from heapwise.evidence.demand import Demand, counted_facts
 
 CALLS = ("malloc", "calloc", "realloc", "aligned", "free")
@@ -62,7 +62,7 @@ def rounds(evidence: Evidence, experiment: str = "") -> int:
 
 def requests(evidence: Evidence) -> Requests | None:
     """None if no process was counted, or it asked for nothing."""
-    demand = evidence.demand
+    demand = calls_of(evidence).demand
     facts = counted_facts(evidence.stored, evidence.labels)
     if demand is None or not demand.requests or facts is None:
         return None

@@ -19,7 +19,7 @@ from heapwise.analysis.verdicts.rare_words import rare_of, rare_words
 from heapwise.analysis.verdicts.rows import outcome, ranked
 from heapwise.analysis.verdicts.standing import alone, are_many_questions, standings
 from heapwise.analysis.verdicts.verdict import judge
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, calls_of, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.kept import written_elsewhere
@@ -258,7 +258,7 @@ def _fastest(
     cost = next((r for r in small if r.subject == winner.subject), None)
     other = (
         " The program hardly allocates, so look for another cause (V3)."
-        if evidence.hardly_allocates(winner.row.cell.setup)
+        if calls_of(evidence).hardly_allocates(winner.row.cell.setup)
         else ""
     )
     return f"{words}{_price(cost, 'memory')}.{other}"
@@ -268,7 +268,7 @@ def _explained_by_few_calls(evidence: Evidence, quick: list[Row]) -> bool:
     """Only where no difference was measured: a model does not deny one."""
     return (
         bool(quick)
-        and evidence.hardly_allocates(quick[0].cell.setup)
+        and calls_of(evidence).hardly_allocates(quick[0].cell.setup)
         and not any(row.verdict in ("better", "worse") for row in quick)
     )
 
@@ -355,7 +355,7 @@ def winner_of(evidence: Evidence, rows: list[Row]) -> Winner | None:
     if (
         best is None
         or gained is None
-        or judge(gained, "higher", evidence.floors.get(best.cell)) != "better"
+        or judge(gained, "higher", comparisons_of(evidence).floors.get(best.cell)) != "better"
     ):
         return None
     return Winner(best, 1 / gained.ratio if best.better == "lower" else gained.ratio)
@@ -377,7 +377,7 @@ def _level_with(evidence: Evidence, rows: list[Row], winner: Row) -> list[str]:
         if row.verdict != "better" or row.subject == winner.subject:
             continue
         ratio = lead(evidence, cell, winner.subject, names, row.subject)
-        if judge(ratio, "higher", evidence.floors.get(cell)) != "better":
+        if judge(ratio, "higher", comparisons_of(evidence).floors.get(cell)) != "better":
             found.append(row.subject)
     return found
 
@@ -393,7 +393,9 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
         )
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
     kinds = _by_kind(evidence, firsts)
-    usable = [row for row in usable if not evidence.group_of(row.experiment, row.subject)]
+    usable = [
+        row for row in usable if not ranking_of(evidence).group_of(row.experiment, row.subject)
+    ]
     if kinds and not usable:
         return kinds
     groups: dict[Cell, list[Row]] = {}

@@ -7,7 +7,7 @@ from math import expm1, log, log1p, sqrt
 from statistics import mean, stdev
 
 from heapwise.analysis.summary.headlines import label
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import baseline_of, control_of
 from heapwise.model import Cell, Detectable, Experiment
 from heapwise.stats.noise import NoiseFloor
@@ -32,7 +32,7 @@ def _of(evidence: Evidence, experiment: Experiment) -> Detectable:
     for quantity in experiment.quantities:
         noise = {
             cell: found
-            for cell, found in evidence.noise.items()
+            for cell, found in comparisons_of(evidence).noise.items()
             if (cell.experiment, cell.quantity) == (experiment.id, quantity.name)
         }
         if noise:

@@ -13,7 +13,7 @@ from heapwise.analysis.verdicts.comparison import (
     where_words,
 )
 from heapwise.analysis.verdicts.rows import outcome, place
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, ranking_of
 from heapwise.evidence.claims import LEVEL
 from heapwise.evidence.series import baseline_of
 from heapwise.model import Cell, Experiment, Finding, same_setting, setting_order
@@ -78,11 +78,12 @@ def _cells(evidence: Evidence, experiment: Experiment) -> list[Cell]:
 def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
     base = baseline_of(evidence.stored, experiment)
     row = evidence.table.get(cell, {})
-    tried, aside = evidence.tried[cell.setup], evidence.never_ranked[experiment.id]
+    tried, group_of = evidence.tried[cell.setup], ranking_of(evidence).group_of
+    aside = ranking_of(evidence).never_ranked[experiment.id]
     for name in evidence.subjects:
         if name == base or name in aside or name not in tried:
             continue
-        if evidence.group_of(cell.experiment, name) != evidence.group_of(cell.experiment, base):
+        if group_of(cell.experiment, name) != group_of(cell.experiment, base):
             continue  # kinds are not ranked against each other
         if name not in row:
             if not any(
@@ -122,7 +123,7 @@ def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Itera
     if any(p.name == name and p.changes_work for p in experiment.parameters):
         return
     for subject in evidence.subjects:
-        if subject in evidence.never_ranked[experiment.id] or (
+        if subject in ranking_of(evidence).never_ranked[experiment.id] or (
             subject not in evidence.table[cell] or subject not in evidence.table[first]
         ):
             continue

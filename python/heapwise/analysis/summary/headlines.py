@@ -17,7 +17,7 @@ from heapwise.analysis.verdicts.roles import (
     spoken,
 )
 from heapwise.analysis.verdicts.rows import place
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series, baseline_of
 from heapwise.model import PROCESSOR_TIME, Cell, Experiment, Setting, same_setting
 from heapwise.wording.numbers import TIME_UNITS, ends, times
@@ -90,7 +90,7 @@ def _of_cell(
         name = resolve(evidence, row, above)
         if name is None or under not in row or name == under:
             continue
-        ratio, _ = evidence.ratio((cell, name), (cell, under))
+        ratio, _ = comparisons_of(evidence).ratio((cell, name), (cell, under))
         if ratio is not None:
             lines.append(
                 f"{label(evidence, cell)}: {spoken(above, name)} / {under} = "

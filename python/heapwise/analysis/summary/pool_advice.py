@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapwise.analysis.summary.pool_code import pool_code
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import PoolCandidate, Replay, Row
 from heapwise.wording.numbers import change, show
 from heapwise.wording.pools import POOL_NAMES
@@ -49,7 +49,7 @@ def saved_ns(time: Row, base: float | None, replay: Replay) -> float:
 def _gains(evidence: Evidence, row: Row | None) -> bool:
     if row is None or row.verdict != "better":
         return False
-    claim = evidence.claims.get((row.cell, row.subject))
+    claim = comparisons_of(evidence).claims.get((row.cell, row.subject))
     return claim is not None and claim.survives
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heapwise.analysis.verdicts.gain import mean_floor, mean_gain
 from heapwise.analysis.verdicts.rows import place
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, ranking_of
 from heapwise.model import Cell, Experiment, short_name
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.lists import counted, listed
@@ -38,7 +38,7 @@ def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> lis
     base = evidence.baselines[experiment.id]
     names = {name for cell in cells for name in evidence.table[cell]} - {
         base,
-        *evidence.never_ranked[experiment.id],
+        *ranking_of(evidence).never_ranked[experiment.id],
     }
     found: dict[str, PairedRatio] = {}
     partly = []

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from heapwise.analysis.verdicts.gain import is_speed, quantity_of
 from heapwise.analysis.verdicts.rows import outcome
 from heapwise.analysis.verdicts.verdict import doubt, floor_of, judge
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.kept import planted
 from heapwise.evidence.series import Series, Side
 from heapwise.model import Cell, Experiment, Finding, Quantity
@@ -37,7 +37,7 @@ def between(
     (cell, _), above, below = sides[0], *names
     first, second = (evidence.table[c][name] for c, name in sides)
     quantity = quantity_of(evidence, cell)
-    ratio, note = evidence.ratio(*sides)
+    ratio, note = comparisons_of(evidence).ratio(*sides)
     word = _word(evidence, ratio, quantity, sides)
     figures: tuple[float | None, float | None, float | None] = (None, None, None)
     if ratio is not None:

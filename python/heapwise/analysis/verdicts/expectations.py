@@ -10,7 +10,7 @@ import numpy as np
 
 from heapwise.analysis.verdicts.rows import cell_place, outcome
 from heapwise.analysis.verdicts.verdict import Figure, floor_of, kept
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Side
 from heapwise.model import (
     Cell,
@@ -197,7 +197,7 @@ def trouble_of(evidence: Evidence, side: Side) -> tuple[ExpectationWord, str] | 
 
 
 def _ratio(evidence: Evidence, above: Side, below: Side) -> Figure | str:
-    ratio, note = evidence.ratio(above, below)
+    ratio, note = comparisons_of(evidence).ratio(above, below)
     return note if ratio is None else Figure.of(ratio, note)
 
 
@@ -213,7 +213,9 @@ def value_of(evidence: Evidence, side: Side, *, never: bool = False) -> Figure:
             max(series.values),
             "of all repeats, not of their median",
         )
-    found = location_interval(list(series.rounds.values()), step=evidence.step(cell, subject))
+    found = location_interval(
+        list(series.rounds.values()), step=comparisons_of(evidence).step(cell, subject)
+    )
     return Figure(series.middle, found.low, found.high, found.note)
 
 

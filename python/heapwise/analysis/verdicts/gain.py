@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapwise.analysis.verdicts.rows import place
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Side
 from heapwise.model import PROCESSOR_TIME, Cell, Quantity
 from heapwise.stats.combined import combined_ratio
@@ -37,7 +37,7 @@ def gain(
     evidence: Evidence, cell: Cell, subject: str, rival: str
 ) -> tuple[PairedRatio | None, str]:
     """How many times better the subject is than the rival, from their pairs, and a note."""
-    return evidence.ratio(*_sides(evidence, cell, subject, rival))
+    return comparisons_of(evidence).ratio(*_sides(evidence, cell, subject, rival))
 
 
 def _sides(evidence: Evidence, cell: Cell, subject: str, rival: str) -> tuple[Side, Side]:
@@ -86,7 +86,7 @@ def mean_gain(
         row = evidence.table[cell]
         if subject not in row or rival not in row:
             return None, f"not measured in {cell.experiment} {cell.parameters}"
-        pairs = evidence.pairs(*_sides(evidence, cell, subject, rival))
+        pairs = comparisons_of(evidence).pairs(*_sides(evidence, cell, subject, rival))
         if not pairs.has_ratio:
             return None, f"no ratio in {cell.experiment} {cell.parameters}"
         rows[repr(cell)] = {
@@ -95,7 +95,7 @@ def mean_gain(
         }
     if not rows:
         return None, "no row to take a mean of"
-    tied = [evidence.dependence[cell.experiment] for cell in cells]
+    tied = [comparisons_of(evidence).dependence[cell.experiment] for cell in cells]
     found = combined_ratio(rows).widened(
         max(one.factor for one in tied), max(one.strict_factor for one in tied)
     )
@@ -113,5 +113,6 @@ def mean_floor(evidence: Evidence, cells: list[Cell]) -> float | None:
         base, control = names.pop()
         found, _ = mean_gain(evidence, cells, control, base)
     if found is None or found.low is None or found.high is None:
-        return max((evidence.floors[c] for c in cells if c in evidence.floors), default=None)
+        floors = comparisons_of(evidence).floors
+        return max((floors[c] for c in cells if c in floors), default=None)
     return float(max(found.high, 1 / found.low) - 1)

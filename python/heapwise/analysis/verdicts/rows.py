@@ -9,12 +9,12 @@ from typing import Any
 from heapwise.analysis.verdicts.published_figures import published_value
 from heapwise.analysis.verdicts.rare_words import kinds_words, rare_of, rare_words
 from heapwise.analysis.verdicts.verdict import doubt, judge
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.predecessor import predecessor_words
 from heapwise.evidence.series import baseline_of
-from heapwise.evidence.sessions import session_words
+from heapwise.evidence.sessions import session_words, sessions_of
 from heapwise.evidence.under_load import ends_alone
 from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings
 from heapwise.stats.center import location_interval
@@ -156,7 +156,9 @@ def _row(
             published_value=published,
         )
     summary = summarise(series.values)
-    interval = location_interval(list(series.rounds.values()), step=evidence.step(cell, subject))
+    interval = location_interval(
+        list(series.rounds.values()), step=comparisons_of(evidence).step(cell, subject)
+    )
     facts = _comparison(evidence, quantity, cell, subject, base, status)
     notes = [trouble, facts.pop("note"), interval.note, kinds_words(series, quantity.unit)]
     return Row(
@@ -189,9 +191,9 @@ def _comparison(
         return nothing | {"baseline": True, "verdict": "baseline", "note": ""}
     if base not in row:
         return nothing | {"verdict": "cannot tell", "note": f"the baseline {base} was not measured"}
-    ratio, note = evidence.ratio((cell, subject), (cell, base))
-    word: str = judge(ratio, quantity.better, evidence.floors.get(cell))
-    claim = evidence.claims.get((cell, subject))
+    ratio, note = comparisons_of(evidence).ratio((cell, subject), (cell, base))
+    word: str = judge(ratio, quantity.better, comparisons_of(evidence).floors.get(cell))
+    claim = comparisons_of(evidence).claims.get((cell, subject))
     notes = [note]
     if subject in evidence.subjects and evidence.subjects[subject].control:
         notes.append(CONTROL_NOTE)
@@ -200,7 +202,7 @@ def _comparison(
     elif word == "cannot tell" and claim and claim.drift is not None:
         notes.append(f"its rounds depend on the rounds before them (correlation {claim.drift:.2f})")
     elif word == "cannot tell":
-        notes.append(doubt(ratio, evidence.floors.get(cell)))
+        notes.append(doubt(ratio, comparisons_of(evidence).floors.get(cell)))
     slowed = [name for name in (subject, base) if evidence.planted(cell, name)]
     if slowed:
         notes.append(f"{' and '.join(slowed)} slowed down on purpose: never ranked")
@@ -210,7 +212,9 @@ def _comparison(
         notes.append(trouble)
     if carried := predecessor_words(evidence, cell, subject, base):
         notes.append(carried)
-    if differing := session_words(evidence, cell, subject, base):
+    if differing := session_words(
+        comparisons_of(evidence).pairs((cell, subject), (cell, base)), evidence.once(sessions_of)
+    ):
         notes.append(differing)
     if alone := ends_alone(evidence, cell, subject, base):
         notes.append(f"alone {signed_ends(*alone)}: it depends on what runs beside it")
@@ -259,13 +263,13 @@ def outcome(processes: list[Process]) -> tuple[str, str]:
 def ranked(evidence: Evidence, rows: list[Row]) -> Iterator[Row]:
     """Rows that may be first or last: measured to the end as it is, by no control and by no
     heap that the compiler put into the program beside libraries."""
-    aside = evidence.never_ranked
+    aside = ranking_of(evidence).never_ranked
     for row in rows:
         if (
             row.median is not None
             and row.status == "ok"
             and (row.subject not in aside[row.cell.experiment])
-            and (not evidence.is_aside(row.cell, row.subject))
+            and (not ranking_of(evidence).is_aside(row.cell, row.subject))
             and (not evidence.planted(row.cell, row.subject))
         ):
             yield row

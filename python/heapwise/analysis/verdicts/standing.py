@@ -9,7 +9,7 @@ from heapwise.analysis.verdicts.gain import gain, is_quantile, is_speed, quantit
 from heapwise.analysis.verdicts.lead import bias_of_best
 from heapwise.analysis.verdicts.rows import place
 from heapwise.analysis.verdicts.verdict import judge
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of, ranking_of
 from heapwise.evidence.claims import LEVEL
 from heapwise.model import Cell, Quantity
 from heapwise.stats.false_discovery import benjamini_hochberg
@@ -138,20 +138,22 @@ def aspect_of(quantity: Quantity) -> Aspect:
 
 
 def _groups(evidence: Evidence, cell: Cell) -> list[str]:
-    return sorted({evidence.group_of(cell.experiment, name) for name in evidence.table[cell]})
+    return sorted(
+        {ranking_of(evidence).group_of(cell.experiment, name) for name in evidence.table[cell]}
+    )
 
 
 def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
     quantity = quantity_of(evidence, cell)
-    aside = evidence.never_ranked[cell.experiment]
+    aside = ranking_of(evidence).never_ranked[cell.experiment]
     row = {
         name: series
         for name, series in evidence.table[cell].items()
         if name not in aside
-        and evidence.group_of(cell.experiment, name) == group
+        and ranking_of(evidence).group_of(cell.experiment, name) == group
         and is_whole(evidence, cell, name)
     }
-    ranked = [name for name in row if not evidence.is_aside(cell, name)]
+    ranked = [name for name in row if not ranking_of(evidence).is_aside(cell, name)]
     if len(row) < 2 or not ranked or quantity.name in NOT_RANKED:
         return None
     medians = {name: series.middle for name, series in row.items()}
@@ -175,7 +177,7 @@ def _place(
     if name == best:
         return Rank(name, medians[name], 1.0, 1.0, 1.0, level=True)
     found, _ = gain(evidence, cell, best, name)
-    aside = evidence.is_aside(cell, name)
+    aside = ranking_of(evidence).is_aside(cell, name)
     if found is None:
         return Rank(
             name,
@@ -198,7 +200,7 @@ def _place(
             aside=True,
         )
     ratio = found.less(bias)
-    floor = evidence.floors.get(cell, 0.0)
+    floor = comparisons_of(evidence).floors.get(cell, 0.0)
     level = judge(ratio, "higher", floor) != "better"
     return Rank(
         name, medians[name], max(1.0, ratio.ratio), ratio.low, ratio.high, level, ratio.p_value

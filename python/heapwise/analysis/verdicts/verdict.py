@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Side
 from heapwise.model import Better
 from heapwise.stats.paired import PairedRatio
@@ -111,6 +111,5 @@ def kept(figure: Figure, at_least: float, at_most: float | None, floor: float | 
 
 def floor_of(evidence: Evidence, sides: Iterable[Side]) -> float | None:
     """The wider noise floor of the cells; None if none is known."""
-    return max(
-        (evidence.floors[cell] for cell, _ in sides if cell in evidence.floors), default=None
-    )
+    floors = comparisons_of(evidence).floors
+    return max((floors[cell] for cell, _ in sides if cell in floors), default=None)

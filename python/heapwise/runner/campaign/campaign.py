@@ -9,6 +9,7 @@ from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import next_look_of
 from heapwise.evidence.kept import timed
+from heapwise.evidence.sound_rounds import paired_rounds
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, control_name
 from heapwise.runner.campaign.executor import Executor, now
@@ -220,7 +221,7 @@ class Campaign:
             if not self._failures.leaves_out(_row(step))
         }
         ended = {(p.setup, p.subject) for p in self.processes if p.status == "ok" and timed(p)}
-        return {row for row in rows & ended if len(evidence.paired_rounds(*row)) < planned}
+        return {row for row in rows & ended if len(paired_rounds(evidence, *row)) < planned}
 
     def _evidence(self) -> Evidence:
         """The evidence of what this run has measured so far."""

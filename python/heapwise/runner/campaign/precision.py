@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import SIDE_BY_SIDE, Cell, Plan, Setup
 from heapwise.wording.numbers import percent
 
@@ -53,7 +53,7 @@ def settled(evidence: Evidence) -> set[tuple[Setup, str]]:
         if cell.quantity != SIDE_BY_SIDE:
             continue
         for subject in row.keys() - {baseline} - evidence.control_names:
-            ratio, _ = evidence.ratio((cell, subject), (cell, baseline))
+            ratio, _ = comparisons_of(evidence).ratio((cell, subject), (cell, baseline))
             narrow = ratio is not None and (ratio.half_width or 1.0) <= KNOWN
             if narrow and _half_width(evidence, cell, subject, baseline) == 0:
                 found.add((cell.setup, subject))
@@ -80,12 +80,12 @@ def _half_width(evidence: Evidence, cell: Cell, subject: str, baseline: str) -> 
     """0 if the subject is told apart."""
     if subject not in evidence.table.get(cell, {}):
         return None
-    ratio, _ = evidence.ratio((cell, subject), (cell, baseline))
+    ratio, _ = comparisons_of(evidence).ratio((cell, subject), (cell, baseline))
     if ratio is None:
         return None
     strict = ratio.widened(CERTAIN).strict
     told = strict is not None and not strict[0] <= 1 <= strict[1]
-    beyond = max(ratio.ratio, 1 / ratio.ratio) - 1 > evidence.floors.get(cell, 0.0)
+    beyond = max(ratio.ratio, 1 / ratio.ratio) - 1 > comparisons_of(evidence).floors.get(cell, 0.0)
     return 0.0 if told and beyond else ratio.half_width
 
 

@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 
 from heapwise.errors import Problem
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Build, Plan
 from heapwise.runner.campaign.campaign import Campaign
 from heapwise.runner.campaign.watcher import Watcher
@@ -303,7 +303,7 @@ class Bisection:
         cell = next((cell for cell in evidence.table if cell.quantity == self.metric), None)
         if cell is None or not {_name(above), _name(below)} <= evidence.table[cell].keys():
             return None
-        return evidence.ratio((cell, _name(above)), (cell, _name(below)))[0]
+        return comparisons_of(evidence).ratio((cell, _name(above)), (cell, _name(below)))[0]
 
     def _differs(self, evidence: Evidence, ratio: PairedRatio) -> bool:
         """As a verdict has it: the interval of a look excludes 1, and the ratio is beyond the noise
@@ -312,7 +312,11 @@ class Bisection:
         if ends is None:
             return False
         floor = max(
-            (floor for cell, floor in evidence.floors.items() if cell.quantity == self.metric),
+            (
+                floor
+                for cell, floor in comparisons_of(evidence).floors.items()
+                if cell.quantity == self.metric
+            ),
             default=0.0,
         )
         return not ends[0] <= 1 <= ends[1] and max(ratio.ratio, 1 / ratio.ratio) - 1 > floor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapwise.document import Labelled, Passage
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, calls_of, comparisons_of
 from heapwise.model import SIDE_BY_SIDE, Result
 from heapwise.study.program.compare_table import compare_tables
 from heapwise.study.sentences import advice
@@ -24,7 +24,7 @@ def tell(result: Result, evidence: Evidence) -> list[Passage]:
 
 def _most_gain(evidence: Evidence) -> list[Labelled]:
     """What the reader can hope for at most. Builds can differ in more than in their allocator."""
-    demand = evidence.demand
+    demand = calls_of(evidence).demand
     if demand is None or demand.most_gain is None or evidence.compares_builds:
         return []
     calls, kernel = demand.calls_share or 0.0, demand.kernel_share or 0.0
@@ -38,7 +38,9 @@ def _most_gain(evidence: Evidence) -> list[Labelled]:
 
 
 def _noise(floor: float, evidence: Evidence) -> Labelled:
-    beside = [f for cell, f in evidence.floors.items() if cell.quantity == SIDE_BY_SIDE]
+    beside = [
+        f for cell, f in comparisons_of(evidence).floors.items() if cell.quantity == SIDE_BY_SIDE
+    ]
     words = f"±{percent(floor)} (A/A)"
     if beside:
         words += f" in time, ±{percent(max(beside))} in CPU time side by side"

@@ -12,7 +12,7 @@ from heapwise.analysis.provenance import Provenance, provenance
 from heapwise.analysis.verdicts.expectations import SMOKE, trouble_of, value_of
 from heapwise.analysis.verdicts.rows import make_rows
 from heapwise.analysis.verdicts.verdict import Figure, floor_of, kept
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series, Side, pair
 from heapwise.model import (
     Cell,
@@ -280,13 +280,15 @@ class _Finder:
         is_plain = len(above) == len(below) == 1 and above[0].experiment == below[0].experiment
         is_plain = is_plain and formula.factor == 1
         if is_plain and all(place.statistic == "median" for place in places):
-            ratio, note = self.evidence.ratio(self._side(above[0]), self._side(below[0]))
+            ratio, note = comparisons_of(self.evidence).ratio(
+                self._side(above[0]), self._side(below[0])
+            )
             return note if ratio is None else Figure.of(ratio, note)
         found, note = pair(self._product(above), self._product(below)).ratio()
         if found is None:
             return note
-        tied = [self.evidence.dependence[place.experiment] for place in places]
-        step = sum(self.evidence.step(*self._side(place)) for place in places) / 2
+        tied = [comparisons_of(self.evidence).dependence[place.experiment] for place in places]
+        step = sum(comparisons_of(self.evidence).step(*self._side(place)) for place in places) / 2
         widened = found.widened(
             max(t.factor for t in tied), max(t.strict_factor for t in tied)
         ).blurred(step)
