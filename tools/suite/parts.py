@@ -45,6 +45,7 @@ def of_python(root: Path, results: Path) -> list[Part]:
             environment={"PYTHONPATH": str(root / "python")},
         ),
         Part("layers of C++", [sys.executable, "tools/check_layers.py"]),
+        Part("cycles of Python", [sys.executable, "tools/check_cycles.py"]),
         Part("orders of atomics", [sys.executable, "tools/check_orders.py"]),
         pytest("lab", results, "tests/lab", marks=f"{USUAL} and not alone"),
         pytest(
