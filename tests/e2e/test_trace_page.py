@@ -47,6 +47,28 @@ def test_the_flame_graph_zooms_and_searches(heapwise: Heapwise, tmp_path: Path) 
         assert all(url.startswith(("file:", "data:", "about:")) for url in browser.requests())
 
 
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_the_flame_graph_of_two_traces_marks_what_grew(heapwise: Heapwise, tmp_path: Path) -> None:
+    assert BROWSER is not None
+    page, traces = tmp_path / "grown.html", []
+    for number in (2000, 9000):
+        traces.append(str(tmp_path / f"{number}.hwt"))
+        words = ["perl", "-e", f"my @a = map {{ $_ x 9 }} 1..{number}"]
+        done = heapwise("record", "-o", traces[-1], "--", *words)
+        assert done.returncode == 0, done.stderr
+    done = heapwise("trace", *traces, "--html", str(page), "-q")
+    assert done.returncode == 0, done.stderr
+    boxes = "[...document.querySelectorAll('#flame button')]"
+    with Chromium(BROWSER) as browser:
+        browser.open(page)
+        assert browser.evaluate("document.querySelector('h1').textContent").startswith("+")
+        assert browser.evaluate(f"{boxes}[0].className") == "more"
+        assert " bytes after" in browser.evaluate(f"{boxes}[0].title")
+        browser.evaluate("document.querySelector('[data-measure=g]').click()")
+        assert " bytes more" in browser.evaluate("document.getElementById('told').textContent")
+        assert browser.complaints() == []
+
+
 @pytest.mark.skipif(BROWSER is None or not DHAT_VIEWER.exists(), reason="no Chromium or no DHAT")
 def test_the_viewer_of_dhat_loads_an_export(heapwise: Heapwise, tmp_path: Path) -> None:
     assert BROWSER is not None

@@ -49,7 +49,7 @@ def trace(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Write FILE.pb.gz, .speedscope.json, .dhat.json or .folded.",
+            help="Write FILE.pb.gz, .speedscope.json, .dhat.json or .folded; of two traces .folded or .md.",
             show_default=False,
         ),
     ] = None,
@@ -66,7 +66,7 @@ def trace(
     heapwise trace load.hwt --html load.html
     heapwise trace load.hwt --export load.pb.gz --export load.speedscope.json
     heapwise trace load.hwt --json > load.json
-    heapwise trace before.hwt after.hwt --export grown.folded
+    heapwise trace before.hwt after.hwt --html grown.html --export grown.md
     """
     from heapwise.trace import open_trace
     from heapwise.trace.heap_profile import is_heap_profile
@@ -74,7 +74,12 @@ def trace(
 
     console = Console(quiet, json)
     wanted = Wanted(
-        file, Wrappers(skip or []), top, html, [(name, _exporter(name)) for name in export or []]
+        file,
+        Wrappers(skip or []),
+        top,
+        html,
+        export or [],
+        [(name, _exporter(name)) for name in export or []] if later is None else [],
     )
     if later is not None:
         return _difference(wanted, later, console)
@@ -94,35 +99,49 @@ class NamedTrace:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user asked for. html: the name of a page. written: names of files, and what makes
-    them."""
+    """What the user asked for. html: the name of a page. exports: names of files. written: those of
+    one trace, and what makes them."""
 
     file: str
     wrappers: Wrappers
     top: int
     html: str | None
+    exports: list[str]
     written: list[tuple[str, Export]]
 
 
 def _difference(wanted: Wanted, later: str, console: Console) -> int:
     """Problem E062 for a profile, and for a form that two traces do not have."""
     from heapwise.cli.frame.tell.trace_difference_text import difference_lines
+    from heapwise.report.trace_difference_page import (
+        trace_difference_markdown,
+        trace_difference_page,
+    )
     from heapwise.trace.trace_difference import folded_difference, trace_difference
 
-    if wanted.html or any(not name.endswith(".folded") for name, _ in wanted.written):
-        raise Problem(
-            "E003",
-            "two traces have no page, and one form for other viewers",
-            do="--export FILE.folded, which flamegraph.pl draws as a differential flame graph",
-        )
+    for name in wanted.exports:
+        if not name.endswith((".folded", ".md")):
+            raise Problem(
+                "E003",
+                f"--export {name}: two traces are written as .folded or .md",
+                do="--export FILE.folded, which flamegraph.pl draws; --html PAGE for a page",
+            )
     before, after = (_named(name, wanted.wrappers) for name in (wanted.file, later))
     found = trace_difference((wanted.file, later), before.sites, after.sites)
     for line in difference_lines(found, wanted.top):
         console.result(line)
     if console.as_json:
         console.json(found)
-    for name, _ in wanted.written:
-        _write(name, folded_difference(before.stacks, after.stacks))
+    for name in wanted.exports:
+        _write(
+            name,
+            trace_difference_markdown(found).encode(errors="replace")
+            if name.endswith(".md")
+            else folded_difference(before.stacks, after.stacks),
+        )
+    if wanted.html:
+        page = trace_difference_page(found, before.stacks, after.stacks)
+        _write(wanted.html, page.encode(errors="replace"))
     return 0
 
 

@@ -55,7 +55,7 @@ def render(
             lifetimes,
             lambda k: f"below {show(2**k * unit, 'ns')}" if unit else f"below 2^{k} units",
         ),
-        tree=_embedded(call_tree(stacks)),
+        tree=embedded(call_tree(stacks)),
         style=style,
         zoom=zoom,
         script=script,
@@ -75,14 +75,14 @@ def call_tree(stacks: Sequence[CallStack]) -> dict[str, Any]:
         for node in path:
             for key, sum_ in SUMS.items():
                 node[key] += getattr(stack, sum_)
-    return _listed(root)
+    return listed_tree(root)
 
 
 def _node(name: str) -> dict[str, Any]:
     return {"n": name, **dict.fromkeys(SUMS, 0), "k": {}}
 
 
-def _listed(root: dict[str, Any]) -> dict[str, Any]:
+def listed_tree(root: dict[str, Any]) -> dict[str, Any]:
     """Without recursion: a stack may be deeper than Python's own."""
     waiting = [root]
     while waiting:
@@ -92,7 +92,7 @@ def _listed(root: dict[str, Any]) -> dict[str, Any]:
     return root
 
 
-def _embedded(tree: dict[str, Any]) -> Markup:
+def embedded(tree: dict[str, Any]) -> Markup:
     """JSON in a script element: no name of a function can end the element."""
     text = _as_json(tree)
     for sign in "<>&":

@@ -117,6 +117,13 @@ def signed_count(number: float) -> str:
     return _with_minus(f"{number:+,.0f}")
 
 
+def signed_size(number: int) -> str:
+    """2048 -> ``+2 KiB``, -7 -> ``−7 B``."""
+    if not number:
+        return "0"
+    return f"{'+' if number > 0 else '−'}{size(abs(number))}"
+
+
 def tick_percent(share: float) -> str:
     """A tick of an axis is exact: 0.05 -> ``+5 %``, -0.025 -> ``−2.5 %``."""
     return f"{_with_minus(f'{share * 100:+.3g}')} %"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.report.allocation_parts import _embedded, call_tree
+from heapwise.report.allocation_parts import call_tree, embedded
 from heapwise.trace import open_trace
 from heapwise.trace.call_stacks import CallStack, call_stacks, shared_out
 from heapwise.trace.contents import read_contents
@@ -145,8 +145,8 @@ def test_a_call_tree_in_a_page_is_the_json_of_it() -> None:
     tree = call_tree(
         [CallStack((main, left), 2, 30), CallStack((main, right), 1, 12), CallStack((right,), 1, 1)]
     )
-    assert json.loads(_embedded(tree)) == tree
-    assert "<" not in _embedded(tree)
+    assert json.loads(embedded(tree)) == tree
+    assert "<" not in embedded(tree)
 
 
 def test_stacks_deeper_than_python_recurses_are_exported(known: Path, record: Record) -> None:
@@ -156,7 +156,7 @@ def test_stacks_deeper_than_python_recurses_are_exported(known: Path, record: Re
         CallStack(places[:depth], 2, 30, peak_blocks=2, peak_bytes=30, end_blocks=1, end_bytes=12)
         for depth in (5000, 2500)
     ]
-    text = str(_embedded(call_tree(stacks)))
+    text = str(embedded(call_tree(stacks)))
     assert text.count('"n":') == 5001
     assert text.endswith("]}" * 5001)
     with open_trace(record(known, "threads", "2")) as opened:

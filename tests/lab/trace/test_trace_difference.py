@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 
+from heapwise.report.trace_difference_page import difference_tree
+from heapwise.trace import open_trace
+from heapwise.trace.call_stacks import CallStack, call_stacks
+from heapwise.trace.contents import read_contents
 from heapwise.trace.named_sites import NamedSite
-from heapwise.trace.symbols import Place
+from heapwise.trace.symbols import Place, Symbols
 from heapwise.trace.trace_difference import Amount, trace_difference
 
 SOURCE = """\
@@ -70,9 +74,35 @@ def test_equal_traces_differ_in_nothing(traces: tuple[Path, Path], heapwise: Any
 def test_a_form_that_two_traces_do_not_have_is_refused(
     traces: tuple[Path, Path], heapwise: Any
 ) -> None:
-    done = heapwise("trace", *map(str, traces), "--html", "x.html")
+    done = heapwise("trace", *map(str, traces), "--export", "x.pb.gz")
     assert done.returncode == 2
     assert "--export FILE.folded" in done.stderr
+
+
+def test_the_markdown_of_two_traces_begins_with_the_site_that_grew_most(
+    traces: tuple[Path, Path], heapwise: Any, tmp_path: Path
+) -> None:
+    written = tmp_path / "grown.md"
+    done = heapwise("trace", *map(str, traces), "--export", str(written), "-q")
+    assert done.returncode == 0, done.stderr
+    head, *lines = written.read_text(encoding="utf-8").splitlines()
+    assert head == "## +25.2 KiB asked for; most of it by grows (p.c:3): +24.4 KiB"
+    assert "| grows (p.c:3) | +24.4 KiB | +5 | 0 | 0 |" in lines
+    assert "| kept (p.c:4), new | +777 B | +1 | 0 | +777 B |" in lines
+
+
+def test_the_tree_of_two_traces_has_what_each_stack_asked_for_more_and_less(
+    traces: tuple[Path, Path],
+) -> None:
+    def stacks_of(path: Path) -> list[CallStack]:
+        with open_trace(path) as opened:
+            return call_stacks(opened, read_contents(opened), Symbols(opened.modules))
+
+    first, second = map(stacks_of, traces)
+    root = difference_tree(first, second)
+    assert (root["b"] - root["o"], root["g"], root["s"]) == (25_777, 25_777, 0)
+    back = difference_tree(second, first)
+    assert (back["g"], back["s"]) == (0, 25_777)
 
 
 def test_a_function_whose_line_moved_is_one_call_site() -> None:

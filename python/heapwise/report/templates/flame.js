@@ -4,7 +4,11 @@
   const root = JSON.parse(document.getElementById("tree").textContent);
   const box = document.getElementById("flame");
   const search = document.getElementById("search");
-  const words = { b: "bytes", c: "blocks", p: "bytes live at the peak", e: "bytes live at the end" };
+  const words = {};
+  document.querySelectorAll("button[data-measure]").forEach(function (button) {
+    words[button.dataset.measure] = button.dataset.words;
+  });
+  const isDifference = root.o !== undefined;
   let measure = "b", chosen = root;
 
   (function link(node) {
@@ -17,7 +21,10 @@
 
   function say(node) {
     const share = root[measure] ? (100 * node[measure] / root[measure]).toFixed(1) : "0";
-    return node.n + ": " + node[measure].toLocaleString("en") + " " + words[measure] + ", " + share + " %";
+    const grown = isDifference ? node.b - node.o : 0;
+    const change = isDifference ? ", " + (grown < 0 ? "\u2212" : "+") +
+      Math.abs(grown).toLocaleString("en") + " bytes" : "";
+    return node.n + ": " + node[measure].toLocaleString("en") + " " + words[measure] + ", " + share + " %" + change;
   }
   function add(node, left, width, depth, wanted, isAbove) {
     const button = document.createElement("button");
@@ -28,7 +35,8 @@
     button.style.left = left + "%";
     button.style.width = width + "%";
     button.style.top = depth * ROW + "px";
-    button.classList.toggle("odd", depth % 2 === 1);
+    if (isDifference) button.classList.add(node.b > node.o ? "more" : node.b < node.o ? "less" : "even");
+    else button.classList.toggle("odd", depth % 2 === 1);
     button.classList.toggle("above", isAbove);
     button.classList.toggle("hit", wanted !== "" && node.n.toLowerCase().includes(wanted));
     button.addEventListener("click", function () { chosen = node; draw(); });

@@ -46,6 +46,7 @@ def built_commit(
     base, head = (_place(folder, name, checkout.program) for name in (BASE, HEAD))
     try:
         checkout.check_out(commit, Path(base.root))
+        checkout.add_submodules(Path(base.root))
         checkout.copy_working_tree(Path(head.root))
         for place in (head, base):
             _build(checkout, place, folder / "log", environment)
@@ -80,10 +81,10 @@ def _build(
         raise Problem(
             "E057",
             what,
-            why="The repository has submodules (.gitmodules). A git "
-            "worktree does not have their files.",
-            do=f"--build-command 'git submodule update --init --recursive && "
-            f"{checkout.build_command}'",
+            why="The repository has submodules (.gitmodules). Those that your working tree lacks, "
+            "or whose commit is not here, are empty.",
+            do="git submodule update --init --recursive, then this again; or --build-command "
+            f"'git submodule update --init --recursive && {checkout.build_command}'",
         )
 
 

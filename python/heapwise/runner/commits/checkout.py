@@ -16,6 +16,9 @@ from heapwise.errors import Problem
 
 CHECKOUT_S = 600.0
 
+SUBMODULE_MODE = "160000"
+"""Of a submodule in a tree of git: a commit of another repository."""
+
 
 @dataclass(frozen=True)
 class Checkout:
@@ -83,46 +86,31 @@ class Checkout:
                 f"{tree.parent} cannot be made: {error.strerror}",
                 do="set XDG_CACHE_HOME to a folder that you may write",
             ) from error
-        # Hooks are for the work of people, and one could change what is built.
-        if (
-            git(
-                self.repository,
-                "-c",
-                "core.hooksPath=/dev/null",
-                "worktree",
-                "add",
-                "--detach",
-                "--force",
-                str(tree),
-                commit,
-                timeout_s=CHECKOUT_S,
-            )
-            is None
-        ):
+        if not _check_out(self.repository, commit, tree):
             raise Problem(
                 "E056",
                 f"git worktree cannot check {commit[:10]} out into {tree}",
                 do=f"git worktree add --detach {tree} {commit[:10]}",
             )
 
+    def add_submodules(self, tree: Path) -> None:
+        """The submodules of the commit that is in ``tree``, as far as the user's tree has them too.
+
+        Their commits come from the repositories that git keeps for the user's tree, so nothing is
+        fetched. A submodule without its commit there stays empty: the build command may fetch it.
+        """
+        _add_submodules(self.repository, tree)
+
     def copy_working_tree(self, tree: Path) -> None:
         """The user's commit with all changes, those that are not committed included. Files that git
         ignores are not there: the build command makes them, as in any other tree. Problem E056."""
         self.check_out("HEAD", tree)
-        changed = self._names("diff", "--name-only", "HEAD")
-        new = self._names("ls-files", "--others", "--exclude-standard")
         try:
-            for name in (*changed, *new):
-                _copy(self.repository / name, tree / name)
+            _copy_changes(self.repository, tree)
         except OSError as error:
             raise Problem(
                 "E056", f"a change of the working tree cannot be copied to {tree}: {error}"
             ) from error
-
-    def _names(self, *words: str) -> list[str]:
-        """The names of files, as git lists them."""
-        said = git(self.repository, *words, "-z", timeout_s=CHECKOUT_S) or ""
-        return [name for name in said.split("\0") if name]
 
     def build(self, tree: Path, log: Path, environment: Mapping[str, str]) -> Path | None:
         """The program that the build command made; None if it failed. log: what it printed."""
@@ -156,12 +144,75 @@ class Checkout:
     def forget(self, tree: Path) -> None:
         """Git forgets worktrees whose folder is gone."""
         shutil.rmtree(tree, ignore_errors=True)
-        git(self.repository, "worktree", "prune")
+        _prune(self.repository)
+
+
+def _check_out(repository: Path, commit: str, tree: Path) -> bool:
+    """A worktree of a repository; False if git refuses it."""
+    said = git(
+        repository,
+        # Hooks are for the work of people, and one could change what is built.
+        "-c",
+        "core.hooksPath=/dev/null",
+        "worktree",
+        "add",
+        "--detach",
+        "--force",
+        str(tree),
+        commit,
+        timeout_s=CHECKOUT_S,
+    )
+    return said is not None
+
+
+def _add_submodules(repository: Path, tree: Path) -> None:
+    for name, commit in _submodules(tree):
+        source = repository / name
+        if (source / ".git").exists() and _check_out(source, commit, tree / name):
+            _add_submodules(source, tree / name)
+
+
+def _submodules(tree: Path) -> list[tuple[str, str]]:
+    """Path and commit of each submodule of the commit that is checked out."""
+    found = []
+    for line in _names(tree, "ls-tree", "-r", "HEAD"):
+        about, _, name = line.partition("\t")
+        mode, _, commit = about.split()[:3]
+        if mode == SUBMODULE_MODE:
+            found.append((name, commit))
+    return found
+
+
+def _copy_changes(repository: Path, tree: Path) -> None:
+    """What the user has changed since the commit that is checked out in ``tree``. Submodules are
+    as the user has them: at the user's commit, with the user's changes."""
+    changed = _names(repository, "diff", "--name-only", "--ignore-submodules=dirty", "HEAD")
+    new = _names(repository, "ls-files", "--others", "--exclude-standard")
+    modules = {name for name, _ in _submodules(repository)}
+    for name in (*changed, *new):
+        if name not in modules:
+            _copy(repository / name, tree / name)
+    for name in sorted(modules):
+        source = repository / name
+        if (source / ".git").exists() and _check_out(source, "HEAD", tree / name):
+            _copy_changes(source, tree / name)
+
+
+def _prune(repository: Path) -> None:
+    git(repository, "worktree", "prune")
+    for name, _ in _submodules(repository):
+        if (repository / name / ".git").exists():
+            _prune(repository / name)
+
+
+def _names(folder: Path, *words: str) -> list[str]:
+    """The names of files, as git lists them."""
+    said = git(folder, *words, "-z", timeout_s=CHECKOUT_S) or ""
+    return [name for name in said.split("\0") if name]
 
 
 def _copy(source: Path, target: Path) -> None:
-    """With its times and its mode. A file that is gone is gone in the copy; a submodule stays as it
-    is in a worktree: empty."""
+    """With its times and its mode. A file that is gone is gone in the copy."""
     if target.is_symlink() or target.is_file():
         target.unlink()
     if source.is_symlink() or source.is_file():

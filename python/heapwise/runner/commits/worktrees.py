@@ -61,6 +61,7 @@ class Worktrees:
         if mark.exists() and (mark.read_text() == FAILED or program.is_file()):
             return None if mark.read_text() == FAILED else program
         self.checkout.check_out(commit, tree)
+        self.checkout.add_submodules(tree)
         found = self.checkout.build(tree, self.log(commit), os.environ)
         # Taken now: a program may write into its tree when it runs.
         mark.write_text(f"{BUILT} {tree_digest(tree)}" if found else FAILED)

@@ -8,14 +8,14 @@ from heapwise.cli.frame.tell.fitted_lines import boxed, shortened, width
 from heapwise.document.aligned import fitted
 from heapwise.trace.trace_difference import SiteDifference, TraceDifference
 from heapwise.wording.lists import counted
-from heapwise.wording.numbers import signed_count, size
+from heapwise.wording.numbers import signed_count, signed_size, size
 
 
 def difference_lines(found: TraceDifference, top: int) -> Iterator[str]:
     yield from boxed("Traces", f"{found.first}, then {found.second}")
     for label, before, after in _totals(found.whole):
         yield from boxed(
-            label, f"{size(before)}, then {size(after)}: {_signed_size(after - before)}"
+            label, f"{size(before)}, then {size(after)}: {signed_size(after - before)}"
         )
     if not found.sites:
         yield from boxed("Sites", "each call site asked for as much as before")
@@ -25,10 +25,10 @@ def difference_lines(found: TraceDifference, top: int) -> Iterator[str]:
         grown, mark = site.grown, "~" if site.estimated else ""
         lines.append(
             [
-                f"{mark}{_signed_size(grown.bytes)}",
+                f"{mark}{signed_size(grown.bytes)}",
                 f"{mark}{signed_count(grown.blocks)}",
-                _signed_size(grown.peak_bytes),
-                _signed_size(grown.end_bytes),
+                signed_size(grown.peak_bytes),
+                signed_size(grown.end_bytes),
                 "",
             ]
         )
@@ -54,9 +54,3 @@ def _name(site: SiteDifference) -> str:
     if not site.first.blocks:
         return f"{site.name}, new"
     return site.name if site.second.blocks else f"{site.name}, gone"
-
-
-def _signed_size(number: int) -> str:
-    if not number:
-        return "0"
-    return f"{'+' if number > 0 else '−'}{size(abs(number))}"

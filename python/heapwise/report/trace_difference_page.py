@@ -1,0 +1,162 @@
+"""Two traces beside each other: a page with a differential flame graph, and the same as Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from heapwise import __version__
+from heapwise.document.html import html
+from heapwise.document.markdown import markdown
+from heapwise.document.model import Heading, Notice, Passage, Sentence, plain_table
+from heapwise.figures.svg import PALETTE
+from heapwise.report.allocation_parts import MOST_SITES, embedded, listed_tree
+from heapwise.report.page import environment
+from heapwise.trace.call_stacks import CallStack
+from heapwise.trace.trace_difference import TraceDifference
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import signed_count, signed_size, size
+
+SUMS = ("b", "o", "g", "s")
+"""Keys of a node of the flame graph: bytes in the later trace, in the earlier one, those that stacks
+below it have more, and those that they have less."""
+
+
+def trace_difference_page(
+    found: TraceDifference, first: Sequence[CallStack], second: Sequence[CallStack]
+) -> str:
+    """One file that loads nothing from the network."""
+    templates = environment()
+    assert templates.loader is not None
+    style, zoom, script = (
+        Markup(templates.loader.get_source(templates, part)[0])
+        for part in ("style.css", "zoom.js", "flame.js")
+    )
+    return templates.get_template("trace_difference.html").render(
+        answer=answer(found),
+        first=found.first,
+        second=found.second,
+        tables=html([*_totals(found), *_sites(found, MOST_SITES)]),
+        tree=embedded(difference_tree(first, second)),
+        live="",
+        sizes=[],
+        lifetimes=[],
+        style=style,
+        zoom=zoom,
+        script=script,
+        palette=PALETTE,
+        version=__version__,
+    )
+
+
+def trace_difference_markdown(found: TraceDifference, most_sites: int = 20) -> str:
+    lines = markdown(
+        [
+            Heading(answer(found)),
+            Sentence(f"{found.first}, then {found.second}."),
+            *_totals(found),
+            *_sites(found, most_sites),
+        ]
+    )
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def answer(found: TraceDifference) -> str:
+    """One sentence: the change of all bytes, and the call site with most of it."""
+    if not found.sites:
+        return "Each call site asked for as much as before"
+    whole, most = found.whole.grown, found.sites[0]
+    if not whole.bytes:
+        words = "As many bytes were asked for, from other call sites"
+    else:
+        words = f"{signed_size(whole.bytes)} asked for"
+    return f"{words}; most of it by {most.name}: {signed_size(most.grown.bytes)}"
+
+
+def difference_tree(first: Sequence[CallStack], second: Sequence[CallStack]) -> dict[str, Any]:
+    """Nested nodes: n the name, the keys of SUMS, k the nodes below it.
+
+    Functions have no lines here, because lines move from build to build.
+    """
+    before, after = _by_stack(first), _by_stack(second)
+    root = _node("all")
+    for names in {**after, **before}:
+        was, now = before[names], after[names]
+        path = [root]
+        for name in names:
+            path.append(path[-1]["k"].setdefault(name, _node(name)))
+        for node in path:
+            for key, bytes_ in zip(
+                SUMS, (now, was, max(0, now - was), max(0, was - now)), strict=True
+            ):
+                node[key] += bytes_
+    return listed_tree(root)
+
+
+def _by_stack(stacks: Sequence[CallStack]) -> Counter[tuple[str, ...]]:
+    found: Counter[tuple[str, ...]] = Counter()
+    for stack in stacks:
+        found[tuple(place.name for place in stack.places) or ("unknown",)] += stack.bytes
+    return found
+
+
+def _node(name: str) -> dict[str, Any]:
+    return {"n": name, **dict.fromkeys(SUMS, 0), "k": {}}
+
+
+def _totals(found: TraceDifference) -> list[Passage]:
+    one, other, grown = found.whole.first, found.whole.second, found.whole.grown
+    rows = [
+        ["Blocks", f"{one.blocks:,}", f"{other.blocks:,}", signed_count(grown.blocks)],
+        *(
+            [title, size(getattr(one, name)), size(getattr(other, name))]
+            + [signed_size(getattr(grown, name))]
+            for title, name in (
+                ("Asked for", "bytes"),
+                ("Live at the peak", "peak_bytes"),
+                ("Live at the end", "end_bytes"),
+            )
+        ),
+    ]
+    return [plain_table([["", "before", "after", "difference"], *rows])]
+
+
+def _sites(found: TraceDifference, most: int) -> list[Passage]:
+    if not found.sites:
+        return []
+    rows = []
+    for site in found.sites[:most]:
+        grown, mark = site.grown, "~" if site.estimated else ""
+        words = (
+            f"{site.name}, new"
+            if not site.first.blocks
+            else site.name
+            if site.second.blocks
+            else f"{site.name}, gone"
+        )
+        rows.append(
+            [
+                words,
+                f"{mark}{signed_size(grown.bytes)}",
+                f"{mark}{signed_count(grown.blocks)}",
+                signed_size(grown.peak_bytes),
+                signed_size(grown.end_bytes),
+            ]
+        )
+    head = ["Call site", "bytes", "blocks", "at the peak", "at the end"]
+    parts: list[Passage] = [
+        Heading("Call sites that differ"),
+        plain_table([head, *rows]),
+        Notice(
+            "The second trace less the first; + is more. A function is one call site. ~ marks shares "
+            "of a wrapper with several callers."
+        ),
+    ]
+    if len(found.sites) > most:
+        parts.append(
+            Notice(f"{counted(len(found.sites) - most, 'call site')} more: heapwise trace --json")
+        )
+    return parts

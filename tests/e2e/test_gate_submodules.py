@@ -1,0 +1,105 @@
+"""The base of a gate in a repository with submodules: each side is built with its own commits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("built_native")
+
+APP = '#include "lib/inner/count.h"\nint main(void) { work(); return 0; }\n'
+WORK = """\
+#include <stdlib.h>
+static void work(void) {
+  for (int k = 0; k < BLOCKS; ++k) { void* volatile block = malloc(64); free(block); }
+}
+"""
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(
+        [
+            *("git", "-c", "user.name=a", "-c", "user.email=a@example.org"),
+            *("-c", "protocol.file.allow=always", *words),
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def commit_all(folder: Path, message: str) -> None:
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", message)
+
+
+def begin(folder: Path) -> Path:
+    folder.mkdir()
+    git(folder, "init", "--quiet", "-b", "main")
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """app.c includes a file of a submodule in a submodule, which makes 100 blocks in the first
+    commit and 103 in the second."""
+    inner, lib, app = (begin(tmp_path / name) for name in ("inner", "lib", "app"))
+    (inner / "count.h").write_text(WORK.replace("BLOCKS", "100"))
+    commit_all(inner, "begin")
+    git(lib, "submodule", "--quiet", "add", str(inner), "inner")
+    commit_all(lib, "begin")
+    git(app, "submodule", "--quiet", "add", str(lib), "lib")
+    (app / "app.c").write_text(APP)
+    (app / ".gitignore").write_text("app\n")
+    commit_all(app, "begin")
+    git(app, "submodule", "--quiet", "update", "--init", "--recursive")
+    (app / "lib" / "inner" / "count.h").write_text(WORK.replace("BLOCKS", "103"))
+    for place in (app / "lib" / "inner", app / "lib", app):
+        commit_all(place, "3 more")
+    return app
+
+
+def gate(heapwise: Any, folder: Path) -> tuple[int, list[dict[str, Any]]]:
+    done = heapwise(
+        *("gate", "--base-commit", "HEAD~1", "--build-command", "cc -O1 -o app app.c"),
+        *("--new", "./app", "--limit", "allocations=0", "--time", "20s", "--json"),
+        cwd=folder,
+        env={"XDG_CACHE_HOME": str(folder.parent / "cache")},
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)["gate"]["rows"]
+
+
+def test_each_side_has_the_submodules_of_its_commit(heapwise: Any, repository: Path) -> None:
+    code, [row] = gate(heapwise, repository)
+    assert (code, row["new"] - row["base"]) == (1, 3)
+    for place in (repository, repository / "lib", repository / "lib" / "inner"):
+        assert len(git(place, "worktree", "list").splitlines()) == 1, "nothing is left"
+
+
+def test_a_change_in_a_submodule_that_is_not_committed_is_built(
+    heapwise: Any, repository: Path
+) -> None:
+    (repository / "lib" / "inner" / "count.h").write_text(WORK.replace("BLOCKS", "107"))
+    code, [row] = gate(heapwise, repository)
+    assert (code, row["new"] - row["base"]) == (1, 7)
+
+
+def test_submodules_that_are_not_here_are_named_as_the_cause(
+    heapwise: Any, repository: Path, tmp_path: Path
+) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", str(repository), str(clone))
+    done = heapwise(
+        *("gate", "--base-commit", "HEAD", "--build-command", "cc -O1 -o app app.c"),
+        *("--new", "./app", "--limit", "allocations=0"),
+        cwd=clone,
+        env={"XDG_CACHE_HOME": str(tmp_path / "cache")},
+    )
+    assert done.returncode == 3
+    assert "git submodule update --init --recursive" in done.stderr
