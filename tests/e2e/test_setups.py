@@ -105,3 +105,26 @@ def test_a_setup_that_fails_is_named_before_anything_is_measured(
     assert "E034" in done.stderr
     assert "broken" in done.stderr
     assert not (tmp_path / "store" / "runs").exists()
+
+
+def test_a_value_whose_setup_fails_is_left_out_and_the_others_are_measured(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    done = heapwise(
+        *("compare", "-r", "2", "-w", "0", "-L", "n", "10,nosuch,120"),
+        *("-s", f"[ {{n}} != nosuch ] && {build('p-{n}')}", "./p-{n}", "./p-{n} again"),
+    )
+    assert done.returncode == 3, done.stderr
+    said = " ".join(done.stderr.split())
+    assert "n=nosuch is left out: --setup [ nosuch != nosuch ]" in said
+    stored = read_run(tmp_path / "store", "last")
+    assert {p.parameters["n"] for p in stored.processes} == {10, 120}
+
+
+def test_a_setup_that_fails_at_every_value_ends_the_comparison(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    done = heapwise("compare", "-r", "1", "-L", "n", "1,2", "-s", "exit {n}", "true", "echo")
+    assert done.returncode == 3
+    assert "E034" in done.stderr
+    assert not (tmp_path / "store" / "runs").exists()

@@ -19,9 +19,9 @@ from heapwise.cli.frame.ask.command_form import (
 from heapwise.cli.frame.ask.scan import scanned
 from heapwise.cli.frame.ask.shell_choice import shell_words
 from heapwise.cli.frame.ask.signature import with_options
-from heapwise.cli.frame.tell.console import Console
+from heapwise.cli.frame.tell.console import Console, error_line
 from heapwise.cli.frame.tell.exports import demand_exports
-from heapwise.errors import Problem
+from heapwise.errors import Exit, Problem
 from heapwise.options import Options, taken
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ def compare(
     shown = measure(prepared, options, console)
     if options.protection and not options.json:
         _say_protection(shown.result, find_store(options.store), console)
-    return shown.code
+    for sentence in prepared.left_out:
+        error_line(sentence)
+    return shown.code or (int(Exit.PROGRAM_FAILED) if prepared.left_out else 0)
 
 
 def _allocators(options: Options) -> list[str]:

@@ -157,8 +157,8 @@ class ProgramExecutor:
         """Problem E034 of the commands of --setup."""
         self._next_number = next_number
         self._counting.begin(stop, record, next_number)
-        if not self.is_set_up:
-            set_up(self._every_commands(), stop)
+        if not self.is_set_up and (failed := set_up(self._every_commands(), stop)):
+            raise failed[0][1]
 
     def finish(self) -> list[str]:
         """Runs the commands of --cleanup; what went wrong with them, in words."""

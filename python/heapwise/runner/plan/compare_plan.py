@@ -80,6 +80,9 @@ class Prepared:
     notes: list[str] = field(default_factory=list)
     """What the user asked for and does not get, in words."""
 
+    left_out: list[str] = field(default_factory=list)
+    """Values of parameters at which a command of --setup failed, in sentences."""
+
 
 def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> Prepared:
     """Problems: E010, E02x of the programs; E003 of the builds and their parameters; E034 of the
@@ -89,14 +92,15 @@ def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> 
     if not (request.sets_up and any(build.setup for build in builds)):
         return _prepare(request, builds, environment)
     left, _ = cleaned(environment, peer_prefixes(), keep=request.keep_environment)
-    clean_up = set_up_early(builds, request.parameters, left, request.timeout_s or LONGEST_S)
+    early = set_up_early(builds, request.parameters, left, request.timeout_s or LONGEST_S)
     try:
         return replace(
-            _prepare(request, builds, environment),
+            _prepare(replace(request, parameters=early.parameters), builds, environment),
             executor=partial(program_executor, is_set_up=True),
+            left_out=early.left_out,
         )
     except BaseException:
-        clean_up()
+        early.clean_up()
         raise
 
 
