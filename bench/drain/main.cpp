@@ -162,6 +162,7 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
       all.resume();
       pausing.resume();
     }
+    if (pausing.take_flush()) all.flush();
     const std::uint64_t taken = all.pass();
     if (!all.first_is_written())
       memory.recording.store(recording_state::off, std::memory_order_relaxed);

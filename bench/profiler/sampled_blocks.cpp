@@ -65,10 +65,10 @@ bool sampled_blocks::erase(std::uint64_t address) noexcept {
   return true;
 }
 
-void sampled_blocks::clear() noexcept {
-  for (std::atomic<std::uint64_t>& each : filter_) each.store(0, std::memory_order_relaxed);
-  for (std::uint64_t& each : addresses_) each = 0;
-  for (std::uint8_t& each : sharers_) each = 0;
+void sampled_blocks::forget() noexcept {
+  for (std::uint64_t& each : addresses_) {
+    if (each != 0) each = 0; // a page without samples stays shared with the parent
+  }
   count_ = 0;
   busy_.store(false, std::memory_order_relaxed);
 }

@@ -29,8 +29,9 @@ class sampled_blocks {
   /// From now on may_hold() is true for this address.
   void mark(std::uint64_t address) noexcept;
 
-  /// For a forked child, in which no other thread lives.
-  void clear() noexcept;
+  /// No block is a sample any more. For a forked child, in which no other thread lives. The bits
+  /// stay: marked addresses are among them.
+  void forget() noexcept;
 
  private:
   static constexpr std::size_t places = 2 * most;

@@ -1,5 +1,6 @@
 #include "profiler/sampler.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,7 +15,23 @@ constinit sampled_blocks sampled;
 
 __attribute__((tls_model("initial-exec"))) thread_local constinit thread_sampler sampler;
 
+void thread_sampler::begin_in_child() noexcept {
+  // The page of the process is 0 until the child has a place of its own in the recording.
+  const std::uint32_t* here = recorded.in_this_process();
+  if (here == nullptr || *here != 0 || !recorded.has_memory()) return;
+  if (recorded.memory().follows == 0) return;
+  static_cast<void>(recorded.records());
+  here = recorded.in_this_process();
+  if (*here == 0) return;
+  // The samples of the parent are in the trace of the parent.
+  sampled.forget();
+  // With the numbers of its parent, a child would take the samples that its siblings take.
+  random_ = 0;
+  until_ = 0;
+}
+
 bool thread_sampler::take() noexcept {
+  begin_in_child();
   const bool records = writer.records(frame_here());
   if (!recorded.has_memory()) {
     // The loader calls malloc before the C library knows its environment. Later, there is no drain.
@@ -71,5 +88,17 @@ void sample_end::take_back() const noexcept {
     recorded.process().events_missed.fetch_add(1, std::memory_order_relaxed);
   }
 }
+
+namespace {
+
+extern "C" void begin_sampling_in_child() { sampler.begin_in_child(); }
+
+/// A child begins while it has one thread. A child that was made by a raw call of clone() begins at
+/// its first sample.
+__attribute__((constructor)) void watch_forks() noexcept {
+  static_cast<void>(pthread_atfork(nullptr, nullptr, begin_sampling_in_child));
+}
+
+} // namespace
 
 } // namespace heapwise::bench

@@ -25,6 +25,10 @@ class thread_sampler {
   /// Whether the allocation for which is_due() returned true is to be written down.
   [[nodiscard]] bool take() noexcept;
 
+  /// Gives a forked child its own place in the recording, if children are followed. Does nothing in
+  /// any other process.
+  void begin_in_child() noexcept;
+
  private:
   std::uint64_t until_ = 0; ///< how many bytes may pass; taken as a signed number
   std::uint64_t random_ = 0;

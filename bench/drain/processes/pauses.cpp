@@ -39,6 +39,7 @@ bool pauses::look() {
   last_signal = 0;
   if (signal == SIGUSR2) return is_paused();
   if (!is_paused()) pause();
+  flush_ = true;
   return false;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "trace/shared.hpp"
 
@@ -20,6 +21,10 @@ class pauses {
   [[nodiscard]] bool look();
   void resume();
 
+  /// True once after each signal that pauses, also if the recording was paused already: what is
+  /// known is then to be written to the files.
+  [[nodiscard]] bool take_flush() noexcept { return std::exchange(flush_, false); }
+
   /// So far, with one that has not ended.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] double seconds() const;
@@ -32,6 +37,7 @@ class pauses {
   std::uint64_t count_ = 0;
   std::uint64_t paused_since_ = 0; ///< nanoseconds; 0 if it is not paused
   std::uint64_t paused_ns_ = 0;    ///< in pauses that have ended
+  bool flush_ = false;
 };
 
 } // namespace heapwise::bench

@@ -43,6 +43,8 @@ class process_trace {
   std::uint64_t drain(std::uint64_t horizon);
   void give_up_waiting(std::uint64_t stamp) { resolver_->give_up_waiting(stamp); }
   void resume();
+  /// Writes what was taken to the file, for readers that do not wait for the end.
+  void flush() { resolver_->flush(); }
 
   /// Writes the rest, and lets go of all that only a living process needs.
   void finish(recording_end end);

@@ -161,6 +161,14 @@ void recording::resume() {
   }
 }
 
+void recording::flush() {
+  context_.all.look();
+  for (process_trace* each : live_) {
+    if (context_.all.has_slots(each->number())) each->drain(UINT64_MAX);
+    each->flush();
+  }
+}
+
 void recording::wait(std::uint32_t calls, long nanoseconds) const {
   // The end of the program is a signal. Those of others are not, but until then nobody waits for
   // them.

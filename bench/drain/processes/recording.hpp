@@ -34,6 +34,9 @@ class recording {
   /// Takes all that is in the rings, and marks where each recording goes on.
   void resume();
 
+  /// Takes all that is in the rings, and writes it to the files.
+  void flush();
+
   /// Waits this time at most. It ends earlier if there is something to do that is not in `calls`
   /// of the alarm yet, or when the program ends, or the last process after it.
   void wait(std::uint32_t calls, long nanoseconds) const;

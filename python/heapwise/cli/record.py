@@ -68,6 +68,17 @@ def record(
     resume: Annotated[
         int | None, typer.Option(metavar="PID", help="Go on with a recording that is paused.")
     ] = None,
+    attach: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PID",
+            help="Record a process that was started with --start-paused, for a while.",
+        ),
+    ] = None,
+    lasting: Annotated[
+        str | None,
+        typer.Option("--for", metavar="DURATION", help="How long --attach records. [to Ctrl-C]"),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Record even if calls may be missed.")
     ] = False,
@@ -81,8 +92,10 @@ def record(
     heapwise record -o load.hwt --max-size 64M -- sqlite3 :memory: '.read load.sql'
     heapwise record --profile -o day.hwt -- ./server
     heapwise record --follow -o build.hwt -- make  # build.hwt, and build.PID.hwt for each child
+    heapwise record --profile --follow -o pool.hwt -- gunicorn app
     heapwise record --stacks all:frames -- ./built-with-fno-omit-frame-pointer
-    heapwise record --start-paused -- ./server     # then: heapwise record --resume PID
+    heapwise record --start-paused --profile -o live.hwt -- ./server
+    heapwise record --attach PID --for 30s         # then: heapwise trace live.hwt, while it runs
     heapwise trace load.hwt
 
     Ends with the exit code of the program. If the trace would become larger than --max-size, it
@@ -94,17 +107,15 @@ def record(
 
     if pause or resume:
         return _switch(pause, resume)
+    if attach:
+        return _attach(attach, lasting, Console(quiet, json))
+    if lasting:
+        raise Problem("E003", "--for is for --attach", do="heapwise record --attach PID --for 30s")
     if not program:
         raise Problem("E003", "no program was given", do="heapwise record -- PROGRAM [ARGS]...")
     if sample_every and not profile:
         raise Problem("E003", "--sample-every is for --profile", do="add --profile")
     gap = parse_size(sample_every, "--sample-every") if sample_every else SAMPLE_EVERY
-    if follow and profile:
-        raise Problem(
-            "E003",
-            "--profile does not follow child processes",
-            do="heapwise record --follow -- PROGRAM, or profile the command of the child",
-        )
     chosen, _, way = stacks.partition(":")
     if way not in ("", "frames") or (way and profile):
         raise Problem(
@@ -179,7 +190,27 @@ def _switch(pause: int | None, resume: int | None) -> int:
     return 0
 
 
-def _children(summary: Recorded) -> list[str]:
+def _attach(process: int, lasting: str | None, console: Console) -> int:
+    from heapwise.runner.attached_recording import attached
+    from heapwise.runner.recording import trace_of
+    from heapwise.wording.durations import parse_duration
+    from heapwise.wording.numbers import significant, size
+
+    wanted_s = parse_duration(lasting, "--for") if lasting else None
+    trace_of(process)
+    if wanted_s is None:
+        console.say(f"Recording process {process}. Ctrl-C ends that; the process runs on.")
+    found = attached(process, wanted_s)
+    if console.as_json:
+        console.json(found)
+        return 0
+    more = "; the process has ended" if found.has_ended else ""
+    console.say(f"Recorded process {process} for {significant(found.seconds)} s{more}")
+    console.say(f"Saved    {found.trace} ({size(found.bytes)})    heapwise trace {found.trace}")
+    return 0
+
+
+def _children(summary: Recorded, sampled: bool) -> list[str]:
     """What was recorded of child processes."""
     from heapwise.cli.frame.tell.process_text import sibling_lines
     from heapwise.trace import TracedProcess
@@ -192,8 +223,13 @@ def _children(summary: Recorded) -> list[str]:
         return []
     events = sum(each.events for each in summary.processes)
     kept = sum(each.kept_events for each in summary.processes)
+    of_all = (
+        counted(sum(each.blocks for each in summary.processes), "sample")
+        if sampled
+        else counted(events, "call")
+    )
     lines = [
-        f"Followed {counted(len(children), 'child', 'children')}; {events:,} calls in all, "
+        f"Followed {counted(len(children), 'child', 'children')}; {of_all} in all, "
         f"{percent(kept / events if events else 1)} kept, "
         f"{size(sum(each.bytes for each in summary.processes))}"
     ]
@@ -205,6 +241,7 @@ def _children(summary: Recorded) -> list[str]:
                 each.commands[-1] if each.commands else [],
                 each.events,
                 each.asked_bytes,
+                each.blocks if sampled else None,
             )
             for each in children
             if each.trace
@@ -271,7 +308,7 @@ def _said(summary: Recorded, path: Path, sample_every: int) -> list[str]:
         )
     if summary.signal:
         lines.append(f"Ended    by signal {summary.signal}; the trace goes up to there")
-    lines += _children(summary)
+    lines += _children(summary, sampled=bool(sample_every))
     lines += _missed(summary)
     lines.append(f"Saved    {path} ({size(stored)})    heapwise trace {path}")
     return lines

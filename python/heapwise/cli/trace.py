@@ -49,7 +49,8 @@ def trace(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Write FILE.pb.gz, .speedscope.json, .dhat.json or .folded; of two traces .folded or .md.",
+            help="Write FILE.pb.gz, .speedscope.json, .dhat.json or .folded; "
+            "of two traces .folded or .md.",
             show_default=False,
         ),
     ] = None,

@@ -45,6 +45,7 @@ def render(
     return templates.get_template(name).render(
         command=" ".join(trace.command) or trace.path.name,
         damage=trace.damage,
+        running=trace.running,
         builds=module_notes(trace),
         summary=trace.summary,
         size=size,

@@ -1,4 +1,4 @@
-"""Two traces beside each other: a page with a differential flame graph, and the same as Markdown."""
+"""Two traces beside each other: a page with a differential flame graph, and Markdown."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from heapwise.wording.lists import counted
 from heapwise.wording.numbers import signed_count, signed_size, size
 
 SUMS = ("b", "o", "g", "s")
-"""Keys of a node of the flame graph: bytes in the later trace, in the earlier one, those that stacks
-below it have more, and those that they have less."""
+"""Keys of a node of the flame graph: bytes in the later trace, in the earlier one, those that the
+stacks below it have more, and those that they have less."""
 
 
 def trace_difference_page(
@@ -112,8 +112,12 @@ def _totals(found: TraceDifference) -> list[Passage]:
     rows = [
         ["Blocks", f"{one.blocks:,}", f"{other.blocks:,}", signed_count(grown.blocks)],
         *(
-            [title, size(getattr(one, name)), size(getattr(other, name))]
-            + [signed_size(getattr(grown, name))]
+            [
+                title,
+                size(getattr(one, name)),
+                size(getattr(other, name)),
+                signed_size(getattr(grown, name)),
+            ]
             for title, name in (
                 ("Asked for", "bytes"),
                 ("Live at the peak", "peak_bytes"),
@@ -151,8 +155,8 @@ def _sites(found: TraceDifference, most: int) -> list[Passage]:
         Heading("Call sites that differ"),
         plain_table([head, *rows]),
         Notice(
-            "The second trace less the first; + is more. A function is one call site. ~ marks shares "
-            "of a wrapper with several callers."
+            "The second trace less the first; + is more. A function is one call site. ~ marks "
+            "shares of a wrapper with several callers."
         ),
     ]
     if len(found.sites) > most:

@@ -207,6 +207,20 @@ def _options(wanted: Recording) -> list[str]:
     ]
 
 
+def trace_of(process: int) -> Path:
+    """The file that holds what this process, or the first of its recording, allocates. Problem E011
+    if it is not recorded."""
+    drain = _drain_of(process)
+    try:
+        words = Path(f"/proc/{drain}/cmdline").read_bytes().split(b"\0")
+        folder = Path(f"/proc/{drain}/cwd").readlink()
+    except OSError as error:
+        raise Problem("E011", f"process {process} cannot be looked at: {error.strerror}") from error
+    first = folder / os.fsdecode(words[words.index(b"-o") + 1])
+    own = first.with_name(f"{first.stem}.{process}{first.suffix}")
+    return own if own.exists() else first
+
+
 def pause(process: int) -> None:
     """Stops the recording of this process, which runs on. Problem E011 if it is not recorded."""
     os.kill(_drain_of(process), signal.SIGUSR1)
@@ -229,8 +243,11 @@ def _drain_of(process: int) -> int:
         raise Problem("E011", f"process {process} cannot be looked at: {error.strerror}") from error
     raise Problem(
         "E011",
-        f"process {process} is not recorded",
-        do="heapwise record -- PROGRAM; its process is meant",
+        f"process {process} runs without the recorder",
+        why="The recorder takes the place of malloc when a program starts. It cannot enter a "
+        "process that runs already.",
+        do="start it with heapwise record --start-paused -- PROGRAM; or heapwise watch "
+        f"{process}, which shows its memory over time",
     )
 
 

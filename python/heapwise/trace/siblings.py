@@ -12,13 +12,14 @@ from heapwise.trace.file import Summary, Trace, TracedProcess, open_trace
 @dataclass(frozen=True)
 class Sibling:
     """The trace of one process. events, bytes: 0 if the trace was cut off. bytes: of all blocks
-    together."""
+    together. samples: of a profile, how many blocks were sampled."""
 
     path: Path
     process: TracedProcess
     command: list[str]
     events: int
     bytes: int = 0
+    samples: int | None = None
 
 
 def siblings(trace: Trace) -> list[Sibling]:
@@ -45,4 +46,11 @@ def _sibling(trace: Trace) -> Sibling | None:
     if process is None:
         return None
     summary = trace.summary or Summary()
-    return Sibling(trace.path, process, trace.command, summary.events, summary.bytes)
+    return Sibling(
+        trace.path,
+        process,
+        trace.command,
+        summary.events,
+        summary.bytes,
+        summary.blocks if trace.sample_every else None,
+    )

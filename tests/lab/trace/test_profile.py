@@ -276,3 +276,53 @@ def test_an_empty_profile_has_no_quantiles() -> None:
     assert total(none, none) == Estimate(0, 0, 0)
     assert np.isnan(quantiles(none, none, [0.5])[0].value)
     assert np.isnan(share(none, none.astype(bool)).value)
+
+
+FORKS = """\
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) void *in_parent(void) { return malloc(1000); }
+__attribute__((noinline)) void *in_child(void) { return malloc(1000); }
+int main(void) {
+  void *volatile kept[2000];
+  for (int k = 0; k < 2000; ++k) kept[k] = in_parent();
+  for (int child = 0; child < 2; ++child) {
+    if (fork() == 0) {
+      for (int k = 0; k < 2000; ++k) free(kept[k]);
+      for (int k = 0; k < 4000; ++k) kept[k % 2000] = in_child();
+      _exit(0);
+    }
+  }
+  while (wait(NULL) > 0) {}
+  return 0;
+}
+"""
+
+
+def test_a_profile_follows_children_each_with_samples_of_its_own(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    """A child frees the blocks of its parent, which are not among its samples. Two children take
+    other samples of the same calls."""
+    (tmp_path / "p.c").write_text(FORKS)
+    program, trace = tmp_path / "p", tmp_path / "p.hwt"
+    subprocess.run(["cc", "-O1", "-g", "-o", program, tmp_path / "p.c"], check=True, timeout=60)
+    words = ["record", "--profile", "--follow", "--sample-every", "4k", "-o", str(trace)]
+    done = heapwise(*words, "--json", "--", str(program))
+    assert done.returncode == 0, done.stderr
+    first, *children = json.loads(done.stdout)["summary"]["processes"]
+    sampled = []
+    for process, calls in ((first, 2000), *((child, 4000) for child in children)):
+        with open_trace(Path(process["trace"])) as opened:
+            found = read_samples(opened)
+            of_calls = found.size == 1000
+            assert_near(found.bytes(), calls * 1000)
+            assert opened.summary is not None
+            assert opened.summary.unknown_ends == 0
+            sampled.append(int(of_calls.sum()))
+    assert len(children) == 2
+    said = heapwise("trace", children[0]["trace"]).stdout
+    assert "in_child (p.c:5)" in said
+    assert "in_parent" not in said
+    assert f"{first['trace']} ({first['blocks']} samples): p" in " ".join(said.split())

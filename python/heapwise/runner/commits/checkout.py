@@ -17,7 +17,7 @@ from heapwise.errors import Problem
 CHECKOUT_S = 600.0
 
 SUBMODULE_MODE = "160000"
-"""Of a submodule in a tree of git: a commit of another repository."""
+"""The mode that a submodule has in a tree of git. It is a commit of another repository."""
 
 
 @dataclass(frozen=True)

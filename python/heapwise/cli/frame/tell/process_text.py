@@ -46,17 +46,21 @@ def sibling_lines(found: Sequence[Sibling], title: str) -> Iterator[str]:
     for number, each in enumerate(most[:MOST_SHOWN]):
         yield from boxed(
             "" if number else title,
-            f"{each.path} ({size(each.bytes)}, "
-            f"{counted(each.events, 'call')}): "
-            f"{command_text(each.command)}",
+            f"{each.path} ({_amount(each)}): {command_text(each.command)}",
         )
     if len(most) > MOST_SHOWN:
         rest = most[MOST_SHOWN:]
         yield from boxed(
             "",
             f"and {counted(len(rest), 'process', 'processes')} with at most "
-            f"{size(rest[0].bytes)} each",
+            f"{_amount(rest[0]).partition(',')[0]} each",
         )
+
+
+def _amount(process: Sibling) -> str:
+    if process.samples is not None:
+        return counted(process.samples, "sample")
+    return f"{size(process.bytes)}, {counted(process.events, 'call')}"
 
 
 def command_text(command: Sequence[str]) -> str:

@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from math import isnan
 
 from heapwise.cli.frame.tell.fitted_lines import boxed, shortened, width
-from heapwise.cli.frame.tell.trace_text import build_lines, other_program_lines
+from heapwise.cli.frame.tell.process_text import process_lines
+from heapwise.cli.frame.tell.trace_text import (
+    build_lines,
+    other_program_lines,
+    unfinished_lines,
+)
 from heapwise.document.aligned import fitted
 from heapwise.trace import Trace
 from heapwise.trace.profile import CONFIDENCE, Estimate, Samples
@@ -25,10 +30,10 @@ def profile_lines(
     found = stacks.samples
     command = " ".join(trace.command) or trace.path.name
     yield from boxed("Profile", f"{trace.path}: {command}")
-    if trace.damage:
-        yield from boxed("Damaged", f"{trace.damage}; what follows is of what could be read")
+    yield from unfinished_lines(trace)
     yield from build_lines(trace)
     yield from other_program_lines(trace)
+    yield from process_lines(trace)
     yield from boxed(
         "Samples",
         f"{counted(len(found), 'block')}, one for each {size(trace.sample_every)} asked for on "

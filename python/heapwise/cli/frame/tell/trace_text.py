@@ -27,14 +27,7 @@ def trace_lines(
     command = " ".join(trace.command) or trace.path.name
     yield from boxed("Trace", f"{trace.path}: {command}")
     yield from process_lines(trace)
-    if trace.running:
-        yield from boxed(
-            "Running",
-            f"process {trace.running} is still being recorded. The newest calls of each thread "
-            "are not written yet, and times have no unit before the end",
-        )
-    elif trace.damage:
-        yield from boxed("Damaged", f"{trace.damage}; what follows is of what could be read")
+    yield from unfinished_lines(trace)
     yield from build_lines(trace)
     yield from _totals(trace, found)
     yield from _spreads(found, shown_time(trace.ns_a_unit))
@@ -127,11 +120,23 @@ def _when(trace: Trace, found: Contents) -> str:
     return f" {show(found.peak.time * unit, 'ns')} after the start"
 
 
+def unfinished_lines(trace: Trace) -> Iterator[str]:
+    """Nothing for a trace with an end."""
+    if trace.running:
+        yield from boxed(
+            "Running",
+            f"process {trace.running} is still being recorded. The newest calls of each thread "
+            "are written when the recording pauses, and times have no unit before the end",
+        )
+    elif trace.damage:
+        yield from boxed("Damaged", f"{trace.damage}; what follows is of what could be read")
+
+
 def paused(summary: Summary) -> str:
     """What is not known after a pause of the recording."""
     return (
         f"{counted(summary.pauses, 'time')}, {significant(summary.paused_s)} s in "
-        f"all; {summary.unknown_ends:,} frees of blocks from before are left out, and blocks "
+        f"all; {counted(summary.unknown_ends, 'free')} of blocks from before left out, and blocks "
         "that lived when a pause began have no end"
     )
 
