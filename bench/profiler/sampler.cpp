@@ -8,6 +8,7 @@
 #include "profiler/allocation_functions.hpp"
 #include "profiler/gap.hpp"
 #include "recorder/calls.hpp"
+#include "recorder/python_frames.hpp"
 
 namespace heapwise::bench {
 
@@ -65,6 +66,7 @@ void write_sample(event_kind kind, const void* block, std::size_t size, const vo
   stack_trace stack = stack_from(reinterpret_cast<std::uintptr_t>(site));
   if (stack.count == 0) stack.frames[stack.count++] = reinterpret_cast<std::uintptr_t>(site);
   kind = remove_operator_new(stack, kind);
+  add_python_frames(stack);
   writer.write_block(kind, block, size, stack, stamp, alignment_log);
   errno = saved_errno;
 }

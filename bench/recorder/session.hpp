@@ -44,6 +44,7 @@ class session {
 
   [[nodiscard]] shared_memory& memory() const noexcept { return *memory_; }
   [[nodiscard]] process_entry& process() const noexcept { return *process_.entry; }
+  [[nodiscard]] process_texts& texts() const noexcept { return *process_.texts; }
 
   /// Before exec: where to note what the process of this number becomes, which may be this one or a
   /// child of it. Null if that is of no interest.

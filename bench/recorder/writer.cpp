@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "recorder/own_filter.hpp"
+#include "recorder/python_frames.hpp"
 
 namespace heapwise::bench {
 
@@ -135,6 +136,7 @@ void thread_writer::write_stack(const void* site) noexcept {
     if (until_stack_ != 0) {
       stack = recorded.memory().frame_pointers != 0 ? stack_by_frame_pointers(address_of(site))
                                                     : stack_from(address_of(site));
+      add_python_frames(stack);
     }
   }
   write_stack(stack);

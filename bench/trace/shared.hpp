@@ -23,7 +23,7 @@ inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 /// another user, or in another root directory, has it, and cannot open the path.
 inline constexpr const char* record_file_variable = "HEAPWISE_RECORD_FILE";
 
-inline constexpr std::uint64_t shared_magic = 0x3830'4345'5257'4848; // "HHWREC08"
+inline constexpr std::uint64_t shared_magic = 0x3930'4345'5257'4848; // "HHWREC09"
 inline constexpr unsigned most_threads = 4096;                       ///< at one time, of all
 inline constexpr unsigned most_processes = 1024;                     ///< at one time
 inline constexpr unsigned most_started = 128;                        ///< children, see exec_note
@@ -72,9 +72,10 @@ struct process_entry {
   std::atomic<std::uint64_t> events_missed{0};  ///< after the drain had gone
 };
 
-/// Lines of /proc/self/maps as they were when a library was new: what addresses mean.
+/// What addresses mean: lines of /proc/self/maps as they were when a library was new, and frames of
+/// Python.
 struct maps_text {
-  static constexpr std::uint32_t most_bytes = 1U << 20;
+  static constexpr std::uint32_t most_bytes = 4U << 20;
 
   std::atomic<std::uint32_t> busy{0};
   std::atomic<std::uint32_t> bytes{0};  ///< released by the writer, acquired by the drain

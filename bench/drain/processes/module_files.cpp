@@ -66,6 +66,7 @@ std::set<std::string> paths_without_id(std::string_view maps) {
       named.push_back(read_address(line.substr(mark.size())));
       continue;
     }
+    if (line.starts_with("python ")) continue; // a frame of Python, see python_frames.hpp
     const std::size_t path = line.find('/');
     const std::size_t dash = line.find('-');
     if (path == std::string_view::npos || dash == std::string_view::npos) continue;

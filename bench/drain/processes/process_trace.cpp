@@ -1,5 +1,6 @@
 #include "drain/processes/process_trace.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <utility>
@@ -8,6 +9,13 @@
 #include "trace/stamp.hpp"
 
 namespace heapwise::bench {
+
+namespace {
+
+/// Behind the name of a trace: the file with what its addresses mean, while it is written.
+constexpr const char* names_suffix = ".names";
+
+} // namespace
 
 process_trace::process_trace(trace_context& context, std::string path)
     : context_{context}, file_{std::move(path), context.budget, context.compressor} {}
@@ -38,7 +46,25 @@ void process_trace::resume() {
   resolver_->take(resumed);
 }
 
+void process_trace::flush() {
+  resolver_->flush();
+  if (!is_kept_ || texts_ == nullptr) return;
+  const maps_text& maps = texts_->maps;
+  const std::uint32_t bytes = maps.bytes.load(std::memory_order_acquire);
+  const std::string path = file_.path() + names_suffix;
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  has_names_ = true;
+  for (std::uint32_t done = 0; done < bytes;) {
+    const ssize_t wrote = write(file, maps.text + done, bytes - done);
+    if (wrote <= 0) break; // the trace itself says it if the disk is full
+    done += static_cast<std::uint32_t>(wrote);
+  }
+  close(file);
+}
+
 void process_trace::finish(recording_end end) {
+  if (has_names_) unlink((file_.path() + names_suffix).c_str());
   resolver_->give_up_waiting(UINT64_MAX);
   resolver_->flush();
   totals_ = resolver_->totals();

@@ -43,8 +43,9 @@ class process_trace {
   std::uint64_t drain(std::uint64_t horizon);
   void give_up_waiting(std::uint64_t stamp) { resolver_->give_up_waiting(stamp); }
   void resume();
-  /// Writes what was taken to the file, for readers that do not wait for the end.
-  void flush() { resolver_->flush(); }
+  /// Writes what was taken to the file, for readers that do not wait for the end; and what
+  /// addresses mean to a file beside it, which is there until the end.
+  void flush();
 
   /// Writes the rest, and lets go of all that only a living process needs.
   void finish(recording_end end);
@@ -70,6 +71,7 @@ class process_trace {
   unsigned number_ = 0;
   std::uint64_t start_ = 0;
   bool is_kept_ = false;
+  bool has_names_ = false; ///< whether flush() has written them
   const process_texts* texts_ = nullptr;
   std::unique_ptr<process_end> end_;
   std::unique_ptr<call_tables> tables_;

@@ -31,7 +31,8 @@ from heapwise.trace.columns import (
     read_extras,
     split_columns,
 )
-from heapwise.trace.running import mappings_now, running_process
+from heapwise.trace.perf_map import perf_map_of
+from heapwise.trace.running import mappings_now, names_beside, running_process
 
 MAGIC = b"HWTRACE\n"
 HEAP_PROFILES = (b"\x1f\x8b", b"heap profile:", b"heap_v2/")
@@ -151,12 +152,14 @@ class ModuleFile(msgspec.Struct, frozen=True):
 
 class Modules(msgspec.Struct, frozen=True):
     """maps: lines of /proc/PID/maps, before them "build-id ADDRESS ID" for each object that has
-    one. sites: the addresses of all sites by their numbers. files: those without a build id; None
-    in a trace that was made before there were any."""
+    one; also "python ADDRESS NAME\\tFILE:LINE" for each frame of Python. sites: the addresses of all
+    sites by their numbers. files: those without a build id; None in a trace that was made before
+    there were any. perf_map: not in the file; where the names of compiled code are, or empty."""
 
     maps: str = ""
     sites: list[int] = []
     files: list[ModuleFile] | None = None
+    perf_map: str = ""
 
 
 @dataclass
@@ -351,15 +354,11 @@ def _open(path: Path, file: int) -> Trace:
                 summary = msgspec.json.decode(_raw(file, frame), type=Summary)
         except (Damaged, msgspec.DecodeError, UnicodeDecodeError) as error:
             damage = damage or f"frame {frame.number}: {error}"
-    running = running_process(about) if _has_no_end(summary, modules) else 0
+    running = running_process(about) if summary is None else 0
     if running:
-        modules = Modules(maps=mappings_now(running))
+        modules = Modules(maps=names_beside(path) or mappings_now(running))
+    modules = msgspec.structs.replace(modules, perf_map=perf_map_of(about))
     return Trace(path, version, about, frames, summary, modules, damage, file, running)
-
-
-def _has_no_end(summary: Summary | None, modules: Modules) -> bool:
-    """Whether the recorder has not written what stands at the end of every trace."""
-    return summary is None and not modules.maps
 
 
 def _indexed(file: int, size: int) -> list[Frame] | None:

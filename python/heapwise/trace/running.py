@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+NAMES = ".names"
+"""Behind the name of a trace: the file that the recorder writes beside it when it pauses."""
+
 
 def running_process(about: dict[str, Any]) -> int:
     """Its number, if a process with it still runs the recorded program here; else 0. Another
@@ -25,5 +28,14 @@ def mappings_now(number: int) -> str:
     """Where the files of a running process are mapped; "" if that is not to be read."""
     try:
         return Path(f"/proc/{number}/maps").read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def names_beside(trace: Path) -> str:
+    """What the addresses of a trace mean that is not complete; "" if the recorder has not said
+    it."""
+    try:
+        return trace.with_name(trace.name + NAMES).read_text(errors="replace")
     except OSError:
         return ""

@@ -17,17 +17,20 @@ from elftools.elf.sections import SymbolTableSection
 
 from heapwise.trace.file import Modules, Trace
 from heapwise.trace.module_identity import Match, ModuleIdentity
+from heapwise.trace.perf_map import PerfMap
 from heapwise.wording.lists import listed
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a call stands. function: empty if no symbol is known. line: ``file.c:12`` or empty."""
+    """Where a call stands. function: empty if no symbol is known. line: ``file.c:12`` or empty.
+    is_script: it is code of Python, which the interpreter runs."""
 
     module: str
     offset: int
     function: str = ""
     line: str = ""
+    is_script: bool = False
 
     @property
     def name(self) -> str:
@@ -51,6 +54,8 @@ class Mapping:
 
 
 BUILD_ID = "build-id"
+PYTHON = "python "
+"""Begins a line that says which frame of Python an address means."""
 
 
 def read_mappings(text: str) -> list[Mapping]:
@@ -76,6 +81,23 @@ def read_mappings(text: str) -> list[Mapping]:
     return found
 
 
+def read_python_frames(text: str) -> dict[int, Place]:
+    """The addresses that stand for frames of Python: lines ``python ADDRESS NAME\\tFILE:LINE``."""
+    found = {}
+    for line in text.splitlines():
+        address, _, meaning = line.removeprefix(PYTHON).partition(" ")
+        name, tab, place = meaning.partition("\t")
+        if not line.startswith(PYTHON) or not tab:
+            continue
+        file, _, number = place.rpartition(":")
+        where = f"{Path(file).name}:{number}" if number != "0" else Path(file).name
+        try:
+            found[int(address, 16)] = Place(file, 0, name, where, is_script=True)
+        except ValueError:
+            continue
+    return found
+
+
 class Symbols:
     """Finds the places of addresses of one recorded process.
 
@@ -87,7 +109,10 @@ class Symbols:
         self._files = {each.path: each for each in modules.files or ()}
         self._is_noted = modules.files is not None
         self._modules: dict[tuple[str, str], Module] = {}
-        self._places: dict[int, tuple[Place, ...]] = {}
+        self._places: dict[int, tuple[Place, ...]] = {
+            address: (place,) for address, place in read_python_frames(modules.maps).items()
+        }
+        self._compiled = PerfMap.read(modules.perf_map) if modules.perf_map else None
 
     def learn(self, addresses: Iterable[int]) -> None:
         """Looks up many at once, which is what costs least."""
@@ -95,7 +120,8 @@ class Symbols:
         for address in set(addresses) - self._places.keys():
             mapping = self._mapping(address)
             if mapping is None:
-                self._places[address] = (Place("", address),)
+                name = self._compiled.name(address - 1) if self._compiled else ""
+                self._places[address] = (Place("", address, name),)
                 continue
             # A return address follows the call: the byte before it belongs to the call.
             wanted[mapping.path, mapping.build_id][address] = (

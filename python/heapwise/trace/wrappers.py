@@ -54,9 +54,13 @@ class Wrappers:
     def beyond(self, places: Sequence[Place]) -> int:
         """How many of the places, the innermost first, are wrappers before the first that is not.
 
-        The insides of an allocator are skipped in any case. If all other places are wrappers, or
+        Python code is the place if there is any: the interpreter and extensions work for it. The
+        insides of an allocator are skipped in any case. If all other places are wrappers, or
         the first that is not has no name, the innermost of these stays.
         """
+        script = next((count for count, place in enumerate(places) if place.is_script), None)
+        if script is not None:
+            return script
         inside = next(
             (count for count, place in enumerate(places) if not self._is_inside(place)), 0
         )
