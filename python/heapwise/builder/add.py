@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from heapwise.builder import tools
-from heapwise.builder.build_ways import CMAKE_FILE, RECIPES
+from heapwise.builder.build_ways import CMAKE_FILE, RECIPES, Built
 from heapwise.builder.fetch import LOCKS
 from heapwise.builder.partial import partial, publish
 from heapwise.builder.workshop import BuildProgress, Workshop, plain_environment
@@ -22,12 +23,18 @@ from heapwise.catalog import (
     Declared,
     PeerBuild,
     added_folder,
+    library_of,
     read_declarations,
     read_elf,
     read_record,
 )
 from heapwise.errors import Problem
 from heapwise.wording.suggest import did_you_mean
+
+LICENCES = "licences"
+"""The folder of licence texts beside the library of a peer."""
+
+LICENCE_NAME = re.compile(r"(licen[cs]e|copying|notice|third-party)[^/]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -74,12 +81,12 @@ def add_peer(peer: Declared, progress: BuildProgress, *, again: bool = False) ->
     wanted = fingerprint(peer)
     record = read_record(peer.name, build.version)
     if record and record.recipe == wanted and not again:
-        return Added(peer.name, record, str(target / record.library), news=False)
+        return Added(peer.name, record, str(library_of(peer.name, record)), news=False)
     tools.demand(peer.name, build)
     with partial(added_folder(), peer.name) as (folder, log):
         shop = Workshop(peer.name, folder, log, progress, plain_environment(os.environ))
-        library, package = RECIPES[build.recipe](build, peer.path.parent, shop)
-        record = _finish(peer, library, package, wanted, shop)
+        built = RECIPES[build.recipe](build, peer.path.parent, shop)
+        record = _finish(peer, built, wanted, shop)
         publish(folder / "peer", target)
     return Added(peer.name, record, str(target / record.library), news=True)
 
@@ -99,9 +106,10 @@ def _build(peer: Declared) -> PeerBuild:
     return peer.declaration.build
 
 
-def _finish(peer: Declared, library: Path, package: str, wanted: str, shop: Workshop) -> AddedPeer:
-    """Lays the library and its record into ``peer``, after a look at what it defines."""
-    build = _build(peer)
+def _finish(peer: Declared, built: Built, wanted: str, shop: Workshop) -> AddedPeer:
+    """Lays the library, its record and its licences into ``peer``, after a look at what it
+    defines."""
+    build, library = _build(peer), built.library
     shop.progress.step("looking at the library")
     facts = read_elf(library, symbols=True) if library.is_file() else None
     if facts is None:
@@ -117,11 +125,24 @@ def _finish(peer: Declared, library: Path, package: str, wanted: str, shop: Work
     record = AddedPeer(
         version=build.version,
         library=library.name,
-        package=package,
+        package=built.package,
         recipe=wanted,
         compiler="" if build.recipe == "wheel" else tools.compiler(),
         build_id=facts.build_id,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     (ready / RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2))
+    _copy_licences(built.sources, ready / LICENCES)
+    _copy_licences(peer.path.parent, ready / LICENCES)
     return record
+
+
+def _copy_licences(sources: Path, folder: Path) -> None:
+    """All licence texts of the package, in folders as there, so that the library can be passed
+    on with them. A text beside the declaration is for a package that contains none."""
+    for path in sorted(sources.rglob("*")):
+        inside = path.relative_to(sources)
+        if len(inside.parts) > 4 or not LICENCE_NAME.match(path.name) or not path.is_file():
+            continue
+        (folder / inside).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, folder / inside)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.builder.fetch import Fetched, fetch_crate, fetch_wheel
@@ -14,7 +15,16 @@ from heapwise.catalog import PeerBuild
 CMAKE_FILE = "CMakeLists.txt"
 
 
-def configure(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
+@dataclass(frozen=True)
+class Built:
+    """``package`` says in words what ``sources``, the unpacked package, holds."""
+
+    library: Path
+    package: str
+    sources: Path
+
+
+def configure(build: PeerBuild, declared: Path, shop: Workshop) -> Built:
     """``./configure`` and ``make``, in a copy of the sources."""
     crate = fetch_crate(build, declared, shop)
     sources = shop.folder / "sources"
@@ -23,10 +33,10 @@ def configure(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, s
         shutil.copy(crate.folder / origin, sources / place)
     shop.run("configuring", ["sh", "./configure", *build.options], sources)
     shop.run("compiling", ["make", f"-j{jobs()}", *filter(None, [build.target])], sources)
-    return sources / build.library, crate.package
+    return Built(sources / build.library, crate.package, crate.folder)
 
 
-def cmake(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
+def cmake(build: PeerBuild, declared: Path, shop: Workshop) -> Built:
     """Upstream's project for CMake, or the one beside the declaration when upstream has none."""
     crate = fetch_crate(build, declared, shop)
     own = (declared / CMAKE_FILE).exists()
@@ -58,10 +68,10 @@ def cmake(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
         ],
         shop.folder,
     )
-    return output / build.library, crate.package
+    return Built(output / build.library, crate.package, crate.folder)
 
 
-def wheel(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
+def wheel(build: PeerBuild, declared: Path, shop: Workshop) -> Built:
     """A library that its makers built, taught to find its companions beside itself."""
     fetched = fetch_wheel(build, declared, shop)
     output = shop.folder / "build"
@@ -76,7 +86,7 @@ def wheel(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
             [str(patchelf), "--set-rpath", "$ORIGIN", str(output / build.library)],
             shop.folder,
         )
-    return output / build.library, fetched.package
+    return Built(output / build.library, fetched.package, fetched.folder)
 
 
 def jobs() -> int:
@@ -90,7 +100,7 @@ def _inside(fetched: Fetched, name: str, shop: Workshop) -> Path:
     raise shop.failed(f"the {fetched.package} holds no {name}")
 
 
-RECIPES: dict[str, Callable[[PeerBuild, Path, Workshop], tuple[Path, str]]] = {
+RECIPES: dict[str, Callable[[PeerBuild, Path, Workshop], Built]] = {
     "configure": configure,
     "cmake": cmake,
     "wheel": wheel,

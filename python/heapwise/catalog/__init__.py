@@ -7,6 +7,8 @@ from heapwise.catalog.added import (
     added_folder,
     data_folder,
     forget,
+    library_of,
+    packaged_folder,
     read_record,
 )
 from heapwise.catalog.build_quality import examined
@@ -106,8 +108,10 @@ __all__ = [
     "forget_trees",
     "git",
     "installed_peers",
+    "library_of",
     "native_folder",
     "native_part",
+    "packaged_folder",
     "peer_prefixes",
     "read_declarations",
     "read_elf",

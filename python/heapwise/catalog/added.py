@@ -1,12 +1,15 @@
 """The peers that ``peers add`` built: one folder for each version, with a record of its making.
 
-In a fleet, peers of the client's machine are sent to others, in folders of the same form.
+In a fleet, peers of the client's machine are sent to others, in folders of the same form. The
+wheel ``heapwise-peers`` contains folders of this form, too.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -14,6 +17,9 @@ import msgspec
 RECORD = "made.json"
 SENT_VARIABLE = "HEAPWISE_SENT_PEERS"
 """Folders like ``added_folder()``, with a colon between two; they go first."""
+
+WHEEL_PACKAGE = "heapwise_peers"
+"""The Python package of the wheel that contains built peers."""
 
 PARTIAL = ".partial-"
 """Starts the names of folders in the making, which are nobody's peers yet."""
@@ -49,9 +55,23 @@ def sent_folders() -> list[Path]:
     return [Path(name) for name in os.environ.get(SENT_VARIABLE, "").split(":") if name]
 
 
+def packaged_folder() -> Path | None:
+    """The folder of peers of the installed wheel ``heapwise-peers``; None without that wheel."""
+    found = importlib.util.find_spec(WHEEL_PACKAGE)
+    places = list(found.submodule_search_locations or []) if found else []
+    return Path(places[0]) / "peers" if places else None
+
+
+def is_packaged(library: Path) -> bool:
+    """Whether a library belongs to the wheel ``heapwise-peers``."""
+    folder = packaged_folder()
+    return folder is not None and library.is_relative_to(folder)
+
+
 def read_record(name: str, version: str) -> AddedPeer | None:
-    """None when this version was not added here, or its library is gone."""
-    return _read(added_folder() / name / version)
+    """None when neither the user nor the wheel has this version, or its library is gone."""
+    records = (_read(folder / name / version) for folder in _built_folders())
+    return next((record for record in records if record), None)
 
 
 def newest_record(name: str, wanted: str) -> AddedPeer | None:
@@ -63,23 +83,15 @@ def newest_record(name: str, wanted: str) -> AddedPeer | None:
                 return found
     if found := read_record(name, wanted):
         return found
-    records = [_read(path) for path in versions_of(name)]
+    records = [_read(path) for folder in _built_folders() for path in _versions(folder, name)]
     return max((record for record in records if record), key=lambda r: r.made, default=None)
-
-
-def versions_of(name: str) -> list[Path]:
-    """The folders of this peer's versions that were added here."""
-    return [
-        path.parent
-        for path in (added_folder() / name).glob(f"*/{RECORD}")
-        if not path.parent.name.startswith(PARTIAL)
-    ]
 
 
 def library_of(name: str, record: AddedPeer) -> Path:
     """The file of a record that ``newest_record`` or ``read_record`` found."""
     inside = Path(name) / record.version / record.library
-    found = (folder / inside for folder in sent_folders() if (folder / inside).is_file())
+    folders = [*sent_folders(), *_built_folders()]
+    found = (folder / inside for folder in folders if _read((folder / inside).parent) == record)
     return next(found, added_folder() / inside)
 
 
@@ -90,6 +102,22 @@ def forget(name: str) -> bool:
         return False
     shutil.rmtree(folder)
     return True
+
+
+def _built_folders() -> Iterator[Path]:
+    """Peers that the user built go before those of the wheel."""
+    yield added_folder()
+    if packaged := packaged_folder():
+        yield packaged
+
+
+def _versions(folder: Path, name: str) -> list[Path]:
+    """The folders of this peer's versions."""
+    return [
+        path.parent
+        for path in (folder / name).glob(f"*/{RECORD}")
+        if not path.parent.name.startswith(PARTIAL)
+    ]
 
 
 def _read(folder: Path) -> AddedPeer | None:

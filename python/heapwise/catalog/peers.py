@@ -13,7 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from heapwise import __version__
-from heapwise.catalog.added import library_of, newest_record
+from heapwise.catalog.added import is_packaged, library_of, newest_record
 from heapwise.catalog.elf import ElfFacts, read_build_id, read_elf
 from heapwise.catalog.library_version import package_versions, soname_version
 from heapwise.catalog.native import native_folder
@@ -280,9 +280,9 @@ def _made(name: str, build: PeerBuild) -> tuple[str, str]:
     record = newest_record(name, build.version)
     if record is None:
         return "unknown version", "of unknown origin"
-    return record.version, record.package + (
-        f", built by {record.compiler}" if record.compiler else ", as its makers built it"
-    )
+    maker = f", built by {record.compiler}" if record.compiler else ", as its makers built it"
+    wheel = ", from the wheel heapwise-peers" if is_packaged(library_of(name, record)) else ""
+    return record.version, f"{record.package}{maker}{wheel}"
 
 
 def _system_identity() -> tuple[str, str]:

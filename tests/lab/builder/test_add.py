@@ -53,6 +53,61 @@ def test_the_crate_itself_is_left_as_it_was(place: Place, told: Told) -> None:
     assert sorted(path.name for path in place.crate.rglob("*")) == before
 
 
+def test_the_licences_of_the_sources_lie_beside_the_library(place: Place, told: Told) -> None:
+    (place.crate / "LICENSE-MIT").write_text("of the crate")
+    (place.crate / "toy" / "COPYING").write_text("of the sources")
+    (place.peer / "LICENSE").write_text("of the declaration")
+    folder = Path(add_peer(place.declare(), told).path).parent / "licences"
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    texts = {str(path.relative_to(folder)): path.read_text() for path in files}
+    assert texts == {
+        "LICENSE-MIT": "of the crate",
+        "toy/COPYING": "of the sources",
+        "LICENSE": "of the declaration",
+    }
+
+
+def wheel_of(place: Place, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What was added, as the wheel of peers has it, in an empty data folder."""
+    site = place.root / "site"
+    site.mkdir()
+    (place.data / "heapwise").rename(site / "heapwise_peers")
+    (site / "heapwise_peers" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(site))
+    return site / "heapwise_peers" / "peers"
+
+
+def test_a_peer_of_the_wheel_is_found_and_not_built_again(
+    place: Place, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = place.declare()
+    add_peer(declared, told)
+    peers = wheel_of(place, monkeypatch)
+    library = peers / "toy/1.0/libtoy.so.1"
+    assert (toy().path, toy().version) == (str(library), "1.0")
+    assert toy().notes.endswith(", from the wheel heapwise-peers")
+    added = add_peer(declared, told)
+    assert (added.news, added.path) == (False, str(library))
+    assert not forget("toy")
+    assert library.is_file()
+
+
+def test_a_peer_that_the_user_built_goes_before_that_of_the_wheel(
+    place: Place, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = place.declare()
+    add_peer(declared, told)
+    wheel_of(place, monkeypatch)
+    added = add_peer(declared, told, again=True)
+    assert Path(added.path).is_relative_to(place.data)
+    assert (toy().path, toy().build_id) == (added.path, added.record.build_id)
+    assert "wheel" not in toy().notes
+    add_peer(place.declare("1.1"), told)
+    assert toy().version == "1.1"
+    assert forget("toy")
+    assert toy().version == "1.0", "that of the wheel is left"
+
+
 def test_an_installed_peer_is_built_again_only_if_told_or_old(place: Place, told: Told) -> None:
     declared = place.declare()
     add_peer(declared, told)
