@@ -43,6 +43,7 @@ class Place:
 PLACES = (
     Place("CMakeLists.txt", r"^project\(\s*heapwise\s+VERSION ([\d.]+)$"),
     Place("pyproject.toml", r'^version = "([\d.]+)"$'),
+    Place("packaging/rust/Cargo.toml", r'^version = "([\d.]+)"$'),
     Place("python/heapwise/__init__.py", r'^__version__ = "([\d.]+)"$'),
 )
 

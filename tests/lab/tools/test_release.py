@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = (
     "CMakeLists.txt",
     "pyproject.toml",
+    "packaging/rust/Cargo.toml",
     "python/heapwise/__init__.py",
     "CHANGELOG.md",
     "include/heapwise/pool.hpp",
