@@ -49,16 +49,26 @@ function(heapwise_flags variable language)
   set(${variable} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# With a sanitizer, the headers that most experiments include are compiled once. The usual build shows
-# that no experiment misses an #include. Most experiments are not compiled here, but only read by
-# tests/sanitize/test_other_experiments.py.
-if(HEAPWISE_SANITIZE AND HEAPWISE_PRECOMPILE_TESTS)
+option(HEAPWISE_PRECOMPILE_EXPERIMENTS "Compile the headers that most experiments include once" OFF)
+set(
+  HEAPWISE_EXPERIMENTS
+  ""
+  CACHE STRING
+  "Experiments that are built, as family/name with semicolons between them; empty: all"
+)
+
+# The preset `release` shows that no experiment misses an #include. With a sanitizer, most experiments
+# are not compiled here, but only read by tests/sanitize/test_other_experiments.py.
+if(HEAPWISE_PRECOMPILE_EXPERIMENTS OR (HEAPWISE_SANITIZE AND HEAPWISE_PRECOMPILE_TESTS))
   add_library(experiment_headers OBJECT EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/empty.cpp")
   set_target_properties(experiment_headers PROPERTIES CXX_EXTENSIONS OFF)
   heapwise_use_compiled_headers(experiment_headers)
   target_compile_features(experiment_headers PRIVATE cxx_std_20)
   target_compile_definitions(experiment_headers PRIVATE _GNU_SOURCE)
-  target_compile_options(experiment_headers PRIVATE -O0)
+  target_compile_options(
+    experiment_headers
+    PRIVATE $<IF:$<BOOL:${HEAPWISE_SANITIZE}>,-O0,$<$<CONFIG:Release>:-O2>>
+  )
   target_link_libraries(
     experiment_headers
     PRIVATE heapwise_warnings heapwise_bench heapwise_hybrid heapwise_static
@@ -94,7 +104,7 @@ function(add_experiment file family name)
   if(HEAPWISE_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   endif()
-  if(TARGET experiment_headers)
+  if(TARGET experiment_headers AND (HEAPWISE_SANITIZE OR NOT aligned_loops IN_LIST choices))
     target_precompile_headers(${target} REUSE_FROM experiment_headers)
     heapwise_use_compiled_headers(${target})
   endif()
@@ -170,10 +180,17 @@ function(add_experiments)
     endif()
   endforeach()
   list(REMOVE_ITEM files ${longest})
+  set(wanted ${HEAPWISE_EXPERIMENTS})
   foreach(file IN LISTS longest files)
     get_filename_component(name "${file}" NAME_WE)
     get_filename_component(folder "${file}" DIRECTORY)
     get_filename_component(family "${folder}" NAME)
-    add_experiment("${file}" ${family} ${name})
+    if(NOT HEAPWISE_EXPERIMENTS OR "${family}/${name}" IN_LIST HEAPWISE_EXPERIMENTS)
+      add_experiment("${file}" ${family} ${name})
+      list(REMOVE_ITEM wanted "${family}/${name}")
+    endif()
   endforeach()
+  if(wanted)
+    message(FATAL_ERROR "Heapwise: HEAPWISE_EXPERIMENTS names ${wanted}, which there is not")
+  endif()
 endfunction()

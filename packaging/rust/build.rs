@@ -5,15 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// `place` of this source is another one than that of the other sources.
-const ALONE: &str = "os/linux_bare_thread.cpp";
-
-/// These follow the frames of the program, so they keep their own (src/CMakeLists.txt).
-const WITH_FRAMES: [&str; 4] = [
-    "heap/checks/guarded_pages.cpp",
-    "heap/front/small_blocks.cpp",
-    "heap/front/uncommon.cpp",
-    "os/linux_faults.cpp",
-];
+const ALONE: &str = "os/linux/bare_thread.cpp";
 
 fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
@@ -50,12 +42,12 @@ fn main() {
     let names = words(&lists, "name\n  IN\n  ITEMS").into_iter();
     let mut system: Vec<String> = names.map(|name| format!("os/{name}.cpp")).collect();
     system.extend(words(&lists, "heapwise_os_heap\n  default\n"));
+    let with_frames = with_frames(&lists);
     for list in [&mut sources, &mut system] {
-        list.retain(|source| source != ALONE && !WITH_FRAMES.contains(&source.as_str()));
+        list.retain(|source| source != ALONE && !with_frames.contains(source));
     }
 
     // Few translation units: most of the time to compile a source is that of its headers.
-    let with_frames = WITH_FRAMES.map(String::from);
     let system = compiler(&root, profile, false)
         .file(unit("system", &system))
         .file(root.join("src").join(ALONE))
@@ -123,4 +115,13 @@ fn words(text: &str, start: &str) -> Vec<String> {
     let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no list after {start:?}"));
     let (list, _) = rest.split_once(')').expect("a list that ends");
     list.split_whitespace().map(String::from).collect()
+}
+
+/// The sources that follow the frames of the program, so that they keep their own.
+fn with_frames(text: &str) -> Vec<String> {
+    let calls = text.split("set_source_files_properties(").skip(1);
+    let calls = calls.filter_map(|call| call.split_once(')')).map(|(words, _)| words);
+    let calls = calls.filter(|words| words.contains("-fno-omit-frame-pointer"));
+    let sources = calls.flat_map(str::split_whitespace).filter(|word| word.ends_with(".cpp"));
+    sources.map(String::from).collect()
 }

@@ -43,7 +43,7 @@ def crate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stdout + done.stderr
     [packed] = (folder / "dist").iterdir()
     with tarfile.open(packed) as file:
-        file.extractall(folder / "unpacked", filter="data")
+        file.extractall(folder / "unpacked")
     [unpacked] = (folder / "unpacked").iterdir()
     shutil.rmtree(folder / "work")
     return unpacked
