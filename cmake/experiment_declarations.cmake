@@ -4,6 +4,7 @@
 #   // optional: URING = header liburing.h library uring
 #   // build: aligned_loops, begun_first, with_sanitizers
 #   // build again: O3_native = -O3 -march=native
+#   // build again: clang_O3_native = clang -O3 -march=native
 #
 # An `optional` library that is found is linked, and HEAPWISE_HAS_<NAME> is defined. `without` names
 # the sanitizers under which it stays out, `any` all of them. The line may stand in a header of

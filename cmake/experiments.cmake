@@ -126,7 +126,13 @@ function(add_experiment file family name)
     string(REGEX REPLACE "^([^ ]+) = .*" "\\1" build_name "${build}")
     string(REGEX REPLACE "^[^ ]+ = " "" flags "${build}")
     string(REPLACE " " ";" flags "${flags}")
-    heapwise_second_build(${family} ${name} ${build_name} ${flags})
+    list(GET flags 0 compiler)
+    if(compiler STREQUAL "clang")
+      list(POP_FRONT flags)
+      heapwise_clang_build("${file}" ${family} ${name} ${build_name} ${flags})
+    else()
+      heapwise_second_build(${family} ${name} ${build_name} ${flags})
+    endif()
   endforeach()
 endfunction()
 
@@ -166,6 +172,59 @@ function(heapwise_second_build family name build)
       "HEAPWISE_EXPERIMENT_FLAGS=\"${flags} ${more}\""
   )
   target_compile_options(${target} PRIVATE ${options} ${ARGN})
+  add_dependencies(${first} ${target})
+endfunction()
+
+# The same by clang, if it is installed and another compiler builds the rest. CMake knows one compiler
+# for a language, so a command compiles this one file.
+function(heapwise_clang_build file family name build)
+  find_program(HEAPWISE_CLANG NAMES clang++-19 clang++)
+  mark_as_advanced(HEAPWISE_CLANG)
+  if(
+    HEAPWISE_SANITIZE
+    OR CMAKE_CROSSCOMPILING
+    OR NOT HEAPWISE_CLANG
+    OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
+  )
+    return()
+  endif()
+  set(first experiment_${family}_${name})
+  set(target ${first}_${build})
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/${target}.o")
+  heapwise_flags(flags CXX)
+  list(JOIN ARGN " " more)
+  separate_arguments(all_flags UNIX_COMMAND "${flags}")
+  set(included "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+  set(defined "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  add_custom_command(
+    OUTPUT "${object}"
+    COMMAND
+      ${CMAKE_CXX_COMPILER_LAUNCHER} "${HEAPWISE_CLANG}" -std=c++20 ${all_flags}
+      "$<$<BOOL:${included}>:-I$<JOIN:${included},;-I>>" "$<$<BOOL:${defined}>:-D$<JOIN:${defined},;-D>>"
+      "$<TARGET_PROPERTY:${first},COMPILE_OPTIONS>" -Wno-everything ${ARGN} -MD -MF "${object}.d" -c "${file}"
+      -o "${object}"
+    DEPENDS "${file}"
+    DEPFILE "${object}.d"
+    COMMENT "Building CXX object ${target}.o by clang"
+    COMMAND_EXPAND_LISTS
+    VERBATIM
+  )
+  set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  add_executable(${target} "${object}")
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX)
+  heapwise_native(${target} "experiments/${family}/${build}")
+  get_target_property(includes ${first} INCLUDE_DIRECTORIES)
+  get_target_property(libraries ${first} LINK_LIBRARIES)
+  get_target_property(definitions ${first} COMPILE_DEFINITIONS)
+  target_include_directories(${target} PRIVATE ${includes})
+  target_link_libraries(${target} PRIVATE ${libraries})
+  target_compile_definitions(
+    ${target}
+    PRIVATE
+      ${definitions}
+      "HEAPWISE_EXPERIMENT_BUILD=\"${build}\""
+      "HEAPWISE_EXPERIMENT_FLAGS=\"${flags} ${more}\""
+  )
   add_dependencies(${first} ${target})
 endfunction()
 

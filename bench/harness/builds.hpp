@@ -13,7 +13,8 @@ namespace heapwise::bench {
 
 struct build {
   std::string_view name;
-  std::string_view flags; ///< "": those of the harness
+  std::string_view flags;    ///< "": those of the harness
+  std::string_view compiler; ///< "": that of the harness
 };
 
 inline constexpr std::string_view build_name = "build";
@@ -21,22 +22,26 @@ inline constexpr std::string_view usual_build = "O2";
 
 namespace {
 
-#if defined(HEAPWISE_EXPERIMENT_BUILD)
-constexpr build this_build{HEAPWISE_EXPERIMENT_BUILD, HEAPWISE_EXPERIMENT_FLAGS};
+#if defined(HEAPWISE_EXPERIMENT_BUILD) && defined(__clang__)
+constexpr build this_build{HEAPWISE_EXPERIMENT_BUILD, HEAPWISE_EXPERIMENT_FLAGS,
+                           "clang " __clang_version__};
+#elif defined(HEAPWISE_EXPERIMENT_BUILD)
+constexpr build this_build{HEAPWISE_EXPERIMENT_BUILD, HEAPWISE_EXPERIMENT_FLAGS, ""};
 #else
-constexpr build this_build{usual_build, ""};
+constexpr build this_build{usual_build, "", ""};
 #endif
 
 } // namespace
 
 inline parameter builds() {
   return {"build",
-          "O2: the flags that users build with; O3_native: -O3 -march=native in addition",
+          "O2: the flags that users build with; O3_native: -O3 -march=native in addition; "
+          "clang_O3_native: the same by clang, if it was there when Heapwise was built",
           {usual_build, "O3_native"},
           {usual_build},
           "",
           1,
-          {usual_build, "O3_native"}};
+          {usual_build, "O3_native", "clang_O3_native"}};
 }
 
 /// As run(question, argc, argv). If the setting of `build` is another than `mine`, the program of

@@ -125,9 +125,9 @@ void write_answers(json_line& line, const experiment& question) {
   line.close(']');
 }
 
-void write_process(json_line& line, std::string_view flags) {
+void write_process(json_line& line, std::string_view flags, std::string_view other_compiler) {
   line.field("pid", static_cast<int>(getpid()));
-  line.field("compiler", compiler)
+  line.field("compiler", other_compiler.empty() ? compiler : other_compiler)
       .field("flags", flags.empty() ? HEAPWISE_BENCH_FLAGS : flags)
       .field("ndebug", ndebug);
   cpu_list::of_this_thread().write(line.key("affinity"));
@@ -157,7 +157,7 @@ void write_description(json_line& line, const experiment& question) {
 }
 
 void write_start(json_line& line, const experiment& question, const options& chosen,
-                 std::string_view flags) {
+                 std::string_view flags, std::string_view other_compiler) {
   line.open('{').field("kind", "start").field("schema", schema_version);
   line.field("experiment", question.id).field("subject", chosen.subject->name);
   line.key("parameters").open('{');
@@ -167,7 +167,7 @@ void write_start(json_line& line, const experiment& question, const options& cho
   line.close('}').field("repeats", chosen.repeats).field("seed", chosen.seed);
   line.field("smoke", chosen.smoke);
   if (chosen.plant_ns > 0) line.field("plant_ns", chosen.plant_ns);
-  write_process(line, flags);
+  write_process(line, flags, other_compiler);
   line.close('}').end_of_line();
 }
 

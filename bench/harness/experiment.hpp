@@ -38,7 +38,8 @@ struct quantity {
   std::string_view restates = ""; ///< the quantity of which it is another form, as its inverse
 };
 
-/// For experiments some of whose subjects have threads of their own; sample::set_processor_time.
+/// For subjects with threads of their own, and for comparisons that other work on the machine must
+/// not bias; sample::set_processor_time.
 inline constexpr quantity processor_time{
     "processor_time", "ns/op", better::lower,
     "processor time of all threads of the process, those of the allocator included"};

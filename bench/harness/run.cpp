@@ -59,7 +59,8 @@ int measure(const experiment& question, const options& chosen, const build& mine
   const std::string_view wanted = wanted_build(question, chosen);
   const bool is_other = !wanted.empty() && wanted != mine.name;
   if (is_other && mine.name == usual_build) become(wanted, argv);
-  emit_line([&](json_line& line) { write_start(line, question, chosen, mine.flags); });
+  emit_line(
+      [&](json_line& line) { write_start(line, question, chosen, mine.flags, mine.compiler); });
   if (is_other)
     return refuse({"build", "this compiler, or this build of Heapwise, has no such one"});
   if (chosen.subject->run == nullptr) return refuse({"subject", chosen.subject->reason});

@@ -30,6 +30,10 @@ void sample::add_region(std::uint64_t elapsed_ns, std::uint64_t operations,
   elapsed_ns_ += elapsed_ns;
   operations_ += operations;
   shortest_region_ns_ = std::min(shortest_region_ns_, elapsed_ns);
+  // The usual value, which an experiment may replace.
+  const auto& known = question_->quantities;
+  const bool wanted = std::ranges::find(known, processor_time.name, &quantity::name) != known.end();
+  if (wanted && operations_ > 0) set_processor_time(operations_);
 }
 
 void sample::set(std::string_view quantity, double figure) noexcept {

@@ -88,10 +88,10 @@ class sample {
     const kernel_counts before = kernel_counts::now();
     team_time time = run_team(threads, body);
     if (plant_ns_ > 0) time.wall_ns += plant(operations());
+    processor_ns_ += time.processor_ns;
     add_region(time.wall_ns, operations(), before);
     cpus_.add(time.cpus);
     threads_ = threads;
-    processor_ns_ += time.processor_ns;
     return time.wall_ns;
   }
 
@@ -99,7 +99,8 @@ class sample {
   /// those that a subject starts for itself, to do elsewhere what is not timed then.
   [[nodiscard]] std::uint64_t processor_ns() const noexcept { return processor_ns_; }
 
-  /// Sets the quantity `processor_time`, in nanoseconds per operation.
+  /// Sets the quantity `processor_time`, in nanoseconds per operation. If an experiment declares
+  /// the quantity and does not set it, it is that of all regions over all their operations.
   void set_processor_time(std::uint64_t operations) {
     set("processor_time", per_operation(processor_ns_, operations));
   }

@@ -1,6 +1,7 @@
 // Every element of a large array once, each time with a longer step.
 //
 // build again: O3_native = -O3 -march=native
+// build again: clang_O3_native = clang -O3 -march=native
 #include <span>
 
 #include "harness/builds.hpp"
@@ -93,7 +94,8 @@ const experiment question{
     .parameters = {{"stride", "elements from one load to the next", {1, 4, 16, 64}, {1, 16}},
                    {"elements", "of 4 bytes, in the array", {16 << 20}, {1 << 18}, "", 64},
                    builds()},
-    .quantities = {{"loads", "M/s", better::higher, "millions of elements read in a second"}},
+    .quantities = {{"loads", "M/s", better::higher, "millions of elements read in a second"},
+                   processor_time},
     .subjects = {{"load", "the array", measure<add_up>},
                  {"empty_loop", "the same loop without its load", measure<add_up_nothing>}},
     .baseline = "load",

@@ -140,7 +140,7 @@ const experiment question{
           {"hot", "hot_in_turn", "mixed"},
           {"hot", "hot_in_turn", "mixed"}},
          {"lookups", "in the timed region; of hot sets, eight times as many", {262'144}, {4096}}},
-    .quantities = {{rate_name, "M/s", better::higher, "an item is one lookup"}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one lookup"}, processor_time},
     .subjects = {{"map", "std::map", measure<map_lookup<std::map<key, std::uint64_t>>>},
                  {"unordered_map", "std::unordered_map",
                   measure<map_lookup<std::unordered_map<key, std::uint64_t>>>},

@@ -2,6 +2,7 @@
 //
 // build: aligned_loops
 // build again: O3_native = -O3 -march=native
+// build again: clang_O3_native = clang -O3 -march=native
 #include <cstddef>
 #include <deque>
 #include <list>
@@ -102,7 +103,7 @@ const experiment question{
     .parameters = {{"elements", "of the sequence", {in_cache, beyond}, {in_cache}},
                    {"items", "elements read in the timed region", {32 * beyond}, {65'536}},
                    builds()},
-    .quantities = {{rate_name, "M/s", better::higher, "an item is one element"}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one element"}, processor_time},
     .subjects = {{"vector", "std::vector", measure<built<std::vector<number>>>},
                  {"deque", "std::deque", measure<built<std::deque<number>>>},
                  {"list", "std::list, nodes in order", measure<built<std::list<number>>>},

@@ -2,6 +2,7 @@
 //
 // build: aligned_loops
 // build again: O3_native = -O3 -march=native
+// build again: clang_O3_native = clang -O3 -march=native
 #include <cstddef>
 
 #include "harness/builds.hpp"
@@ -148,7 +149,8 @@ const experiment question{
     .parameters = {{"work", "map or total", {"map", "total"}, {"map", "total"}},
                    {"items", "elements in the timed region", {16'384'000}, {40'960}},
                    builds()},
-    .quantities = {{rate_name, "M/s", better::higher, "an item is one element read"}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one element read"},
+                   processor_time},
     .subjects = {{"may_alias", "the compiler must assume an overlap",
                   measure<map_may_alias, total_may_alias, figures, figures>},
                  {"restrict", "the compiler is promised none",

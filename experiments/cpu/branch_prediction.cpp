@@ -3,6 +3,7 @@
 //
 // build: aligned_loops
 // build again: O3_native = -O3 -march=native
+// build again: clang_O3_native = clang -O3 -march=native
 #include <algorithm>
 #include <cstddef>
 
@@ -108,7 +109,7 @@ const experiment question{
                     2},
                    {"items", "branches in the timed region", {8'388'608}, {524'288}},
                    builds()},
-    .quantities = {{rate_name, "M/s", better::higher, "an item is one branch"}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one branch"}, processor_time},
     .subjects =
         {{"always_taken", "always taken", measure<jump, always>},
          {"alternating", "every second taken", measure<jump, alternating>},

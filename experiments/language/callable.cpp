@@ -1,8 +1,11 @@
 // One piece of work handed over as a lambda, a functor, a function pointer and a std::function.
 //
 // build: aligned_loops
+// build again: O3_native = -O3 -march=native
+// build again: clang_O3_native = clang -O3 -march=native
 #include <functional>
 
+#include "harness/builds.hpp"
 #include "sources/numbers.hpp"
 
 namespace {
@@ -50,9 +53,10 @@ const experiment question{
         "one "
         "call a cycle, was known to its compiler and inlined: here that is "
         "`function_pointer_known`; `function_pointer` is one that the compiler knows nothing of, "
-        "and then std::function is that and a little more.",
-    .parameters = {items},
-    .quantities = {{rate_name, "M/s", better::higher, "an item is one call"}},
+        "and then std::function is that and a little more. With loop=free, as in that report, the "
+        "compiler may join the items of what it inlines, and makes vector instructions of them.",
+    .parameters = {items, loop, builds()},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one call"}, processor_time},
     .subjects = {{"lambda", "lambda", measure_lambda},
                  {"functor", "functor", measure_functor},
                  {"function_pointer_known", "function pointer, its target in sight",
@@ -79,4 +83,4 @@ const experiment question{
 
 } // namespace
 
-int main(int argc, char** argv) { return run(question, argc, argv); }
+int main(int argc, char** argv) { return run(question, argc, argv, this_build); }

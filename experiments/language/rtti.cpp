@@ -100,7 +100,8 @@ const experiment question{
         "longer. Types whose names are not the same pointer in all libraries, which are compared "
         "as text. The objects were made one after the other and lie in that order.",
     .parameters = {order, kind_items},
-    .quantities = {{rate_name, "M/s", better::higher, "an item is one object told apart"}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one object told apart"},
+                   processor_time},
     .subjects = {{"tag", "a number in the object, switch", measure_kinds<tagged>},
                  {"typeid", "typeid, compared", measure_kinds<by_typeid>},
                  {"dynamic_cast", "dynamic_cast, tried", measure_kinds<by_cast>},

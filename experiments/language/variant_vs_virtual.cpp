@@ -135,7 +135,8 @@ const experiment question{
         "not say in "
         "which order its kinds came; at its speed they were predicted.",
     .parameters = {order, kind_items},
-    .quantities = {{rate_name, "M/s", better::higher, "an item is one object asked"}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one object asked"},
+                   processor_time},
     .subjects = {{"variant", "std::variant, std::visit", measure_kinds<visited>},
                  {"variant_get_if", "std::variant, std::get_if one after the other",
                   measure_kinds<asked>},

@@ -30,6 +30,9 @@ std::uint64_t own_page(std::uint64_t number) {
   return number * step_bytes + random_numbers{number}.below(step_lines) * line_bytes;
 }
 
+/// The first line of a page of its own.
+std::uint64_t head_of_page(std::uint64_t number) { return number * step_bytes; }
+
 std::uint64_t side_by_side(std::uint64_t number) { return number * line_bytes; }
 
 /// Reads what lies at each offset, in their order; no load waits for another.
@@ -102,11 +105,13 @@ void measure(cell& the_cell) {
       }
     });
     the_sample.set("loads", millions_per_second(count, elapsed_ns));
+    const std::uint64_t loads_ns = the_sample.processor_ns();
     std::uint64_t end = 0;
     const std::size_t steps = count - 1; // the last place, not the first again
     the_sample.time("latency", steps, [&] {
       end = (loads ? follow : follow_nothing)(memory.data(), offsets[0], steps);
     });
+    the_sample.set("processor_time", static_cast<double>(loads_ns) / static_cast<double>(count));
     const bool arrived = end == (loads ? offsets[lines - 1] : offsets[0]);
     the_cell.check("work", sum == expected && arrived,
                    "{} loads add up to {}, expected {}; the walk ends at {}", count, sum, expected,
@@ -134,21 +139,25 @@ const experiment question{
         "random_near then. "
         "page_stride has a fixed step, which some prefetchers follow across pages. Physical "
         "pages of 4 KiB lie where the kernel found them, so that a second-level cache may be "
-        "used less evenly than on huge pages. latency-lab's contiguous walk is slower than its "
-        "page-stride walk, so it must count pages where the others count loads, and read all of "
-        "each page: here every subject counts loads, and that figure is left out. Its machine has "
-        "pages of 16 KiB.",
+        "used less evenly than on huge pages. In latency-lab the contiguous walk adds up "
+        "the first number of each of 32768 pages in order: here that is page_heads with 32768 "
+        "lines, which lie in one set of a cache that is indexed by the low bits of addresses. Its "
+        "other two walks follow a chain of page numbers that stays in a cache, and so do not wait "
+        "for the pages. Its machine has pages of 16 KiB.",
     .parameters = {{"pages", "their size", {"4k", "huge"}, {"4k", "huge"}},
                    {"lines", "read in a round", {8192}, {8192}, "", 2},
                    {"rounds", "in the timed region", {160}, {2}}},
     .quantities = {{"loads", "M/s", better::higher,
                     "millions of loads in a second, none of which waits for another"},
                    {"latency", "ns", better::lower,
-                    "from one load to the next, when each waits for the one before"}},
+                    "from one load to the next, when each waits for the one before"},
+                   processor_time},
     .subjects =
         {{"contiguous", "line after line", measure<side_by_side, order::of_addresses>},
          {"random_near", "the same lines in random order", measure<side_by_side, order::random>},
          {"page_stride", "a line of each 4 KiB, in order", measure<own_page, order::of_addresses>},
+         {"page_heads", "the first line of each 4 KiB, in order",
+          measure<head_of_page, order::of_addresses>},
          {"random", "a line of each 4 KiB, in random order", measure<own_page, order::random>},
          {"empty_loop", "the same loops without their loads",
           measure<side_by_side, order::of_addresses, false>}},

@@ -102,7 +102,7 @@ const experiment question{
         "processor's counter, all clocks become system calls and cost as much as `system_call`. "
         "`coarse` is the time of the kernel's last tick, some milliseconds old.",
     .parameters = {{"readings", "in the timed region", {200'000}, {10'000}, "", 2}},
-    .quantities = {{rate_name, "M/s", better::higher, "an item is one reading"}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one reading"}, processor_time},
     .subjects = {{"steady_clock", "std::chrono::steady_clock",
                   measure<chrono<std::chrono::steady_clock>, nature::steady>},
                  {"system_clock", "std::chrono::system_clock",

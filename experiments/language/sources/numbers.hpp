@@ -17,10 +17,32 @@ constexpr std::uint64_t work_of(std::uint64_t figure) noexcept { return 3 * figu
 
 inline constexpr std::size_t figures = 4096; // 32 KiB: near
 
+/// 8 MiB: as many numbers as the report latency-lab has.
+inline constexpr std::size_t many_figures = 1 << 20;
+
+/// The sum over many numbers. The compiler may join items, if it sees through the call.
+template <class Call>
+void measure_free_calls(cell& the_cell, Call&& call) {
+  const std::uint64_t rounds = std::max(the_cell.size("items") / many_figures, std::size_t{1});
+  const mapped_array<std::uint64_t> from{many_figures};
+  std::uint64_t plain = 0;
+  for (auto& each : from) plain += (each = the_cell.random().next());
+  escape(from.data());
+  measure_rate(the_cell, rounds * many_figures, rounds * (3 * plain + many_figures), [&] {
+    std::uint64_t sum = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      for (const std::uint64_t figure : from) sum += call(figure);
+      clobber();
+    }
+    return sum;
+  });
+}
+
 /// The sum over all numbers, in this many rounds. One item at a time: `forget` keeps a call that
 /// was inlined from becoming vector instructions, which is not what is asked here.
 template <class Call>
 void measure_calls(cell& the_cell, Call&& call) {
+  if (the_cell.text("loop") == "free") return measure_free_calls(the_cell, call);
   const std::uint64_t rounds = std::max(the_cell.size("items") / figures, std::size_t{1});
   const mapped_array<std::uint64_t> from{figures};
   std::uint64_t plain = 0;
@@ -48,6 +70,14 @@ inline void measure_loop(cell& the_cell) {
 }
 
 inline const parameter items{"items", "in the timed region", {8'000'000}, {80'000}};
+inline const parameter loop{
+    "loop",
+    "alone: 4096 numbers, one at a time; free: a million, which the compiler may join",
+    {"alone"},
+    {"alone"},
+    "",
+    1,
+    {"alone", "free"}};
 inline const subject empty_loop{"empty_loop", "a loop of as many steps, nothing in it",
                                 measure_loop};
 

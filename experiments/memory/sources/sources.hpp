@@ -12,6 +12,7 @@
 #include "heapwise/heap.hpp"
 #include "heapwise/pool.hpp"
 #include "sources/by_list.hpp"
+#include "sources/plain_pool.hpp"
 
 namespace memory {
 
@@ -96,6 +97,19 @@ class pmr_by_list {
 
  private:
   by_list resource_;
+};
+
+/// A list of free blocks, linked through them.
+class free_list {
+ public:
+  explicit free_list(const demand& wanted) : pool_{wanted.largest_bytes, wanted.round_blocks} {}
+
+  [[gnu::always_inline]] void* allocate(std::size_t) { return pool_.allocate(); }
+  [[gnu::always_inline]] void deallocate(void* block, std::size_t) { pool_.deallocate(block); }
+  void round_ends() {}
+
+ private:
+  plain_pool pool_;
 };
 
 /// One addition for each block, one assignment for all frees of a round; room for a round.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -21,6 +22,7 @@ from heapwise.model import EXPERIMENT_ID, SCHEMA_VERSION, Experiment
 from heapwise.wording.suggest import did_you_mean
 
 DESCRIBE_TIMEOUT_S = 20.0
+HASH_DIGITS = 12
 
 SHELF = frozenset(
     {
@@ -154,7 +156,15 @@ def _decoded(binary: Path, answer: bytes) -> Experiment | Broken:
         return Broken(binary, f"it speaks schema {experiment.schema}, newer than this heapwise")
     if not re.fullmatch(EXPERIMENT_ID, experiment.id):
         return Broken(binary, f"its id '{experiment.id}' is not of the form family/name")
-    return replace(experiment, binary=str(binary))
+    return replace(experiment, binary=str(binary), program_hash=_hash_of(binary))
+
+
+def _hash_of(binary: Path) -> str:
+    """The program, and those of its name in the folders of other builds beside it."""
+    found = hashlib.sha256()
+    for path in (binary, *sorted(binary.parent.glob(f"*/{binary.name}"))):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:HASH_DIGITS]
 
 
 def _unknown(pattern: str, ids: list[str]) -> str:

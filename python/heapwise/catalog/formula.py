@@ -4,12 +4,13 @@
 ``>= NUMBER``, ``<= NUMBER``, ``within LOW..HIGH``, ``about NUMBER`` or ``level``. ``spread(name)``:
 the scatter of the repeats; ``peak(name)``: the largest of them; ``published(name)``: the figure
 that the report printed; ``processor_time(name)``: processor time instead of the figure's quantity.
+Where that is a rate, processor time is its inverse, and takes the other side of the fraction.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from math import prod
 
@@ -33,14 +34,18 @@ REPEATS: dict[str, Statistic] = {"spread": "spread", "peak": "peak"}
 
 
 def parse_statement(
-    words: str, places: Mapping[str, FigureKey], printed: PrintedFigures | None = None
+    words: str,
+    places: Mapping[str, FigureKey],
+    printed: PrintedFigures | None = None,
+    rates: Collection[str] = (),
 ) -> Statement:
-    """ValueError says what is wrong with the words."""
+    """rates: names of figures that are so many in a second. ValueError says what is wrong with the
+    words."""
     found = BOUND.fullmatch(words)
     if found is None or (found[2] == "within") != (found[4] is not None):
         raise ValueError(f"'{words}' is not {FORMS}")
     printed = printed or {}
-    formula = parse_formula(found[1], places, printed)
+    formula = parse_formula(found[1], places, printed, rates)
     published = _published(found[1], formula, printed)
     if found[5]:
         return Statement(words, formula, 1 / LEVEL, LEVEL, published)
@@ -56,9 +61,12 @@ def parse_statement(
 
 
 def parse_formula(
-    words: str, places: Mapping[str, FigureKey], printed: PrintedFigures | None = None
+    words: str,
+    places: Mapping[str, FigureKey],
+    printed: PrintedFigures | None = None,
+    rates: Collection[str] = (),
 ) -> Formula:
-    """ValueError says what is wrong with the words."""
+    """rates: as of ``parse_statement``. ValueError says what is wrong with the words."""
     above: list[FigureKey] = []
     below: list[FigureKey] = []
     factor = 1.0
@@ -73,7 +81,8 @@ def parse_formula(
                 raise ValueError(f"'{words}': the report does not print the figure '{name}'")
             factor = factor / value if is_below else factor * value
             continue
-        (below if is_below else above).append(_place(places[name], function))
+        is_inverse = function == PROCESSOR_TIME and name in rates
+        (below if is_below != is_inverse else above).append(_place(places[name], function))
     if not above:
         raise ValueError(f"'{words}': it needs a figure of ours that is not a divisor")
     return Formula(tuple(above), tuple(below), factor)

@@ -36,6 +36,7 @@ from heapwise.model import (
 HOW_TO = "see docs/how-to/add-published-report.md"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 NOT_PUBLISHED = "-"
+A_SECOND = "/s"
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
@@ -109,6 +110,7 @@ class PicturePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     title: str
     table: str
     kind: Literal["dots", "lines"] = "dots"
+    rows: str = ""
 
 
 class PlacePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -161,7 +163,8 @@ def _report(name: str, document: ReportDocument) -> PublishedReport:
             raise ValueError(f"'{place.experiment}' is not the id of an experiment")
     tables = tuple(_table(part, places, document) for part in document.table)
     printed = _printed(places, tables)
-    conclusions = tuple(_conclusion(part, places, printed) for part in document.conclusion)
+    rates = _rates(places, tables)
+    conclusions = tuple(_conclusion(part, places, printed, rates) for part in document.conclusion)
     return PublishedReport(
         name,
         document.title,
@@ -209,6 +212,17 @@ def _printed(
                 if known == place:
                     of_one.setdefault(name, figure.value * figure.scale + figure.offset)
     return found
+
+
+def _rates(places: dict[str, FigureKey], tables: tuple[PublishedTable, ...]) -> set[str]:
+    """Names of places whose figure is so many in a second, by the unit of the report."""
+    in_a_second = {
+        repr(figure.ours.value_of)
+        for table in tables
+        for figure in table.figures
+        if figure.ours and figure.unit.endswith(A_SECOND)
+    }
+    return {name for name, place in places.items() if repr(place) in in_a_second}
 
 
 def _table(
@@ -332,7 +346,7 @@ def _ratio(merged: Part) -> Formula | None:
 
 
 def _conclusion(
-    part: ConclusionPart, places: dict[str, FigureKey], printed: PrintedFigures
+    part: ConclusionPart, places: dict[str, FigureKey], printed: PrintedFigures, rates: set[str]
 ) -> Conclusion:
     if bool(part.shows) == bool(part.impossible):
         raise ValueError(
@@ -340,7 +354,7 @@ def _conclusion(
         )
     try:
         statements: list[Statement] = [
-            parse_statement(words, places, printed) for words in part.shows
+            parse_statement(words, places, printed, rates) for words in part.shows
         ]
     except ValueError as error:
         raise ValueError(f"conclusion '{part.says}': {error}") from error
@@ -364,6 +378,11 @@ def _pictures(document: ReportDocument, tables: tuple[PublishedTable, ...]) -> I
             raise ValueError(
                 f"picture '{part.name}' is of table '{part.table}', and there is no such table"
             )
-        yield Picture(part.name, part.title, part.table, part.kind)
+        titles = [row.title for table in tables if table.name == part.table for row in table.rows]
+        if not any(title.startswith(part.rows) for title in titles):
+            raise ValueError(
+                f"picture '{part.name}': no row of its table begins with '{part.rows}'"
+            )
+        yield Picture(part.name, part.title, part.table, part.kind, part.rows)
     if not document.picture:
         yield from (Picture(table.name, table.title, table.name) for table in tables)

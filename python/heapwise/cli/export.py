@@ -10,6 +10,7 @@ import typer
 
 from heapwise.cli.frame.ask import completion
 from heapwise.cli.frame.ask.options import StoreOption
+from heapwise.cli.frame.tell.fewer_figures import refuse_smaller_pages
 from heapwise.cli.frame.tell.written_files import unwritable, write_files
 from heapwise.errors import Problem
 from heapwise.wording.lists import counted
@@ -111,6 +112,7 @@ def _pages(stored: StoredRun, folder: Path | None) -> int:
             why="It is a comparison of programs, and nothing was written.",
             do="heapwise export RUN --format json, or heapwise run all",
         )
+    refuse_smaller_pages(files, folder)
     write_files(files, folder)
     typer.echo(f"Saved {counted(len(files), 'file')} in {folder}", err=True)
     return 0

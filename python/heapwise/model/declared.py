@@ -205,6 +205,10 @@ class Experiment:
     expectations: list[Expectation] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     binary: str = ""
+    program_hash: str = ""
+    """SHA-256 of its program and of its other builds, shortened. "" for a declaration,
+    and in runs of earlier versions."""
+
     programs: list[ProgramSpec] = field(default_factory=list)
     """Not empty: each cell is one of them, and its subjects are allocators under it."""
 

@@ -163,6 +163,8 @@ class Picture:
     title: str
     table: str
     kind: Literal["dots", "lines"] = "dots"
+    rows: str = ""
+    """Only rows whose title begins with this, and is drawn without it."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from synthetic import pool_run
 
 from heapwise.analysis import analyse
 from heapwise.catalog import choose_published, find_published
+from heapwise.catalog.author_output import read_author_output
 from heapwise.catalog.published_file import read_published
 from heapwise.cli.frame.tell.reproduced import conclusion_text
 from heapwise.document.terminal import terminal
@@ -19,7 +20,7 @@ from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.model import AuthorOutput
 from heapwise.report import View, results
-from heapwise.study.reproduce.author import demand_figures, with_author
+from heapwise.study.reproduce.author import AuthorFigures, demand_figures, with_author
 from heapwise.study.reproduce.documents import figures_csv, to_json
 from heapwise.study.reproduce.reproduced import Reproduced, reproduce
 from heapwise.study.reproduce.tell import author_words, figure_passages
@@ -197,9 +198,56 @@ def test_a_wrong_key_of_a_report_is_refused(tmp_path: Path, keys: str, reason: s
         read_published(path)
 
 
+def test_the_name_of_a_file_tells_runs_of_one_program_apart(tmp_path: Path) -> None:
+    """The pool of the report is built once for each policy, and prints the same table each time."""
+    report = choose_published("pool-policies")
+
+    def run_of(policy: str, pool: float) -> AuthorOutput:
+        path = tmp_path / f"bench-{policy}.tsv"
+        header = "scenario\tallocator\tregion\tmedian_ns\n"
+        lines = f"concurrent\tpool\talloc+free\t{pool}\nconcurrent\tmalloc\talloc+free\t40\n"
+        path.write_text(header + lines)
+        return read_author_output(path)
+
+    outputs = [run_of("NONE", 9.0), run_of("MUTEX", 70.0), run_of("LOCKFREE", 42.0)]
+    demand_figures(report, outputs)
+    figures = AuthorFigures(report, outputs)
+    table = next(table for table in report.tables if table.name == "threads")
+    pools = [figures.figure(row.figures[0]).value for row in table.rows]
+    assert pools == [9.0, 70.0, 42.0]
+    assert [figures.figure(row.figures[1]).value for row in table.rows] == [40.0, 40.0, 40.0]
+    assert figures.figure(table.rows[1].figures[2]).value == pytest.approx(40 / 70)
+
+
+def test_whole_numbers_of_nanoseconds_stand_beside_a_size(tmp_path: Path) -> None:
+    path = tmp_path / "faf.txt"
+    path.write_text("TCMalloc   64 bytes   268435455 allocs   6 ns per alloc\n")
+    report = choose_published("faf-allocator-bench")
+    figures = AuthorFigures(report, [read_author_output(path)])
+    row = next(row for row in report.tables[0].rows if row.title == "64")
+    assert [figures.figure(figure).value for figure in row.figures[:3]] == [None, None, 6.0]
+
+
+def test_a_rate_of_the_author_is_the_inverse_of_a_time(tmp_path: Path) -> None:
+    outputs = [
+        AuthorOutput(
+            "/lab.json",
+            [
+                {"name": "BM_ILP_Dependent", "items_per_second": 5e8},
+                {"name": "BM_ILP_Independent", "items_per_second": 2e9},
+            ],
+        )
+    ]
+    report = choose_published("latency-lab")
+    conclusion = next(each for each in report.conclusions if "3.4 times" in each.says)
+    judged = AuthorFigures(report, outputs).judge(conclusion)
+    assert judged is not None
+    assert judged.parts[0].value == pytest.approx(4.0)
+
+
 def test_each_report_with_a_public_program_says_where_its_figures_are() -> None:
     """Each published figure that stands beside a single one of ours."""
-    for name in ("latency-lab", "binary-trees", "pool-vs-malloc"):
+    for name in ("latency-lab", "binary-trees", "pool-vs-malloc", "pool-policies"):
         missing = [
             figure
             for figure in choose_published(name).figures

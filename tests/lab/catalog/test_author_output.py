@@ -106,6 +106,25 @@ def test_a_bad_file_is_refused_with_its_line_and_the_reason(
     assert reason in caught.value.what
 
 
+def test_a_line_of_numbers_with_their_words_is_a_record(tmp_path: Path) -> None:
+    text = (
+        "faf-allocator-bench v1.0\n"
+        "SnMalloc          64 bytes   268435455 allocs        4 ns per alloc\n"
+        "System Allocator  1,048,576 bytes   268435455 allocs    1,391 ns per alloc\n"
+    )
+    assert read(tmp_path, text) == [
+        {"name": "SnMalloc", "bytes": 64.0, "allocs": 268435455.0, "ns per alloc": 4.0},
+        {
+            "name": "System Allocator",
+            "bytes": 1048576.0,
+            "allocs": 268435455.0,
+            "ns per alloc": 1391.0,
+        },
+    ]
+    with pytest.raises(Problem, match="line 1: two of its numbers have the same words"):
+        read(tmp_path, "a 3 bytes 4 bytes\n")
+
+
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "output"
     with pytest.raises(Problem, match="cannot be read"):

@@ -91,9 +91,9 @@ def test_the_direction_of_a_ratio_is_judged_apart_from_its_size(path: Path) -> N
     [
         ("pool-policies", 12 + 9, 5, 10),
         ("pool-vs-malloc", 30 + 3, 3, 9),
-        ("latency-lab", 153, 42, 70 + 18),
+        ("latency-lab", 178, 46, 78 + 18),
         ("binary-trees", 2 * 25 * 3, 2, 15),
-        ("allocatorbench", 17 + 8 + 8, 10, 19),
+        ("allocatorbench", 17 + 8 + 8, 12, 19),
     ],
 )
 def test_every_figure_of_the_report_is_there(
@@ -306,6 +306,25 @@ def test_functions_of_a_place() -> None:
     assert timed.quantity == "processor_time"
     [largest] = parse_formula("peak(a)", PLACES).places
     assert largest.statistic == "peak"
+
+
+def test_processor_time_of_a_rate_takes_the_other_side_of_the_fraction() -> None:
+    words = "processor_time(a) / processor_time(b)"
+    of_rates = parse_formula(words, PLACES, PRINTED, {"a", "b"})
+    assert [place.subject for place in of_rates.above] == ["b"]
+    assert [place.subject for place in of_rates.below] == ["a"]
+    found = parse_statement(f"{words} >= 1", PLACES, PRINTED, {"a", "b"})
+    assert found.published == parse_statement("a / b >= 1", PLACES, PRINTED).published
+    mixed = parse_formula(words, PLACES, PRINTED, {"b"})
+    assert "".join(place.subject for place in mixed.above) == "ab"
+
+
+def test_a_figure_is_a_rate_by_the_unit_of_the_report() -> None:
+    [statement] = next(
+        each for each in choose_published("latency-lab").conclusions if "3.4 times" in each.says
+    ).statements
+    assert [place.subject for place in statement.formula.above] == ["dependent"]
+    assert {place.quantity for place in statement.formula.places} == {"processor_time"}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from synthetic import pool_run
 
 from heapwise.analysis import analyse
 from heapwise.catalog import choose_published
-from heapwise.cli.frame.tell.result_pages import refuse_fewer_figures
+from heapwise.cli.frame.tell.fewer_figures import refuse_fewer_figures, refuse_smaller_pages
 from heapwise.cli.frame.tell.written_files import write_files
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
@@ -78,6 +78,15 @@ def test_lines_of_a_report_are_drawn_over_its_rows() -> None:
 
 
 @pytest.mark.skipif(not can_raster(), reason="matplotlib, which is optional, is not installed")
+def test_a_picture_may_show_some_rows_of_a_table() -> None:
+    report = choose_published("allocatorbench")
+    evidence = Evidence(pool_run())
+    shown = charts(reproduce(evidence, report, analyse(evidence).trust))
+    names = [chart.name for chart in shown if chart.name.startswith("throughput_rl")]
+    assert names == ["throughput_rl_small", "throughput_rl_medium"]
+    assert all(chart.slots == ["1", "2", "4", "8", "16"] for chart in shown if chart.name in names)
+
+
 def test_pictures_for_papers(found: Reproduced) -> None:
     for chart in charts(found):
         assert raster(chart, "png").startswith(b"\x89PNG")
@@ -228,6 +237,36 @@ def test_a_page_names_the_commit_that_was_measured(found: Reproduced) -> None:
     view = View(Evidence(replace(stored, run=run)))
     page = next(iter(results([(view, found)], with_index=False).values()))
     assert "Commit 0123456789ab of 2026-11-20, with changes that are not in it." in page
+
+
+def test_a_page_names_the_build_and_the_kind_of_processor(found: Reproduced) -> None:
+    stored = pool_run(rounds=6)
+    facts = structs.replace(
+        stored.run.machine.facts, processor={"family": "25", "model": "17", "stepping": "1"}
+    )
+    run = replace(
+        stored.run,
+        machine=replace(stored.run.machine, facts=facts),
+        experiments=[replace(each, program_hash="0123456789ab") for each in stored.run.experiments],
+    )
+    view = View(Evidence(replace(stored, run=run)))
+    page = pages(view)["pool/bulk.md"]
+    assert "(family 25, model 17, stepping 1)" in page
+    assert "Hash of the build 0123456789ab." in page
+    report = next(iter(results([(view, found)], with_index=False).values()))
+    assert "(family 25, model 17, stepping 1)" in report
+    assert re.search(r"Hash of the build [0-9a-f]{12}\.", report)
+
+
+def test_a_smaller_page_of_an_experiment_is_not_written(tmp_path: Path) -> None:
+    files = pages(View(Evidence(pool_run(rounds=6))))
+    write_files(files, tmp_path)
+    refuse_smaller_pages(files, tmp_path)
+    name = "pool/bulk.md"
+    lines = files[name].splitlines(keepends=True)
+    at = next(at for at, line in enumerate(lines) if line.startswith("| malloc@glibc |"))
+    with pytest.raises(Problem, match=r"pool/bulk.md \(\d+ of \d+ lines\)"):
+        refuse_smaller_pages({name: "".join(lines[:at] + lines[at + 1 :])}, tmp_path)
 
 
 def test_a_page_that_would_lose_figures_is_not_written(found: Reproduced, tmp_path: Path) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heapwise.catalog.author_output import delimited, google_json, time_lines
+from heapwise.catalog.author_output import delimited, google_json, number_lines, time_lines
 from heapwise.catalog.author_output.damaged import DamagedOutput
 from heapwise.errors import Problem
 from heapwise.model import AuthorOutput
 
-FORMS = "JSON of Google Benchmark, a table with tabs or commas, or lines of time"
+FORMS = (
+    "JSON of Google Benchmark, a table with tabs or commas, lines of time, or lines of numbers "
+    "with their units"
+)
 
 
 def read_author_output(path: Path) -> AuthorOutput:
@@ -34,6 +37,8 @@ def _records(text: str) -> list[dict[str, float | str]]:
         return google_json.records(text)
     if time_lines.is_form(text):
         return time_lines.records(text)
+    if number_lines.is_form(text):
+        return number_lines.records(text)
     if delimited.is_form(text):
         return delimited.records(text)
     raise DamagedOutput(1, f"the file is none of these: {FORMS}")

@@ -12,6 +12,7 @@ from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.document.markdown import markdown, table
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.cells import ColumnCell, cells
+from heapwise.report.pages.machine import built_words, kind_of
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.study.trees.row_commands import commands_table
@@ -221,13 +222,14 @@ def _how(view: View, experiment: Experiment, detects: str) -> list[str]:
     rounds = rounds_of(view.evidence, experiment.id)
     kept = experiment.repeats - experiment.dropped_repeats
     lines = [
-        f"Run {run.id} of {run.created[:10]}: {run.machine.cpu}, {run.machine.cores} cores, "
+        f"Run {run.id} of {run.created[:10]}: {kind_of(run.machine)}, "
         f"{run.machine.kernel}, {run.machine.distribution}, {run.machine.libc}. "
         f"{counted(rounds, 'round')} of processes in random order, "
         f"{counted(kept, 'repeat')} kept of each. Trust: {view.result.trust.verdict}."
     ]
     compiled = builds(view.evidence, experiment.id)
     lines += [f"Compiled with {'; '.join(map(str, compiled))}."] if compiled else []
+    lines += [words] if (words := built_words(run.revision, experiment.program_hash)) else []
     lines += [detects] if detects else []
     lines += [f"By default: {settings}."] if settings else []
     missing = [f"{s.name}: {s.reason}" for s in experiment.subjects if not s.available]

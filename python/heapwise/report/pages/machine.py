@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from heapwise.document.markdown import table
-from heapwise.model import Machine
+from heapwise.model import Machine, Revision
 from heapwise.report.view import View
 from heapwise.wording.numbers import size
 
+KIND = ("family", "model", "stepping")
 ABOUT_BRANDS = re.compile(r"\([^)]*\)|\b(GNU/Linux|Processor|CPU|\d+-Core)\b|@.*$", re.IGNORECASE)
 """What a name of a processor or of a system has beside the name."""
 
@@ -22,8 +23,25 @@ def folder_of(machine: Machine) -> str:
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
+def kind_of(machine: Machine) -> str:
+    """``AMD EPYC (family 25, model 17, stepping 1), 2 cores``."""
+    known = machine.facts.processor
+    kind = ", ".join(f"{name} {known[name]}" for name in KIND if name in known)
+    return f"{machine.cpu}{f' ({kind})' if kind else ''}, {machine.cores} cores"
+
+
 def title_of(machine: Machine) -> str:
     return f"{_bare(machine.cpu)}, {machine.cores} cores, {_bare(machine.distribution)}"
+
+
+def built_words(revision: Revision | None, program_hash: str) -> str:
+    """The commit and the hash of what was measured; "" if neither is known."""
+    words = []
+    if revision is not None:
+        changed = ", with changes that are not in it" if revision.dirty else ""
+        words.append(f"Commit {revision.commit[:12]} of {revision.committed[:10]}{changed}.")
+    words += [f"Hash of the build {program_hash}."] if program_hash else []
+    return " ".join(words)
 
 
 def machine_table(view: View) -> list[str]:

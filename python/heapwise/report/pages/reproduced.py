@@ -3,13 +3,13 @@ judged."""
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 
 from heapwise.analysis.across_runs.recorded_facts import rounds
 from heapwise.document import Sentence
 from heapwise.document.markdown import markdown, table
-from heapwise.model import Revision
-from heapwise.report.pages.machine import machine_table, title_of
+from heapwise.report.pages.machine import built_words, kind_of, machine_table
 from heapwise.report.view import View
 from heapwise.study.reproduce.reproduced import Reproduced
 from heapwise.study.reproduce.tell import (
@@ -38,7 +38,7 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
     lines = [
         f"# {report.title}",
         "",
-        f"On {title_of(view.run.machine)}.",
+        f"On {kind_of(view.run.machine)}, {view.run.machine.distribution}.",
         "",
         *markdown([Sentence(f"{report.origin.rstrip('.')}.", report.link)]),
         report.about,
@@ -131,6 +131,7 @@ def _noise(view: View, folder: str) -> list[str]:
 
 def _how(view: View, found: Reproduced) -> list[str]:
     run = view.run
+    built = built_words(run.revision, _hash_of_all(view))
     missing = dict.fromkeys(
         f"{spec.name}: {spec.reason}"
         for experiment in run.experiments
@@ -140,18 +141,18 @@ def _how(view: View, found: Reproduced) -> list[str]:
     lines = [
         f"Run {run.id} of {run.created[:10]}, Heapwise {run.version}, "
         f"{counted(rounds(view.evidence), 'round')} of processes in random order."
-        f"{_commit(run.revision)}"
+        f"{f' {built}' if built else ''}"
     ]
     lines += ["", "Not here:", "", *(f"- {words}" for words in missing)] if missing else []
     return [*lines, "", f"    {_command(view, found)}", "    heapwise reproduce --pages FOLDER"]
 
 
-def _commit(revision: Revision | None) -> str:
-    """Empty if the experiments were not built in a repository."""
-    if revision is None:
+def _hash_of_all(view: View) -> str:
+    """A hash of the hashes of all experiments; "" if one is not known."""
+    hashes = [each.program_hash for each in view.run.experiments if not each.is_of_programs]
+    if not hashes or "" in hashes:
         return ""
-    changed = ", with changes that are not in it" if revision.dirty else ""
-    return f" Commit {revision.commit[:12]} of {revision.committed[:10]}{changed}."
+    return hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()[: len(hashes[0])]
 
 
 def _command(view: View, found: Reproduced) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from math import prod
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
@@ -40,6 +42,11 @@ from heapwise.study.reproduce.ours import Ours
 AUTHORS_PROGRAM = "the author's program"
 OF_TABLE: dict[str, Statistic] = {"spread": "sd", "peak": "max"}
 """Statistic of a formula -> the column of a report that has it before it is divided."""
+
+A_SECOND = "/s"
+FILE = "file"
+ANY = "*"
+"""In a text of a report's file: any letters."""
 
 SHOWN = 5
 """Records that a message names, at most."""
@@ -98,6 +105,8 @@ class AuthorFigures:
         self._wanted = [figure.author for figure in report.figures if figure.author]
         self._places: dict[str, Range] = {}
         """``repr`` of a place -> its figure in the unit of ours."""
+        self._rates: set[str] = set()
+        """``repr`` of the places whose figure is so many in a second."""
         self._quantities = sorted(
             {place.quantity for place in report.places if place.quantity != PROCESSOR_TIME}
         )
@@ -129,7 +138,7 @@ class AuthorFigures:
             record
             for output in self._outputs
             for record in output.records
-            if not any(_is_of(author, record) for author in self._wanted)
+            if not any(_is_of(author, record, output) for author in self._wanted)
         )
 
     def _add(self, figure: PublishedFigure) -> None:
@@ -137,7 +146,10 @@ class AuthorFigures:
         found = self._read(figure.author) if figure.author else None
         if place is not None and found is not None:
             in_our_unit = found.map(lambda number: number * figure.scale + figure.offset)
-            self._places.setdefault(repr(replace(place, statistic=figure.statistic)), in_our_unit)
+            key = repr(replace(place, statistic=figure.statistic))
+            self._places.setdefault(key, in_our_unit)
+            if figure.unit.endswith(A_SECOND):
+                self._rates.add(key)
 
     def _read(self, author: AuthorFigure) -> Range | None:
         """The medians of the records of each file that has the figure."""
@@ -195,13 +207,17 @@ class AuthorFigures:
 
     def _only(self, place: FigureKey) -> Range | None:
         """The report has no processor time: the figure that it has of the same operations, if it
-        is one."""
-        found = [
-            known
-            for quantity in self._quantities
-            if (known := self._places.get(repr(replace(place, quantity=quantity))))
-        ]
-        return found[0] if len(found) == 1 else None
+        is one. A rate is the inverse of a time."""
+        keys = [repr(replace(place, quantity=quantity)) for quantity in self._quantities]
+        found = [key for key in keys if key in self._places]
+        if len(found) != 1:
+            return None
+        known = self._places[found[0]]
+        if found[0] not in self._rates:
+            return known
+        if known.low <= 0:
+            return None
+        return Range(1 / known.high, 1 / known.middle, 1 / known.low)
 
 
 def _product(factors: Sequence[Range | None]) -> Range | None:
@@ -213,7 +229,9 @@ def _product(factors: Sequence[Range | None]) -> Range | None:
 
 def _values(author: AuthorFigure, output: AuthorOutput) -> list[float]:
     found = (
-        record.get(_column(author, record)) for record in output.records if _is_of(author, record)
+        record.get(_column(author, record))
+        for record in output.records
+        if _is_of(author, record, output)
     )
     return [value for value in found if isinstance(value, float)]
 
@@ -225,16 +243,20 @@ def _column(author: AuthorFigure, record: Mapping[str, float | str]) -> str:
     return next(names, "")
 
 
-def _is_of(author: AuthorFigure, record: Mapping[str, float | str]) -> bool:
-    """Whether the record has the text, or the same number, in each column."""
+def _is_of(author: AuthorFigure, record: Mapping[str, float | str], output: AuthorOutput) -> bool:
+    """Whether the record has the text, or the same number, in each column. The column ``file`` is
+    the name of the file, in small letters."""
+    known = {FILE: Path(output.file).name.lower(), **record}
     return bool(_column(author, record)) and all(
-        _is_same(text, record.get(column)) for column, text in author.records.items()
+        _is_same(text, known.get(column)) for column, text in author.records.items()
     )
 
 
 def _is_same(text: str, cell: float | str | None) -> bool:
-    if not isinstance(cell, float):
-        return cell == text
+    if isinstance(cell, str):
+        return fnmatchcase(cell, text) if ANY in text else cell == text
+    if cell is None:
+        return False
     try:
         return float(text) == cell
     except ValueError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from heapwise.figures import curves, published
@@ -73,6 +73,7 @@ def svg(chart: Chart) -> str:
 def _chart(picture: Picture, found: ReproducedTable) -> Chart:
     """Columns in the unit of the first figure; others would need an axis of their own. Each figure
     is brought into that unit by its scale."""
+    found = _of_rows(found, picture.rows) if picture.rows else found
     table = found.table
     first = next(table.figures)
     base, scale = first.unit, first.scale
@@ -104,6 +105,19 @@ def _chart(picture: Picture, found: ReproducedTable) -> Chart:
         if _kind(row.figures[at]) == _kind(first) or row.figures[at].value is not None
     ]
     return Chart(picture.name, picture.title, base, marks)
+
+
+def _of_rows(found: ReproducedTable, beginning: str) -> ReproducedTable:
+    """Those rows alone, without what all of them begin with."""
+    kept = [at for at, row in enumerate(found.table.rows) if row.title.startswith(beginning)]
+    rows = [found.table.rows[at] for at in kept]
+    bare = [replace(row, title=row.title.removeprefix(beginning).strip(" ,")) for row in rows]
+    return replace(
+        found,
+        table=replace(found.table, rows=tuple(bare)),
+        ours=[found.ours[at] for at in kept],
+        author=[found.author[at] for at in kept] if found.author else [],
+    )
 
 
 def _kind(figure: PublishedFigure) -> tuple[bool, float, str]:

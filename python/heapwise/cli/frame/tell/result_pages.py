@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapwise.catalog import choose_published
 from heapwise.cli.frame.tell.console import Console
+from heapwise.cli.frame.tell.fewer_figures import refuse_fewer_figures
 from heapwise.cli.frame.tell.written_files import write_files
 from heapwise.errors import Problem
 from heapwise.model import PublishedReport
@@ -69,27 +68,6 @@ def write_results(
         console.say(f"{each.report.name}: run {view.run.id}")
     console.result(f"Saved    {counted(len(files), 'file')} in {folder}")
     return 0
-
-
-def refuse_fewer_figures(files: Mapping[str, str], folder: Path) -> None:
-    """Problem E003 if a page would have fewer figures of ours than the one that it replaces: a
-    partial run must not take the place of a whole one."""
-    for name, text in files.items():
-        old = folder / name
-        if not name.endswith("/figures.csv") or not old.is_file():
-            continue
-        before, now = _figures_in(old.read_text(encoding="utf-8")), _figures_in(text)
-        if now < before:
-            raise Problem(
-                "E003",
-                f"{old.parent} would lose {before - now} of its {before} figures",
-                why="This run measured less than the one that the page is of.",
-                do=f"measure all of it, or remove {old.parent} first",
-            )
-
-
-def _figures_in(table: str) -> int:
-    return sum(bool(line["ours"]) for line in csv.DictReader(io.StringIO(table)))
 
 
 def _changed_indexes(folder: Path, found: Sequence[tuple[View, Reproduced]]) -> dict[str, str]:
