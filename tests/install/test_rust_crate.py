@@ -1,4 +1,4 @@
-"""The Rust crate: as it is packed, it is built without CMake, and programs get their memory from it."""
+"""The packed Rust crate is built without CMake, and programs get their memory from it."""
 
 from __future__ import annotations
 

@@ -83,8 +83,18 @@ def newest_record(name: str, wanted: str) -> AddedPeer | None:
                 return found
     if found := read_record(name, wanted):
         return found
-    records = [_read(path) for folder in _built_folders() for path in _versions(folder, name)]
+    records = [_read(path) for path in versions_of(name)]
     return max((record for record in records if record), key=lambda r: r.made, default=None)
+
+
+def versions_of(name: str) -> list[Path]:
+    """The folders of this peer's versions that the user or the wheel has."""
+    return [
+        path.parent
+        for folder in _built_folders()
+        for path in (folder / name).glob(f"*/{RECORD}")
+        if not path.parent.name.startswith(PARTIAL)
+    ]
 
 
 def library_of(name: str, record: AddedPeer) -> Path:
@@ -109,15 +119,6 @@ def _built_folders() -> Iterator[Path]:
     yield added_folder()
     if packaged := packaged_folder():
         yield packaged
-
-
-def _versions(folder: Path, name: str) -> list[Path]:
-    """The folders of this peer's versions."""
-    return [
-        path.parent
-        for path in (folder / name).glob(f"*/{RECORD}")
-        if not path.parent.name.startswith(PARTIAL)
-    ]
 
 
 def _read(folder: Path) -> AddedPeer | None:

@@ -152,9 +152,10 @@ class ModuleFile(msgspec.Struct, frozen=True):
 
 class Modules(msgspec.Struct, frozen=True):
     """maps: lines of /proc/PID/maps, before them "build-id ADDRESS ID" for each object that has
-    one; also "python ADDRESS NAME\\tFILE:LINE" for each frame of Python. sites: the addresses of all
-    sites by their numbers. files: those without a build id; None in a trace that was made before
-    there were any. perf_map: not in the file; where the names of compiled code are, or empty."""
+    one; also "python ADDRESS NAME\\tFILE:LINE" for each frame of Python. sites: the addresses of
+    all sites by their numbers. files: those without a build id; None in a trace that was made
+    before there were any. perf_map: not in the file; where the names of compiled code are, or
+    empty."""
 
     maps: str = ""
     sites: list[int] = []
