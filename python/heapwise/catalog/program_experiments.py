@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -26,6 +26,7 @@ from heapwise.model import (
     Parameter,
     Quantity,
     Setting,
+    Settings,
     SubjectSpec,
 )
 from heapwise.model.subject_name import MALLOC
@@ -92,9 +93,9 @@ def _under_each_peer(path: Path, document: ProgramsDocument) -> Experiment:
     )
 
 
-def expected_output(experiment: Experiment, parameters: dict[str, Any]) -> bytes:
+def expected_output(experiment: Experiment, parameters: Mapping[str, Setting]) -> bytes:
     """What every subject of a program experiment has to print in this cell."""
-    return tree_output(int(parameters["depth"]))
+    return tree_output(int(Settings.of(parameters).number("depth", 0)))
 
 
 def _budgets(programs: TreePrograms) -> list[Found]:

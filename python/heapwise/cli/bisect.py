@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heapwise.cli.frame.ask.signature import with_options
 from heapwise.cli.frame.tell.console import Console, error_line
 from heapwise.errors import Exit, Problem
+from heapwise.model.json_value import Json
 from heapwise.options import Options, taken
 from heapwise.wording.durations import show_duration
 from heapwise.wording.metrics import OF_COUNTS, OF_ROUNDS, measured_by
@@ -197,7 +198,7 @@ def _ratio_words(outcome: BisectionResult) -> str:
     return f"{percent(abs(ratio.ratio - 1))} {word} (95 % CI {percent_ends(ratio.low, ratio.high)})"
 
 
-def _document(outcome: BisectionResult, search: Bisection, metric: str) -> dict[str, Any]:
+def _document(outcome: BisectionResult, search: Bisection, metric: str) -> dict[str, Json]:
     ratio = outcome.ratio
     return {
         "found": outcome.culprit or None,
@@ -206,5 +207,5 @@ def _document(outcome: BisectionResult, search: Bisection, metric: str) -> dict[
         "between": outcome.between,
         "states": search.suspects.states,
         "counts": outcome.counts,
-        "ratio": ratio and {"ratio": ratio.ratio, "low": ratio.low, "high": ratio.high},
+        "ratio": {"ratio": ratio.ratio, "low": ratio.low, "high": ratio.high} if ratio else None,
     }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heapwise.cli.frame.ask import completion
 from heapwise.cli.frame.ask.options import JsonOption, QuietOption
 from heapwise.cli.frame.tell.console import Console, error_line
+from heapwise.model.json_value import Json
 
 if TYPE_CHECKING:
     from heapwise.model import Experiment
@@ -52,9 +53,9 @@ def list_experiments(
     return 0
 
 
-def _document(experiment: Experiment) -> dict[str, Any]:
+def _document(experiment: Experiment) -> dict[str, Json]:
     """With the unit of the first quantity at the top, where scripts look for it."""
     import msgspec
 
-    document: dict[str, Any] = msgspec.to_builtins(experiment)
+    document: dict[str, Json] = msgspec.to_builtins(experiment)
     return {**document, "unit": experiment.unit, "better": experiment.better}

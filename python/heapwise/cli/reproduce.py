@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -159,7 +160,11 @@ def _list(console: Console, store: str | None) -> int:
     newest = newest_verdicts(find_store(store))
     if console.as_json:
         console.json(
-            [report_facts(report) | {"last": newest.get(report.name)} for report in reports]
+            [
+                asdict(report_facts(report)) | {"last": last and asdict(last)}
+                for report in reports
+                for last in [newest.get(report.name)]
+            ]
         )
     else:
         width = max((len(report.name) for report in reports), default=0)
@@ -168,13 +173,13 @@ def _list(console: Console, store: str | None) -> int:
             console.result(f"{report.name.ljust(width)}  {report.title}")
             gap = " " * (width + 2)
             console.result(
-                f"{gap}{'; '.join(facts['machines'])}: {counted(facts['tables'], 'table')}, "
-                f"{counted(facts['figures'], 'figure')} ({facts['measured']} measured here), "
-                f"{counted(facts['conclusions'], 'conclusion')}"
+                f"{gap}{'; '.join(facts.machines)}: {counted(facts.tables, 'table')}, "
+                f"{counted(facts.figures, 'figure')} ({facts.measured} measured here), "
+                f"{counted(facts.conclusions, 'conclusion')}"
             )
             if last := newest.get(report.name):
-                counts = ", ".join(f"{n} {word}" for word, n in last["counts"].items())
-                console.result(f"{gap}last run {last['run']}: {counts}")
+                counts = ", ".join(f"{n} {word}" for word, n in last.counts.items())
+                console.result(f"{gap}last run {last.run}: {counts}")
         if not reports:
             console.result("There is no published report here.")
     for problem in problems:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 import sys
-from typing import Any
 
 import dask.config
 
 from heapwise.errors import Problem
 from heapwise.fleet.quiet_engine import quiet_variables
+from heapwise.model.json_value import Json
 
 IMAGE = "kubernetes.image"
 """The key in Dask's configuration; ``DASK_KUBERNETES__IMAGE`` sets it."""
@@ -30,7 +30,7 @@ ONE_FOR_EACH_NODE = {
 """``HostLock`` sees only its own pod, so no two workers of a namespace may share a node."""
 
 
-def slurm_options(partition: str) -> dict[str, Any]:
+def slurm_options(partition: str) -> dict[str, Json]:
     """The options of dask-jobqueue's SLURMCluster."""
     return {
         "queue": partition,
@@ -48,7 +48,7 @@ def slurm_options(partition: str) -> dict[str, Any]:
     }
 
 
-def kubernetes_options(namespace: str) -> dict[str, Any]:
+def kubernetes_options(namespace: str) -> dict[str, Json]:
     """The options of dask-kubernetes's KubeCluster. Problem E003 if the image is Dask's own, which
     has no Heapwise. Each fleet run has a cluster of its own: KubeCluster connects to one of the
     same name.

@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from heapwise import __version__
 from heapwise.catalog import find_peers
 from heapwise.fleet.hosts import Host
 from heapwise.fleet.machine_side import PACKAGE_ROOT, START
 from heapwise.machine import read_machine
+from heapwise.model.json_value import Json
 
 PROBE_S = 120
 ASKED_AT_ONCE = 16
 
 
-def probe() -> dict[str, Any]:
+def probe() -> dict[str, Json]:
     """peers: name -> version and build id of those that are installed."""
     from heapwise.analysis.across_runs.by_machine import kind_of_machine
 
@@ -44,13 +44,13 @@ def probe() -> dict[str, Any]:
     }
 
 
-def probe_hosts(hosts: Sequence[Host]) -> dict[str, dict[str, Any]]:
+def probe_hosts(hosts: Sequence[Host]) -> dict[str, dict[str, Json]]:
     """By name; several machines are asked at once."""
     with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
         return dict(zip((host.name for host in hosts), pool.map(probe_host, hosts), strict=True))
 
 
-def probe_host(host: Host) -> dict[str, Any]:
+def probe_host(host: Host) -> dict[str, Json]:
     """The facts of a machine of a hosts file; ``error`` alone if it cannot be reached or asked."""
     from heapwise.errors import Problem
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from heapwise.machine.kernel_files import bracketed, fields, read_number, read_text
+from heapwise.model.cell import Setting
 
 HUGE = "/sys/kernel/mm/transparent_hugepage"
 CGROUPS = Path("/sys/fs/cgroup")
 
 
-def settings() -> dict[str, Any]:
+def settings() -> dict[str, Setting]:
     """Those that must be the same after the run as before it; None where the kernel has none."""
     return {
         "thp": bracketed(read_text(f"{HUGE}/enabled")),
@@ -39,7 +39,7 @@ def memory_now() -> dict[str, int | None]:
     }
 
 
-def cgroup_limits() -> dict[str, Any]:
+def cgroup_limits() -> dict[str, Setting]:
     """Limits of our own cgroup (v2); None where there is none or it is ``max``."""
     own = next(
         (

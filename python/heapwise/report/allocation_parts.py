@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from markupsafe import Markup
 from heapwise import __version__
 from heapwise.figures.live_bytes import draw
 from heapwise.figures.svg import PALETTE
+from heapwise.report.flame_tree import Node, embedded
 from heapwise.report.page import NAMESPACE, environment
 from heapwise.trace import Trace
 from heapwise.trace.call_stacks import CallStack
@@ -66,56 +66,15 @@ def render(
     )
 
 
-def call_tree(stacks: Sequence[CallStack]) -> dict[str, Any]:
-    """Nested nodes: n the name, the keys of SUMS, k the nodes below it."""
-    root = _node("all")
+def call_tree(stacks: Sequence[CallStack]) -> Node:
+    """All call stacks, from the outermost function on. The keys of its sums are those of SUMS."""
+    root = Node("all", dict.fromkeys(SUMS, 0))
     for stack in stacks:
-        path = [root]
-        for name in [str(place) for place in stack.places] or ["unknown"]:
-            path.append(path[-1]["k"].setdefault(name, _node(name)))
-        for node in path:
-            for key, sum_ in SUMS.items():
-                node[key] += getattr(stack, sum_)
-    return listed_tree(root)
-
-
-def _node(name: str) -> dict[str, Any]:
-    return {"n": name, **dict.fromkeys(SUMS, 0), "k": {}}
-
-
-def listed_tree(root: dict[str, Any]) -> dict[str, Any]:
-    """Without recursion: a stack may be deeper than Python's own."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        node["k"] = list(node["k"].values())
-        waiting += node["k"]
+        root.add(
+            [str(place) for place in stack.places] or ["unknown"],
+            {key: getattr(stack, name) for key, name in SUMS.items()},
+        )
     return root
-
-
-def embedded(tree: dict[str, Any]) -> Markup:
-    """JSON in a script element: no name of a function can end the element."""
-    text = _as_json(tree)
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)
-
-
-def _as_json(tree: dict[str, Any]) -> str:
-    """Without recursion: the encoder of Python's library refuses nodes a few hundred deep."""
-    pieces: list[str] = []
-    waiting: list[dict[str, Any] | str] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, str):
-            pieces.append(node)
-            continue
-        own = {name: value for name, value in node.items() if name != "k"}
-        pieces.append(json.dumps(own, separators=(",", ":"))[:-1] + ',"k":[')
-        waiting.append("]}")
-        for place, below in enumerate(reversed(node["k"])):
-            waiting += [",", below] if place else [below]
-    return "".join(pieces)
 
 
 def _rows(numbers: Sequence[float], label: Callable[[int], str]) -> list[tuple[str, str, float]]:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 import heapwise.report.sections
 from heapwise.document.html import html
 from heapwise.figures.svg import PALETTE
+from heapwise.report.context import Context
 from heapwise.report.protection import prices
 from heapwise.report.view import View
 from heapwise.study.section import sections
@@ -108,7 +109,7 @@ def _text(templates: jinja2.Environment, module: ModuleType, view: View) -> str:
     """Empty if the run has nothing for this section."""
     if hasattr(module, "tell"):
         return html(module.tell(view))
-    content: dict[str, Any] | None = module.build(view)
+    content: Context | None = module.build(view)
     if content is None:
         return ""
     return templates.get_template(f"sections/{_name(module)}.html").render(view=view, **content)

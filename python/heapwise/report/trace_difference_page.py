@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from markupsafe import Markup
 
@@ -13,7 +12,8 @@ from heapwise.document.html import html
 from heapwise.document.markdown import markdown
 from heapwise.document.model import Heading, Notice, Passage, Sentence, plain_table
 from heapwise.figures.svg import PALETTE
-from heapwise.report.allocation_parts import MOST_SITES, embedded, listed_tree
+from heapwise.report.allocation_parts import MOST_SITES
+from heapwise.report.flame_tree import Node, embedded
 from heapwise.report.page import environment
 from heapwise.trace.call_stacks import CallStack
 from heapwise.trace.trace_difference import TraceDifference
@@ -76,24 +76,18 @@ def answer(found: TraceDifference) -> str:
     return f"{words}; most of it by {most.name}: {signed_size(most.grown.bytes)}"
 
 
-def difference_tree(first: Sequence[CallStack], second: Sequence[CallStack]) -> dict[str, Any]:
-    """Nested nodes: n the name, the keys of SUMS, k the nodes below it.
+def difference_tree(first: Sequence[CallStack], second: Sequence[CallStack]) -> Node:
+    """The stacks of both traces. The keys of its sums are SUMS.
 
     Functions have no lines here, because lines move from build to build.
     """
     before, after = _by_stack(first), _by_stack(second)
-    root = _node("all")
+    root = Node("all", dict.fromkeys(SUMS, 0))
     for names in {**after, **before}:
         was, now = before[names], after[names]
-        path = [root]
-        for name in names:
-            path.append(path[-1]["k"].setdefault(name, _node(name)))
-        for node in path:
-            for key, bytes_ in zip(
-                SUMS, (now, was, max(0, now - was), max(0, was - now)), strict=True
-            ):
-                node[key] += bytes_
-    return listed_tree(root)
+        sums = (now, was, max(0, now - was), max(0, was - now))
+        root.add(names, dict(zip(SUMS, sums, strict=True)))
+    return root
 
 
 def _by_stack(stacks: Sequence[CallStack]) -> Counter[tuple[str, ...]]:
@@ -101,10 +95,6 @@ def _by_stack(stacks: Sequence[CallStack]) -> Counter[tuple[str, ...]]:
     for stack in stacks:
         found[tuple(place.name for place in stack.places) or ("unknown",)] += stack.bytes
     return found
-
-
-def _node(name: str) -> dict[str, Any]:
-    return {"n": name, **dict.fromkeys(SUMS, 0), "k": {}}
 
 
 def _totals(found: TraceDifference) -> list[Passage]:

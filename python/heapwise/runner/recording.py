@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import msgspec
@@ -22,6 +21,7 @@ from heapwise import __version__
 from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
+from heapwise.model.json_value import Json
 from heapwise.runner.plan.preflight import preflight
 from heapwise.runner.unrecorded import Unrecorded, is_starter, partly_recorded, unrecorded
 from heapwise.trace import OtherProgram, Summary
@@ -272,7 +272,7 @@ def _signals_for(drain: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(each, way)
 
 
-def _about(wanted: Recording, program: Path) -> dict[str, Any]:
+def _about(wanted: Recording, program: Path) -> dict[str, Json]:
     """What a reader of the trace wants to know. No environment: it may hold secrets."""
     return {
         "command": list(wanted.command),

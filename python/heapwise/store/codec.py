@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from heapwise.model import Process, Sample
+from heapwise.model.json_value import Json
 
 DocumentT = TypeVar("DocumentT")
 
@@ -56,7 +57,7 @@ def read_regular(path: Path) -> bytes:
         return file.read()
 
 
-def decode_object(text: bytes) -> dict[str, Any]:
+def decode_object(text: bytes) -> dict[str, Json]:
     """ValueError when the text is no JSON object, or one nested without end."""
     try:
         document = msgspec.json.decode(text)
@@ -78,14 +79,14 @@ def decode_record(line: bytes) -> Process | Sample:
         raise ValueError("it is nested too deeply") from error
 
 
-def convert(document: dict[str, Any], kind: type[DocumentT]) -> DocumentT:
+def convert(document: dict[str, Json], kind: type[DocumentT]) -> DocumentT:
     """ValueError when a field is missing or of another type; unknown keys are passed over."""
     return msgspec.convert(document, kind)
 
 
-def merge_unknown(old: dict[str, Any], record: Any) -> dict[str, Any]:
+def merge_unknown(old: dict[str, Json], record: Any) -> dict[str, Json]:
     """``record`` as a document, with the keys of ``old`` that its type does not have."""
-    fresh: dict[str, Any] = {}
+    fresh: dict[str, Json] = {}
     for name in _field_names(record):
         value, before = getattr(record, name), old.get(name)
         if _field_names(value) and isinstance(before, dict):

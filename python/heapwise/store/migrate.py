@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from heapwise.errors import Problem
 from heapwise.model import SCHEMA_VERSION
+from heapwise.model.json_value import Json
 
-Document = dict[str, Any]
+Document = dict[str, Json]
 
 
 STEPS: dict[int, Callable[[Document], Document]] = {}
@@ -25,7 +25,6 @@ def migrate(document: Document, what: str) -> Document:
         raise Problem(
             "E060", f"{what} has schema {schema}; this heapwise knows up to {SCHEMA_VERSION}"
         )
-    while schema < SCHEMA_VERSION:
-        document = STEPS[schema](document)
-        schema = document["schema"]
+    for step in range(schema, SCHEMA_VERSION):
+        document = STEPS[step](document)
     return document

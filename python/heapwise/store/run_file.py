@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from heapwise.errors import Problem
 from heapwise.model import EXPERIMENT_ID, RUN_ID, Run
+from heapwise.model.json_value import Json
 from heapwise.store import codec
 from heapwise.store.location import RUN_FILE
 from heapwise.store.migrate import migrate
@@ -60,7 +60,7 @@ def _check_names(run: Run, path: Path) -> None:
                 )
 
 
-def read_document(folder: Path) -> dict[str, Any]:
+def read_document(folder: Path) -> dict[str, Json]:
     """``run.json`` as a dictionary of today's schema, unknown keys included."""
     path = folder / RUN_FILE
     try:

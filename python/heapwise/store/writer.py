@@ -8,12 +8,13 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
 from heapwise.errors import Problem
 from heapwise.model import Process, Run, Sample
+from heapwise.model.json_value import Json
 from heapwise.store import codec
 from heapwise.store.location import RUN_FILE, RUNS, SAMPLES_FILE
 from heapwise.store.lock import lock
@@ -46,7 +47,7 @@ class RunWriter:
     No other process can write the run until this one is closed or ends: Problem E006 for it.
     """
 
-    def __init__(self, folder: Path, run: Run, document: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, run: Run, document: dict[str, Json]) -> None:
         self.folder = folder
         self.run = run
         self._document = document
@@ -176,7 +177,7 @@ def check_writable(store_path: Path) -> None:
         ) from error
 
 
-def _document_bytes(run: Run, old: dict[str, Any]) -> bytes:
+def _document_bytes(run: Run, old: dict[str, Json]) -> bytes:
     document = codec.merge_unknown(old, run)
     return msgspec.json.format(codec.encode(document), indent=2) + b"\n"
 

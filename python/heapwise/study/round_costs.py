@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from heapwise.model import Experiment, Plan
+from heapwise.model import Experiment, Plan, Settings
 from heapwise.runner import Prepared, cells, subjects_of
 from heapwise.store import usual_costs
 
@@ -55,8 +54,14 @@ class _Round:
     plan: Plan
 
     @property
-    def cells(self) -> list[dict[str, Any]]:
-        return cells(self.experiment, self.plan)
+    def cells(self) -> list[Settings]:
+        return [Settings.of(cell) for cell in cells(self.experiment, self.plan)]
+
+    def _usual(self, name: str) -> float:
+        """The default of a parameter; 0 where there is no such number."""
+        parameters = self.experiment.parameters
+        usual = next((p.default[0] for p in parameters if p.name == name), 0)
+        return usual if isinstance(usual, int | float) else 0
 
     @property
     def subjects(self) -> int:
@@ -93,13 +98,11 @@ class _Round:
 
     def _of_trees(self) -> float:
         """A step of depth doubles the work."""
-        parameters = self.experiment.parameters
-        usual: Any = next((p.default[0] for p in parameters if p.name == "depth"), 0)
-        depths = [cell.get("depth", usual) - usual for cell in self.cells]
+        usual = self._usual("depth")
+        depths = [cell.number("depth", usual) - usual for cell in self.cells]
         return self.subjects * (START_S + ROW_S * sum(float(2.0**steps) for steps in depths))
 
     def _sizes(self) -> list[float]:
         """The work of each cell against that of the default."""
-        parameters = self.experiment.parameters
-        usual = next((p.default[0] for p in parameters if p.name == "iterations"), 0)
-        return [cell.get("iterations", usual) / usual if usual else 1.0 for cell in self.cells]
+        usual = self._usual("iterations")
+        return [cell.number("iterations", usual) / usual if usual else 1.0 for cell in self.cells]

@@ -21,6 +21,7 @@ import numpy as np
 import zstandard
 
 from heapwise.errors import Problem
+from heapwise.model.json_value import Json
 from heapwise.trace.columns import (
     Damaged,
     Events,
@@ -174,7 +175,7 @@ class Trace:
 
     path: Path
     version: int
-    about: dict[str, Any]
+    about: dict[str, Json]
     frames: list[Frame]
     summary: Summary | None
     modules: Modules

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+
+from heapwise.model.json_value import Json
 
 NAMES = ".names"
 """Behind the name of a trace: the file that the recorder writes beside it when it pauses."""
 
 
-def running_process(about: dict[str, Any]) -> int:
+def running_process(about: dict[str, Json]) -> int:
     """Its number, if a process with it still runs the recorded program here; else 0. Another
     process may have the number by now, or another namespace of processes another meaning of it."""
     process = about.get("process")

@@ -8,11 +8,10 @@ If it fails: see --cpus, and look for limits of this container or session.
 
 from __future__ import annotations
 
-from typing import Any
-
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check, Process
+from heapwise.model.json_value import Json
 from heapwise.store import StoredRun
 from heapwise.wording.lists import counted, listed
 
@@ -26,7 +25,7 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, "unavailable", "No process read its affinity back.")
     asked = _asked(stored)
     sets = sorted({tuple(a) for _, found in seen for a in found})
-    figures: dict[str, Any] = {
+    figures: dict[str, Json] = {
         "seen": [list(s) for s in sets],
         "asked": asked,
         "processes": len(seen),

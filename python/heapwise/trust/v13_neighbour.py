@@ -10,7 +10,7 @@ limit, or trust only large differences.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def check(evidence: Evidence) -> Check:
     result = evidence.sieve
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     robbed = struck > TOO_MANY * result.total
-    figures: dict[str, Any] = {
+    figures: dict[str, float | None] = {
         "processes": len(processes),
         "struck": struck,
         "discarded": removed,
@@ -73,27 +73,22 @@ def check(evidence: Evidence) -> Check:
     return Check(ID, TITLE, verdict, f"{'; '.join(words)}.", figures)
 
 
-def _troubles(figures: dict[str, Any], robbed: bool) -> list[str]:
+def _troubles(figures: Mapping[str, float | None], robbed: bool) -> list[str]:
     found = []
     if robbed:
         found.append(
             f"the hypervisor took more than {percent(STEAL_SHARE)} of {figures['struck']} "
             "samples: too many to be exceptions, so none was discarded"
         )
-    if (figures["median_pressure"] or 0) > PRESSURE_SHARE:
+    if (pressure := figures["median_pressure"] or 0) > PRESSURE_SHARE:
         found.append(
-            "something waited for a processor during "
-            f"{percent(figures['median_pressure'])} of the median process"
+            f"something waited for a processor during {percent(pressure)} of the median process"
         )
-    if (figures["median_switches_per_s"] or 0) > SWITCHES_PER_S:
+    if (switches := figures["median_switches_per_s"] or 0) > SWITCHES_PER_S:
+        found.append(f"the median process was put off its processor {switches:.0f} times a second")
+    if (throttled := figures["throttled"] or 0) > THROTTLED_SHARE:
         found.append(
-            f"the median process was put off its processor "
-            f"{figures['median_switches_per_s']:.0f} times a second"
-        )
-    if (figures["throttled"] or 0) > THROTTLED_SHARE:
-        found.append(
-            "a limit of the control group stopped processes for "
-            f"{percent(figures['throttled'])} of their time"
+            f"a limit of the control group stopped processes for {percent(throttled)} of their time"
         )
     return [words[0].upper() + words[1:] if not i else words for i, words in enumerate(found)]
 

@@ -9,11 +9,11 @@ If it fails: install the release build.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check
+from heapwise.model.json_value import Json
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V18", "Release builds, known by version"
@@ -30,7 +30,7 @@ def check(evidence: Evidence) -> Check:
         for p in measured(stored)
         if (start := p.facts.start) and start.compiler
     }
-    figures: dict[str, Any] = {
+    figures: dict[str, Json] = {
         "peers": {p.name: {"version": p.version, "build_id": p.build_id} for p in peers},
         "builds": [
             {"compiler": c, "flags": f, "ndebug": n} for _, c, f, n in sorted(builds, key=str)

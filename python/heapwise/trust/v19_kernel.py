@@ -7,10 +7,9 @@ If it fails: somebody changed a setting during the run. Run again.
 
 from __future__ import annotations
 
-from typing import Any
-
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Machine
+from heapwise.model.json_value import Json
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V19", "The kernel's settings stayed"
@@ -43,7 +42,7 @@ def check(evidence: Evidence) -> Check:
     )
 
 
-def _settings(machine: Machine) -> dict[str, Any]:
+def _settings(machine: Machine) -> dict[str, Json]:
     """What ``machine`` records as settings, beside readings such as load and free memory."""
     settings = machine.facts.settings
     if not settings:

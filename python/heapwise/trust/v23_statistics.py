@@ -8,11 +8,10 @@ If it warns: use more rounds (--rounds, --time).
 
 from __future__ import annotations
 
-from typing import Any
-
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.claims import Claim
 from heapwise.model import Check
+from heapwise.model.json_value import Json
 from heapwise.stats.dependence import Dependence
 from heapwise.stats.holm import rounds_needed
 from heapwise.stats.student import LEAST
@@ -42,18 +41,19 @@ def check(evidence: Evidence) -> Check:
         for id, d in comparisons_of(evidence).dependence.items()
         if d.p_value < SURE and d.factor > 1
     }
-    figures: dict[str, Any] = {
+    drifting = {_name(c): c.drift for c in found if c.drift is not None}
+    figures: dict[str, Json] = {
         "comparisons": len(found),
         "too_few": len(few),
         "fall_to_holm": [_name(c) for c in fallen],
         "damaged_lines": stored.damaged_lines,
         "correlated": {id: d.lag_one for id, d in tied.items()},
-        "drifting": {_name(c): c.drift for c in found if c.drift is not None},
+        "drifting": drifting,
     }
     troubles = _troubles(few, fallen, tied, stored.damaged_lines)
-    if figures["drifting"]:
+    if drifting:
         troubles.append(
-            f"{_start(troubles)}ounds of {listed(figures['drifting'])} depend on the "
+            f"{_start(troubles)}ounds of {listed(drifting)} depend on the "
             "rounds before them, so the difference is not shown"
         )
     if troubles:

@@ -99,9 +99,9 @@ def test_the_tree_of_two_traces_has_what_each_stack_asked_for_more_and_less(
             return call_stacks(opened, read_contents(opened), Symbols(opened.modules))
 
     first, second = map(stacks_of, traces)
-    root = difference_tree(first, second)
+    root = difference_tree(first, second).sums
     assert (root["b"] - root["o"], root["g"], root["s"]) == (25_777, 25_777, 0)
-    back = difference_tree(second, first)
+    back = difference_tree(second, first).sums
     assert (back["g"], back["s"]) == (0, 25_777)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from heapwise.analysis.verdicts.gain import is_speed, quantity_of
 from heapwise.analysis.verdicts.rows import outcome
@@ -12,6 +12,7 @@ from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.kept import planted
 from heapwise.evidence.series import Series, Side
 from heapwise.model import Cell, Experiment, Finding, Quantity
+from heapwise.model.cell import Setting
 from heapwise.stats.center import location_interval
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.names import cell_words, quantity_name
@@ -149,8 +150,8 @@ def _is_one_of_many(experiment: Experiment, cell: Cell) -> bool:
 
 
 def readable(
-    experiment: Experiment, parameters: Mapping[str, Any], chosen: Iterable[str] | None = None
-) -> dict[str, Any]:
+    experiment: Experiment, parameters: Mapping[str, Setting], chosen: Iterable[str] | None = None
+) -> dict[str, Setting]:
     """The chosen of them (else all), large numbers of bytes as ``24 MiB``."""
     large = {p.name for p in experiment.parameters if p.unit == "bytes"}
     return {
@@ -160,12 +161,12 @@ def readable(
     }
 
 
-def spelt(experiment: Experiment, name: str, value: Any) -> str:
+def spelt(experiment: Experiment, name: str, value: Setting) -> str:
     """One value of a parameter, as ``readable`` has it."""
     return str(readable(experiment, {name: value})[name])
 
 
-def setting_words(experiment: Experiment, cell: Mapping[str, Any]) -> str:
+def setting_words(experiment: Experiment, cell: Mapping[str, Setting]) -> str:
     return cell_words(readable(experiment, cell))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from heapwise.model import Row, Run
+from heapwise.model.json_value import Json
 from heapwise.report.formats.hyperfine import SECONDS
 from heapwise.report.view import View
 
@@ -26,7 +26,7 @@ def write(view: View) -> str:
     rows = [r for r in view.result.rows if r.unit in SECONDS and r.median is not None]
     processor = {(r.cell.setup, r.subject): r for r in rows if r.quantity in PROCESSOR}
     first = {e.id: e.quantities[0].name for e in view.run.experiments}
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, Json]] = []
     for place, row in enumerate(
         r for r in rows if not view.is_compare or r.quantity == "wall_time"
     ):
@@ -37,7 +37,7 @@ def write(view: View) -> str:
     return json.dumps({"context": _context(view.run), "benchmarks": found}, indent=2) + "\n"
 
 
-def _context(run: Run) -> dict[str, Any]:
+def _context(run: Run) -> dict[str, Json]:
     machine = run.machine
     return {
         "date": run.created,
@@ -70,11 +70,11 @@ def _level(cache: str) -> int:
     return next((int(character) for character in cache if character.isdigit()), 1)
 
 
-def _entries(row: Row, processor: Row | None, family: int) -> Iterator[dict[str, Any]]:
+def _entries(row: Row, processor: Row | None, family: int) -> Iterator[dict[str, Json]]:
     """processor: the same processes' time of processors; None if it was not measured."""
     cell = "".join(f"/{k}:{v}" for k, v in {**row.parameters, "quantity": row.quantity}.items())
     name = f"{row.experiment}/{row.subject}{cell}"
-    shared = {
+    shared: dict[str, Json] = {
         "family_index": family,
         "per_family_instance_index": 0,
         "run_name": name,
@@ -112,7 +112,7 @@ def _ns(row: Row, value: float) -> float:
     return value * SECONDS[row.unit] * 1e9
 
 
-def _cpu_time(row: Row | None, value: float | None) -> dict[str, Any]:
+def _cpu_time(row: Row | None, value: float | None) -> dict[str, Json]:
     if row is None or value is None:
         return {"cpu_time": 0.0, "label": UNKNOWN}
     return {"cpu_time": _ns(row, value)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable
-from typing import Any
 
 from heapwise.model import Process, Row
+from heapwise.model.json_value import Json
 from heapwise.report.view import Group, View
 
 NAME, SUFFIX, MIME = "hyperfine", "json", "application/json"
@@ -26,10 +26,10 @@ def write(view: View) -> str:
     return json.dumps({"results": results}, indent=2) + "\n"
 
 
-def _entry(view: View, group: Group, row: Row) -> dict[str, Any]:
+def _entry(view: View, group: Group, row: Row) -> dict[str, Json]:
     factor = SECONDS[row.unit]
     processes = _processes(view, row)
-    entry: dict[str, Any] = {
+    entry: dict[str, Json] = {
         "command": _command(view, row),
         "mean": _scaled(row.mean, factor),
         "stddev": _scaled(row.stddev, factor),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 from urllib.parse import quote
 
 from heapwise import __version__
 from heapwise.model import GateResult, GateRow
+from heapwise.model.json_value import Json
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -36,14 +36,14 @@ def write(gate: GateResult) -> str:
     return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
 
 
-def _rule(row: GateRow) -> dict[str, Any]:
+def _rule(row: GateRow) -> dict[str, Json]:
     return {
         "id": f"limit/{row.metric}",
         "shortDescription": {"text": f"{row.metric} grows by at most {row.limit * 100:g} %"},
     }
 
 
-def _location(gate: GateResult) -> dict[str, Any]:
+def _location(gate: GateResult) -> dict[str, Json]:
     """Code scanning refuses a document with a result that is in no file. Nobody knows which line
     made the program slower, so the file is the program, seen from the top of its repository."""
     file = gate.location or gate.program or "program"
@@ -53,7 +53,7 @@ def _location(gate: GateResult) -> dict[str, Any]:
     }
 
 
-def _result(gate: GateResult, row: GateRow, place: int) -> dict[str, Any]:
+def _result(gate: GateResult, row: GateRow, place: int) -> dict[str, Json]:
     kind, level = KINDS[row.verdict]
     return {
         "ruleId": f"limit/{row.metric}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -12,6 +11,7 @@ from heapwise.analysis.summary.speed import speed_quantity
 from heapwise.analysis.verdicts.standing import are_many_questions
 from heapwise.figures import forest, tradeoff
 from heapwise.model import SIDE_BY_SIDE
+from heapwise.report.context import Context
 from heapwise.report.sections import heaps, trees
 from heapwise.report.view import View
 from heapwise.wording.names import quantity_name
@@ -51,7 +51,7 @@ SIDE_BY_SIDE_WORDS = " The time is CPU time, of processes that ran side by side.
 WORDS = {"pass": "yes", "warn": "not quite", "fail": "no", "unavailable": "unavailable"}
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     picture, caption = _picture(view)
     checks = view.result.trust.checks
     objections = [c for v in ("fail", "warn") for c in checks if c.verdict == v]

@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from typing import Any
 
+from heapwise.report.context import Context
 from heapwise.report.formats import csv_rows, json_result, markdown
 from heapwise.report.view import View
 
 TITLE, ORDER = "Data", 90
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     run = view.run.id
     columns = {"run": run, "parameters": csv_rows.parameters_of(view), "figures": csv_rows.FIGURES}
     return {

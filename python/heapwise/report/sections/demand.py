@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
 from heapwise.evidence.demand import Demand
 from heapwise.figures import sizes
+from heapwise.report.context import Context
 from heapwise.report.over_live import OverLive, over_live
 from heapwise.report.view import View
 from heapwise.wording.numbers import show
@@ -16,7 +16,7 @@ from heapwise.wording.numbers import show
 TITLE, ORDER = "What the program asks of malloc", 28
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     """None where no process was counted, or it asked for nothing; experiments are not a program."""
     found = view.requests
     if found is None:

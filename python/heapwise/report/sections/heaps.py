@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from markupsafe import Markup
 
@@ -13,6 +12,7 @@ from heapwise.analysis.verdicts.gain import is_main, main_rows
 from heapwise.figures import panels, scaling, tradeoff
 from heapwise.figures.panels import Panel
 from heapwise.model import Quantity, Row, short_name
+from heapwise.report.context import Context
 from heapwise.report.view import Group, View
 from heapwise.wording.names import quantity_name, setting, spaced
 from heapwise.wording.numbers import TIME_UNITS, scale_for, show
@@ -25,7 +25,7 @@ THROUGHPUT, OVERHEAD = "throughput", "overhead_ratio"
 FASTER = ("slower", "faster")
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     if view.run.plan.smoke:
         return None
     groups = [g for g in view.groups if g.experiment.family == FAMILY]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from markupsafe import Markup
 
 from heapwise.figures import latency
 from heapwise.model import Row, Settings
+from heapwise.report.context import Context
 from heapwise.report.view import View
 from heapwise.wording.names import cell_words, quantity_name, split_quantile
 from heapwise.wording.numbers import show
@@ -16,7 +16,7 @@ from heapwise.wording.numbers import show
 TITLE, ORDER = "Latency", 50
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     figures = []
     for experiment in view.run.experiments:
         families: dict[tuple[str, Settings], list[Row]] = {}

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from markupsafe import Markup
 
 from heapwise.analysis.group_memory import GroupParts, GroupsOfCell, group_memory
 from heapwise.analysis.memory_over_time import Band, MemoryOverTime, memory_over_time
 from heapwise.figures import memory
+from heapwise.report.context import Context
 from heapwise.report.over_live import OverLive, over_live
 from heapwise.report.view import View
 from heapwise.wording.growth import growth_words
@@ -49,7 +49,7 @@ class GroupTable:
     surrounding: str
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     blocks = [_block(one) for one in memory_over_time(view.evidence)]
     groups = [_group_table(one) for one in group_memory(view.evidence)]
     over = _over_live_of_server(view)

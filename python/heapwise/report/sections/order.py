@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from markupsafe import Markup
 
 from heapwise.evidence.series import Series
 from heapwise.figures import order
 from heapwise.figures.order import OrderPoint
+from heapwise.report.context import Context
 from heapwise.report.view import View
 from heapwise.wording.names import quantity_name
 
 TITLE, ORDER = "Run order", 60
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     figures = []
     for experiment in view.run.experiments:
         first = experiment.quantities[0].name

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.analysis.verdicts.standing import are_many_questions
 from heapwise.model import CitedFigure, Row
+from heapwise.report.context import Context
 from heapwise.report.view import Group, View
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for
@@ -14,7 +13,7 @@ from heapwise.wording.numbers import scale_for
 TITLE, ORDER = "Ratios and published figures", 29
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     # With many questions each has them in its own tables.
     groups = [] if are_many_questions(view.evidence) else view.groups
     lines = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from heapwise.analysis.verdicts.gain import PEAK
 from heapwise.analysis.verdicts.rows import outcome
 from heapwise.analysis.verdicts.standing import Rank, Standing, are_many_questions, standings
 from heapwise.model import short_name
+from heapwise.report.context import Context
 from heapwise.report.view import View
 from heapwise.wording.names import quantity_name, setting, spaced
 from heapwise.wording.numbers import ends, scale_for, significant
@@ -32,7 +33,28 @@ STEPS = (1.05, 1.15, 1.3, 1.6, 2.5)
 LEAST_ROWS = 2
 
 
-def build(view: View) -> dict[str, Any] | None:
+@dataclass(frozen=True)
+class _Row:
+    """One question. cells: a place of each subject, as the template shows it."""
+
+    experiment: str
+    cell: str
+    best: str
+    cells: list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The questions of one aspect, and the mean of each subject."""
+
+    title: str
+    open: bool
+    subjects: list[str]
+    rows: list[_Row]
+    means: list[dict[str, str]]
+
+
+def build(view: View) -> Context | None:
     if view.is_compare or view.run.plan.smoke:
         return None
     found = standings(view.evidence)
@@ -43,7 +65,7 @@ def build(view: View) -> dict[str, Any] | None:
         _table(view, [s for s in found if _part(view, s) == part], names, title, part in OPEN)
         for part, title in TABLES
     ]
-    return {"tables": [table for table in tables if table["rows"]], "short": short_name}
+    return {"tables": [table for table in tables if table.rows], "short": short_name}
 
 
 def _part(view: View, standing: Standing) -> str:
@@ -75,37 +97,37 @@ def _mean(places: Iterable[Rank | None]) -> float | None:
 
 def _table(
     view: View, found: list[Standing], names: list[str], title: str, is_open: bool
-) -> dict[str, Any]:
+) -> _Table:
     present = [name for name in names if any(name in s.places for s in found)]
     means = {
         name: _mean(s.places.get(name) for s in found)
         for name in present
         if all(name in s.places and s.places[name].behind for s in found)
     }
-    return {
-        "title": title,
-        "open": is_open,
-        "subjects": present,
-        "rows": [_row(view, s, present) for s in found],
-        "means": [_shade(means.get(name)) for name in present] if len(found) > 1 else [],
-    }
+    return _Table(
+        title=title,
+        open=is_open,
+        subjects=present,
+        rows=[_row(view, s, present) for s in found],
+        means=[_shade(means.get(name)) for name in present] if len(found) > 1 else [],
+    )
 
 
-def _row(view: View, standing: Standing, names: list[str]) -> dict[str, Any]:
+def _row(view: View, standing: Standing, names: list[str]) -> _Row:
     scale = scale_for([p.median for p in standing.places.values()], standing.quantity.unit)
     best = standing.places[standing.best]
     family, _, name = standing.cell.experiment.rpartition("/")
-    return {
-        "experiment": name if _one_family(view) else f"{family}/{name}",
-        "cell": _cell_words(view, standing),
-        "best": scale.text(best.median),
-        "cells": [
+    return _Row(
+        experiment=name if _one_family(view) else f"{family}/{name}",
+        cell=_cell_words(view, standing),
+        best=scale.text(best.median),
+        cells=[
             _cell(standing.places[name], scale.text)
             if name in standing.places
             else _nothing(view, standing, name)
             for name in names
         ],
-    }
+    )
 
 
 def _nothing(view: View, standing: Standing, name: str) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from heapwise.model import SIDE_BY_SIDE, Row
-from heapwise.report.cells import column
+from heapwise.report.cells import Column, column
+from heapwise.report.context import Context
 from heapwise.report.view import Group, View
 
 TITLE, ORDER = "Result", 20
@@ -13,7 +14,7 @@ TITLE, ORDER = "Result", 20
 FIRST = ("wall_time", SIDE_BY_SIDE, "peak_memory")
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     if not view.is_compare or not view.groups:
         return None
     cells = list(dict.fromkeys(group.parameters for group in view.groups))
@@ -25,16 +26,27 @@ def build(view: View) -> dict[str, Any] | None:
     }
 
 
-def _of_cell(groups: list[Group]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _CellTable:
+    """The rows of one cell: columns that are drawn, others that can be opened, and remarks."""
+
+    title: str
+    subjects: list[str]
+    columns: list[Column]
+    more: list[Column]
+    noted: dict[str, str]
+
+
+def _of_cell(groups: list[Group]) -> _CellTable:
     first = [g for name in FIRST for g in groups if g.quantity == name]
     rest = [g for g in groups if g.quantity not in FIRST and _tells(g.rows)]
-    return {
-        "title": str(groups[0].parameters),
-        "subjects": list(dict.fromkeys(row.subject for g in first or groups for row in g.rows)),
-        "columns": [column(g, with_strip=True) for g in first],
-        "more": [column(g, with_strip=False) for g in rest],
-        "noted": _noted(first),
-    }
+    return _CellTable(
+        title=str(groups[0].parameters),
+        subjects=list(dict.fromkeys(row.subject for g in first or groups for row in g.rows)),
+        columns=[column(g, with_strip=True) for g in first],
+        more=[column(g, with_strip=False) for g in rest],
+        noted=_noted(first),
+    )
 
 
 def _tells(rows: list[Row]) -> bool:
@@ -42,7 +54,7 @@ def _tells(rows: list[Row]) -> bool:
     return any(row.max for row in rows)
 
 
-def _noted(groups: list[Any]) -> dict[str, str]:
+def _noted(groups: list[Group]) -> dict[str, str]:
     """Subject -> why it has no figure, or how its figures are weak."""
     found: dict[str, str] = {}
     for group in groups:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 from markupsafe import Markup
 
+from heapwise.report.context import Context
 from heapwise.report.view import View
 
 TITLE, ORDER = "Trust", 70
@@ -15,7 +17,7 @@ TITLE, ORDER = "Trust", 70
 WORDS = {"pass": "passed", "warn": "warning", "fail": "failed", "unavailable": "unavailable"}
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     sifted = view.evidence.sieve
     return {
         "checks": [
@@ -30,7 +32,7 @@ def build(view: View) -> dict[str, Any] | None:
     }
 
 
-def _figures(figures: dict[str, Any]) -> str:
+def _figures(figures: Mapping[str, Any]) -> str:
     """JSON for readers: a line for each figure and each record, four digits."""
     lines = []
     for name, value in figures.items():

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import Any
 
 from msgspec import to_builtins
 
 from heapwise.analysis.across_runs.recorded_facts import rounds
 from heapwise.model import Run
+from heapwise.report.context import Context
 from heapwise.report.view import View
 from heapwise.wording.numbers import size
 
 TITLE, ORDER = "What was run", 25
 
 
-def build(view: View) -> dict[str, Any] | None:
+def build(view: View) -> Context | None:
     run = view.run
     machine = run.machine
     return {

@@ -6,7 +6,7 @@ import os
 import selectors
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import msgspec
 
 from heapwise.errors import Problem
 from heapwise.model import End, SampleFacts, Start, WorkCheck
+from heapwise.model.cell import Setting
 from heapwise.model.facts import Number
 from heapwise.runner.process.launch import BACKSTOP_S, Call, Launch, Outcome
 from heapwise.runner.process.stop_switch import StopSwitch
@@ -138,7 +139,7 @@ def _end(launcher: subprocess.Popen[bytes]) -> bytes:
 def command_of(
     binary: Path | str,
     subject: str,
-    parameters: dict[str, Any],
+    parameters: Mapping[str, Setting],
     *,
     seed: int,
     repeats: int | None,
@@ -154,5 +155,5 @@ def command_of(
     return [*command, "--smoke"] if smoke else [*command, *patience]
 
 
-def _word(value: Any) -> str:
+def _word(value: Setting) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -162,7 +162,8 @@ def refuse_unplayable(trace: Trace, *, force: bool = False) -> None:
             do="heapwise record --force says why none was seen",
         )
     here = len(os.sched_getaffinity(0))
-    recorded = int(trace.about.get("processors", here))
+    known = trace.about.get("processors")
+    recorded = known if isinstance(known, int) else here
     if summary.threads > 1 and here < min(recorded, summary.threads) and not force:
         raise Problem(
             "E062",

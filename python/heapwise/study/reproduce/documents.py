@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import asdict
-from typing import Any
 
 from heapwise.document.spreadsheet import cell_text
 from heapwise.model import FigureKey, Formula
+from heapwise.model.json_value import Json
 from heapwise.study.reproduce.judged import JudgedConclusion
 from heapwise.study.reproduce.reproduced import Reproduced, ReproducedTable
 
@@ -51,7 +51,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
 
 
-def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[str, Any]:
+def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[str, Json]:
     """What ``heapwise reproduce NAME --json`` prints."""
     report = found.report
     return {
@@ -66,21 +66,21 @@ def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[
                 "says": judged.conclusion.says,
                 "source": judged.conclusion.source,
                 **_verdict(judged),
-                "author": judged.author and _verdict(judged.author),
+                "author": _verdict(judged.author) if judged.author else None,
             }
             for judged in found.conclusions
         ],
         "author_files": found.author_files,
         "changes": found.changes,
         "programs": [asdict(row) for row in found.programs],
-        "counts": found.counts,
-        "sizes": found.size_counts,
+        "counts": dict(found.counts.items()),
+        "sizes": dict(found.size_counts.items()),
         "folder": folder,
         "files": files,
     }
 
 
-def _table(each: ReproducedTable) -> dict[str, Any]:
+def _table(each: ReproducedTable) -> dict[str, Json]:
     return {
         "name": each.table.name,
         "title": each.table.title,
@@ -110,7 +110,7 @@ def _table(each: ReproducedTable) -> dict[str, Any]:
     }
 
 
-def _verdict(judged: JudgedConclusion) -> dict[str, Any]:
+def _verdict(judged: JudgedConclusion) -> dict[str, Json]:
     return {
         "verdict": judged.verdict,
         "size": judged.size,

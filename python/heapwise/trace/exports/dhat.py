@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from heapwise.trace.call_stacks import CallStack
 from heapwise.trace.file import Trace
@@ -17,7 +16,7 @@ def dhat(trace: Trace, stacks: list[CallStack]) -> bytes:
     """
     frames = ["[root]"]
     numbers: dict[str, int] = {}
-    points: dict[tuple[int, ...], dict[str, Any]] = {}
+    points: dict[tuple[int, ...], dict[str, int]] = {}
     lives = _has_lives(trace)
     for stack in stacks:
         places = [f"{place.offset:#x}: {place}" for place in reversed(stack.places)] or ["unknown"]
@@ -26,7 +25,7 @@ def dhat(trace: Trace, stacks: list[CallStack]) -> bytes:
                 numbers[place] = len(frames)
                 frames.append(place)
         key = tuple(numbers[place] for place in places)
-        point = points.setdefault(key, {"fs": list(key)})
+        point = points.setdefault(key, {})
         sums = {"tb": stack.bytes, "tbk": stack.blocks}
         if lives:
             sums |= _lives(stack, trace.ns_a_unit / 1000)
@@ -47,7 +46,7 @@ def dhat(trace: Trace, stacks: list[CallStack]) -> bytes:
             "pid": 0,
             "te": round(summary.wall_s * 1e6) if summary else 0,
             **moments,
-            "pps": list(points.values()),
+            "pps": [{"fs": list(key), **point} for key, point in points.items()],
             "ftbl": frames,
         }
     ).encode()

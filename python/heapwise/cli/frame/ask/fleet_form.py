@@ -9,10 +9,11 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Exit
+from heapwise.model.json_value import Json
 from heapwise.options import Options
 from heapwise.wording.durations import show_duration
 from heapwise.wording.lists import counted
@@ -175,7 +176,7 @@ def table_lines(table: ByMachine) -> list[str]:
     return lines
 
 
-def check_lines(found: Mapping[str, dict[str, Any]]) -> list[str]:
+def check_lines(found: Mapping[str, dict[str, Json]]) -> list[str]:
     """One line for each machine, and one for each peer whose builds differ between them."""
     lines = []
     for name, facts in found.items():
@@ -189,7 +190,8 @@ def check_lines(found: Mapping[str, dict[str, Any]]) -> list[str]:
         )
     peers: dict[str, dict[str, list[str]]] = {}
     for name, facts in found.items():
-        for peer, build in dict(facts.get("peers", {})).items():
+        known = facts.get("peers")
+        for peer, build in known.items() if isinstance(known, Mapping) else ():
             peers.setdefault(peer, {}).setdefault(json.dumps(build), []).append(name)
     return lines + [
         f"{peer} differs: "

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heapwise.cli.frame.tell.console import Console
 from heapwise.cli.frame.tell.ending import exit_code, trust_line
@@ -30,29 +31,53 @@ STRICT_WORDS = (
 SMOKE_WORDS = "Conclusions: a smoke run is too short to tell"
 
 
-def report_facts(report: PublishedReport) -> dict[str, Any]:
-    """What is known of it before anything is measured."""
+@dataclass(frozen=True)
+class ReportFacts:
+    """What is known of a report before anything is measured. figures: how many it has; measured:
+    how many of them we measure too."""
+
+    name: str
+    title: str
+    origin: str
+    link: str
+    machines: list[str]
+    tables: int
+    figures: int
+    measured: int
+    conclusions: int
+    experiments: list[str]
+
+
+@dataclass(frozen=True)
+class NewestVerdicts:
+    """Of the newest run of a report: verdict -> how many conclusions have it."""
+
+    run: str
+    counts: dict[str, int]
+
+
+def report_facts(report: PublishedReport) -> ReportFacts:
     figures = [figure for figure in report.figures if figure.value is not None]
-    return {
-        "name": report.name,
-        "title": report.title,
-        "origin": report.origin,
-        "link": report.link,
-        "machines": [machine.title for machine in report.machines.values()],
-        "tables": len(report.tables),
-        "figures": len(figures),
-        "measured": sum(figure.ours is not None for figure in figures),
-        "conclusions": len(report.conclusions),
-        "experiments": list(dict.fromkeys(place.experiment for place in report.places)),
-    }
+    return ReportFacts(
+        name=report.name,
+        title=report.title,
+        origin=report.origin,
+        link=report.link,
+        machines=[machine.title for machine in report.machines.values()],
+        tables=len(report.tables),
+        figures=len(figures),
+        measured=sum(figure.ours is not None for figure in figures),
+        conclusions=len(report.conclusions),
+        experiments=list(dict.fromkeys(place.experiment for place in report.places)),
+    )
 
 
-def newest_verdicts(store: Path) -> dict[str, dict[str, Any]]:
+def newest_verdicts(store: Path) -> dict[str, NewestVerdicts]:
     """Report -> the counts of its newest run in the store; what cannot be read is passed over.
     Newest is by the runs' own order: the files are written again when an old run is shown again."""
     from heapwise.store import run_ids
 
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, NewestVerdicts] = {}
     for path in (
         path
         for run in run_ids(store)
@@ -60,10 +85,9 @@ def newest_verdicts(store: Path) -> dict[str, dict[str, Any]]:
     ):
         try:
             verdicts = json.loads(path.read_text(encoding="utf-8"))
-            found[str(verdicts["report"])] = {
-                "run": str(verdicts["run"]),
-                "counts": dict(verdicts["counts"]),
-            }
+            found[str(verdicts["report"])] = NewestVerdicts(
+                str(verdicts["run"]), dict(verdicts["counts"])
+            )
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return found
