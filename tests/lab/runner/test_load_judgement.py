@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from heapwise.model import LoadFacts
-from heapwise.study.server.run import load_trouble
+from heapwise.study.server.judgement import load_trouble
 
 SOUND = LoadFacts(
     generator="oha",

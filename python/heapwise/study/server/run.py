@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-import subprocess
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,10 +16,8 @@ from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
     Experiment,
     LoadFacts,
-    MemoryCurve,
     Plan,
     Process,
-    ProcessFacts,
     Sample,
     ServerOptions,
     Setting,
@@ -34,26 +29,25 @@ from heapwise.runner.campaign.executor import Executor, Sink, now
 from heapwise.runner.campaign.steps import REFERENCE_ROUND, Step
 from heapwise.runner.campaign.watcher import Watcher
 from heapwise.runner.executors.counting import COUNTING_ROUND, with_totals
-from heapwise.runner.executors.whole_program import group_values, memory_values
 from heapwise.runner.process.environment import of_child, padding
-from heapwise.runner.process.identity import loader_refusal, wrong_library
 from heapwise.runner.process.launch import Call, Launch, Outcome, launch, tail
-from heapwise.runner.process.process_status import killed_words
 from heapwise.runner.process.scratch import ScratchFolder
 from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.runner.process.work import ending
-from heapwise.study.server.load import Load, latency_values, load_of
+from heapwise.study.server.judgement import judge_server
+from heapwise.study.server.load import Load, load_of
 from heapwise.study.server.readiness import (
     Ready,
-    answers,
     free_port,
     listens,
     parse_ready,
     wait_until,
 )
+from heapwise.study.server.server_process import Server
+from heapwise.study.server.server_values import server_values
 from heapwise.study.server.windows import put_windows
 from heapwise.wording.durations import show_limit
-from heapwise.wording.numbers import percent, significant
+from heapwise.wording.numbers import significant
 
 CAPACITY = "capacity"
 """The value of the parameter ``load`` of a cell in which requests are sent as fast as they are
@@ -61,62 +55,11 @@ answered."""
 
 MOMENTS = 1024
 LONGEST_S = 24 * 3600.0
-END_S = 15.0
-"""For a server that was told to end; then it is killed."""
-
 NOTICE_S = 1.0
 """After a load generator failed, for the end of its server to be seen."""
 
-LEAST_SHARE = 0.99
-"""The share of the intended rate that must be reached (V16)."""
-
-MOST_BUSY = 0.7
-"""The share of the generator's processors: with more its schedule is late by its own fault."""
-
 COUNTED_S = 30.0
 """With a longer load the live bytes are not counted: that takes a server of its own."""
-
-KIB = 1024
-ENDED_BY = ("SIGTERM", "SIGINT")
-
-
-@dataclass
-class Server:
-    """One that was started. Times are those of time.monotonic."""
-
-    launcher: subprocess.Popen[bytes]
-    call: Call
-    started: float
-    lines: list[bytes] = field(default_factory=list)
-
-    @property
-    def runs(self) -> bool:
-        return self.launcher.poll() is None
-
-    def listen(self, stop_at: int = 10_000) -> None:
-        """Keeps its lines on stdout, in a thread of its own."""
-        stream = self.launcher.stdout
-        if stream is None:
-            return
-
-        def read() -> None:
-            for line in stream:
-                if len(self.lines) < stop_at:
-                    self.lines.append(line)
-
-        threading.Thread(target=read, daemon=True).start()
-
-    def end(self) -> Outcome:
-        """Tells it to end and waits for what the launcher saw."""
-        if self.runs:
-            self.launcher.terminate()
-        try:
-            self.launcher.wait(timeout=END_S)
-        except subprocess.TimeoutExpired:
-            self.launcher.kill()
-            self.launcher.wait()
-        complaint = self.launcher.stderr.read() if self.launcher.stderr else b""
-        return self.call.outcome(self.launcher.returncode, complaint)
 
 
 @dataclass
@@ -290,7 +233,7 @@ class ServerExecutor:
         if counts:
             return self._counted(subject, cell, number, outcome, load, trouble, started_at)
         self._learn(subject, outcome)
-        status, reason = self._judge(subject, outcome, load, trouble)
+        status, reason = judge_server(outcome, subject.peer, self._exempt, load, trouble)
         process = self._process(
             subject, cell, round, number, outcome, status, reason, load, started_at, warm_up=warm_up
         )
@@ -304,7 +247,7 @@ class ServerExecutor:
                     round=round,
                     repeat=0,
                     warm_up=warm_up,
-                    values=_values(process, self._quantities),
+                    values=server_values(process, self._quantities),
                 )
             )
         return process
@@ -403,7 +346,7 @@ class ServerExecutor:
         def goes_on() -> bool:
             return server.runs and not stop.requested
 
-        if not wait_until(lambda: _is_ready(server, ready), self._options.ready_s, goes_on):
+        if not wait_until(lambda: server.is_ready(ready), self._options.ready_s, goes_on):
             if stop.requested:
                 return LoadFacts(), ""
             if not server.runs:
@@ -446,43 +389,6 @@ class ServerExecutor:
         if subject.peer is None or not subject.peer.path:
             self._exempt |= own_allocators(outcome.identity, self._c_library)
 
-    def _judge(
-        self, subject: Subject, outcome: Outcome, load: LoadFacts, trouble: str
-    ) -> tuple[Status, str]:
-        """The first thing that is wrong, the most certain first."""
-        facts = outcome.facts
-        if outcome.interrupted:
-            return "interrupted", "stopped by you"
-        if facts.start_error:
-            return "failed", f"it could not be started: {facts.start_error}"
-        if refusal := loader_refusal(outcome.stderr):
-            return "wrong_allocator", refusal
-        if trouble:
-            how = (
-                f" ({killed_words(facts) or facts.signal_name})"
-                if facts.signal_name
-                else f" (exit code {facts.exit_code})"
-                if facts.exit_code
-                else ""
-            )
-            crashed = facts.signal_name not in (None, *ENDED_BY, "SIGKILL")
-            return "crashed" if crashed else "failed", trouble + how + _gone(facts)
-        if subject.peer is not None and (
-            wrong := wrong_library(outcome.identity, subject.peer, self._exempt)
-        ):
-            return "wrong_allocator", wrong
-        if (
-            subject.peer is not None
-            and subject.peer.path
-            and facts.probe
-            and facts.probe.lost_execs
-        ):
-            lost = ", ".join(sorted({each.target for each in facts.probe.lost}))
-            return "wrong_allocator", f"nothing was preloaded into {lost}, which it started"
-        if facts.signal_name not in (None, *ENDED_BY, "SIGKILL"):
-            return "crashed", f"crashed ({facts.signal_name}) when it was told to end"
-        return load_trouble(load)
-
     def _process(
         self,
         subject: Subject,
@@ -515,93 +421,9 @@ class ServerExecutor:
         )
 
 
-def _is_ready(server: Server, ready: Ready) -> bool:
-    if ready.kind == "line":
-        pattern = re.compile(ready.what.encode())
-        return any(pattern.search(line) for line in list(server.lines))
-    return answers(ready)
-
-
-def load_trouble(load: LoadFacts) -> tuple[Status, str]:
-    """V16: a load that was not what it should be says nothing about the server."""
-    if load.errors:
-        return "discarded", f"{load.errors:,} of {load.requests + load.errors:,} requests failed"
-    if not load.requests:
-        return "discarded", "no request was answered"
-    if (share := load.share()) is not None:
-        busy = float(load.generator_cpu or 0.0)
-        if busy > MOST_BUSY:
-            return (
-                "discarded",
-                f"the load generator used {percent(busy)} of its processors, so "
-                "its schedule was late by its own fault",
-            )
-        if share < LEAST_SHARE:
-            return (
-                "discarded",
-                f"{percent(share)} of the intended rate of "
-                f"{load.intended_rate or 0:.0f} requests a second was reached",
-            )
-    return "ok", ""
-
-
-def _gone(facts: ProcessFacts) -> str:
-    """The words for a server that ended well by itself and left others: it has become a daemon."""
-    if facts.exit_code != 0 or facts.stopped_by or not facts.lingering:
-        return ""
-    return (
-        ": it went into the background, where it cannot be watched. Let it stay in the "
-        "foreground (nginx: daemon off; redis: --daemonize no)"
-    )
-
-
 def _said(process: Process) -> str:
     words = (process.facts.stderr_tail or "").strip()
     return f"\n{words}" if words else ""
-
-
-def _values(process: Process, quantities: set[str]) -> dict[str, float]:
-    """The quantities of one server, of those that were found."""
-    facts, load = process.facts, process.facts.load
-    assert load is not None
-    found: dict[str, float | None] = {
-        "throughput": None if load.open_loop else float(load.achieved_rate),
-        "ready_time": load.ready_s,
-        "peak_memory": facts.peak_rss_bytes,
-        "cpu_per_request": facts.cpu_s / _answered(load) * 1e9 if facts.cpu_s else None,
-        **latency_values(load),
-        **memory_values(facts.memory, facts.peak_rss_bytes),
-        **group_values(facts.group),
-        **_phases(facts.memory, load),
-    }
-    return {
-        name: float(value)
-        for name, value in found.items()
-        if value is not None and name in quantities
-    }
-
-
-def _answered(load: LoadFacts) -> int:
-    """All requests, also those of the warm-up: the server's processor time is of all."""
-    return sum(window.requests for window in load.windows) or load.requests
-
-
-def _phases(curve: MemoryCurve | None, load: LoadFacts) -> dict[str, float]:
-    """Bytes when the load ended, and at the end of the idle phase. Both are of moments before, not
-    of the server's end, in which it gives its memory back."""
-    if curve is None or load.ended_s is None or load.stopped_s is None:
-        return {}
-    moments = list(zip(curve.at_ms, curve.proportional_kib, strict=True))
-
-    def last_before(seconds: float) -> float | None:
-        inside = [kib for ms, kib in moments if ms <= seconds * 1000]
-        return inside[-1] * KIB if inside else None
-
-    found = {
-        "after_load": last_before(float(load.ended_s)),
-        "after_idle": last_before(float(load.stopped_s)),
-    }
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def server_executor(
