@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -13,7 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packages, and the wheels that the wheel needs, from a copy of what git knows."""
+    """The packages, and the wheels that the wheel needs, from a copy of what git knows; or those of
+    the folder that ``HEAPWISE_DIST`` names, so that the files of a release can be tested."""
+    if given := os.environ.get("HEAPWISE_DIST"):
+        return Path(given)
     tree = tmp_path_factory.mktemp("packages") / "tree"
     run("git", "clone", "--quiet", ROOT, tree)
     (tree / ".venv").symlink_to(Path(sys.prefix).resolve())

@@ -82,12 +82,13 @@ def test_a_program_is_compared_with_the_command_of_the_wheel(system: CleanSystem
         "#include <string>\nint main() { std::string s; while (s.size() < 9000000) s += 'x'; }\n"
     )
     system.shell("c++ -O1 -o your-program plain.cpp")
-    [block] = commands(INSTALL, "## The command, from a wheel")
-    install, compare = block.splitlines()
+    [block] = commands(INSTALL, "## The command, from wheels")
+    install, inject, compare = block.splitlines()
     assert install.startswith("pipx install dist/heapwise-*.whl ")
+    assert inject.startswith("pipx inject heapwise dist/heapwise_peers-*.whl")
     system.shell(
         "python3 -m venv environment\n environment/bin/pip install --no-index "
-        "--find-links=dist/wheels dist/heapwise-*.whl"
+        "--find-links=dist/wheels dist/heapwise*.whl"
     )
     path = {"PATH": "/srv/environment/bin:/usr/sbin:/usr/bin:/bin"}
     said = system.shell(compare.replace("compare", "compare --rounds 2"), **path)

@@ -65,6 +65,15 @@ def test_a_feature_chooses_the_profile(crate: Path, profile: str) -> None:
     assert "5 passed" in cargo("test", "--features", profile, at=crate)
 
 
+def test_a_target_with_musl_is_refused_with_the_reason(crate: Path) -> None:
+    target = "x86_64-unknown-linux-musl"
+    done = subprocess.run(
+        ["cargo", "build", "--target", target], cwd=crate, capture_output=True, text=True
+    )
+    assert done.returncode != 0
+    assert "heapwise-malloc needs Linux with glibc" in done.stderr
+
+
 def test_the_program_of_the_guide_runs_with_the_crate_as_a_dependency(
     crate: Path, tmp_path: Path
 ) -> None:
