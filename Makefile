@@ -4,8 +4,8 @@
 help: ; @sed -n 's/^## //p' Makefile
 ## make setup    install what is missing, build, leave the command at .venv/bin/heapwise
 setup: ; @tools/setup
-## make demo     setup, then a real comparison and a report (ten minutes at the most)
-demo: ; @tools/setup && tools/demo
+## make demo     build what it needs, a real comparison, and a report (six minutes at the most)
+demo: ; @tools/setup --demo && tools/demo
 ## make test     setup, then every test that has changed since it passed (tools/test --all: every
 ##               test); the last line is `N passed, N failed`
 test: ; @tools/test
