@@ -37,7 +37,11 @@ def reproduce(
         ),
     ] = None,
     run: Annotated[
-        str | None, typer.Option(metavar="RUN", help="Measure nothing: read this run.")
+        list[str] | None,
+        typer.Option(
+            metavar="RUN",
+            help="Measure nothing: read this run; of several, the quieter one for each experiment.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -57,6 +61,8 @@ def reproduce(
     heapwise reproduce pool-vs-malloc              an estimate first, then the run
     heapwise reproduce latency-lab --smoke         quickly, to see that all of it works
     heapwise reproduce pool-vs-malloc --run 7f3a   the same from a run that was made already
+    heapwise reproduce pool-vs-malloc --run 7f3a --run 81c2
+                                                   each experiment from its quieter run
     heapwise reproduce pool-vs-malloc --run 7f3a --author-output bench.tsv
                                                    beside what the author's program printed here
     heapwise reproduce --pages docs/results        a page of each report for this machine
@@ -77,7 +83,7 @@ def reproduce(
             pages,
             console,
             name=name,
-            run=run,
+            runs=run or [],
             smoke=options.smoke,
             settings=options.settings,
         )
@@ -88,12 +94,12 @@ def reproduce(
 
         return measure_on_fleet(options, console)
     folder = str(output.absolute()) if output else ""
-    if run is not None:
+    if run:
         if options.dry_run:
             raise Problem(
                 "E003",
                 "--run measures nothing, so --dry-run has nothing to plan",
-                do=f"heapwise reproduce {name} --run {run}",
+                do=f"heapwise reproduce {name} --run {run[0]}",
             )
         return _read(name, run, folder, pdf, options, console)
 
@@ -189,7 +195,7 @@ def _list(console: Console, store: str | None) -> int:
 
 def _read(
     name: str,
-    run: str,
+    runs: list[str],
     output: str,
     pdf: bool,
     options: Options,
@@ -197,18 +203,20 @@ def _read(
 ) -> int:
     """What an earlier run of the same experiments says; it need not be one of this verb."""
     from heapwise.catalog import choose_published
+    from heapwise.cli.frame.tell.one_machine import demand_one_machine
     from heapwise.cli.frame.tell.reproduced import show_reproduced
     from heapwise.evidence import Evidence
     from heapwise.store import find_store, read_run
     from heapwise.study.reproduce.ask import changes_of
 
-    stored = read_run(find_store(options.store), run)
-    if stored.run.plan.traits.whole_programs:
-        raise Problem(
-            "E003",
-            f"run {stored.run.id} compares a program: it has no experiments",
-            do=f"heapwise reproduce {name}",
-        )
+    stored, *more = (read_run(find_store(options.store), run) for run in runs)
+    for each in (stored, *more):
+        if each.run.plan.traits.whole_programs:
+            raise Problem(
+                "E003",
+                f"run {each.run.id} compares a program: it has no experiments",
+                do=f"heapwise reproduce {name}",
+            )
     report = choose_published(name)
     if outputs := _author_outputs(report, options):
         from heapwise.study.reproduce.author import with_author
@@ -217,6 +225,15 @@ def _read(
     changes = (
         changes_of(report, stored.run.experiments, options.settings) if options.settings else None
     )
+    evidence, *others = map(Evidence, (stored, *more))
+    demand_one_machine([evidence, *others])
     return show_reproduced(
-        Evidence(stored), report, console, output, pdf=pdf, strict=options.strict, changes=changes
+        evidence,
+        report,
+        console,
+        output,
+        pdf=pdf,
+        strict=options.strict,
+        changes=changes,
+        others=others,
     )

@@ -13,7 +13,13 @@ from heapwise.catalog.published_file import read_published
 from heapwise.evidence import Evidence
 from heapwise.store import StoredRun
 from heapwise.study.reproduce.judged import source_text
-from heapwise.study.reproduce.reproduced import Reproduced, reproduce
+from heapwise.study.reproduce.reproduced import (
+    MeasuredRun,
+    Reproduced,
+    reproduce,
+    reproduce_from,
+)
+from heapwise.study.reproduce.tell import runs_words
 
 TRUTH = POOL["malloc@glibc"] / POOL["unsynchronized"]
 
@@ -239,3 +245,41 @@ def test_a_peak_is_the_largest_repeat_of_a_process(tmp_path: Path) -> None:
 def test_a_conclusion_names_its_source(tmp_path: Path) -> None:
     path = report(tmp_path, "malloc / pool >= 1", more='source = "figures"')
     assert source_text(judged(pool_run(rounds=6), path).conclusions[0]) == "its figures show"
+
+
+def test_each_experiment_is_from_its_quieter_run(tmp_path: Path) -> None:
+    path = report(tmp_path, "malloc / pool >= 1")
+    first, second = pool_run(rounds=6), pool_run(rounds=7)
+    second = replace(second, run=replace(second.run, id="beef"))
+    evidences = Evidence(first), Evidence(second)
+    trusts = [analyse(each).trust for each in evidences]
+
+    def rows_of(noise: float) -> Reproduced:
+        runs = [
+            MeasuredRun(evidences[0], trusts[0], {"pool/bulk": 0.05}),
+            MeasuredRun(evidences[1], trusts[1], {"pool/bulk": noise}),
+        ]
+        return reproduce_from(runs, read_published(path))
+
+    alone = [judged(stored, path).tables[0].ours for stored in (first, second)]
+    assert rows_of(0.01).tables[0].ours == alone[1]
+    assert rows_of(0.01).run_of == {"pool/bulk": "beef"}
+    assert rows_of(0.09).tables[0].ours == alone[0]
+    assert runs_words(rows_of(0.01)) == (
+        "Each experiment is from its quieter run. run beef: pool/bulk."
+    )
+    assert runs_words(judged(first, path)) == ""
+
+
+def test_a_run_without_the_experiment_is_not_asked(tmp_path: Path) -> None:
+    path = report(tmp_path, "malloc / pool >= 1")
+    whole = Evidence(pool_run(rounds=6))
+    other = pool_run(rounds=6)
+    empty = Evidence(replace(other, run=replace(other.run, id="beef", experiments=[]), samples=[]))
+    runs = [
+        MeasuredRun(empty, analyse(whole).trust, {"pool/bulk": 0.0}),
+        MeasuredRun(whole, analyse(whole).trust, {"pool/bulk": 0.5}),
+    ]
+    found = reproduce_from(runs, read_published(path))
+    assert found.run_of == {"pool/bulk": whole.stored.run.id}
+    assert found.conclusions[0].verdict == "confirmed"

@@ -12,6 +12,7 @@ from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.document.markdown import markdown, table
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.cells import ColumnCell, cells
+from heapwise.report.pages.lesson import lesson_lines
 from heapwise.report.pages.machine import built_words, kind_of
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
@@ -59,6 +60,7 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
     if rows := _programs(view, experiment):
         lines += ["## Commands, versions and builds", "", *markdown([commands_table(rows)])]
     lines += ["## What it does not show", "", experiment.not_shown, ""]
+    lines += lesson_lines(experiment)
     lines += ["## How it was measured", "", *_how(view, experiment, told.detects)]
     return "\n".join(lines) + "\n"
 

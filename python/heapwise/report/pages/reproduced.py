@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from collections.abc import Sequence
 
 from heapwise.analysis.across_runs.recorded_facts import rounds
 from heapwise.document import Sentence
@@ -18,6 +19,7 @@ from heapwise.study.reproduce.tell import (
     conclusion_table,
     counts_words,
     figure_passages,
+    runs_words,
     sizes_words,
     source_tables,
 )
@@ -31,7 +33,9 @@ NOISY = 0.05
 "no difference" can be shown with it."""
 
 
-def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = True) -> str:
+def reproduced_page(
+    view: View, found: Reproduced, *, has_experiments: bool = True, others: Sequence[View] = ()
+) -> str:
     """Pictures lie in a folder of the report's name beside the page, and so do the pages of its
     experiments."""
     report, name = found.report, found.report.name
@@ -49,7 +53,7 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
         *_trust(view),
         *(
             line
-            for words in (changes_words(found), author_words(found))
+            for words in (changes_words(found), author_words(found), runs_words(found))
             if words
             for line in ("", words)
         ),
@@ -86,7 +90,7 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
     lines += [
         "## Noise",
         "",
-        *_noise(view, f"{name}/" if has_experiments else ""),
+        *_noise(view, found, others, f"{name}/" if has_experiments else ""),
         "",
         "## Machines",
         "",
@@ -111,19 +115,25 @@ def _trust(view: View) -> list[str]:
     ]
 
 
-def _noise(view: View, folder: str) -> list[str]:
-    """What each experiment could have shown."""
-    least = {each.experiment: each for each in view.result.detectable}
+def _noise(view: View, found: Reproduced, others: Sequence[View], folder: str) -> list[str]:
+    """What each experiment could have shown, in the run that it is from."""
+    least = {
+        (each.run.id, one.experiment): one
+        for each in (view, *others)
+        for one in each.result.detectable
+    }
+    views = {each.run.id: each for each in (view, *others)}
     rows = []
     for experiment in view.run.experiments:
-        known = least.get(experiment.id)
+        run = found.run_of.get(experiment.id, view.run.id)
+        known = least.get((run, experiment.id))
         words, verdict = "not known", "noise not known"
         if known and known.difference is not None:
             worst = f"; {percent(known.worst)} in {known.worst_cell}" if known.worst else ""
             words = f"{percent(known.difference)} in {quantity_name(known.quantity)}{worst}"
             verdict = "noisy" if known.difference > NOISY else ""
         name = f"[{experiment.id}]({folder}{experiment.id}.md)" if folder else experiment.id
-        rows.append([name, str(rounds(view.evidence, experiment.id)), words, verdict])
+        rows.append([name, str(rounds(views[run].evidence, experiment.id)), words, verdict])
     return table(
         ["experiment", "rounds", "a difference that would be found 4 times in 5", ""], rows
     )

@@ -21,20 +21,32 @@ INDEX = "README.md"
 MADE = "<!-- Made by `heapwise reproduce --pages FOLDER`; do not edit. -->"
 
 
-def results(found: Sequence[tuple[View, Reproduced]], *, with_index: bool = True) -> dict[str, str]:
+def results(
+    found: Sequence[tuple[View, Reproduced]],
+    *,
+    with_index: bool = True,
+    others: Sequence[View] = (),
+) -> dict[str, str]:
     """Path -> text: ``<machine>/README.md``, ``<machine>/<report>.md``, and in
-    ``<machine>/<report>/`` the pictures, ``figures.csv`` and the pages of the experiments."""
+    ``<machine>/<report>/`` the pictures, ``figures.csv`` and the pages of the experiments. others:
+    more runs of a single report, whose experiments are here if they are quieter there."""
     files: dict[str, str] = {}
     machines: dict[str, list[tuple[View, Reproduced]]] = {}
     for view, reproduced in found:
         folder = folder_of(view.run.machine)
         machines.setdefault(folder, []).append((view, reproduced))
         name = posixpath.join(folder, reproduced.report.name)
-        files[f"{name}.md"] = f"{MADE}\n\n{reproduced_page(view, reproduced)}"
+        files[f"{name}.md"] = f"{MADE}\n\n{reproduced_page(view, reproduced, others=others)}"
         files[f"{name}/figures.csv"] = figures_csv(reproduced)
         for chart in charts(reproduced):
             files[f"{name}/{chart.name}.svg"] = standing_alone(plain_colours(svg(chart)))
         files |= {f"{name}/{path}": text for path, text in pages(view).items()}
+        for other in others:
+            files |= {
+                f"{name}/{path}": text
+                for path, text in pages(other).items()
+                if reproduced.run_of.get(posixpath.splitext(path)[0]) == other.run.id
+            }
     if with_index:
         for folder, members in machines.items():
             files[f"{folder}/{INDEX}"] = _index(members)

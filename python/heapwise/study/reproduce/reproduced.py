@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
+from math import inf, prod
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from heapwise.model import (
     PublishedFigure,
     PublishedReport,
     PublishedTable,
+    Result,
     Row,
     Setting,
     Settings,
@@ -59,6 +60,24 @@ OF_REPEATS: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 @dataclass(frozen=True)
+class MeasuredRun:
+    """``noise``: experiment -> the difference that would be found in it, for one that is known."""
+
+    evidence: Evidence
+    trust: Trust
+    noise: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, evidence: Evidence, result: Result) -> MeasuredRun:
+        known = {
+            each.experiment: each.difference
+            for each in result.detectable
+            if each.difference is not None
+        }
+        return cls(evidence, result.trust, known)
+
+
+@dataclass(frozen=True)
 class ReproducedTable:
     """``ours``: a line for each row of ``table``, with a figure for each of its columns.
     ``author``: the same of the author's program; empty if its output is not here."""
@@ -86,6 +105,8 @@ class Reproduced:
     changes: dict[str, Setting] = field(default_factory=dict)
     author_files: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
+    run_of: dict[str, str] = field(default_factory=dict)
+    """Experiment -> the run that it is from. Empty if all are from one."""
 
     @property
     def by_author(self) -> list[JudgedConclusion]:
@@ -111,14 +132,24 @@ def reproduce(
 ) -> Reproduced:
     """Works for a run that was stopped, too, and names what was not measured. changes: experiment
     -> settings instead of the report's; None: those of the run's plan."""
-    planned = evidence.stored.run.plan.options.reproduction
-    found = _Finder(evidence, (planned.changes if planned else {}) if changes is None else changes)
+    return reproduce_from([MeasuredRun(evidence, trust)], report, changes)
+
+
+def reproduce_from(
+    runs: Sequence[MeasuredRun],
+    report: PublishedReport,
+    changes: Mapping[str, Mapping[str, Setting]] | None = None,
+) -> Reproduced:
+    """Each figure is from the run in which its experiments have the least noise. The output of the
+    author's program is that of the first run. changes: as of ``reproduce``."""
+    found = _Finders(runs, changes)
+    planned = runs[0].evidence.stored.run.plan.options.reproduction
     outputs = planned.author_outputs if planned else []
     author = AuthorFigures(report, outputs)
     tables = [
         ReproducedTable(
             table,
-            [[found.ours(figure) for figure in row.figures] for row in table.rows],
+            [[found.of(figure.ours).ours(figure) for figure in row.figures] for row in table.rows],
             [[author.figure(figure) for figure in row.figures] for row in table.rows]
             if outputs
             else [],
@@ -128,18 +159,17 @@ def reproduce(
     return Reproduced(
         report,
         tables,
-        [_judged(found, author, conclusion, trust) for conclusion in report.conclusions],
-        found.programs(report),
-        found.changes,
+        [_judged(found, author, conclusion) for conclusion in report.conclusions],
+        found.first.programs(report),
+        found.first.changes,
         [output.file for output in outputs],
         author.unused,
+        found.run_of(report),
     )
 
 
-def _judged(
-    found: _Finder, author: AuthorFigures, conclusion: Conclusion, trust: Trust
-) -> JudgedConclusion:
-    cores = found.evidence.stored.run.machine.cores
+def _judged(found: _Finders, author: AuthorFigures, conclusion: Conclusion) -> JudgedConclusion:
+    cores = found.first.evidence.stored.run.machine.cores
     if conclusion.impossible:
         return JudgedConclusion(conclusion, "not possible here", conclusion.impossible)
     if cores < conclusion.processors:
@@ -148,26 +178,73 @@ def _judged(
             "not possible here",
             f"it takes {conclusion.processors} processors, and here is {cores}",
         )
-    parts = [found.judge(statement) for statement in conclusion.statements]
+    chosen = [found.of(statement.formula) for statement in conclusion.statements]
+    parts = [
+        run.judge(statement) for run, statement in zip(chosen, conclusion.statements, strict=True)
+    ]
     (verdict, reason), size = together(parts), size_together(parts)
-    obstacle = (
-        SMOKE
-        if found.evidence.stored.run.plan.smoke
-        else ("the figures are not trustworthy" if trust.verdict == "not trustworthy" else "")
-    )
+    obstacle = next((run.obstacle for run in chosen if run.obstacle), "")
     if obstacle and verdict != "not possible here":
         verdict, reason = "cannot tell here", obstacle
         size = size and "cannot tell here"
     return JudgedConclusion(conclusion, verdict, reason, parts, size, author.judge(conclusion))
 
 
+class _Finders:
+    """Chooses among runs by the noise of their experiments."""
+
+    def __init__(
+        self,
+        runs: Sequence[MeasuredRun],
+        changes: Mapping[str, Mapping[str, Setting]] | None,
+    ) -> None:
+        self._all = [_Finder(run, changes) for run in runs]
+        self.first = self._all[0]
+
+    def of(self, formula: Formula | None) -> _Finder:
+        """The run with the least noise of those that have its figures; the first if none has."""
+        if formula is None or len(self._all) == 1:
+            return self.first
+        able = [each for each in self._all if each.has(formula)] or self._all
+        return min(able, key=lambda each: each.noise_of(formula))
+
+    def run_of(self, report: PublishedReport) -> dict[str, str]:
+        if len(self._all) == 1:
+            return {}
+        found: dict[str, str] = {}
+        for formula in (Formula((place,)) for place in report.places):
+            chosen = self.of(formula)
+            if chosen.has(formula):
+                found.setdefault(formula.above[0].experiment, chosen.evidence.stored.run.id)
+        return found
+
+
 class _Finder:
     """Looks for the figures of a report in a run."""
 
-    def __init__(self, evidence: Evidence, changes: Mapping[str, Mapping[str, Setting]]) -> None:
+    def __init__(
+        self, run: MeasuredRun, changes: Mapping[str, Mapping[str, Setting]] | None
+    ) -> None:
+        evidence = run.evidence
+        planned = evidence.stored.run.plan.options.reproduction
         self.evidence = evidence
-        self._changes = changes
+        self._changes = (planned.changes if planned else {}) if changes is None else changes
+        self._noise = run.noise
+        self._trust = run.trust
         self._rows = {(row.cell, row.subject): row for row in make_rows(evidence)}
+
+    @property
+    def obstacle(self) -> str:
+        """Why no verdict can be given; "" if one can."""
+        if self.evidence.stored.run.plan.smoke:
+            return SMOKE
+        return "the figures are not trustworthy" if self._trust.verdict == "not trustworthy" else ""
+
+    def has(self, formula: Formula) -> bool:
+        return self._trouble(formula) is None
+
+    def noise_of(self, formula: Formula) -> float:
+        return max(self._noise.get(place.experiment, inf) for place in formula.places)
 
     @property
     def changes(self) -> dict[str, Setting]:

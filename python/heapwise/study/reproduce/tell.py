@@ -75,6 +75,15 @@ def changes_words(found: Reproduced) -> str:
     return f"Measured with {', '.join(words)} instead of the report's." if words else ""
 
 
+def runs_words(found: Reproduced) -> str:
+    """Which experiments are from which run; "" if all are from one."""
+    by_run: dict[str, list[str]] = {}
+    for experiment, run in found.run_of.items():
+        by_run.setdefault(run, []).append(experiment)
+    parts = [f"run {run}: {', '.join(sorted(names))}" for run, names in by_run.items()]
+    return f"Each experiment is from its quieter run. {'; '.join(parts)}." if parts else ""
+
+
 def conclusion_table(found: Reproduced) -> TextTable:
     rows = []
     for judged in found.conclusions:

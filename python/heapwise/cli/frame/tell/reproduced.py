@@ -102,22 +102,29 @@ def show_reproduced(
     pdf: bool = False,
     strict: bool = False,
     changes: Mapping[str, Mapping[str, Setting]] | None = None,
+    others: Sequence[Evidence] = (),
 ) -> int:
     """Prints tables, verdicts and counts, and writes the files. The exit code is that of a run: a
-    refuted conclusion is a result. changes: as of ``reproduce``."""
+    refuted conclusion is a result. changes: as of ``reproduce``. others: more runs, from which
+    each experiment is taken that is quieter there."""
     from heapwise.analysis import analyse
     from heapwise.study.reproduce.documents import to_json
-    from heapwise.study.reproduce.reproduced import reproduce
+    from heapwise.study.reproduce.reproduced import MeasuredRun, reproduce_from
     from heapwise.study.reproduce.tell import (
         author_words,
         changes_words,
         counts_words,
         figure_passages,
+        runs_words,
         sizes_words,
     )
 
     result = analyse(evidence)
-    found = reproduce(evidence, report, result.trust, changes)
+    runs = [
+        MeasuredRun.of(evidence, result),
+        *(MeasuredRun.of(each, analyse(each)) for each in others),
+    ]
+    found = reproduce_from(runs, report, changes)
     console.say()
     for each in found.tables:
         console.result(terminal(figure_passages(each, with_title=True)))
@@ -137,6 +144,8 @@ def show_reproduced(
     console.result(f"Size     {sizes_words(found)}")
     if author := author_words(found):
         console.result(f"Author   {author}")
+    if several := runs_words(found):
+        console.result(f"Runs     {several}")
     console.result(f"Trust    {trust_line(result)}")
     folder = Path(output) if output else evidence.stored.path / FOLDER / report.name
     files = _write(evidence, found, folder, pdf, console)

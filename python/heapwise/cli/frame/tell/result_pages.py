@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from heapwise.catalog import choose_published
 from heapwise.cli.frame.tell.console import Console
 from heapwise.cli.frame.tell.fewer_figures import refuse_fewer_figures
+from heapwise.cli.frame.tell.one_machine import demand_one_machine
 from heapwise.cli.frame.tell.written_files import write_files
 from heapwise.errors import Problem
 from heapwise.model import PublishedReport
@@ -28,30 +29,34 @@ def write_results(
     console: Console,
     *,
     name: str | None,
-    run: str | None,
+    runs: Sequence[str],
     smoke: bool,
     settings: list[str],
 ) -> int:
-    """name: this report alone, and of an index that is there its line. run: of this run. Else the
-    newest run of each report, smoke runs if ``smoke``. settings: of a run that was not made by this
-    verb, instead of the report's. Problem E003 if there is none."""
+    """name: this report alone, and of an index that is there its line. runs: of this run, or of the
+    quieter one of several for each experiment. Else the newest run of each report, smoke runs if
+    ``smoke``. settings: of a run that was not made by this verb, instead of the report's. Problem
+    E003 if there is none."""
     from heapwise.evidence import Evidence
     from heapwise.report import View, redact, results
     from heapwise.study.reproduce.ask import changes_of
-    from heapwise.study.reproduce.reproduced import reproduce
+    from heapwise.study.reproduce.reproduced import MeasuredRun, reproduce_from
 
     found = []
-    for report, stored in _chosen(store, name, run, smoke):
+    others = [View(Evidence(redact(read_run(store, run)))) for run in runs[1:]]
+    for report, stored in _chosen(store, name, runs[0] if runs else None, smoke):
         view = View(Evidence(redact(stored)))
+        demand_one_machine([view.evidence, *(each.evidence for each in others)])
+        measured = [MeasuredRun.of(each.evidence, each.result) for each in (view, *others)]
         changes = changes_of(report, stored.run.experiments, settings) if settings else None
-        found.append((view, reproduce(view.evidence, report, view.result.trust, changes)))
+        found.append((view, reproduce_from(measured, report, changes)))
     if not found:
         raise Problem(
             "E003",
             f"the store has no run of {name or 'a published report'} yet",
             do=f"heapwise reproduce {name or 'pool-vs-malloc'}",
         )
-    files = results(found, with_index=name is None)
+    files = results(found, with_index=name is None, others=others)
     if name is not None:
         files |= _changed_indexes(folder, found)
     refuse_fewer_figures(files, folder)

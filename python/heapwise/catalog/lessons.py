@@ -1,0 +1,48 @@
+"""What an experiment teaches: ``lessons.toml`` beside the experiments."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from heapwise.catalog.native import native_folder
+from heapwise.errors import Problem
+
+FILE = "lessons.toml"
+
+
+class Try(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``settings``: as ``--set`` takes them. ``shows``: what to look for, as a sentence."""
+
+    settings: list[str]
+    shows: str
+
+
+class Lesson(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``loop``: the function of the experiment that has the loop. ``code``: a part of the name of
+    the function in the program that the loop is compiled into, if it is another."""
+
+    loop: str
+    learn: str
+    tries: list[Try]
+    code: str = ""
+
+    @property
+    def symbol(self) -> str:
+        return self.code or self.loop
+
+
+def read_lessons(path: Path) -> dict[str, Lesson]:
+    """Experiment -> its lesson. ValueError for a file of another form."""
+    return msgspec.convert(tomllib.loads(path.read_text("utf-8")), dict[str, Lesson])
+
+
+def find_lesson(experiment: str) -> Lesson | None:
+    """None if there is none, or no native parts are here."""
+    try:
+        path = native_folder() / "experiments" / FILE
+        return read_lessons(path).get(experiment) if path.is_file() else None
+    except (Problem, ValueError, OSError):
+        return None

@@ -1,0 +1,140 @@
+"""The loop of an experiment: its source in a checkout, and its instructions in the program."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapwise.catalog.native import CHECKOUT
+
+OBJDUMP = ("objdump", "-d", "-C", "--no-show-raw-insn", "-M", "intel")
+TIMEOUT_S = 60.0
+MOST_LOOPS = 2
+MOST_INSTRUCTIONS = 32
+"""Of what is shown of a program; a longer loop teaches nothing on a page."""
+
+SYMBOL = re.compile(r"^[0-9a-f]+ <(.+)>:$")
+INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S.*)$")
+JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
+ABOVE = ("template", "[[", "///", "//")
+"""How lines begin that belong to the definition below them."""
+
+
+def source_of(experiment: str, function: str, root: Path = CHECKOUT) -> list[str]:
+    """The lines of the function's definition, its comment included. Empty if it is not there."""
+    family, _, name = experiment.partition("/")
+    folder = root / "experiments" / family
+    headers = sorted((folder / "sources").rglob("*.hpp"))
+    for path in (folder / f"{name}.cpp", *headers):
+        if path.is_file() and (found := _definition(path.read_text("utf-8"), function)):
+            return found
+    return []
+
+
+def loops_of(program: Path, function: str) -> list[list[str]]:
+    """The innermost loops of the functions with this in their names; of a function without a loop,
+    all of it. Empty without objdump, and if the program has no such function."""
+    try:
+        done = subprocess.run(
+            [*OBJDUMP, str(program)],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    if done.returncode != 0:
+        return []
+    found: list[list[str]] = []
+    for block in _blocks(done.stdout.splitlines(), function):
+        found += _innermost(block) or _whole(block)
+        if len(found) >= MOST_LOOPS:
+            break
+    return found[:MOST_LOOPS]
+
+
+@dataclass(frozen=True)
+class _Instruction:
+    address: int
+    text: str
+
+    @property
+    def target(self) -> int | None:
+        """Of a jump to an address that is known."""
+        jump = JUMP.match(self.text)
+        return int(jump[1], 16) if jump else None
+
+
+def _definition(text: str, function: str) -> list[str]:
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if not re.search(rf"\b{re.escape(function)}\(", line) or line.startswith((" ", "/")):
+            continue
+        end = _end_of(lines, at)
+        if end is None:
+            continue
+        first = at
+        while first > 0 and lines[first - 1].startswith(ABOVE):
+            first -= 1
+        return lines[first : end + 1]
+    return []
+
+
+def _end_of(lines: Sequence[str], at: int) -> int | None:
+    """The line of the closing brace; None for a declaration."""
+    depth, opened = 0, False
+    for number in range(at, len(lines)):
+        if not opened and ";" in lines[number].partition("{")[0]:
+            return None
+        depth += lines[number].count("{") - lines[number].count("}")
+        opened = opened or "{" in lines[number]
+        if opened and depth <= 0:
+            return number
+    return None
+
+
+def _blocks(lines: Sequence[str], function: str) -> Iterator[list[_Instruction]]:
+    """The instructions of each function that has this name, or this part of a name."""
+    named = re.compile(rf"(?<![\w]){re.escape(function)}(?!\w)")
+    block: list[_Instruction] | None = None
+    for line in lines:
+        if symbol := SYMBOL.match(line):
+            if block:
+                yield block
+            block = [] if named.search(symbol[1]) else None
+        elif block is not None and (one := INSTRUCTION.match(line)):
+            block.append(_Instruction(int(one[1], 16), " ".join(one[2].split())))
+    if block:
+        yield block
+
+
+def _innermost(block: Sequence[_Instruction]) -> list[list[str]]:
+    at_address = {one.address: at for at, one in enumerate(block)}
+    spans = sorted(
+        (at_address[one.target], at)
+        for at, one in enumerate(block)
+        if one.target is not None and at_address.get(one.target, at + 1) <= at
+    )
+    inner = [
+        (first, last)
+        for first, last in spans
+        if not any(
+            (other_first, other_last) != (first, last)
+            and first <= other_first
+            and other_last <= last
+            for other_first, other_last in spans
+        )
+    ]
+    return [
+        [one.text for one in block[first : last + 1]]
+        for first, last in inner
+        if last - first < MOST_INSTRUCTIONS
+    ]
+
+
+def _whole(block: Sequence[_Instruction]) -> list[list[str]]:
+    return [[one.text for one in block]] if len(block) <= MOST_INSTRUCTIONS else []
