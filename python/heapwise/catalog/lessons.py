@@ -11,6 +11,7 @@ from heapwise.catalog.native import native_folder
 from heapwise.errors import Problem
 
 FILE = "lessons.toml"
+NO_CODE = "none"
 
 
 class Try(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,8 +22,8 @@ class Try(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Lesson(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``loop``: the function of the experiment that has the loop. ``code``: a part of the name of
-    the function in the program that the loop is compiled into, if it is another."""
+    """``loop``: the function of the experiment that has the loop. ``code``: the function in the
+    program that the loop is compiled into, if it is another; ``none`` if there is no such one."""
 
     loop: str
     learn: str
@@ -31,7 +32,8 @@ class Lesson(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def symbol(self) -> str:
-        return self.code or self.loop
+        """The function in the program; "" if there is none."""
+        return "" if self.code == NO_CODE else self.code or self.loop
 
 
 def read_lessons(path: Path) -> dict[str, Lesson]:

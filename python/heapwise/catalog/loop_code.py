@@ -12,13 +12,17 @@ from heapwise.catalog.native import CHECKOUT
 
 OBJDUMP = ("objdump", "-d", "-C", "--no-show-raw-insn", "-M", "intel")
 TIMEOUT_S = 60.0
-MOST_LOOPS = 2
 MOST_INSTRUCTIONS = 32
 """Of what is shown of a program; a longer loop teaches nothing on a page."""
 
 SYMBOL = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S.*)$")
 JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
+LONGEST_NAME = 90
+OPERAND_NAME = re.compile(r" <.*>$")
+COLD = "[clone .cold]"
+"""What a compiler puts elsewhere because it hardly ever runs."""
+
 ABOVE = ("template", "[[", "///", "//")
 """How lines begin that belong to the definition below them."""
 
@@ -34,9 +38,9 @@ def source_of(experiment: str, function: str, root: Path = CHECKOUT) -> list[str
     return []
 
 
-def loops_of(program: Path, function: str) -> list[list[str]]:
-    """The innermost loops of the functions with this in their names; of a function without a loop,
-    all of it. Empty without objdump, and if the program has no such function."""
+def loop_of(program: Path, function: str) -> list[str]:
+    """The first innermost loop of a function of this name, below a comment with its whole name; all
+    of a function without a loop. Empty without objdump, and if there is no such function."""
     try:
         done = subprocess.run(
             [*OBJDUMP, str(program)],
@@ -47,14 +51,12 @@ def loops_of(program: Path, function: str) -> list[list[str]]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
-    if done.returncode != 0:
+    if done.returncode != 0 or not function:
         return []
-    found: list[list[str]] = []
-    for block in _blocks(done.stdout.splitlines(), function):
-        found += _innermost(block) or _whole(block)
-        if len(found) >= MOST_LOOPS:
-            break
-    return found[:MOST_LOOPS]
+    blocks = list(_blocks(done.stdout.splitlines(), function))
+    loops = [(name, loop) for name, block in blocks for loop in _innermost(block)]
+    whole = [(name, block) for name, block in blocks if len(block) <= MOST_INSTRUCTIONS]
+    return next((_shown(name, code) for name, code in (*loops, *whole)), [])
 
 
 @dataclass(frozen=True)
@@ -97,22 +99,46 @@ def _end_of(lines: Sequence[str], at: int) -> int | None:
     return None
 
 
-def _blocks(lines: Sequence[str], function: str) -> Iterator[list[_Instruction]]:
-    """The instructions of each function that has this name, or this part of a name."""
-    named = re.compile(rf"(?<![\w]){re.escape(function)}(?!\w)")
+def _blocks(lines: Sequence[str], function: str) -> Iterator[tuple[str, list[_Instruction]]]:
+    """The instructions of each function that has this name, with the whole of its name."""
+    named = re.compile(rf"(?<!\w){re.escape(function)}\(")
     block: list[_Instruction] | None = None
+    name = ""
     for line in lines:
         if symbol := SYMBOL.match(line):
             if block:
-                yield block
-            block = [] if named.search(symbol[1]) else None
+                yield name, block
+            name = symbol[1]
+            block = [] if named.search(_bare(symbol[1])) and COLD not in symbol[1] else None
         elif block is not None and (one := INSTRUCTION.match(line)):
             block.append(_Instruction(int(one[1], 16), " ".join(one[2].split())))
     if block:
-        yield block
+        yield name, block
 
 
-def _innermost(block: Sequence[_Instruction]) -> list[list[str]]:
+def _bare(symbol: str) -> str:
+    """Without the arguments of templates, which name other functions."""
+    kept, depth = [], 0
+    for letter in symbol.replace("->", ""):
+        depth -= letter == ">"
+        if depth == 0 and letter not in "<>":
+            kept.append(letter)
+        depth += letter == "<"
+    return "".join(kept)
+
+
+def _shown(name: str, code: Sequence[_Instruction]) -> list[str]:
+    """A jump to the first instruction goes to ``top``; others have no name behind the address."""
+    lines = [f"; {name}" if len(name) <= LONGEST_NAME else f"; {name[:LONGEST_NAME]}..."]
+    for one in code:
+        text = OPERAND_NAME.sub("", one.text) if one.target is not None else one.text
+        if one.target == code[0].address:
+            text = f"{text.split()[0]} top"
+        lines.append(f"top: {text}" if one is code[0] else f"     {text}")
+    return lines
+
+
+def _innermost(block: Sequence[_Instruction]) -> list[list[_Instruction]]:
     at_address = {one.address: at for at, one in enumerate(block)}
     spans = sorted(
         (at_address[one.target], at)
@@ -130,11 +156,5 @@ def _innermost(block: Sequence[_Instruction]) -> list[list[str]]:
         )
     ]
     return [
-        [one.text for one in block[first : last + 1]]
-        for first, last in inner
-        if last - first < MOST_INSTRUCTIONS
+        list(block[first : last + 1]) for first, last in inner if last - first < MOST_INSTRUCTIONS
     ]
-
-
-def _whole(block: Sequence[_Instruction]) -> list[list[str]]:
-    return [[one.text for one in block]] if len(block) <= MOST_INSTRUCTIONS else []

@@ -10,7 +10,7 @@ import pytest
 
 from heapwise.catalog.experiments import SHELF, find_experiments
 from heapwise.catalog.lessons import read_lessons
-from heapwise.catalog.loop_code import MOST_INSTRUCTIONS, loops_of, source_of
+from heapwise.catalog.loop_code import MOST_INSTRUCTIONS, loop_of, source_of
 from heapwise.runner.plan.experiment_plan import parse_settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -61,15 +61,17 @@ def test_the_innermost_loop_of_a_program_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.cpp").write_text(PROGRAM)
     program = tmp_path / "a"
     subprocess.run(["g++", "-O1", str(tmp_path / "a.cpp"), "-o", str(program)], check=True)
-    [loop] = loops_of(program, "added")
-    assert loop[-1].startswith("j")
+    name, *loop = loop_of(program, "added")
+    assert name.startswith("; added(unsigned int const*")
+    assert loop[0].startswith("top: ")
+    assert re.fullmatch(r" +j\w+ top", loop[-1])
     assert any("add" in line for line in loop)
     assert len(loop) < 8
-    [whole] = loops_of(program, "doubled")
-    assert whole[-1].startswith("ret")
+    whole = loop_of(program, "doubled")
+    assert any("ret" in line for line in whole)
     assert len(whole) <= MOST_INSTRUCTIONS
-    assert loops_of(program, "absent") == []
-    assert loops_of(tmp_path / "a.cpp", "added") == []
+    assert loop_of(program, "absent") == []
+    assert loop_of(tmp_path / "a.cpp", "added") == []
 
 
 def test_a_declaration_is_not_taken_for_the_definition(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heapwise.catalog.experiments import find_experiments
 from heapwise.catalog.lessons import Lesson, find_lesson
-from heapwise.catalog.loop_code import loops_of, source_of
+from heapwise.catalog.loop_code import loop_of, source_of
 from heapwise.errors import Problem
 from heapwise.model import Experiment
 
@@ -44,10 +44,9 @@ def _code(experiment: Experiment, lesson: Lesson) -> list[str]:
     lines: list[str] = []
     if source := source_of(experiment.id, lesson.loop):
         lines += ["## The loop", "", "```cpp", *source, "```", ""]
-    if loops := loops_of(Path(experiment.binary), lesson.symbol):
+    if loop := loop_of(Path(experiment.binary), lesson.symbol):
         lines += ["## Its instructions", "", "In the program that was measured, by `objdump`:", ""]
-        for loop in loops:
-            lines += ["```asm", *loop, "```", ""]
+        lines += ["```asm", *loop, "```", ""]
     return lines
 
 
