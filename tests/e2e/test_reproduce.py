@@ -17,9 +17,9 @@ from heapwise.store import read_run, run_ids
 REPORTS = {
     "pool-policies": 2,
     "pool-vs-malloc": 2,
-    "latency-lab": 42,
+    "latency-lab": 46,
     "binary-trees": 2,
-    "allocatorbench": 3,
+    "allocatorbench": 7,
 }
 """Report -> its pictures."""
 

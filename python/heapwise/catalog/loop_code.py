@@ -13,7 +13,7 @@ from heapwise.catalog.native import CHECKOUT
 OBJDUMP = ("objdump", "-d", "-C", "--no-show-raw-insn", "-M", "intel")
 TIMEOUT_S = 60.0
 MOST_INSTRUCTIONS = 32
-"""Of what is shown of a program; a longer loop teaches nothing on a page."""
+"""The most that is shown of a program; a longer loop teaches nothing on a page."""
 
 SYMBOL = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S.*)$")
@@ -66,7 +66,7 @@ class _Instruction:
 
     @property
     def target(self) -> int | None:
-        """Of a jump to an address that is known."""
+        """The address that a jump goes to, if it is known."""
         jump = JUMP.match(self.text)
         return int(jump[1], 16) if jump else None
 
