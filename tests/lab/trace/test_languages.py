@@ -1,0 +1,140 @@
+"""Call sites of programs in other languages: Python, and code that a runtime compiles."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.trace.perf_map import PerfMap, perf_map_of
+from heapwise.trace.symbols import read_python_frames
+
+pytestmark = pytest.mark.usefixtures("built_native")
+
+PROGRAM = """\
+import threading
+
+class Store:
+    def __init__(self):
+        self.kept = []
+
+    def add(self, number):
+        self.kept.append(
+            bytes(100_000 + number))
+
+def load(store):
+    for number in range(200):
+        store.add(number)
+
+load(Store())
+thread = threading.Thread(target=load, args=(Store(),), name="other")
+thread.start()
+thread.join()
+"""
+
+
+def pythons() -> list[str]:
+    """The interpreter of the tests, and others that are installed, of versions that are read."""
+    found = [sys.executable]
+    for root in (Path.home() / ".pyenv" / "versions").glob("3.1[123].*"):
+        if (root / "bin" / "python3").exists():
+            found.append(str(root / "bin" / "python3"))
+    return found
+
+
+def sites(heapwise: Any, trace: Path) -> dict[str, int]:
+    """Function and line -> bytes."""
+    found = json.loads(heapwise("trace", str(trace), "--json").stdout)
+    return {
+        f"{site['place']['function']} ({site['place']['line']})": site["bytes"]
+        for site in found["named_sites"]
+    }
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="its frames are not read")
+@pytest.mark.parametrize("python", pythons())
+def test_call_sites_of_python_are_its_functions_and_lines(
+    heapwise: Any, tmp_path: Path, python: str
+) -> None:
+    program, trace = tmp_path / "p.py", tmp_path / "p.hwt"
+    program.write_text(PROGRAM)
+    done = heapwise("record", "--stacks", "all", "-o", str(trace), "--", python, str(program))
+    assert done.returncode == 0, done.stderr
+    found = sites(heapwise, trace)
+    both = 2 * sum(100_000 + number for number in range(200))
+    assert both <= found["Store.add (p.py:9)"] < 1.2 * both
+    folded = tmp_path / "p.folded"
+    assert heapwise("trace", str(trace), "--export", str(folded), "-q").returncode == 0
+    stacks = [line for line in folded.read_text().splitlines() if ";load;Store.add;" in line]
+    assert stacks, "the callers in Python stand in the order of the calls"
+    assert any("<module>;load;Store.add" in line for line in stacks)
+    assert not any("_PyEval_EvalFrameDefault;load" in line for line in stacks)
+
+
+def test_a_child_that_is_forked_has_its_own_names(heapwise: Any, tmp_path: Path) -> None:
+    program, trace = tmp_path / "p.py", tmp_path / "p.hwt"
+    program.write_text(
+        "import os\ndef of_child():\n    return [bytes(100_000) for _ in range(50)]\n"
+        "kept = bytes(100_000)\nif os.fork() == 0:\n    of_child()\n    os._exit(0)\nos.wait()\n"
+    )
+    words = ["record", "--stacks", "all", "--follow", "-o", str(trace), "--json", "--"]
+    done = heapwise(*words, sys.executable, str(program))
+    assert done.returncode == 0, done.stderr
+    _, child = json.loads(done.stdout)["summary"]["processes"]
+    found = sites(heapwise, Path(child["trace"]))
+    assert any("of_child" in name or "listcomp" in name for name in found), found
+
+
+def test_a_frame_of_python_with_a_file_in_a_folder_with_spaces_is_read() -> None:
+    found = read_python_frames(
+        "python 8000000000ab C.f.<locals>.g\t/a folder/b-c.py:12\nbuild-id 12 ab\npython x\n"
+    )
+    [place] = found.values()
+    assert (place.function, place.line, place.is_script) == ("C.f.<locals>.g", "b-c.py:12", True)
+    assert list(found) == [0x8000000000AB]
+
+
+NODE = shutil.which("node")
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_functions_that_node_compiled_have_names(heapwise: Any, tmp_path: Path) -> None:
+    program, trace = tmp_path / "p.js", tmp_path / "p.hwt"
+    program.write_text(
+        "function fillOne(k) { return Buffer.allocUnsafeSlow(1000000 + k); }\n"
+        "const kept = []; for (let k = 0; k < 100; k++) kept.push(fillOne(k));\n"
+    )
+    flags = ["--perf-basic-prof", "--interpreted-frames-native-stack"]
+    words = ["record", "--stacks", "64:frames", "-o", str(trace), "--", str(NODE), *flags]
+    done = heapwise(*words, str(program))
+    assert done.returncode == 0, done.stderr
+    folded = tmp_path / "p.folded"
+    assert heapwise("trace", str(trace), "--export", str(folded), "-q").returncode == 0
+    mine = [line for line in folded.read_text().splitlines() if "fillOne" in line]
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in mine) > 50_000_000
+
+
+def test_a_map_of_another_process_or_of_before_is_not_believed(tmp_path: Path) -> None:
+    path = Path(f"/tmp/perf-{os.getpid()}.map")  # noqa: S108  where programs write it
+    path.write_text("1000 10 first\n1000 20 later\nnonsense\n2000 8 a name\n")
+    about = {"process": {"pid": os.getpid()}}
+    try:
+        assert perf_map_of(about | {"recorded": "2020-01-01T00:00:00+00:00"}) == str(path)
+        assert perf_map_of(about | {"recorded": "2999-01-01T00:00:00+00:00"}) == ""
+        assert perf_map_of({"process": {"pid": 1}, "recorded": "2020-01-01T00:00:00+00:00"}) == ""
+        found = PerfMap.read(str(path))
+        assert [found.name(at) for at in (0xFFF, 0x1000, 0x101F, 0x1020, 0x2007)] == [
+            "",
+            "later",
+            "later",
+            "",
+            "a name",
+        ]
+    finally:
+        subprocess.run(["rm", "-f", path], check=True)
