@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.gate import gate_result
+from heapwise.analysis.gate import gate_answer, gate_result
 from heapwise.analysis.summary.advice import advise
 from heapwise.analysis.summary.detectable import detectable
 from heapwise.analysis.summary.findings import findings
@@ -20,17 +20,18 @@ def analyse(evidence: Evidence) -> Result:
     rows = make_rows(evidence)
     trust = check_run(evidence)
     gain, gains = pool_advice(evidence, rows)
+    gate = gate_result(evidence, trust)
     return Result(
         run=evidence.stored.run,
         rows=rows,
         trust=trust,
-        advice=gain or advise(evidence, rows, trust),
+        advice=gain or (gate_answer(gate) if gate else advise(evidence, rows, trust)),
         noise_floor=_main_floor(evidence),
         headlines=[*gains, *headlines(evidence)],
         expectations=expectations(evidence),
         findings=findings(evidence),
         detectable=detectable(evidence),
-        gate=gate_result(evidence, trust),
+        gate=gate,
     )
 
 

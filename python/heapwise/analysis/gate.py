@@ -42,6 +42,12 @@ BASELINE = "baseline"
 IDENTICAL = "both builds are the same program, so nothing was measured"
 
 
+def gate_answer(gate: GateResult) -> str:
+    """The verdict, and the sentences of the limits that decide it."""
+    deciding = [row.sentence for row in gate.rows if row.verdict == gate.verdict]
+    return " ".join([f"The gate of {gate.new} against {gate.base}: {gate.verdict}.", *deciding])
+
+
 def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     """None if the run is not a gate."""
     gate = evidence.stored.run.plan.options.gate

@@ -10,7 +10,16 @@ from markupsafe import Markup
 from heapwise import __version__
 from heapwise.document.html import html
 from heapwise.document.markdown import markdown
-from heapwise.document.model import Heading, Notice, Passage, Sentence, plain_table
+from heapwise.document.model import (
+    Heading,
+    Notice,
+    Passage,
+    Sentence,
+    TableCell,
+    TextTable,
+    plain_table,
+    table_cell,
+)
 from heapwise.figures.svg import PALETTE
 from heapwise.report.allocation_parts import MOST_SITES
 from heapwise.report.flame_tree import Node, embedded
@@ -121,7 +130,7 @@ def _totals(found: TraceDifference) -> list[Passage]:
 def _sites(found: TraceDifference, most: int) -> list[Passage]:
     if not found.sites:
         return []
-    rows = []
+    rows: list[list[TableCell]] = []
     for site in found.sites[:most]:
         grown, mark = site.grown, "~" if site.estimated else ""
         words = (
@@ -133,17 +142,22 @@ def _sites(found: TraceDifference, most: int) -> list[Passage]:
         )
         rows.append(
             [
-                words,
-                f"{mark}{signed_size(grown.bytes)}",
-                f"{mark}{signed_count(grown.blocks)}",
-                signed_size(grown.peak_bytes),
-                signed_size(grown.end_bytes),
+                table_cell(words, is_code=True),
+                *map(
+                    table_cell,
+                    (
+                        f"{mark}{signed_size(grown.bytes)}",
+                        f"{mark}{signed_count(grown.blocks)}",
+                        signed_size(grown.peak_bytes),
+                        signed_size(grown.end_bytes),
+                    ),
+                ),
             ]
         )
     head = ["Call site", "bytes", "blocks", "at the peak", "at the end"]
     parts: list[Passage] = [
         Heading("Call sites that differ"),
-        plain_table([head, *rows]),
+        TextTable(list(map(table_cell, head)), rows),
         Notice(
             "The second trace less the first; + is more. A function is one call site. ~ marks "
             "shares of a wrapper with several callers."

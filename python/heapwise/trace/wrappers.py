@@ -89,10 +89,12 @@ def bare_name(function: str) -> str:
     """
     kept: list[str] = []
     depth = 0
-    for place, sign in enumerate(SUFFIX.sub("", function)):
-        # "<" opens arguments of a template unless it belongs to the name of an operator or a type
-        # of Rust begins with it.
-        if (sign == "(" or (sign == "<" and place)) and not "".join(kept[-8:]).endswith("operator"):
+    text = SUFFIX.sub("", function)
+    for place, sign in enumerate(text):
+        # "<" opens arguments of a template unless it belongs to the name of an operator, a type of
+        # Rust begins with it, or it follows a dot, as in "f.<locals>" of Python.
+        opens = sign == "(" or (sign == "<" and place > 0 and text[place - 1] != ".")
+        if opens and not "".join(kept[-8:]).endswith("operator"):
             depth += 1
         elif sign in ">)" and depth:
             depth -= 1

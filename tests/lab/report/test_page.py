@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from synthetic import Script, changed, compare_run, pool_run
+from synthetic_beside import with_rounds_beside
 
 from heapwise import cli
 from heapwise.analysis import analyse
@@ -320,6 +321,23 @@ def test_a_pull_request_has_a_sentence_a_table_and_the_command() -> None:
     assert "control" not in text
     assert f"Heapwise {RUNS['compare'].run.version}; up to " in text
     assert "```sh\nheapwise compare" in text
+
+
+def test_a_pull_request_of_a_busy_machine_has_the_time_that_its_sentence_is_of() -> None:
+    """Separate processes could not be told apart, and processes side by side could."""
+    names = ("glibc", "glibc-control", "mimalloc")
+    script = Script(
+        time=dict.fromkeys(names, 1.0) | {"mimalloc": 0.98},
+        memory=dict.fromkeys(names, 1.0),
+        noise=0.3,
+    )
+    ratios = {"glibc-control": 1.0, "mimalloc": 0.7}
+    text = written("pull-request", with_rounds_beside(compare_run(script), ratios))
+    head = next(line for line in text.splitlines() if line.startswith("|  |"))
+    assert head.split(" | ")[1:3] == ["CPU time, side by side", "vs glibc"]
+    [row] = [line for line in text.splitlines() if line.startswith("| mimalloc")]
+    assert "30." in row or "29." in row
+    assert "side by side" in text.splitlines()[0]
 
 
 def test_names_in_a_pull_request_stay_text_in_their_cell() -> None:

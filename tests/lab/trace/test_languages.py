@@ -121,7 +121,7 @@ def test_functions_that_node_compiled_have_names(heapwise: Any, tmp_path: Path) 
 
 
 def test_a_map_of_another_process_or_of_before_is_not_believed(tmp_path: Path) -> None:
-    path = Path(f"/tmp/perf-{os.getpid()}.map")  # noqa: S108  where programs write it
+    path = Path(f"/tmp/perf-{os.getpid()}.map")
     path.write_text("1000 10 first\n1000 20 later\nnonsense\n2000 8 a name\n")
     about = {"process": {"pid": os.getpid()}}
     try:

@@ -87,8 +87,8 @@ def test_the_markdown_of_two_traces_begins_with_the_site_that_grew_most(
     assert done.returncode == 0, done.stderr
     head, *lines = written.read_text(encoding="utf-8").splitlines()
     assert head == "## +25.2 KiB asked for; most of it by grows (p.c:3): +24.4 KiB"
-    assert "| grows (p.c:3) | +24.4 KiB | +5 | 0 | 0 |" in lines
-    assert "| kept (p.c:4), new | +777 B | +1 | 0 | +777 B |" in lines
+    assert "| `grows (p.c:3)` | +24.4 KiB | +5 | 0 | 0 |" in lines
+    assert "| `kept (p.c:4), new` | +777 B | +1 | 0 | +777 B |" in lines
 
 
 def test_the_tree_of_two_traces_has_what_each_stack_asked_for_more_and_less(

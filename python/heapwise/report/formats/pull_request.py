@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from heapwise.analysis.summary.speed import speed_quantity
 from heapwise.document.markdown import table
 from heapwise.model import Result, Row, SubjectName
 from heapwise.report.formats.markdown import plain_text
@@ -19,9 +20,6 @@ from heapwise.wording.ratios import interval, relation
 NAME, SUFFIX, MIME = "pull-request", "md", "text/markdown"
 ABOUT = "one sentence and one short table for a pull request"
 
-SHOWN = ("wall_time", "peak_memory")
-"""The quantities of programs. Other runs have one table for each quantity."""
-
 MORE_ROUNDS = re.compile(r"\s*More rounds: heapwise .*$", re.DOTALL)
 """An advice to the one who measured, and not to the reader."""
 
@@ -31,7 +29,9 @@ def write(view: View) -> str:
     if result.gate is not None:
         return "\n".join([step_summary.write(result.gate), *_how(view, result)]) + "\n"
     lines = [f"**{plain_text(MORE_ROUNDS.sub('', result.advice))}**", ""]
-    groups = [group for group in view.groups if not view.is_compare or group.quantity in SHOWN]
+    # Of programs, the time that the sentence is of. Other runs have one table for each quantity.
+    shown = (speed_quantity(result.rows), "peak_memory")
+    groups = [group for group in view.groups if not view.is_compare or group.quantity in shown]
     for cell in dict.fromkeys(group.parameters for group in groups):
         together = [group for group in groups if group.parameters == cell]
         if words := cell_words(cell):

@@ -37,7 +37,9 @@ def difference_lines(found: TraceDifference, top: int) -> Iterator[str]:
     left = head.index("call site")
     yield head
     for row, site in zip(rows, found.sites, strict=False):
-        yield row.ljust(left) + shortened(_name(site), max(24, width() - left))
+        note = _note(site)
+        room = max(24, width() - left) - len(note)
+        yield row.ljust(left) + shortened(site.name, room) + note
     yield ""
     yield from boxed("Columns", "the second trace less the first; + is more")
     if len(found.sites) > top:
@@ -47,10 +49,10 @@ def difference_lines(found: TraceDifference, top: int) -> Iterator[str]:
 def _totals(whole: SiteDifference) -> Iterator[tuple[str, int, int]]:
     yield "Asked for", whole.first.bytes, whole.second.bytes
     yield "Peak", whole.first.peak_bytes, whole.second.peak_bytes
-    yield "At the end", whole.first.end_bytes, whole.second.end_bytes
+    yield "End", whole.first.end_bytes, whole.second.end_bytes
 
 
-def _name(site: SiteDifference) -> str:
+def _note(site: SiteDifference) -> str:
     if not site.first.blocks:
-        return f"{site.name}, new"
-    return site.name if site.second.blocks else f"{site.name}, gone"
+        return ", new"
+    return "" if site.second.blocks else ", gone"
