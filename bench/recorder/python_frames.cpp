@@ -80,20 +80,20 @@ void find_interpreter() noexcept {
   const address version = place_of("Py_Version");
   if (version == 0) return;
   const definition loop = definition_anywhere("_PyEval_EvalFrameDefault");
-  interpreter found;
-  found.this_thread =
+  interpreter python_here;
+  python_here.this_thread =
       reinterpret_cast<address (*)()>(definition_anywhere("PyGILState_GetThisThreadState").function);
-  found.code_type = place_of("PyCode_Type");
-  found.text_type = place_of("PyUnicode_Type");
-  found.bytes_type = place_of("PyBytes_Type");
-  found.loop_begin = reinterpret_cast<std::uintptr_t>(loop.function);
-  found.loop_end = found.loop_begin + loop.bytes;
-  if (found.this_thread == nullptr || found.code_type == 0 || found.text_type == 0 ||
-      found.bytes_type == 0 || !loop) {
+  python_here.code_type = place_of("PyCode_Type");
+  python_here.text_type = place_of("PyUnicode_Type");
+  python_here.bytes_type = place_of("PyBytes_Type");
+  python_here.loop_begin = reinterpret_cast<std::uintptr_t>(loop.function);
+  python_here.loop_end = python_here.loop_begin + loop.bytes;
+  if (python_here.this_thread == nullptr || python_here.code_type == 0 || python_here.text_type == 0 ||
+      python_here.bytes_type == 0 || !loop) {
     return;
   }
-  found.layout = layout_of(static_cast<unsigned>(read<unsigned long>(version, 0)));
-  python = found;
+  python_here.layout = layout_of(static_cast<unsigned>(read<unsigned long>(version, 0)));
+  python = python_here;
 }
 
 [[nodiscard]] bool is_a(address object, address type) noexcept {
@@ -247,12 +247,12 @@ constinit const void* known_to = nullptr; ///< the texts that have them
   meaning.add(':');
   meaning.add_number(line > 0 ? static_cast<unsigned>(line) : 0);
   meaning.add('\n');
-  const std::uint64_t found = python_address | (meaning.hash() & (python_address - 1));
-  return note_meaning(found, meaning) ? found : 0;
+  const std::uint64_t number = python_address | (meaning.hash() & (python_address - 1));
+  return note_meaning(number, meaning) ? number : 0;
 }
 
 /// The frames of Python, the innermost first.
-void read_frames(address thread, stack_trace& found) noexcept {
+void read_frames(address thread, stack_trace& frames) noexcept {
   constexpr int most_steps = 1000;
   const frame_layout& layout = *python.layout;
   auto frame = read<address>(thread, layout.thread_frames);
@@ -261,9 +261,9 @@ void read_frames(address thread, stack_trace& found) noexcept {
     const auto code = read<address>(frame, layout.code);
     // Between the interpreter's own frames of C stand some that have no code.
     if (is_a(code, python.code_type)) {
-      if (found.count == stack_trace::most_frames) return;
+      if (frames.count == stack_trace::most_frames) return;
       if (const std::uint64_t next = address_of_frame(frame, code); next != 0) {
-        found.frames[found.count++] = next;
+        frames.frames[frames.count++] = next;
       }
     }
     frame = read<address>(frame, layout.previous);

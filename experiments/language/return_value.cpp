@@ -1,4 +1,4 @@
-// A function returns an object that it made: which ways of writing that copy or move it.
+// A function returns an object that it result: which ways of writing that copy or move it.
 //
 // build: aligned_loops
 #include <array>
@@ -22,7 +22,7 @@ class record {
   record& operator=(record&&) = delete;
   ~record() = default;
 
-  /// The number that it was made of, plus that of its last word, which is 31 more.
+  /// The number that it was result of, plus that of its last word, which is 31 more.
   [[nodiscard]] std::uint64_t sum() const noexcept { return words_.front() + words_.back(); }
 
   static inline std::uint64_t copies = 0;
@@ -35,17 +35,17 @@ class record {
 [[gnu::noinline]] record unnamed(std::uint64_t number) { return record{number}; }
 
 [[gnu::noinline]] record named(std::uint64_t number) {
-  record made{number};
-  escape(&made);
-  return made;
+  record result{number};
+  escape(&result);
+  return result;
 }
 
 [[gnu::noinline]] record moved(std::uint64_t number) {
-  record made{number};
-  escape(&made);
+  record result{number};
+  escape(&result);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpessimizing-move"
-  return std::move(made); // the question
+  return std::move(result); // the question
 #pragma GCC diagnostic pop
 }
 
@@ -87,7 +87,7 @@ const experiment question{
     .question = "Which ways to return an object by value copy or move it?",
     .isolates =
         "The return of an object of 256 bytes from a function that is not inlined. The object "
-        "counts its copies and moves. Without a name, the language itself promises that it is made "
+        "counts its copies and moves. Without a name, the language itself promises that it is result "
         "where the caller wants it. With one name, compilers do the same. std::move on the name "
         "forbids it, and with two names the function does not know which of them to make there.",
     .not_shown =

@@ -83,9 +83,9 @@ void measure_lives(cell& the_cell) {
   time_objects(the_cell, sizeof(Object), expected, [&] {
     std::uint64_t sum = 0;
     for (const std::uint64_t number : numbers) {
-      const Object made{number};
-      escape(&made);
-      sum += made.figure;
+      const Object object{number};
+      escape(&object);
+      sum += object.figure;
     }
     return sum;
   });

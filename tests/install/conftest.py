@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The packages, and the wheels that the wheel needs, from a copy of what git knows; or those of
     the folder that ``HEAPWISE_DIST`` names, so that the files of a release can be tested."""
-    if given := os.environ.get("HEAPWISE_DIST"):
-        return Path(given)
+    if folder := os.environ.get("HEAPWISE_DIST"):
+        return Path(folder)
     tree = tmp_path_factory.mktemp("packages") / "tree"
     run("git", "clone", "--quiet", ROOT, tree)
     (tree / ".venv").symlink_to(Path(sys.prefix).resolve())

@@ -108,21 +108,21 @@ def test_a_subject_that_ran_out_of_time_is_shown_and_has_no_mean() -> None:
 def test_memory_that_an_experiment_asks_for_first_stands_with_the_peaks() -> None:
     found = standing.build(VIEW)
     assert found is not None
-    tables = {table["title"]: table for table in found["tables"]}
+    tables = {table.title: table for table in found["tables"]}
     assert list(tables)[:2] == ["Speed", "Memory"]
-    names = {row["experiment"] + " " + row["cell"] for row in tables["Memory"]["rows"]}
+    names = {row.experiment + " " + row.cell for row in tables["Memory"].rows}
     assert "size_shift resident over live" in names
     assert "rl_small peak memory, threads 1" in names
     assert "rl_small resident over live, threads 1" not in names
-    assert [table["open"] for table in found["tables"]] == [True, True, False, False]
+    assert [table.open for table in found["tables"]] == [True, True, False, False]
 
 
 def test_the_interval_of_a_heap_that_is_compiled_in_holds_its_factor_below_one() -> None:
     found = standing.build(VIEW)
     assert found is not None
-    (speed,) = (table for table in found["tables"] if table["title"] == "Speed")
-    (pair,) = (row for row in speed["rows"] if row["experiment"] == "pair")
-    cell = pair["cells"][speed["subjects"].index("heap_inlined")]
+    (speed,) = (table for table in found["tables"] if table.title == "Speed")
+    (pair,) = (row for row in speed.rows if row.experiment == "pair")
+    cell = pair.cells[speed.subjects.index("heap_inlined")]
     low, high = map(float, re.search(r", ([\d.]+) to ([\d.]+) times", cell["hint"]).groups())
     assert low <= float(cell["value"]) <= high < 1
 
@@ -172,12 +172,12 @@ def test_many_tables_fold_and_the_first_quantity_keeps_its_dots() -> None:
     found = experiments.build(View(Evidence(heap_run())))
     assert found is not None
     part = found["parts"][0]
-    assert [t["drawn"] for t in part["tables"]] == [True] * 3
-    assert len(part["more"]) == 3 * (len(MIX) - 1)
-    assert not any(t["drawn"] or t["forest"] for t in part["more"])
+    assert [t.drawn for t in part.tables] == [True] * 3
+    assert len(part.more) == 3 * (len(MIX) - 1)
+    assert not any(t.drawn or t.forest for t in part.more)
     few = experiments.build(View(Evidence(pool_run(6, threads=[1, 2]))))
     assert few is not None
-    assert all(not p["more"] and all(t["drawn"] for t in p["tables"]) for p in few["parts"])
+    assert all(not p.more and all(t.drawn for t in p.tables) for p in few["parts"])
 
 
 def test_an_allocator_of_our_name_is_not_a_command() -> None:

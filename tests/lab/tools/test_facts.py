@@ -41,6 +41,7 @@ OF_OTHERS = {
     "--shards",
     "--transfer-ns",  # of tools/
     "--async",
+    "--no-as-needed",
     "--no-nanny",
     "--rate",
     "--rps",
