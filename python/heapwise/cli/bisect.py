@@ -11,12 +11,12 @@ import typer
 from heapwise.cli.frame.ask.signature import with_options
 from heapwise.cli.frame.tell.console import Console, error_line
 from heapwise.errors import Exit, Problem
-from heapwise.model.json_value import Json
 from heapwise.options import Options, taken
 from heapwise.wording.durations import show_duration
 from heapwise.wording.metrics import OF_COUNTS, OF_ROUNDS, measured_by
 
 if TYPE_CHECKING:
+    from heapwise.model.json_value import Json
     from heapwise.runner import Bisection, BisectionResult
 
 

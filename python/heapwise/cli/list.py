@@ -9,10 +9,10 @@ import typer
 from heapwise.cli.frame.ask import completion
 from heapwise.cli.frame.ask.options import JsonOption, QuietOption
 from heapwise.cli.frame.tell.console import Console, error_line
-from heapwise.model.json_value import Json
 
 if TYPE_CHECKING:
     from heapwise.model import Experiment
+    from heapwise.model.json_value import Json
 
 
 def register(app: typer.Typer) -> None:

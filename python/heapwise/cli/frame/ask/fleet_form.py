@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Exit
-from heapwise.model.json_value import Json
 from heapwise.options import Options
 from heapwise.wording.durations import show_duration
 from heapwise.wording.lists import counted
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState
     from heapwise.fleet.plan_progress import PlanProgress
     from heapwise.model.by_machine import ByMachine
+    from heapwise.model.json_value import Json
 
 EVERY_S = 30.0
 
