@@ -23,10 +23,16 @@ NAMESPACE = re.compile(r"\binline v(\d+_\d+)\b")
 
 @dataclass(frozen=True)
 class Place:
-    """A line of a file that has the version. ``pattern`` has one group: the version."""
+    """A line of a file that has the version. ``pattern`` has one group: the version, or its first
+    ``numbers`` numbers."""
 
     path: str
     pattern: str
+    numbers: int = 3
+
+    def shown(self, version: str) -> str:
+        """How this place writes the version."""
+        return ".".join(version.split(".")[: self.numbers])
 
     def version(self, root: Path) -> str:
         """``""`` if there is no such line."""
@@ -35,7 +41,7 @@ class Place:
 
     def changed(self, text: str, version: str) -> str:
         def replace(match: re.Match[str]) -> str:
-            return match[0].replace(match[1], version)
+            return match[0].replace(match[1], self.shown(version))
 
         return re.sub(self.pattern, replace, text, count=1, flags=re.MULTILINE)
 
@@ -45,6 +51,11 @@ PLACES = (
     Place("pyproject.toml", r'^version = "([\d.]+)"$'),
     Place("packaging/rust/Cargo.toml", r'^version = "([\d.]+)"$'),
     Place("python/heapwise/__init__.py", r'^__version__ = "([\d.]+)"$'),
+    Place("docs/how-to/install.md", r"`heapwise/([\d.]+)`"),
+    Place("docs/how-to/install.md", r"^find_package\(heapwise ([\d.]+) REQUIRED\)$", 2),
+    Place(
+        "tests/install/consumer/CMakeLists.txt", r"^find_package\(heapwise ([\d.]+) REQUIRED\)$", 2
+    ),
 )
 
 
@@ -57,7 +68,7 @@ def headers(root: Path) -> Iterator[Path]:
     """All files that may name the inline namespace."""
     for folder in ("include", "src", "tests", "docs"):
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix in (".hpp", ".h", ".cpp"):
+            if path.suffix in (".hpp", ".h", ".cpp", ".md"):
                 yield path
 
 
@@ -66,7 +77,7 @@ def disagreements(root: Path) -> Iterator[str]:
     for what comes."""
     wanted = PLACES[0].version(root)
     for place in PLACES:
-        if (found := place.version(root)) != wanted:
+        if (found := place.version(root)) != place.shown(wanted):
             yield f"{place.path}: version {found or 'missing'}, {PLACES[0].path} has {wanted}"
     for path in headers(root):
         for name in set(NAMESPACE.findall(path.read_text(errors="replace"))):
@@ -80,16 +91,16 @@ def disagreements(root: Path) -> Iterator[str]:
 def changes(root: Path, version: str, day: datetime.date) -> dict[Path, str]:
     """File -> its new text."""
     old = PLACES[0].version(root)
-    found = {}
+    found: dict[Path, str] = {}
     for place in PLACES:
         path = root / place.path
-        found[path] = place.changed(path.read_text(), version)
+        found[path] = place.changed(found.get(path) or path.read_text(), version)
     log = root / "CHANGELOG.md"
     found[log] = log.read_text().replace(UNRELEASED, f"{UNRELEASED}\n\n## {version}, {day}", 1)
     before, after = namespace_of(old), namespace_of(version)
     if before != after:
         for path in headers(root):
-            text = path.read_text(errors="surrogateescape")
+            text = found.get(path) or path.read_text(errors="surrogateescape")
             found[path] = re.sub(rf"\binline {before}\b", f"inline {after}", text)
     return {
         path: text

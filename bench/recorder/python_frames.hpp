@@ -5,12 +5,13 @@
 
 namespace heapwise::bench {
 
-/// If this thread runs Python code, the interpreter's frames in the stack are replaced by the frames
-/// of Python. Their addresses have the bit python_address; a line of maps_text says what each means.
+/// If this thread runs Python code, the interpreter's frames in the stack are replaced by the
+/// frames of Python. Their addresses have the bit python_address; a line of maps_text says what
+/// each means.
 ///
-/// The frames are read as CPython 3.11, 3.12 and 3.13 lay them out. With any other version, and if an
-/// object is not what its layout says, the stack stays as it is. Allocates nothing and calls nothing
-/// that may.
+/// The frames are read as CPython 3.11, 3.12 and 3.13 lay them out. With any other version, and if
+/// an object is not what its layout says, the stack stays as it is. Allocates nothing and calls
+/// nothing that may.
 void add_python_frames(stack_trace& stack) noexcept;
 
 /// No address of a program has this bit.

@@ -14,7 +14,7 @@ from clean_system import CleanSystem
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "how-to" / "use-in-containers.md"
-PROGRAM = "int puts(const char *); int main(void) { return puts(\"begun\") < 0; }\n"
+PROGRAM = 'int puts(const char *); int main(void) { return puts("begun") < 0; }\n'
 HEAP = "import ctypes; print(ctypes.CDLL(None).heapwise_good_size(100))"
 
 needs_a_system = pytest.mark.skipif(

@@ -16,6 +16,9 @@ FILES = (
     "packaging/rust/Cargo.toml",
     "python/heapwise/__init__.py",
     "CHANGELOG.md",
+    "docs/how-to/install.md",
+    "docs/design/pools.md",
+    "tests/install/consumer/CMakeLists.txt",
     "include/heapwise/pool.hpp",
 )
 

@@ -11,8 +11,8 @@
 
 #include "gc/collect/sweep.hpp"
 #include "gc/collect/visit.hpp"
-#include "os/expects.hpp"
 #include "gc/surroundings.hpp"
+#include "os/expects.hpp"
 
 using gc_test::statistics;
 

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "heapwise/gc.hpp"
 #include "gc/surroundings.hpp"
+#include "heapwise/gc.hpp"
 
 using gc_test::elsewhere;
 using gc_test::hidden;

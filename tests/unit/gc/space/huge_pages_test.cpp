@@ -5,9 +5,9 @@
 #include <doctest/doctest.h>
 
 #include "gc/space/space.hpp"
+#include "gc/surroundings.hpp"
 #include "os/placement.hpp"
 #include "smaps.hpp"
-#include "gc/surroundings.hpp"
 
 using heapwise::gc::slice_bytes;
 using heapwise::gc::slice_index;
