@@ -31,7 +31,10 @@ def write(view: View) -> str:
     lines = [f"**{plain_text(MORE_ROUNDS.sub('', result.advice))}**", ""]
     # Of programs, the time that the sentence is of. Other runs have one table for each quantity.
     shown = (speed_quantity(result.rows), "peak_memory")
-    groups = [group for group in view.groups if not view.is_compare or group.quantity in shown]
+    groups = view.groups
+    if view.is_compare:
+        chosen = [group for group in groups if group.quantity in shown]
+        groups = sorted(chosen, key=lambda group: shown.index(group.quantity))
     for cell in dict.fromkeys(group.parameters for group in groups):
         together = [group for group in groups if group.parameters == cell]
         if words := cell_words(cell):
