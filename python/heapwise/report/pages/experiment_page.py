@@ -59,10 +59,15 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
         lines += ["## All comparisons", "", *(f"- {s}" for s in told.sentences), ""]
     if rows := _programs(view, experiment):
         lines += ["## Commands, versions and builds", "", *markdown([commands_table(rows)])]
-    lines += ["## What it does not show", "", experiment.not_shown, ""]
-    lines += lesson_lines(experiment)
+    lines += limits_lines(experiment)
     lines += ["## How it was measured", "", *_how(view, experiment, told.detects)]
     return "\n".join(lines) + "\n"
+
+
+def limits_lines(experiment: Experiment) -> list[str]:
+    """What it does not show, and what it teaches."""
+    limits = ["## What it does not show", "", experiment.not_shown, ""]
+    return [*limits, *lesson_lines(experiment)]
 
 
 def _programs(view: View, experiment: Experiment) -> list[Provenance]:

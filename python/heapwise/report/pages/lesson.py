@@ -13,8 +13,8 @@ from heapwise.model import Experiment
 
 
 def lesson_lines(experiment: Experiment) -> list[str]:
-    """Empty if the experiment has no lesson. The loop and its instructions are shown if the program
-    that was measured is the one that is here."""
+    """Empty if the experiment has no lesson. The instructions are those of the program here, whose
+    hash is named if another one was measured."""
     lesson = find_lesson(experiment.id)
     if lesson is None:
         return []
@@ -39,25 +39,36 @@ def _settings(settings: list[str]) -> str:
 
 
 def _code(experiment: Experiment, lesson: Lesson) -> list[str]:
-    if not _is_here(experiment):
-        return []
     lines: list[str] = []
     if source := source_of(experiment.id, lesson.loop):
         lines += ["## The loop", "", "```cpp", *source, "```", ""]
-    if loop := loop_of(Path(experiment.binary), lesson.symbol):
-        lines += ["## Its instructions", "", "In the program that was measured, by `objdump`:", ""]
-        lines += ["```asm", *loop, "```", ""]
+    here = _here(experiment)
+    if here and (loop := loop_of(Path(here.binary), lesson.symbol)):
+        lines += [
+            "## Its instructions",
+            "",
+            _which(experiment, here),
+            "",
+            "```asm",
+            *loop,
+            "```",
+            "",
+        ]
     return lines
 
 
-def _is_here(experiment: Experiment) -> bool:
-    """Whether the native parts have the program that was measured."""
-    if not experiment.program_hash:
-        return False
+def _here(experiment: Experiment) -> Experiment | None:
+    """The same experiment among those that are installed."""
     try:
-        found = find_experiments()
+        return next((each for each in find_experiments() if each.id == experiment.id), None)
     except Problem:
-        return False
-    return any(
-        (each.id, each.program_hash) == (experiment.id, experiment.program_hash) for each in found
+        return None
+
+
+def _which(experiment: Experiment, here: Experiment) -> str:
+    if here.program_hash == experiment.program_hash:
+        return "In the program that was measured, by `objdump`:"
+    return (
+        f"In the program with the hash {here.program_hash}, by `objdump`. The figures are of "
+        "another build:"
     )
