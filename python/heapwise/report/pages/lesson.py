@@ -13,9 +13,9 @@ from heapwise.model import Experiment
 
 
 def lesson_lines(experiment: Experiment) -> list[str]:
-    """Empty if the experiment has no lesson. The instructions are those of the program here, whose
-    hash is named if another one was measured."""
-    lesson = find_lesson(experiment.id)
+    """Empty if the experiment has no lesson, or it is not known which program was measured. The
+    instructions are those of the program here, whose hash is named if another was measured."""
+    lesson = find_lesson(experiment.id) if experiment.program_hash else None
     if lesson is None:
         return []
     return [
