@@ -34,9 +34,10 @@ def with_texts(page: str, experiment: Experiment) -> str:
         (LIMITS, "\n".join(limits_lines(experiment)) + "\n"),
     )
     for part, text in parts:
-        if part.search(page) is None:
+        found = part.search(page)
+        if found is None:
             raise ValueError(f"the page of {experiment.id} has no part like {part.pattern}")
-        page = part.sub(lambda _, text=text: text, page, count=1)
+        page = page[: found.start()] + text + page[found.end() :]
     return page
 
 

@@ -66,10 +66,14 @@ std::uint64_t looked_at = 0; ///< how many objects were loaded at the last look
 
 [[nodiscard]] const frame_layout* layout_of(unsigned version) noexcept {
   switch (version >> 16) {
-  case 0x030B: return &python_3_11;
-  case 0x030C: return &python_3_12;
-  case 0x030D: return &python_3_13;
-  default: return nullptr;
+    case 0x030B:
+      return &python_3_11;
+    case 0x030C:
+      return &python_3_12;
+    case 0x030D:
+      return &python_3_13;
+    default:
+      return nullptr;
   }
 }
 
@@ -81,15 +85,15 @@ void find_interpreter() noexcept {
   if (version == 0) return;
   const definition loop = definition_anywhere("_PyEval_EvalFrameDefault");
   interpreter python_here;
-  python_here.this_thread =
-      reinterpret_cast<address (*)()>(definition_anywhere("PyGILState_GetThisThreadState").function);
+  python_here.this_thread = reinterpret_cast<address (*)()>(
+      definition_anywhere("PyGILState_GetThisThreadState").function);
   python_here.code_type = place_of("PyCode_Type");
   python_here.text_type = place_of("PyUnicode_Type");
   python_here.bytes_type = place_of("PyBytes_Type");
   python_here.loop_begin = reinterpret_cast<std::uintptr_t>(loop.function);
   python_here.loop_end = python_here.loop_begin + loop.bytes;
-  if (python_here.this_thread == nullptr || python_here.code_type == 0 || python_here.text_type == 0 ||
-      python_here.bytes_type == 0 || !loop) {
+  if (python_here.this_thread == nullptr || python_here.code_type == 0 ||
+      python_here.text_type == 0 || python_here.bytes_type == 0 || !loop) {
     return;
   }
   python_here.layout = layout_of(static_cast<unsigned>(read<unsigned long>(version, 0)));
@@ -98,7 +102,8 @@ void find_interpreter() noexcept {
 
 [[nodiscard]] bool is_a(address object, address type) noexcept {
   constexpr address least = 4096;
-  return object > least && object % alignof(void*) == 0 && read<address>(object, object_type) == type;
+  return object > least && object % alignof(void*) == 0 &&
+         read<address>(object, object_type) == type;
 }
 
 /// A line of text of bounded length.

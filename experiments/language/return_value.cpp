@@ -87,7 +87,8 @@ const experiment question{
     .question = "Which ways to return an object by value copy or move it?",
     .isolates =
         "The return of an object of 256 bytes from a function that is not inlined. The object "
-        "counts its copies and moves. Without a name, the language itself promises that it is result "
+        "counts its copies and moves. Without a name, the language itself promises that it is "
+        "result "
         "where the caller wants it. With one name, compilers do the same. std::move on the name "
         "forbids it, and with two names the function does not know which of them to make there.",
     .not_shown =
