@@ -12,7 +12,8 @@ from heapwise.trace.file import Summary, Trace, TracedProcess, open_trace
 @dataclass(frozen=True)
 class Sibling:
     """The trace of one process. events, bytes: 0 if the trace was cut off. bytes: of all blocks
-    together. samples: of a profile, how many blocks were sampled."""
+    together. samples: of a profile, how many blocks were sampled. end_bytes: those that the process
+    had not freed when it ended."""
 
     path: Path
     process: TracedProcess
@@ -20,6 +21,7 @@ class Sibling:
     events: int
     bytes: int = 0
     samples: int | None = None
+    end_bytes: int = 0
 
 
 def siblings(trace: Trace) -> list[Sibling]:
@@ -53,4 +55,5 @@ def _sibling(trace: Trace) -> Sibling | None:
         summary.events,
         summary.bytes,
         summary.blocks if trace.sample_every else None,
+        0 if trace.sample_every else summary.end_live_bytes,
     )

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import msgspec
 import pytest
@@ -283,3 +284,36 @@ def test_children_that_outlive_the_program_are_recorded_until_ctrl_c(
         os.kill(left.pid, 0)
     finally:
         os.killpg(recorder.pid, signal.SIGKILL)
+
+
+LEAKS = """\
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) void *leak_of_child(void) { return malloc(77777); }
+int main(void) {
+  free(malloc(10));
+  if (fork() == 0) {
+    void *volatile kept = leak_of_child();
+    (void)kept;
+    _exit(0);
+  }
+  wait(NULL);
+  return 0;
+}
+"""
+
+
+def test_the_list_of_processes_says_how_much_each_did_not_free(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "p.c").write_text(LEAKS)
+    program, trace = tmp_path / "p", tmp_path / "all.hwt"
+    subprocess.run(["cc", "-O1", "-g", "-o", program, tmp_path / "p.c"], check=True, timeout=60)
+    done = heapwise("record", "--follow", "-o", str(trace), "--json", "--", str(program))
+    assert done.returncode == 0, done.stderr
+    _, child = msgspec.json.decode(done.stdout)["summary"]["processes"]
+    said = " ".join(heapwise("trace", str(trace)).stdout.split())
+    assert "76 KiB not freed): p" in said
+    leaks = heapwise("trace", child["trace"]).stdout.partition("Live at the end")[2]
+    assert "leak_of_child (p.c:4)" in leaks

@@ -60,7 +60,8 @@ def sibling_lines(found: Sequence[Sibling], title: str) -> Iterator[str]:
 def _amount(process: Sibling) -> str:
     if process.samples is not None:
         return counted(process.samples, "sample")
-    return f"{size(process.bytes)}, {counted(process.events, 'call')}"
+    left = f", {size(process.end_bytes)} not freed" if process.end_bytes else ""
+    return f"{size(process.bytes)}, {counted(process.events, 'call')}{left}"
 
 
 def command_text(command: Sequence[str]) -> str:
