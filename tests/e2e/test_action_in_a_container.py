@@ -1,7 +1,8 @@
 """The example of docs/how-to/gate-in-ci.md in a container.
 
 It has a clone of the repository, a user without rights, and a root folder with nothing but the
-files of programs, Heapwise and the checkout."""
+files of programs, Heapwise and the checkout.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class PerfMap:
 
     @classmethod
     def read(cls, path: str) -> PerfMap:
-        """Of two functions at one address, the later one counts. Nothing if it cannot be read."""
+        """The later of two functions at one address counts. Nothing if it cannot be read."""
         found: dict[int, tuple[int, str]] = {}
         try:
             text = Path(path).read_text(errors="replace")
