@@ -19,7 +19,7 @@ class MallocCalls:
     @cached_property
     def demands(self) -> dict[Setup, Demand]:
         """Setup -> what the program of a comparison asks of malloc, where that was counted."""
-        if not self.evidence.stored.run.plan.traits.whole_programs:
+        if not self.references:
             return {}
         return demands_of(self.evidence.stored, self.evidence.labels)
 
@@ -43,7 +43,7 @@ class MallocCalls:
     @cached_property
     def all_counts(self) -> list[Counts]:
         """The same of each build in each setup, the baseline's build first."""
-        if not (self.evidence.stored.run.plan.traits.whole_programs and self.evidence.baselines):
+        if not self.evidence.baselines:
             return []
         setups: list[Setup | None] = [
             *dict.fromkeys(p.setup for p in self.evidence.stored.processes if p.facts.counting)
@@ -60,7 +60,7 @@ class MallocCalls:
     @cached_property
     def references(self) -> dict[str, str]:
         """Build of a comparison -> the subject that shows what all of that build have to do. The
-        baseline's is first."""
+        baseline's is first. Empty if the run is not a comparison."""
         if not self.evidence.stored.run.plan.traits.whole_programs:
             return {}
         found = dict(self.evidence.stored.run.plan.examples)

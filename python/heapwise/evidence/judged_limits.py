@@ -53,11 +53,11 @@ class Judged:
 
 def judge_limits(evidence: Evidence, *, ended: bool) -> list[Judged]:
     """In the order of the limits. ended: no round will follow."""
-    gate = evidence.stored.run.plan.options.gate
-    if gate is None:
+    limits = evidence.stored.run.plan.limits
+    if not limits:
         return []
     declared = {q.name for q in evidence.stored.run.experiments[0].quantities}
-    timed = {m for m in gate.limits if TIMED.get(m) in declared}
+    timed = {m for m in limits if TIMED.get(m) in declared}
     tests = len(timed) + (MEMORY in timed)
     return [
         _memory(evidence, float(limit), tests, ended)
@@ -65,7 +65,7 @@ def judge_limits(evidence: Evidence, *, ended: bool) -> list[Judged]:
         else _timed(evidence, metric, float(limit), tests, ended)
         if metric in timed
         else _counted(evidence, metric, float(limit))
-        for metric, limit in gate.limits.items()
+        for metric, limit in limits.items()
     ]
 
 

@@ -6,6 +6,7 @@ the names or in ``Quantity.unit``; times on disk are seconds or nanoseconds as n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from heapwise.model.build import Build
 from heapwise.model.cell import Setting, Settings, Setup
 from heapwise.model.declared import Experiment
 from heapwise.model.facts import Count, Identity, Number, ProcessFacts, SampleFacts
+from heapwise.model.gate import BuildPlace
 from heapwise.model.machine import MachineFacts
 from heapwise.model.options import PlanOptions
 from heapwise.model.revision import Revision
@@ -160,6 +162,16 @@ class Plan:
         if self.kind != "compare":
             return EXPERIMENTS
         return COMPARISON if self.options.gate is None else GATE
+
+    @property
+    def limits(self) -> Mapping[str, float]:
+        """Metric -> how much more of it a new build may have; empty if nothing is limited."""
+        return self.options.gate.limits if self.options.gate else {}
+
+    @property
+    def places(self) -> Mapping[str, BuildPlace]:
+        """Build -> the tree that it was built in, where it was built for this run."""
+        return self.options.gate.places if self.options.gate else {}
 
     def build_of(self, subject: str) -> Build:
         """The program that the processes of a subject run."""

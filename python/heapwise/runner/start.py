@@ -118,8 +118,7 @@ def _go_on(
 
 def _lost_place(plan: Plan) -> str:
     """The first of the places of a gate that is gone; "" if all are there."""
-    places = plan.options.gate.places.values() if plan.options.gate else ()
-    return next((place.root for place in places if not Path(place.root).exists()), "")
+    return next((place.root for place in plan.places.values() if not Path(place.root).exists()), "")
 
 
 def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
@@ -139,8 +138,7 @@ def _all_files(plan: Plan, experiments: list[Experiment]) -> dict[str, str]:
 
 def _sources(plan: Plan) -> list[Path]:
     """Where the sources of what is measured may be."""
-    trees = plan.options.gate is not None and plan.options.gate.places
-    program = [Path(plan.command[0]).parent] if plan.command and not trees else []
+    program = [Path(plan.command[0]).parent] if plan.command and not plan.places else []
     return [
         folder
         for folder in [*program, Path(plan.working_directory or ".").absolute()]

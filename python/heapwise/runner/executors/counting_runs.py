@@ -69,7 +69,7 @@ class CountingRuns:
         subject. Of a long program only the first subject is counted. If it fails, only those checks
         miss it. What a gate limits is counted in any case, and twice in each build."""
         key, program = (measured.setup, subject.name), self.program_of(subject, measured.parameters)
-        limits = self.plan.options.gate.limits if self.plan.options.gate else {}
+        limits = self.plan.limits
         if (
             key in self._counted
             or self._stop.requested
@@ -93,15 +93,16 @@ class CountingRuns:
 
     def _confirm(self, measured: Process) -> None:
         """What seems to have grown beyond its limit is counted again: it may be chance."""
-        gate, names = self.plan.options.gate, [s.name for s in self.plan.subjects if not s.control]
+        names = [s.name for s in self.plan.subjects if not s.control]
+        gate, limits = self.plan.options.gate, self.plan.limits
         done = {name for _, name in self._counted}
         if gate is None or gate.uneven or len(done) < len(self.plan.subjects):
             return
         base, new = (self._counts.get(name, []) for name in names)
-        metrics = [metric for metric in gate.limits if metric in COUNTED]
+        metrics = [metric for metric in limits if metric in COUNTED]
         found = [(metric, counts_in(metric, base), counts_in(metric, new)) for metric in metrics]
         if any(
-            before and after and is_suspect(before, after, float(gate.limits[metric]))
+            before and after and is_suspect(before, after, float(limits[metric]))
             for metric, before, after in found
         ):
             for name in names:
@@ -200,7 +201,7 @@ class CountingRuns:
     def _layout(self, number: int) -> int:
         """The number that decides the size of the environment. What a gate compares exactly is
         counted in one and the same: programs copy their environment."""
-        return 0 if self.plan.options.gate else number
+        return 0 if self.plan.limits else number
 
     def _startup_s(self, program: WholeProgram, peer: Peer | None, number: int) -> float | None:
         """What starting and ending a process costs under ``peer``, whatever the program does."""

@@ -31,8 +31,8 @@ def announce_gate(prepared: Prepared, console: Console) -> None:
 
 def limits_line(plan: Plan) -> str:
     """``time 3 %, allocations 0 %``."""
-    limits = plan.options.gate.limits if plan.options.gate else {}
-    return listed([f"{metric} {share * 100:g} %" for metric, share in limits.items()], len(limits))
+    limits = [f"{metric} {share * 100:g} %" for metric, share in plan.limits.items()]
+    return listed(limits, len(limits))
 
 
 def gate_plan_line(plan: Plan) -> str:
