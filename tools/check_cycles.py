@@ -20,7 +20,7 @@ Imports = dict[str, set[str]]
 
 
 def imports_of(package: Path) -> Imports:
-    """Of each module below the folder of a package."""
+    """The imports of each module below the folder of a package."""
     files = {module_name(package, path): path for path in sorted(package.rglob("*.py"))}
     return {
         module: set(_imported(ast.parse(path.read_text(encoding="utf-8")), files)) - {module}

@@ -71,7 +71,7 @@ class Comparisons:
 
     @cached_property
     def _session_errors(self) -> dict[Cell, BlockError | None]:
-        """Of each cell: how sure its ratios are, since sessions differ."""
+        """How sure the ratios of each cell are, since sessions differ."""
         sessions = self.evidence.once(sessions_of)
         if not any(sessions.values()):
             return dict.fromkeys(self.evidence.table)

@@ -39,8 +39,9 @@ def embedded(tree: Node) -> Markup:
 
 
 def _as_json(tree: Node) -> str:
-    """Of each node: n the name, its sums, k the nodes below it. Without recursion: a stack may be
-    deeper than Python's own, and the encoder of Python's library refuses a few hundred nodes."""
+    """Each node has n, the name, its sums, and k, the nodes below it. There is no recursion: a
+    stack may be deeper than Python's own, and the encoder of Python's library refuses nodes that
+    lie a few hundred deep."""
     pieces: list[str] = []
     waiting: list[Node | str] = [tree]
     while waiting:

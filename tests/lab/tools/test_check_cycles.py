@@ -21,7 +21,7 @@ def found(root: Path) -> list[list[str]]:
     return check_cycles.cycles(check_cycles.imports_of(root))
 
 
-def test_modules_in_one_direction_are_no_cycle(tmp_path: Path) -> None:
+def test_modules_that_import_in_one_direction_are_not_a_cycle(tmp_path: Path) -> None:
     root = package(tmp_path, a="from made import b, c\n", b="import made.c\n", c="")
     assert found(root) == []
 

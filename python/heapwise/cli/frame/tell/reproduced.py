@@ -50,7 +50,7 @@ class ReportFacts:
 
 @dataclass(frozen=True)
 class NewestVerdicts:
-    """Of the newest run of a report: verdict -> how many conclusions have it."""
+    """The newest run of a report. counts: verdict -> how many conclusions have it."""
 
     run: str
     counts: dict[str, int]
