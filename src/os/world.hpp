@@ -69,6 +69,11 @@ void restore_signals(signal_mask mask) noexcept;
 /// Effects: calls `body(argument, lowest)` with the caller's registers on the stack above `lowest`.
 void with_registers(void (*body)(void* argument, void* lowest), void* argument) noexcept;
 
+/// Effects: writes zeros over the part of the stack that the functions called next will use. A
+/// compiler leaves places in a frame that nobody writes. What an earlier call left there would look
+/// like an address that the frame holds.
+void clear_unused_stack() noexcept;
+
 /// Effects: `action` is called in each thread that called `watch_this_thread` when it ends, in the
 /// last round of the destructors of pthread keys, under ThreadSanitizer in the last but one. It is
 /// not called if the thread first called `watch_this_thread` in such a destructor: the system does

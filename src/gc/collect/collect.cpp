@@ -20,6 +20,7 @@
 #include "gc/threads/held_world.hpp"
 #include "gc/threads/threads.hpp"
 #include "gc/threads/windows.hpp"
+#include "os/world.hpp"
 
 namespace heapwise::gc {
 
@@ -218,6 +219,7 @@ void collect_locked() noexcept { collect_now(false); }
 
 void collect(heapwise_gc_block_visitor* visitor, void* argument) noexcept {
   if (holds_world()) refuse("a collection", " between stopping and starting the world");
+  os::clear_unused_stack(); // the collection looks through its own frames
   {
     const std::lock_guard hold{the_gc.lock};
     the_gc.visitor = visitor;

@@ -69,6 +69,7 @@ HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind block_kind
       const std::lock_guard hold{self.lock};
       if (next_window(self, block_kind)) break;
     }
+    os::clear_unused_stack(); // a collection looks through the frames of next_span
     {
       const std::lock_guard hold{the_gc.lock};
       if (!next_span(self, block_kind, asked_bytes)) return nullptr;

@@ -10,6 +10,7 @@
 #include "gc/collect/told.hpp"
 #include "gc/state/layouts.hpp"
 #include "gc/state/state.hpp"
+#include "os/world.hpp"
 
 namespace heapwise::gc {
 
@@ -20,6 +21,7 @@ void* allocate_large(std::size_t size_bytes, kind block_kind) {
   space& memory = the_gc.memory;
   std::byte* begin = nullptr;
   std::size_t zero_bytes = 0; // up to the last dirty slice
+  os::clear_unused_stack();   // a collection looks through the frames of take_slices
   {
     const std::lock_guard hold{the_gc.lock};
     give_back_part();

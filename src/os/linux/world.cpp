@@ -4,7 +4,9 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 #include <dlfcn.h>
@@ -205,6 +207,14 @@ namespace {
   __builtin_unwind_init(); // saves what the caller keeps in registers into this frame
   call_below(body, argument);
   asm volatile("" ::: "memory");
+}
+
+[[gnu::noinline]] void clear_unused_stack() noexcept {
+  // The frames from an allocation to with_registers take less than half of it.
+  constexpr std::size_t enough_bytes = 2048;
+  std::byte unused[enough_bytes];
+  std::memset(unused, 0, sizeof unused);
+  asm volatile("" : : "r"(unused) : "memory"); // somebody may read it, as far as the compiler knows
 }
 
 bool on_thread_end(void (*action)()) noexcept {
