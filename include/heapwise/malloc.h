@@ -98,6 +98,12 @@ size_t heapwise_malloc_release(size_t bytes);
  * limit, requests that need more memory fail. */
 void heapwise_malloc_set_limit(size_t bytes);
 
+/* Effects: from now on, while the heap uses more memory for blocks than this, what is free of it
+ * goes back to the system at once, and not after the delay below, as with the option
+ * HEAPWISE_MALLOC_SOFT_LIMIT_MIB; 0: there is no such limit. No request fails because of it, but
+ * one that makes the heap larger may take longer. */
+void heapwise_malloc_set_soft_limit(size_t bytes);
+
 /* Effects: free memory goes back to the system about this long after its last use, as with the
  * option HEAPWISE_MALLOC_PURGE_DELAY_MS. The wait that is in progress ends as it was planned. */
 void heapwise_malloc_set_purge_delay(unsigned int milliseconds);

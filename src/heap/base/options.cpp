@@ -45,6 +45,12 @@ bool read_huge_pages(string_view value, options& into) noexcept {
   return true;
 }
 
+bool read_soft_limit(string_view value, options& into) noexcept {
+  if (value != "auto") return read_mib<&options::soft_limit_bytes>(value, into);
+  into.follows_groups = true;
+  return true;
+}
+
 /// The value is copied: the program may change its environment.
 bool read_report(string_view value, options& into) noexcept {
   if (value.empty() || value.size() >= sizeof into.report) return false;
@@ -74,6 +80,9 @@ constexpr option<options> known_options[] = {
     {"PURGE_DELAY_MS", read_number<&options::purge_delay_ms, 0U, longest_delay>, "milliseconds"},
     {"OUT_OF_MEMORY", read_out_of_memory, "null or abort"},
     {"LIMIT_MIB", read_mib<&options::limit_bytes>, "a number of MiB above 0"},
+    {.name = "SOFT_LIMIT_MIB",
+     .read = read_soft_limit,
+     .allowed = "auto, or a number of MiB above 0"},
     {.name = "SHARDS",
      .read = read_number<&options::shards, 1U, std::uint32_t{most_shards}>,
      .allowed = "1 to 32"},

@@ -34,8 +34,10 @@ struct alignas(seal_alignment) options {
   std::uint32_t purge_delay_ms = 500;
   bool abort_without_memory = false; // HEAPWISE_MALLOC_OUT_OF_MEMORY
   std::size_t limit_bytes = static_cast<std::size_t>(-1);
-  std::uint32_t shards = 0; // 0: as the processors need
-  char report[256] = {};    // the file for reports of faults; empty: none
+  std::size_t soft_limit_bytes = static_cast<std::size_t>(-1);
+  bool follows_groups = false; // HEAPWISE_MALLOC_SOFT_LIMIT_MIB=auto
+  std::uint32_t shards = 0;    // 0: as the processors need
+  char report[256] = {};       // the file for reports of faults; empty: none
   detail::huge_pages huge_pages = detail::huge_pages::by_the_system;
   // On average, one refill of this many takes its block from the guarded pages; 0: none does.
   std::uint32_t guard_every = chosen_profile.keeps_states ? 64 : 0;

@@ -120,4 +120,6 @@ size_t heapwise_malloc_release(size_t bytes) {
 
 void heapwise_malloc_set_limit(size_t bytes) { set_limit(bytes); }
 
+void heapwise_malloc_set_soft_limit(size_t bytes) { set_soft_limit(bytes); }
+
 void heapwise_malloc_set_purge_delay(unsigned int milliseconds) { set_purge_delay(milliseconds); }

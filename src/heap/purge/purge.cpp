@@ -1,8 +1,10 @@
 #include "heap/purge/purge.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "heap/base/profile.hpp"
+#include "heap/base/running_options.hpp"
 #include "heap/base/sealed_facts.hpp"
 #include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
@@ -98,17 +100,27 @@ std::size_t purge_at_least(std::size_t wanted) noexcept {
   return purged;
 }
 
+std::size_t bytes_over_soft_limit() noexcept {
+  const std::size_t limit = soft_limit_bytes();
+  if (limit == no_limit) return 0;
+  const std::size_t touched = the_space.touched_bytes();
+  return touched - std::min(touched, limit);
+}
+
 void purge_after_growth() noexcept {
   if (!the_space.is_over_growth_limit()) [[likely]]
     return;
   const space::growth before = the_space.raise_growth_limit();
-  if (before.touched == 0 || before.touched > largest_heap || the_page_returns.refused() ||
+  if (before.touched == 0 || the_page_returns.refused() ||
       purgeable_bytes() < before.touched / worth_part) {
     return;
   }
+  const std::size_t excess = bytes_over_soft_limit();
+  if (excess == 0 && before.touched > largest_heap) return;
   trim_bins();
   trim_large_stocks();
-  const std::size_t purged = purge_spans(false) + the_space.purge(0);
+  std::size_t purged = the_space.purge(0);
+  purged += excess > purged ? purge_spans(true, excess - purged) : purge_spans(false);
   count_purged(purged);
   the_space.lower_growth_limit(before, purged);
 }

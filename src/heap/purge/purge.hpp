@@ -23,6 +23,9 @@ std::size_t purge_at_least(std::size_t wanted) noexcept;
 /// Effects: gives back all free pages at once. Returns: the bytes given back.
 inline std::size_t purge_everything() noexcept { return purge_at_least(SIZE_MAX); }
 
+/// Returns: by how many bytes the heap is over its soft limit: slices that are used or dirty.
+[[nodiscard]] std::size_t bytes_over_soft_limit() noexcept;
+
 /// Returns: the bytes given back so far.
 [[nodiscard]] std::size_t purged_bytes() noexcept;
 

@@ -17,6 +17,7 @@
 #include "heap/purge/purge.hpp"
 #include "heap/space/page_returns.hpp"
 #include "heap/space/space.hpp"
+#include "os/memory_groups.hpp"
 #include "os/os.hpp"
 #include "os/owner.hpp"
 
@@ -65,6 +66,7 @@ struct alignas(cache_line_bytes) clock_state {
   std::atomic<std::uint32_t> calls_to_skip{0};
   std::atomic<std::size_t> left_over{0}; // what was free when the clock stopped: it had its chance
   std::atomic<bool> ticks_now{false};
+  std::size_t left_by_relief = 0; // free bytes; of the clock's thread
 };
 constinit clock_state the_clock;
 
@@ -103,6 +105,20 @@ std::size_t tick() noexcept {
   return purged;
 }
 
+/// Effects: gives back all that is free, as `tick` what is old. Does nothing if hardly more is free
+/// than the last time left over: what cannot go back is not looked at again and again.
+void relieve() noexcept {
+  const std::size_t free_bytes = bytes_in_reach();
+  const std::size_t seen_before = std::min(free_bytes, the_clock.left_by_relief);
+  the_clock.left_by_relief = seen_before;
+  if (free_bytes - seen_before < trickle_bytes) return;
+  // As in `tick`.
+  if (the_clock.ticks_now.exchange(true, std::memory_order_acquire)) return;
+  purge_everything();
+  the_clock.left_by_relief = bytes_in_reach();
+  the_clock.ticks_now.store(false, std::memory_order_release);
+}
+
 bool much_is_free() noexcept {
   if (keeps_free_memory.load(std::memory_order_relaxed)) return false;
   const std::size_t free_bytes = bytes_in_reach();
@@ -130,6 +146,28 @@ void count_down(std::atomic<std::uint32_t>& count) noexcept {
   }
 }
 
+/// Returns: whether what is free should go back before it is old.
+bool is_short_of_memory() noexcept {
+  return bytes_over_soft_limit() != 0 || (the_options.follows_groups && os::memory_is_short());
+}
+
+/// Effects: waits for the next tick, or until the phase changes. If memory is short meanwhile, all
+/// that is free goes back at once.
+void rest_until_tick(std::uint32_t own_phase) noexcept {
+  constexpr std::uint32_t longest_ms = 250; // without a look
+  const bool looks = the_options.follows_groups || soft_limit_bytes() != no_limit;
+  std::uint32_t left_ms = std::max(purge_delay_ms() / old_age, 1U);
+  do {
+    const std::uint32_t part_ms = looks ? std::min(left_ms, longest_ms) : left_ms;
+    os::rest(the_phase(), own_phase, part_ms);
+    left_ms -= part_ms;
+    if (the_phase().load(std::memory_order_relaxed) != own_phase) return;
+    if (looks && !keeps_free_memory.load(std::memory_order_relaxed) && is_short_of_memory()) {
+      relieve();
+    }
+  } while (left_ms != 0);
+}
+
 /// What the clock's thread does. It must not use thread-local variables other than errno and
 /// current_cache.
 void run_clock() {
@@ -141,7 +179,7 @@ void run_clock() {
   the_clock.last_phase.store(own_phase, std::memory_order_relaxed);
   std::uint32_t idle_ticks = 0;
   for (std::uint32_t ticks = 1;; ++ticks) {
-    os::rest(the_phase(), own_phase, std::max(purge_delay_ms() / old_age, 1U));
+    rest_until_tick(own_phase);
     if (the_phase().load(std::memory_order_relaxed) != own_phase) return; // another took over
     const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes &&
                         spare_bytes() <= trickle_bytes; // else they are young

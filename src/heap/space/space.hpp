@@ -132,6 +132,8 @@ class space {
   [[nodiscard]] std::size_t used_bytes() const noexcept {
     return used_slices_.load(std::memory_order_relaxed) * slice_bytes;
   }
+  /// Returns: the bytes of slices that are used or dirty.
+  [[nodiscard]] std::size_t touched_bytes() const noexcept { return used_bytes() + dirty_bytes(); }
   [[nodiscard]] std::size_t dirty_bytes() const noexcept {
     return dirty_slices_.load(std::memory_order_relaxed) * slice_bytes;
   }

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +130,66 @@ def test_memory_that_went_back_is_not_filled_up_with_huge_pages(
     wants huge ones always."""
     asked = pages_asked_for(heap, compiled, way, option)
     assert asked == ({"hg"} if option == "always" else {"nh"})
+
+
+LATE = {"HEAPWISE_MALLOC_PURGE_DELAY_MS": "60000"}
+
+
+def resident_after_free(heap: Any, *command: str | Path, **options: str) -> tuple[int, int]:
+    """MiB that are resident some time after 100 MiB were freed, and before that."""
+    done = heap.run(*command, **LATE, **options)
+    assert (done.status, done.err) == (0, "")
+    after, before = done.out.decode().split(" of ")
+    return int(after), int(before)
+
+
+def test_free_memory_above_the_soft_limit_goes_back_before_it_is_old(
+    heap: Any, compiled: Any
+) -> None:
+    program = compiled(Path(__file__).parent / "soft_limit.c")
+    after, before = resident_after_free(heap, program, HEAPWISE_MALLOC_SOFT_LIMIT_MIB="32")
+    assert before > 95
+    assert after < before / 2
+    after, before = resident_after_free(heap, program, HEAPWISE_MALLOC_SOFT_LIMIT_MIB="4096")
+    assert after > before / 2
+
+
+GROUPS = Path("/sys/fs/cgroup")
+
+
+@pytest.fixture
+def small_group() -> Iterator[Path]:
+    """A control group whose processes may use 116 MiB."""
+    limit = str(116 << 20)
+    older = (GROUPS / "memory/memory.limit_in_bytes").exists()
+    folder = GROUPS / "memory" if older else GROUPS
+    made = folder / f"heapwise-test-{os.getpid()}"
+    try:
+        made.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group may be made here: {error}")
+    try:
+        (made / ("memory.limit_in_bytes" if older else "memory.max")).write_text(limit)
+    except OSError as error:
+        made.rmdir()
+        pytest.skip(f"no limit of memory may be set here: {error}")
+    yield made
+    for _ in range(100):
+        try:
+            made.rmdir()
+            break
+        except OSError:
+            time.sleep(0.05)
+
+
+def test_free_memory_goes_back_before_it_is_old_if_the_control_group_has_little_left(
+    heap: Any, compiled: Any, small_group: Path
+) -> None:
+    program = compiled(Path(__file__).parent / "soft_limit.c")
+
+    enter = f'echo $$ > {small_group}/cgroup.procs && exec "$0"'
+    command = ("sh", "-c", enter, program)
+    after, before = resident_after_free(heap, *command, HEAPWISE_MALLOC_SOFT_LIMIT_MIB="auto")
+    assert after < before / 2
+    after, before = resident_after_free(heap, *command)
+    assert after > before / 2

@@ -14,7 +14,7 @@ using gc_test::survived;
 
 namespace {
 
-constexpr std::size_t words = 1024;    // of stack, below the frame of the caller
+constexpr std::size_t words = 1024;     // of stack, below the frame of the caller
 constexpr std::size_t words_first = 20; // in the frame of the function that the program calls
 
 /// Effects: writes the address into the stack that the next calls will use, but not where the frame

@@ -39,6 +39,7 @@ bool are_defaults(const options& now) {
   return !now.stats && now.invalid_free == when_invalid::abort &&
          now.purge_thread == purge_threads::without_rights && now.purge_delay_ms == 500 &&
          !now.abort_without_memory && now.limit_bytes == static_cast<std::size_t>(-1) &&
+         now.soft_limit_bytes == static_cast<std::size_t>(-1) && !now.follows_groups &&
          now.shards == 0 && now.huge_pages == huge_pages::by_the_system;
 }
 
@@ -78,6 +79,10 @@ TEST_CASE("every value that there is") {
                  [](const options& now) { return now.limit_bytes == 3UL << 20; }));
   CHECK(is_taken("HEAPWISE_MALLOC_LIMIT_MIB", "17592186044415",
                  [](const options& now) { return now.limit_bytes == 17592186044415UL << 20; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_SOFT_LIMIT_MIB", "3",
+                 [](const options& now) { return now.soft_limit_bytes == 3UL << 20; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_SOFT_LIMIT_MIB", "auto",
+                 [](const options& now) { return now.follows_groups; }));
   CHECK(
       is_taken("HEAPWISE_MALLOC_SHARDS", "1", [](const options& now) { return now.shards == 1; }));
   CHECK(is_taken("HEAPWISE_MALLOC_SHARDS", "32",
@@ -95,6 +100,8 @@ TEST_CASE("values that there are not are refused, each with a line that says whi
   for (const char* value : {"", "2", "yes", "10", " 1"}) {
     CHECK(is_refused("STATS", value, "no such value; it is ignored. Next: 0 or 1"));
     CHECK(is_refused("PURGE_THREAD", value, "no such value; it is ignored. Next: 0 or 1"));
+    CHECK(is_refused("SOFT_LIMIT_MIB", std::string{"-"} + value,
+                     "no such value; it is ignored. Next: auto, or a number of MiB above 0"));
     CHECK(is_refused("HUGE_PAGES", value,
                      "no such value; it is ignored. Next: never, 0, 1 or always"));
   }

@@ -74,6 +74,27 @@ TEST_CASE("a limit holds from the call on, and a limit of 0 ends it") {
   CHECK(how.exit_code == 0);
 }
 
+TEST_CASE("growth beyond the soft limit gives back what is free, and no request fails") {
+  const contract::ending how = contract::in_child([] {
+    start_without_clock();
+    heapwise_malloc_set_soft_limit(48 * one_mib);
+    std::vector<void*> freed;
+    for (int i = 0; i < 64; ++i) {
+      freed.push_back(make_resident(one_mib));
+      static_cast<void>(make_resident(100'000)); // stays in between
+    }
+    for (void* each : freed) heapwise_free(each);
+    const std::size_t purged_before = purged_bytes();
+    void* const larger = make_resident(80 * one_mib); // does not fit between those
+    if (larger == nullptr) std::_Exit(1);
+    if (purged_bytes() < purged_before + 32 * one_mib) std::_Exit(2);
+    if (bytes_over_soft_limit() < 32 * one_mib) std::_Exit(3);
+    heapwise_malloc_set_soft_limit(0);
+    if (bytes_over_soft_limit() != 0) std::_Exit(4);
+  });
+  CHECK(how.exit_code == 0);
+}
+
 TEST_CASE("the delay of the purge follows the last call, before that the environment") {
   the_options.purge_delay_ms = 500;
   CHECK(purge_delay_ms() == 500);
