@@ -89,8 +89,8 @@ bool use_full_spare(heap_cache& cache, size_class class_index) noexcept {
 alignas(cache_line_bytes) constinit std::atomic<std::size_t> room_of_spares{0};
 
 /// Returns: an empty batch that the class did not have before, or nullptr.
-HEAPWISE_NOINLINE batch* make_spare(size_class class_index) noexcept {
-  batch* const fresh_batch = new_batch(class_index);
+HEAPWISE_NOINLINE batch* make_spare(size_class class_index, std::size_t shard) noexcept {
+  batch* const fresh_batch = new_batch(class_index, shard);
   if (fresh_batch != nullptr) {
     room_of_spares.fetch_add(batch_bytes_of(class_index), std::memory_order_relaxed);
   }
@@ -100,7 +100,7 @@ HEAPWISE_NOINLINE batch* make_spare(size_class class_index) noexcept {
 /// Effects: from now on the class has a batch, with the blocks of its short stack. It uses a part
 /// of it unless the batch is small. Returns: whether there was memory.
 bool begin_batch(heap_cache& cache, size_class class_index) noexcept {
-  batch* const fresh_batch = new_batch(class_index);
+  batch* const fresh_batch = new_batch(class_index, shard_of(cache));
   if (fresh_batch == nullptr) return false;
   const std::size_t blocks =
       has_stack(cache, class_index) ? height_of_stack(cache, class_index) : 0;
@@ -202,7 +202,9 @@ HEAPWISE_NOINLINE bool make_room_in_part(heap_cache& cache, size_class class_ind
 bool make_room_in_batch(heap_cache& cache, size_class class_index) noexcept {
   expects(cache.tops[class_index] == cache.ends[class_index], "the batch in use is full");
   spare_batch::content spare = spare_of(cache, class_index).take();
-  if (spare.held == nullptr && class_index != mixed_class) spare.held = make_spare(class_index);
+  if (spare.held == nullptr && class_index != mixed_class) {
+    spare.held = make_spare(class_index, shard_of(cache));
+  }
   if (spare.held == nullptr) {
     std::byte** const begin = whole_batch_of(cache, class_index)->blocks();
     put_back(begin, class_table[class_index].batch, class_index);

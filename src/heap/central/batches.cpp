@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <ranges>
+#include <span>
 #include <utility>
 
 #include "heap/base/linked.hpp"
 #include "heap/base/metadata.hpp"
+#include "heap/base/shards.hpp"
 #include "heap/base/sharing.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/expects.hpp"
@@ -39,9 +42,12 @@ struct unused_batches {
   unused_batches* previous = nullptr;
 };
 
+class batch_memory;
+
 /// The header of memory for batches of both sizes, which follow behind it. The memory is aligned to
 /// its size, so the address of a batch leads to the header.
 struct piece {
+  batch_memory* owner = nullptr; // of the shard that it serves
   std::array<unused_batches, 2> unused;
   piece* next = nullptr; // of those without a batch in use
   std::uint32_t batches_in_use = 0;
@@ -56,6 +62,7 @@ piece& piece_of(void* inside) noexcept {
                                    reinterpret_cast<std::uintptr_t>(inside) % piece_bytes);
 }
 
+/// The memory of one shard, so that threads of different ones do not meet at its lock.
 class alignas(cache_line_bytes) batch_memory {
  public:
   batch* take(std::size_t kind) noexcept {
@@ -66,7 +73,7 @@ class alignas(cache_line_bytes) batch_memory {
     // Without the lock: the system may take its time.
     void* const memory = map_metadata(piece_bytes, piece_bytes);
     const std::lock_guard hold{lock_};
-    if (memory != nullptr) push_empty(*new (memory) piece{});
+    if (memory != nullptr) push_empty(*make_piece(memory));
     return take_locked(kind);
   }
 
@@ -135,9 +142,15 @@ class alignas(cache_line_bytes) batch_memory {
   bool make_fresh() noexcept {
     if (empty_.is_empty()) return false;
     void* const memory = pop_empty();
-    fresh_ = new (memory) piece{};
+    fresh_ = make_piece(memory);
     next_fresh_ = static_cast<std::byte*>(memory) + short_bytes;
     return true;
+  }
+
+  piece* make_piece(void* memory) noexcept {
+    auto* const empty_piece = new (memory) piece{};
+    empty_piece->owner = this;
+    return empty_piece;
   }
 
   void become_empty(piece& whole) noexcept {
@@ -168,24 +181,41 @@ class alignas(cache_line_bytes) batch_memory {
   std::atomic<std::size_t> empty_count_{0}; // written under the lock
   std::size_t least_empty_ = 0;             // since the last trim
 };
-constinit batch_memory memory_of_batches;
-static_assert(sizeof(batch_memory) % cache_line_bytes == 0, "nothing else is on its lines");
+static_assert(sizeof(batch_memory) % cache_line_bytes == 0, "no two of them share a line");
+constinit std::array<batch_memory, most_shards> memories;
+
+std::span<batch_memory> memories_in_use() noexcept {
+  return std::span{memories}.first(shard_count());
+}
 
 } // namespace
 
-batch* new_batch(size_class class_index) noexcept {
-  return memory_of_batches.take(kind_of(class_index));
+batch* new_batch(size_class class_index, std::size_t shard) noexcept {
+  return memories[shard].take(kind_of(class_index));
 }
 
 void delete_batch(batch* used, size_class class_index) noexcept {
-  memory_of_batches.give(used, kind_of(class_index));
+  // Without a lock: a piece has one owner as long as a batch of it is in use.
+  piece_of(used).owner->give(used, kind_of(class_index));
 }
 
-std::size_t trim_batches() noexcept { return memory_of_batches.trim(); }
+std::size_t trim_batches() noexcept {
+  std::size_t given_back = 0;
+  for (batch_memory& each : memories_in_use()) given_back += each.trim();
+  return given_back;
+}
 
-std::size_t unused_batch_bytes() noexcept { return memory_of_batches.empty_bytes(); }
+std::size_t unused_batch_bytes() noexcept {
+  std::size_t bytes = 0;
+  for (const batch_memory& each : memories_in_use()) bytes += each.empty_bytes();
+  return bytes;
+}
 
-void lock_batches() noexcept { memory_of_batches.lock().lock(); }
-void unlock_batches() noexcept { memory_of_batches.lock().unlock(); }
+void lock_batches() noexcept {
+  for (batch_memory& each : memories_in_use()) each.lock().lock();
+}
+void unlock_batches() noexcept {
+  for (batch_memory& each : std::views::reverse(memories_in_use())) each.lock().unlock();
+}
 
 } // namespace heapwise::detail

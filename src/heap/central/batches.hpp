@@ -21,10 +21,12 @@ struct batch {
 /// More blocks than any batch has.
 inline constexpr std::uint32_t whole_batch = ~std::uint32_t{0};
 
-/// Returns: an empty one for blocks of the class, or nullptr. Thread safety: all.
-[[nodiscard]] batch* new_batch(size_class class_index) noexcept;
+/// Returns: an empty one for blocks of the class, of the memory of a shard, or nullptr.
+/// Thread safety: all. Requires: the shard is in use.
+[[nodiscard]] batch* new_batch(size_class class_index, std::size_t shard = 0) noexcept;
 
-/// Effects: takes one of the class back for reuse. Thread safety: all.
+/// Effects: takes one of the class back for reuse, into the memory that it is of. Thread safety:
+/// all.
 void delete_batch(batch* used, size_class class_index) noexcept;
 
 /// Effects: gives back the memory that was not needed since the last call. Returns: the bytes given
@@ -34,7 +36,7 @@ std::size_t trim_batches() noexcept;
 /// Returns: the bytes that could be given back. Thread safety: all.
 [[nodiscard]] std::size_t unused_batch_bytes() noexcept;
 
-/// Taken around a fork. Order: after everything else.
+/// Taken around a fork. Order: after everything else. Requires: the lock of the idle caches.
 void lock_batches() noexcept;
 void unlock_batches() noexcept;
 

@@ -48,11 +48,12 @@ void bin::add_free(std::ptrdiff_t blocks) noexcept {
 }
 
 void bin::dissolve(span& empty, change& ongoing, size_class class_index) noexcept {
-  expects(empty.small.free_blocks == blocks_of_span(class_index) && spans_ > 0,
+  expects(empty.small.free_blocks() == blocks_of_span(class_index) && spans_ > 0,
           "a span that is dissolved is empty");
   lists_.remove(empty);
   add_free(-static_cast<std::ptrdiff_t>(blocks_of_span(class_index)));
   --spans_;
+  empty.key.store({}, std::memory_order_relaxed);
   empty.use.store(slice_use::none, std::memory_order_relaxed);
   the_space.set_class(empty, no_class);
   ongoing.give(empty);
@@ -80,11 +81,12 @@ bool bin::let_go_sparsest(size_class class_index, std::size_t hole_bytes) noexce
   const auto length =
       static_cast<std::uint32_t>((hole_bytes - 1) / class_table[class_index].bytes + 1);
   if (!the_space.allow_mixing()) return false;
-  if (sparse->small.free_blocks < blocks / 2 || !has_run(sparse->free_map, length, blocks))
+  if (sparse->small.free_blocks() < blocks / 2 || !has_run(sparse->free_map, length, blocks))
     return false;
   lists_.remove(*sparse);
-  add_free(-static_cast<std::ptrdiff_t>(sparse->small.free_blocks));
+  add_free(-static_cast<std::ptrdiff_t>(sparse->small.free_blocks()));
   --spans_;
+  sparse->key.store({}, std::memory_order_relaxed);
   the_mixed_spans.adopt(*sparse, class_index);
   return true;
 }
@@ -149,7 +151,7 @@ std::size_t bin::purge_pages(span& of_span, size_class class_index, bool even_if
     return 0;
   }
   const std::size_t page = os::page_bytes();
-  if (of_span.small.free_blocks * std::size_t{facts.bytes} < page) return 0;
+  if (of_span.small.free_blocks() * std::size_t{facts.bytes} < page) return 0;
   const std::size_t pages = facts.slices * slice_bytes / page;
   return purge_free_pages(
       of_span.small.purged_pages, the_space.begin_of(of_span), pages, [&](std::size_t number) {

@@ -13,8 +13,8 @@
 #include "heap/base/profile.hpp"
 #include "heap/base/sharing.hpp"
 #include "heap/central/batches.hpp"
-#include "heap/central/block_runs.hpp"
 #include "heap/central/span_lists.hpp"
+#include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "os/expects.hpp"
 
@@ -132,14 +132,20 @@ class alignas(cache_line_bytes) bin {
   /// Effects: as put_back, for at most max_batch blocks.
   void put_back_batch(std::span<std::byte* const> blocks, bool is_flush,
                       size_class class_index) noexcept;
-  /// Effects: blocks go back to their span. Returns: whether they do; otherwise nothing is changed,
-  /// because the span is not the bin's, or some of the blocks are free.
-  [[nodiscard]] bool take_back(const block_run& run, change& ongoing,
-                               size_class class_index) noexcept;
-  /// The same for some runs. Returns: how many of them did not go back; they are the first ones
-  /// now.
-  [[nodiscard]] std::size_t take_back(std::span<block_run> runs, change& ongoing,
-                                      size_class class_index) noexcept;
+  /// Returns: the bin that a block belongs to; this one if that is none of the class.
+  [[nodiscard]] bin& home_of(const std::byte* block, size_class class_index) noexcept;
+  /// Returns: the bin of one of the blocks whose shard was not tried yet, or nullptr.
+  [[nodiscard]] bin* next_bin(std::span<std::byte* const> blocks, std::uint32_t tried,
+                              size_class class_index) noexcept;
+  template <bool one_slice>
+  class returning;
+  /// Effects: blocks go back to their spans. Returns: how many do not, because the span is not the
+  /// bin's, or the block is free. They are written to `doubtful`, which may be where they are.
+  [[nodiscard]] std::size_t take_back(std::span<std::byte* const> blocks, std::byte** doubtful,
+                                      change& ongoing, size_class class_index) noexcept;
+  /// Effects: a span that became emptier changes its list, or is taken out if it has no block in
+  /// use.
+  HEAPWISE_NOINLINE void change_list(span& home, change& ongoing, size_class class_index) noexcept;
   void take_whole(span& whole, change& ongoing, size_class class_index) noexcept;
   /// Effects: as put_back, for a block that may be of a mixed span, or invalid.
   void put_back_alone(std::byte* block, size_class class_index) noexcept;

@@ -65,7 +65,8 @@ span* bin::make_span(size_class class_index) noexcept {
   const std::size_t pages = facts.slices * slice_bytes / os::page_bytes();
   new_span->class_index = static_cast<std::uint8_t>(class_index);
   new_span->small.fullness = span_lists::unlisted;
-  new_span->small.free_blocks = blocks_of_span(class_index);
+  new_span->small.most_free = 0;
+  new_span->small.set_free(blocks_of_span(class_index));
   new_span->small.purged_pages = clean ? page_bits(0, pages) : 0;
   new_span->touched = 1;
   new_span->shard.store(shard_, std::memory_order_relaxed); // published with the use and the class
@@ -75,8 +76,9 @@ span* bin::make_span(size_class class_index) noexcept {
                 facts.slices * granules_of_a_slice);
   }
   if constexpr (chosen_profile.guards_spans) hide_end(*new_span);
-  // Release: pairs with the acquire of bin::take_back, which may be asked to take back a block that
-  // is free, by a thread that has not seen anything of the span.
+  new_span->key.store({class_index, shard_}, std::memory_order_relaxed);
+  // Release: pairs with the acquire of bin::put_back_alone, which may be asked to take back a block
+  // that is free, by a thread that has not seen anything of the span.
   new_span->use.store(slice_use::small, std::memory_order_release);
   the_space.set_class(*new_span, class_index);
   lists_.place(*new_span, blocks_of_span(class_index));
@@ -89,13 +91,13 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
                                size_class class_index) noexcept {
   const class_facts& facts = class_table[class_index];
   std::byte* const begin = the_space.begin_of(from);
-  expects(from.class_index == class_index && from.small.free_blocks > 0,
+  expects(from.class_index == class_index && from.small.free_blocks() > 0,
           "the span has free blocks of the class");
   expects(wanted > 0, "blocks are wanted");
   if (&from == spare_) spare_ = nullptr;
   from.touched = 1;
   from.mark.written();
-  const std::uint32_t count = std::min(wanted, from.small.free_blocks);
+  const std::uint32_t count = std::min(wanted, from.small.free_blocks());
   std::byte** slot = top + count;
   const auto hand_out = [&](std::uint32_t first, std::uint32_t length) {
     write_run(slot, begin + std::size_t{first} * facts.bytes, length, facts.bytes);
@@ -108,7 +110,7 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
   } else {
     from.free_map.take_lowest(count, hand_out);
   }
-  from.small.free_blocks -= count;
+  from.small.remove_free(count);
   add_free(-static_cast<std::ptrdiff_t>(count));
   lists_.place(from, blocks_of_span(class_index));
   return count;

@@ -103,7 +103,7 @@ void mixed_spans::adopt(span& sparse, size_class class_index) noexcept {
   const std::uint32_t rest = granules - facts.blocks * size;
   sparse.free_map.set_run(facts.blocks * size, rest);
   longest = std::max(longest, hole + rest);
-  const std::uint32_t free = sparse.small.free_blocks * size + rest;
+  const std::uint32_t free = sparse.small.free_blocks() * size + rest;
   sparse.touched = 1;
   sparse.mixed = {.purged_pages = sparse.small.purged_pages,
                   .free_granules = 0,

@@ -9,7 +9,7 @@ void span_lists::place(span& member, std::uint32_t blocks) noexcept {
   if (member.small.fullness == fitting) return;
   remove(member);
   member.small.fullness = fitting;
-  member.small.most_free = most_free(fitting, blocks);
+  member.small.set_most_free(most_free(fitting, blocks));
   if (fitting == unlisted) return;
   lists_[fitting].push(member);
   occupied_ |= 1U << fitting;
@@ -21,7 +21,7 @@ void span_lists::remove(span& member) noexcept {
   lists_[member.small.fullness].remove(member);
   if (lists_[member.small.fullness].first() == nullptr) occupied_ &= ~(1U << member.small.fullness);
   member.small.fullness = unlisted;
-  member.small.most_free = 0;
+  member.small.set_most_free(0);
 }
 
 } // namespace heapwise::detail

@@ -28,14 +28,14 @@ class span_lists {
   }
   /// Returns: the list where the span belongs.
   [[nodiscard]] static std::uint8_t list_of(const span& some, std::uint32_t blocks) noexcept {
-    expects(some.small.free_blocks <= blocks, "a span has no more free blocks than blocks");
-    const std::uint32_t used = blocks - some.small.free_blocks;
-    return some.small.free_blocks == 0 ? unlisted
-                                       : static_cast<std::uint8_t>(used * count / blocks);
+    expects(some.small.free_blocks() <= blocks, "a span has no more free blocks than blocks");
+    const std::uint32_t used = blocks - some.small.free_blocks();
+    return some.small.free_blocks() == 0 ? unlisted
+                                         : static_cast<std::uint8_t>(used * count / blocks);
   }
   /// Returns: whether the span has more free blocks than belong into its list, or is empty.
   [[nodiscard]] static bool is_too_empty(const span& listed) noexcept {
-    return listed.small.free_blocks > listed.small.most_free;
+    return listed.small.below < 0;
   }
   /// Returns: the most free blocks of a span in the list. (A span of the emptiest list may have one
   /// more. Then it is empty, and need not stay.)

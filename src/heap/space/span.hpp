@@ -38,8 +38,10 @@
 //   the two. While the block is in use the byte changes at most from its class to mixed_class. A
 //   reader of the old byte puts the block into its cache as one of that class, which it is; the bin
 //   finds out that the span is mixed (next point) when the block leaves the cache.
-// - The bin's put_back reads `use`, acquire; the partner is the release in mixed_spans::adopt. It
-//   sees small or mixed: the span has a block in use, so it is not freed meanwhile.
+// - The bin's put_back reads `key`, relaxed, with the bin's lock. The key of this bin was written
+//   with that lock; any other one says that the span is not this bin's. Then put_back_alone reads
+//   `use`, acquire; the partner is the release in mixed_spans::adopt. It sees small or mixed: the
+//   span has a block in use, so it is not freed meanwhile.
 // - usable_bytes reads the byte, and then has an acquire fence; the partner is the release in
 //   space::set_class. It sees the classes of the blocks that adopt wrote down before.
 // - look_up (lookup.cpp) reads `use`, acquire; the partners are the releases in make_large and
@@ -118,6 +120,31 @@ class block_map {
     if ((words_[word] & mask) != 0) return false;
     words_[word] |= mask;
     return true;
+  }
+  /// Effects: sets the bit of a block in a copy of its word. Returns: whether it was set before.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE static bool test_and_set(std::uint64_t& word,
+                                                                std::size_t block) noexcept {
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+    bool was_set = false; // by one instruction, of which compilers make three or more
+    __asm__("btsq %2, %0" : "+r"(word), "=@ccc"(was_set) : "r"(block));
+    return was_set;
+#else
+    const bool was_set = (word >> block % word_bits & 1) != 0;
+    word |= std::uint64_t{1} << block % word_bits;
+    return was_set;
+#endif
+  }
+  /// Effects: sets the bit of a block if it is clear. Returns: whether it was.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool set_one_if_clear(std::size_t block) noexcept {
+    std::uint64_t word = words_[block / word_bits];
+    if (test_and_set(word, block)) [[unlikely]]
+      return false;
+    words_[block / word_bits] = word;
+    return true;
+  }
+  /// Returns: the word with the bit of a block.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::uint64_t& word_of(std::size_t block) noexcept {
+    return words_[block / word_bits];
   }
 
   /// Effects: clears the lowest `count` set bits, and calls `take(first, length)` for runs that are
@@ -228,9 +255,27 @@ enum touch : std::uint8_t { untouched, touched, in_purge, settled };
 /// What is known of a span of small blocks. Its bin's lock guards it.
 struct small_facts {
   std::uint64_t purged_pages; // pages that were given back and hold free blocks only
-  std::uint32_t free_blocks;
-  std::uint16_t most_free; // if more are free, it belongs into another list, or is empty
-  std::uint8_t fullness;   // which list it is in
+  std::int32_t below;         // how many free blocks there are less than most_free
+  std::uint16_t most_free;    // if more are free, it belongs into another list, or is empty
+  std::uint8_t fullness;      // which list it is in
+
+  [[nodiscard]] std::uint32_t free_blocks() const noexcept {
+    return static_cast<std::uint32_t>(most_free - below);
+  }
+  /// Effects: counts blocks that came back. Returns: whether the span belongs into another list.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool add_free(std::uint32_t blocks) noexcept {
+    return (below -= static_cast<std::int32_t>(blocks)) < 0; // one instruction
+  }
+  void remove_free(std::uint32_t blocks) noexcept { below += static_cast<std::int32_t>(blocks); }
+  void set_free(std::uint32_t blocks) noexcept {
+    below = most_free - static_cast<std::int32_t>(blocks);
+  }
+  /// Effects: from now on the span belongs into another list if more than these are free.
+  void set_most_free(std::uint16_t most) noexcept {
+    const std::uint32_t free = free_blocks();
+    most_free = most;
+    set_free(free);
+  }
 };
 
 /// What is known of a mixed span. The lock of the mixed spans guards it. Lengths are in granules.
@@ -260,6 +305,23 @@ struct owned_facts {
   std::size_t block_bytes;
 };
 
+/// Names a bin: the one of a class in a shard. No bin has the key 0.
+class bin_key {
+ public:
+  constexpr bin_key() noexcept = default;
+  constexpr bin_key(size_class class_index, std::uint8_t shard) noexcept
+      : word_{static_cast<std::uint16_t>(class_index | unsigned{shard} << 8)} {}
+
+  [[nodiscard]] constexpr size_class class_index() const noexcept { return word_ & 0xffU; }
+  [[nodiscard]] constexpr std::uint8_t shard() const noexcept {
+    return static_cast<std::uint8_t>(word_ >> 8);
+  }
+  [[nodiscard]] constexpr bool operator==(const bin_key&) const noexcept = default;
+
+ private:
+  std::uint16_t word_ = 0;
+};
+
 struct span {
   span* next; // in the list of its bin that holds spans about as full
   span* previous;
@@ -271,7 +333,10 @@ struct span {
   std::uint32_t slices; // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t pieces; // mappings that moved pages are, up to the next `mend`
   os::hidden_by behind; // large: the pages behind its bytes; small: the last page
-  union {               // by the state, which `use` and `class_index` say
+  // Of the bin that the span is in; else 0. Written with that bin's lock, so a thread that holds a
+  // lock and finds the key of its bin knows that the span stays there.
+  std::atomic<bin_key> key;
+  union { // by the state, which `use` and `class_index` say
     small_facts small;
     mixed_facts mixed;
     large_facts large;

@@ -52,7 +52,7 @@ void trim_all(bin& some, size_class class_index) {
 struct listed_span : span {
   explicit listed_span(std::uint32_t free) : span{} {
     small.fullness = span_lists::unlisted;
-    small.free_blocks = free;
+    small.set_free(free);
   }
 };
 
@@ -73,7 +73,7 @@ TEST_CASE("the fullest span serves first, full ones not at all") {
   CHECK(lists.fullest() == &half);
   lists.remove(half);
   CHECK(lists.fullest() == &empty);
-  half.small.free_blocks = 64;
+  half.small.set_free(64);
   lists.place(half, blocks);
   CHECK(lists.fullest() == &half);
   lists.remove(half);
@@ -92,10 +92,11 @@ TEST_CASE("a span has too many free blocks if it belongs into an emptier list, o
       lists.place(some, blocks);
       CHECK_FALSE(span_lists::is_too_empty(some));
       const std::uint8_t list = some.small.fullness;
-      ++some.small.free_blocks;
-      const bool is_empty = some.small.free_blocks == blocks;
+      const bool is_told = some.small.add_free(1);
+      const bool is_empty = some.small.free_blocks() == blocks;
       const bool belongs_elsewhere = span_lists::list_of(some, blocks) != list;
       CHECK(span_lists::is_too_empty(some) == (is_empty || belongs_elsewhere));
+      CHECK(is_told == span_lists::is_too_empty(some));
     }
   }
 }

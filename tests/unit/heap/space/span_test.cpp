@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -103,6 +104,17 @@ TEST_CASE("bits of a word are set only if none of them is set, and else nothing 
   expected[65] = expected[66] = true;
   std::fill_n(expected.begin() + 128, 64, true);
   CHECK(equal(map, expected));
+}
+
+TEST_CASE("a single bit is set once, and the others of its word stay") {
+  block_map map{};
+  for (const std::size_t block : std::initializer_list<std::size_t>{0, 63, 64, 100, 4095}) {
+    CAPTURE(block);
+    CHECK(map.set_one_if_clear(block));
+    CHECK_FALSE(map.set_one_if_clear(block));
+    CHECK(map.test(static_cast<std::uint32_t>(block)));
+  }
+  CHECK(map.count(block_map::bits) == 5);
 }
 
 TEST_CASE("the lowest bits are taken in runs, in order, and the others stay") {
