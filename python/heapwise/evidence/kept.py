@@ -7,7 +7,7 @@ samples during which the machine was demonstrably not ours (``RULES``).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import sqrt
 
 from heapwise.evidence.breadth import processor_of, references_of
@@ -33,7 +33,8 @@ virtual machines neighbours are usual, so the limit of the other rules would hel
 
 TOO_MANY = 0.25
 """A rule that would remove more than a quarter does not find exceptions but the normal state of
-this machine: then it removes nothing and its check warns."""
+this machine: then it removes nothing and its check warns. So do rules that would remove that many
+together."""
 
 
 MANY = 0.1
@@ -212,7 +213,8 @@ def _busy_afterwards(found: list[Candidate], labels: set[str]) -> set[tuple[Setu
 class Sieve:
     """What the rules did. ``struck``: samples that a rule hits; ``removed``: those it took out;
     ``spared``: cells with samples that it hits and had to leave. ``sound``: of those kept, without
-    the ones that count only because their cell has no others; more rounds may replace these."""
+    the ones that count only because their cell has no others; more rounds may replace these.
+    ``joint``: rules that took nothing out, because they hit too many samples together."""
 
     kept: list[Sample]
     sound: list[Sample]
@@ -220,17 +222,23 @@ class Sieve:
     struck: dict[str, int]
     removed: dict[str, int]
     spared: dict[str, int]
+    joint: set[str] = field(default_factory=set)
 
 
 def sieve(found: list[Candidate]) -> Sieve:
     """What the rules leave of all samples that may count."""
     struck = {name: [rule.strikes(c) for c in found] for name, rule in RULES.items()}
     out = {name: rule.limit(found, struck[name]) for name, rule in RULES.items()}
+    joint = _too_many_together(struck)
+    for name in joint:
+        out[name] = [False] * len(found)
     kept, sound, removed = [], [], dict.fromkeys(RULES, 0)
     rare = [
         marks
         for name, marks in struck.items()
-        if RULES[name].limit is _exceptions and sum(marks) <= TOO_MANY * len(found)
+        if RULES[name].limit is _exceptions
+        and sum(marks) <= TOO_MANY * len(found)
+        and name not in joint
     ]
     for place, candidate in enumerate(found):
         by = next((name for name in RULES if out[name][place]), None)
@@ -257,7 +265,20 @@ def sieve(found: list[Candidate]) -> Sieve:
         {name: sum(marks) for name, marks in struck.items()},
         removed,
         spared,
+        joint,
     )
+
+
+def _too_many_together(struck: dict[str, Marks]) -> set[str]:
+    """The rules of exceptions that each hit few samples, and together too many."""
+    few = {
+        name: marks
+        for name, marks in struck.items()
+        if RULES[name].limit is _exceptions and 0 < sum(marks) <= TOO_MANY * len(marks)
+    }
+    hits = sum(map(any, zip(*few.values(), strict=True)))
+    total = max(map(len, few.values()), default=0)
+    return set(few) if hits > TOO_MANY * total else set()
 
 
 def planted(process: Process) -> float:

@@ -54,13 +54,14 @@ def check(evidence: Evidence) -> Check:
             f"the baseline: {which}. Its times are those of another clock.",
             figures,
         )
-    if struck > TOO_MANY * result.total:
+    if struck > TOO_MANY * result.total or ID in result.joint:
+        several = " together with those of other rules" if ID in result.joint else ""
         return Check(
             ID,
             TITLE,
             "warn",
             f"{words}, and by more than {percent(SPIN_CHANGE)} in "
-            f"{struck}: too many to be exceptions, so none was discarded and the "
+            f"{struck}:{several} too many to be exceptions, so none was discarded and the "
             "intervals carry it.",
             figures,
         )

@@ -46,7 +46,7 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, "unavailable", "Neither stolen time nor pressure was recorded.")
     result = evidence.sieve
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
-    robbed = struck > TOO_MANY * result.total
+    robbed = struck > TOO_MANY * result.total or ID in result.joint
     figures: dict[str, float | None] = {
         "processes": len(processes),
         "struck": struck,
@@ -56,7 +56,7 @@ def check(evidence: Evidence) -> Check:
         "median_switches_per_s": _median(switches),
         "throttled": _throttled(processes),
     }
-    troubles = _troubles(figures, robbed)
+    troubles = _troubles(figures, robbed, ID in result.joint)
     many = removed > MANY * result.total
     verdict: Verdict = "warn" if troubles or spared or many else "pass"
     words = troubles or [f"Stolen time {percent(figures['median_steal'] or 0)} in the median"]
@@ -73,12 +73,13 @@ def check(evidence: Evidence) -> Check:
     return Check(ID, TITLE, verdict, f"{'; '.join(words)}.", figures)
 
 
-def _troubles(figures: Mapping[str, float | None], robbed: bool) -> list[str]:
+def _troubles(figures: Mapping[str, float | None], robbed: bool, joint: bool) -> list[str]:
     found = []
     if robbed:
+        several = " together with those of other rules" if joint else ""
         found.append(
             f"the hypervisor took more than {percent(STEAL_SHARE)} of {figures['struck']} "
-            "samples: too many to be exceptions, so none was discarded"
+            f"samples:{several} too many to be exceptions, so none was discarded"
         )
     if (pressure := figures["median_pressure"] or 0) > PRESSURE_SHARE:
         found.append(

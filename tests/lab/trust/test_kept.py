@@ -242,3 +242,19 @@ def test_a_rule_that_removes_many_samples_warns(stolen: set[int], verdict: str) 
     found = verdict_of(stored, "V13")
     assert found.verdict == verdict
     assert found.figures["discarded"] == 5 * len(stolen)
+
+
+def test_rules_that_remove_too_many_together_remove_none() -> None:
+    def edit(process: Process) -> Process:
+        if process.number % 6 == 0:
+            return changed(process, spin_after_ns=1_100_000)
+        return changed(process, steal_ticks=30) if process.number % 6 == 1 else process
+
+    stored = compare_run(Script(edit=edit))
+    sifted = Evidence(stored).sieve
+    assert all(0 < sifted.struck[name] < 0.25 * sifted.total for name in ("V12", "V13"))
+    assert len(sifted.kept) == sifted.total
+    for check in (frequency, neighbour):
+        found = check(Evidence(stored))
+        assert found.verdict == "warn"
+        assert "together with those of other rules too many" in found.detail
