@@ -147,7 +147,9 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
 
     In the first round of ``compare``, if it is a warm-up, the baseline, its control and the first
     subject of each other build go first: what is wrong with the programs themselves is then known
-    before time is spent on the others. A round that counts has no fixed order.
+    before time is spent on the others. A round that counts has no fixed order. In a comparison of
+    one cell it begins with the subject that ended the round before it: so each subject follows each
+    subject equally often, itself among them, and what a process leaves behind slows all alike.
     """
     examples = set(plan.examples.values())
     chance = random.Random(f"{plan.seed}/round/{round}")
@@ -169,6 +171,9 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
     chance.shuffle(blocks)
     for block in blocks:
         chance.shuffle(block)
+        if plan.traits.whole_programs and len(blocks) == 1:
+            names = order_of(plan.seed, round, sorted(step.subject.name for step in block))
+            block.sort(key=lambda step: names.index(step.subject.name))
         if round == 0 and plan.traits.whole_programs and plan.warm_up_rounds:
             block.sort(
                 key=lambda step: (
@@ -178,6 +183,30 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
                 )
             )
     return [step for block in blocks for step in block]
+
+
+def order_of(seed: int, round: int, names: Sequence[str]) -> list[str]:
+    """The names in random order; the one that ended the round before is first."""
+    drawn = _drawn(seed, round, names)
+    if round > 0 and len(names) > 1:
+        first = _last_of(seed, round - 1, names)
+        drawn.remove(first)
+        drawn.insert(0, first)
+    return drawn
+
+
+def _last_of(seed: int, round: int, names: Sequence[str]) -> str:
+    """Looks back until a round ends as it was drawn, whatever ended the one before it."""
+    *_, other, last = _drawn(seed, round, names)
+    if round == 0 or last not in _drawn(seed, round - 1, names)[-2:]:
+        return last
+    return other if last == _last_of(seed, round - 1, names) else last
+
+
+def _drawn(seed: int, round: int, names: Sequence[str]) -> list[str]:
+    drawn = list(names)
+    random.Random(f"{seed}/order/{round}").shuffle(drawn)
+    return drawn
 
 
 def steps_together(
