@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Writes python/heapwise/stats/detectable_table.py: which difference is found 4 times in 5.
 
-A difference is claimed if its strict interval excludes 1 and it is larger than the noise floor.
-Both come from the same rounds, so no formula gives the power. For each number of rounds this
-simulates campaigns of normal, independent noise (a baseline, its control and three subjects in each
-round), widens intervals where the rounds seem to depend on each other, as an analysis does, and
-finds the factor ``f`` for which a true difference of ``f`` times the standard deviation of the A/A
-log ratios, as one campaign estimates it, is claimed by 80 % of other campaigns. It takes a minute.
-``tests/lab/stats/test_noise.py`` checks entries of the table through the analysis itself.
+A difference is claimed if its strict interval excludes 1. That interval has the scale of all
+subjects of a cell, the widening for rounds that seem to depend on each other, and a confidence by
+the number of rounds. If the baseline differs from itself, the difference has to exceed the noise
+floor, too. No formula gives the power of all that. For each number of subjects and rounds this
+simulates campaigns of normal, independent noise (a baseline, its control and the subjects in each
+round), judges them as an analysis does, and finds the factor ``f`` for which a true difference of
+``f`` times the standard deviation of the A/A log ratios, as one campaign estimates it, is claimed
+by 80 % of other campaigns. ``tests/lab/stats/test_noise.py`` checks entries of the table through
+the analysis itself.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from heapwise.stats.dependence import dependences
-from heapwise.stats.paired import CONFIDENCE, STRICT_CONFIDENCE
+from heapwise.stats.paired import CONFIDENCE
+from heapwise.stats.pooled_scale import pooled_scales
 from heapwise.stats.signed_rank import interval_rank
 
-POWER, CAMPAIGNS, CHUNK, SUBJECTS = 0.8, 20_000, 200, 3
-ROUNDS = [*range(3, 33), 36, 40, 45, 50, 60, 80, 100]
+POWER, CAMPAIGNS, CHUNK = 0.8, 4_000, 200
+ROUNDS = [*range(3, 17), 18, 20, 24, 28, 32, 40, 50, 70, 100]
+SUBJECTS = [1, 3, 6]
 TABLE = Path(__file__).resolve().parents[1] / "python/heapwise/stats/detectable_table.py"
 
 Array = NDArray[np.float64]
@@ -31,43 +35,44 @@ Array = NDArray[np.float64]
 
 def intervals(logs: Array) -> tuple[Array, Array, Array]:
     """low, centre, high of each row of ``logs``, shape (campaigns, rounds), as paired_ratio has."""
-    rounds = logs.shape[1]
+    rounds = logs.shape[-1]
     rank = interval_rank(rounds, CONFIDENCE)
     if rank is None:
-        centre = logs.mean(axis=1)
-        half = stdtrit(rounds - 1, (1 + CONFIDENCE) / 2) * logs.std(axis=1, ddof=1) / rounds**0.5
+        centre = logs.mean(axis=-1)
+        half = stdtrit(rounds - 1, (1 + CONFIDENCE) / 2) * logs.std(axis=-1, ddof=1) / rounds**0.5
         return centre - half, centre, centre + half
     first, second = np.triu_indices(rounds)
-    averages = np.sort((logs[:, first] + logs[:, second]) / 2, axis=1)
-    return averages[:, rank - 1], np.median(averages, axis=1), averages[:, -rank]
+    averages = np.sort((logs[..., first] + logs[..., second]) / 2, axis=-1)
+    return averages[..., rank - 1], np.median(averages, axis=-1), averages[..., -rank]
 
 
-def campaigns(rounds: int, random: np.random.Generator) -> tuple[Array, Array]:
+def campaigns(rounds: int, subjects: int, random: np.random.Generator) -> tuple[Array, Array]:
     """The least difference that each would claim, and its spread of the A/A log ratios."""
     needed, spreads = [], []
-    wider = np.divide(
-        *(
-            stdtrit(rounds - 1, (1 + confidence) / 2)
-            for confidence in (STRICT_CONFIDENCE, CONFIDENCE)
-        )
-    )
+    usual = float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
     for _ in range(CAMPAIGNS // CHUNK):
-        base, control, *subjects = random.normal(size=(2 + SUBJECTS, CHUNK, rounds))
-        same, ratios = control - base, [subject - (base + control) / 2 for subject in subjects]
-        _, _, factor, strict_factor = dependences(np.stack([same, *ratios], axis=1))
-        low, centre, _ = intervals(ratios[0])
-        floor_low, middle, floor_high = intervals(same)
-        floor = np.maximum(
-            middle + (floor_high - middle) * factor, (middle - floor_low) * factor - middle
-        )
-        needed.append(np.maximum((centre - low) * strict_factor * wider, floor) - centre)
-        spreads.append(factor * same.std(axis=1, ddof=1))
+        base, control, *others = random.normal(size=(2 + subjects, CHUNK, rounds))
+        ratios = [subject - (base + control) / 2 for subject in others]
+        series = np.stack([control - base, *ratios], axis=1)
+        _, _, factor, strict_factor = dependences(series)
+        low, centre, high = intervals(series)
+        errors = (high - low) / 2 / usual
+        errors[:, 0] *= 0.75**0.5
+        reach = np.array([pooled_scales(each, [rounds] * len(each))[1].reach for each in errors])
+        own = (high - low)[:, 1] / 2
+        wider = np.maximum(reach / own * strict_factor, factor)
+        floor_low = centre[:, 0] - (centre - low)[:, 0] * factor
+        floor_high = centre[:, 0] + (high - centre)[:, 0] * factor
+        is_biased = (floor_low > 0) | (floor_high < 0)
+        floor = np.where(is_biased, np.maximum(floor_high, -floor_low), -np.inf)
+        needed.append(np.maximum((centre - low)[:, 1] * wider, floor) - centre[:, 1])
+        spreads.append(factor * series[:, 0].std(axis=1, ddof=1))
     return np.concatenate(needed), np.concatenate(spreads)
 
 
-def factor(rounds: int) -> float:
+def factor(rounds: int, subjects: int) -> float:
     """By bisection on the share of campaigns that would claim the difference."""
-    needed, spreads = campaigns(rounds, np.random.default_rng(rounds))
+    needed, spreads = campaigns(rounds, subjects, np.random.default_rng(rounds))
     ordered = np.sort(needed)
     low, high = 0.0, 100.0
     for _ in range(40):
@@ -78,13 +83,18 @@ def factor(rounds: int) -> float:
 
 
 def main() -> None:
-    rows = "".join(f"    {rounds}: {factor(rounds):.3f},\n" for rounds in ROUNDS)
+    parts = [
+        f"    {subjects}: {{\n"
+        + "".join(f"        {rounds}: {factor(rounds, subjects):.3f},\n" for rounds in ROUNDS)
+        + "    },\n"
+        for subjects in SUBJECTS
+    ]
     TABLE.write_text(
         '"""Written by tools/simulate_detectable.py, which says what it holds; do not edit."""\n\n'
         "from __future__ import annotations\n\n"
-        "FACTORS: dict[int, float] = {\n" + rows + "}\n"
-        '"""Rounds -> detectable difference over the standard deviation of the A/A log ratios."""'
-        "\n"
+        "FACTORS: dict[int, dict[int, float]] = {\n" + "".join(parts) + "}\n"
+        '"""Subjects beside the baseline -> rounds -> detectable difference over the standard\n'
+        'deviation of the A/A log ratios."""\n'
     )
 
 

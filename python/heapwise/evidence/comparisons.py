@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +16,20 @@ from heapwise.evidence.sessions import session_error, sessions_of
 from heapwise.evidence.step import relative_step
 from heapwise.model import Cell
 from heapwise.stats.blocks import BlockError
-from heapwise.stats.dependence import Dependence, dependence, own_dependence, untested
+from heapwise.stats.dependence import (
+    LEAST_ROUNDS,
+    Dependence,
+    dependence,
+    own_dependence,
+    untested,
+)
 from heapwise.stats.noise import NoiseFloor, noise_floor
 from heapwise.stats.paired import PairedRatio
+from heapwise.stats.pooled_scale import Scale, pooled_scales
+
+_CONTROL_ERROR = 0.75**0.5
+"""The ratio of the baseline's two labels has four thirds of the variance of a subject's ratio to
+the mean of both, if all scatter alike."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,9 @@ class Comparisons:
             tied, own = self.dependence_of(above[0]), self.own_dependence(above, below)
             step = (self.step(*above) + self.step(*below)) / 2
             days = self._session_errors[above[0]]
+            scale = self._scale(above, below)
+            if found is not None and scale is not None:
+                found = found.on(scale)
             self._ratios[above, below] = (
                 found
                 and found.widened(
@@ -68,6 +81,55 @@ class Comparisons:
                 note,
             )
         return self._ratios[above, below]
+
+    def _scale(self, above: Side, below: Side) -> Scale | None:
+        """The scale of a subject's ratio to its baseline; None of any other ratio."""
+        cell, subject = above
+        if below != (cell, self.evidence.baselines.get(cell.experiment)):
+            return None
+        if cell not in self._scales:
+            self._scales[cell] = self._scales_of(cell)
+        return self._scales[cell].get(subject)
+
+    @cached_property
+    def _scales(self) -> dict[Cell, dict[str, Scale]]:
+        return {}
+
+    def _scales_of(self, cell: Cell) -> dict[str, Scale]:
+        """Subject -> its scale, by all subjects of the cell and the second label of the baseline.
+        Without that label nothing shows that equal things come out equal, and there are none."""
+        baseline, control = (
+            names.get(cell.experiment, "")
+            for names in (self.evidence.baselines, self.evidence.controls)
+        )
+        row = self.evidence.table[cell]
+        if baseline not in row or control not in row:
+            return {}
+        errors: dict[str, float] = {}
+        rounds: dict[str, int] = {}
+        for subject in row.keys() - {baseline}:
+            found, _ = self.pairs((cell, subject), (cell, baseline)).ratio()
+            if found is not None and found.error is not None:
+                shrunk = _CONTROL_ERROR if subject == control else 1.0
+                if self._is_relative(cell):
+                    shrunk = 1.0
+                errors[subject], rounds[subject] = shrunk * found.error, found.n
+        if control not in errors:
+            return {}
+        scales = pooled_scales([*errors.values()], [*rounds.values()])
+        return {
+            subject: scale
+            for subject, scale in zip(errors, scales, strict=True)
+            if subject != control
+        }
+
+    def least(self, cell: Cell, ratio: PairedRatio | None) -> float | None:
+        """The difference that a claim has to exceed; None if no noise floor is known. A ratio with
+        the scale of all subjects needs no floor, unless the baseline differs from itself."""
+        noise = self.noise.get(cell)
+        if noise is None:
+            return None
+        return noise.floor if noise.biased or ratio is None or ratio.scale is None else 0.0
 
     @cached_property
     def _session_errors(self) -> dict[Cell, BlockError | None]:
@@ -117,6 +179,9 @@ class Comparisons:
             return None
         tied = self.dependence_of(above[0])
         usual, _ = self.pairs(above, below).ratio()
+        scale = self._scale(above, below)
+        if usual is not None and scale is not None:
+            usual = usual.on(scale)
         strict = usual and usual.widened(tied.factor, tied.strict_factor).strict
         return own.lag_one if strict and not strict[0] <= 1 <= strict[1] else None
 
@@ -187,6 +252,7 @@ class Comparisons:
                 one.below,
                 self.dependence_of(cell).factor,
                 self.step(cell, self.evidence.baselines[cell.experiment]),
+                len(self.evidence.table[cell]) - 2,
             )
             for cell, one in self.control_pairs.items()
         }
@@ -210,12 +276,15 @@ class Comparisons:
 
 
 def _dependence(found: list[Pairs]) -> Dependence:
-    """The dependence of the series over the rounds that most of them have."""
-    rounds = Counter(tuple(pairs.rounds) for pairs in found)
-    if not rounds:
+    """The dependence of the series over all rounds; each may lack some."""
+    if not found:
         return untested()
-    usual = list(rounds.most_common(1)[0][0])
-    return dependence([_logs(pairs) for pairs in found if pairs.rounds == usual])
+    rounds = sorted({number for pairs in found for number in pairs.rounds})
+    series = np.full((len(found), len(rounds)), np.nan)
+    for row, pairs in zip(series, found, strict=True):
+        row[np.searchsorted(rounds, pairs.rounds)] = _logs(pairs)
+    enough = np.isfinite(series).sum(axis=1) >= min(LEAST_ROUNDS, len(rounds))
+    return dependence(series[enough].tolist()) if enough.any() else untested()
 
 
 def _logs(pairs: Pairs) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,12 +32,16 @@ class NoiseFloor:
 
 
 def noise_floor(
-    first: Sequence[float], second: Sequence[float], factor: float = 1.0, step: float = 0.0
+    first: Sequence[float],
+    second: Sequence[float],
+    factor: float = 1.0,
+    step: float = 0.0,
+    subjects: int = 1,
 ) -> NoiseFloor | None:
     """first, second: shape (n,), one unit; the baseline under its two labels, round by round.
 
-    factor: as ``Dependence`` has it. step: a logarithm, to which the numbers are known. None below
-    3 pairs, where there is no interval.
+    factor: as ``Dependence`` has it. step: a logarithm, to which the numbers are known. subjects:
+    how many are beside the baseline. None below 3 pairs, where there is no interval.
     """
     if len(first) < LEAST:
         return None
@@ -49,28 +53,40 @@ def noise_floor(
     floor = max(found.high, 1 / found.low) - 1
     biased = not found.low <= 1 <= found.high
     return NoiseFloor(
-        floor, detectable((factor * logs).tolist()), biased, len(first), found, tested.p_value
+        floor,
+        detectable((factor * logs).tolist(), subjects),
+        biased,
+        len(first),
+        found,
+        tested.p_value,
     )
 
 
-def detectable(logs: Sequence[float]) -> float:
+def detectable(logs: Sequence[float], subjects: int = 1) -> float:
     """The true difference that a campaign of as many rounds would claim 4 times in 5; 0.01: 1 %.
 
-    logs: shape (n,), n >= 3, the A/A log ratios. A claim takes a strict interval that excludes 1
-    and more than the noise floor. The factors are simulated (tools/simulate_detectable.py).
+    logs: shape (n,), n >= 3, the A/A log ratios. A claim takes the verdict of a row beside a
+    control (``Comparisons.least``). The factors are simulated (tools/simulate_detectable.py).
     """
-    return detectable_in(logs, len(logs))
+    return detectable_in(logs, len(logs), subjects)
 
 
-def detectable_in(logs: Sequence[float], rounds: int) -> float:
+def detectable_in(logs: Sequence[float], rounds: int, subjects: int = 1) -> float:
     """As ``detectable``, of a campaign of another number of rounds with the same noise."""
     spread = float(np.std(np.asarray(logs, dtype=np.float64), ddof=1))
-    return float(np.expm1(_factor(rounds) * spread))
+    return float(np.expm1(_factor(rounds, subjects) * spread))
 
 
-def _factor(rounds: int) -> float:
-    """Interpolated between the simulated numbers of rounds; beyond the last by the root of n."""
-    known = list(FACTORS)
+def _factor(rounds: int, subjects: int) -> float:
+    """Interpolated between the simulated numbers of subjects and rounds; beyond the last number of
+    rounds by the root of n."""
+    by_subjects = [_factor_of(table, rounds) for table in FACTORS.values()]
+    return float(np.exp(np.interp(np.log(max(1, subjects)), np.log([*FACTORS]), by_subjects)))
+
+
+def _factor_of(table: Mapping[int, float], rounds: int) -> float:
+    """The logarithm of the factor."""
+    known = list(table)
     if rounds > known[-1]:
-        return FACTORS[known[-1]] * float(np.sqrt(known[-1] / rounds))
-    return float(np.exp(np.interp(np.log(rounds), np.log(known), np.log(list(FACTORS.values())))))
+        return float(np.log(table[known[-1]] * np.sqrt(known[-1] / rounds)))
+    return float(np.interp(np.log(rounds), np.log(known), np.log([*table.values()])))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapwise.stats.arrays import median_of_sorted
+from heapwise.stats.pooled_scale import Scale
 from heapwise.stats.signed_rank import interval_rank, p_value
 from heapwise.stats.student import LEAST, mean_interval
 
@@ -29,7 +30,9 @@ class PairedRatio:
     """subject / baseline. ``low`` and ``high`` are None when there are too few pairs (see note).
 
     ratio: no unit. n: pairs. p_value: two-sided, of "ratio is 1"; 1 without an interval. guard: by
-    how much the strict interval is wider than its confidence asks for (``Dependence``).
+    how much the strict interval is wider than its confidence asks for (``Dependence``). scale: of
+    the strict interval, against that of the ratio's own rounds, if it is that of all subjects
+    (``Scale``); None if it is its own.
     """
 
     ratio: float
@@ -40,11 +43,15 @@ class PairedRatio:
     confidence: float = CONFIDENCE
     note: str = ""
     guard: float = 1.0
+    scale: float | None = None
 
     @property
     def strict(self) -> tuple[float, float] | None:
-        """The interval that a verdict takes. None without an interval."""
-        return self.ends(STRICT_CONFIDENCE)
+        """The interval that a verdict takes. None without an interval. It is never narrower than
+        ``low`` to ``high``, so no verdict stands beside an interval that holds 1."""
+        if self.scale is None:
+            return self.ends(STRICT_CONFIDENCE)
+        return self._stretched(max(1.0, self.scale * self.guard * self._wider(STRICT_CONFIDENCE)))
 
     def ends(self, confidence: float) -> tuple[float, float] | None:
         """The interval of another confidence. None without an interval.
@@ -52,18 +59,42 @@ class PairedRatio:
         By Student's t it is as much wider than ``low`` to ``high`` as its confidence asks for, and
         by ``guard``, on the log scale.
         """
-        if self.low is None or self.high is None:
-            return None
+        return self._stretched(self.guard * self._wider(confidence))
+
+    def _wider(self, confidence: float) -> float:
+        """How much wider Student's interval of this confidence is than that of the usual one."""
         from heapwise.stats.special import stdtrit
 
         wider, usual = (
             float(stdtrit(self.n - 1, (1 + each) / 2)) for each in (confidence, self.confidence)
         )
-        power = self.guard * wider / usual
+        return wider / usual
+
+    def _stretched(self, power: float) -> tuple[float, float] | None:
+        if self.low is None or self.high is None:
+            return None
         return (
             self.ratio * (self.low / self.ratio) ** power,
             self.ratio * (self.high / self.ratio) ** power,
         )
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the logarithm, by Student's t from the interval. None without
+        one."""
+        from heapwise.stats.special import stdtrit
+
+        if self.low is None or self.high is None:
+            return None
+        half = float(np.log(self.high / self.low)) / 2
+        return half / float(stdtrit(self.n - 1, (1 + self.confidence) / 2))
+
+    def on(self, scale: Scale) -> PairedRatio:
+        """The same with a strict interval of this scale, before anything widens it."""
+        if self.low is None or self.high is None or self.error == 0:
+            return self
+        own = float(np.log(self.high / self.low)) / 2 * self._wider(STRICT_CONFIDENCE)
+        return replace(self, scale=scale.reach / own)
 
     @property
     def half_width(self) -> float | None:

@@ -98,7 +98,7 @@ def test_repeats_as_pairs_have_a_verdict_from_two_rounds(monkeypatch: pytest.Mon
 def test_verdicts_by_the_usual_interval_alone_call_equals_different(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rows, "judge", lambda ratio, better, floor: judge(ratio, better, None))
+    monkeypatch.setattr(rows, "judge", lambda ratio, better, *_: judge(ratio, better, None))
     monkeypatch.setattr(PairedRatio, "strict", property(lambda ratio: (ratio.low, ratio.high)))
     assert is_broken("identical, 4 rounds", campaigns=300)
 
@@ -117,7 +117,7 @@ def test_a_detectable_difference_without_the_floor_is_found_too_rarely(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The formula of a t test, which knows of no floor."""
-    monkeypatch.setattr(noise, "_factor", lambda rounds: 3.6 / rounds**0.5)
+    monkeypatch.setattr(noise, "_factor", lambda rounds, subjects: 3.6 / rounds**0.5)
     assert is_broken("the printed difference is found 4 times in 5, 6 rounds")
 
 

@@ -7,6 +7,7 @@ from heapwise.analysis.verdicts.verdict import judge
 from heapwise.stats.dependence import dependence
 from heapwise.stats.noise import noise_floor
 from heapwise.stats.paired import ratio_of_logs
+from heapwise.stats.pooled_scale import pooled_scales
 
 
 def pairs(n: int, shift: float, seed: int) -> tuple[list[float], list[float]]:
@@ -40,10 +41,17 @@ def campaign(random: np.random.Generator, rounds: int, effect: float) -> tuple[f
     base, control, *subjects = 0.01 * random.normal(size=(5, rounds))
     ratios = [subject - (base + control) / 2 for subject in subjects]
     tied = dependence([control - base, *ratios])
-    floor = noise_floor(np.exp(base).tolist(), np.exp(control).tolist(), tied.factor)
+    floor = noise_floor(
+        np.exp(base).tolist(), np.exp(control).tolist(), tied.factor, subjects=len(subjects)
+    )
     assert floor is not None
-    ratio = ratio_of_logs(ratios[0] + effect).widened(tied.factor, tied.strict_factor)
-    word = judge(ratio, "higher", floor.floor)
+    errors = [ratio_of_logs(control - base).error or 0.0] + [
+        ratio_of_logs(logs).error or 0.0 for logs in ratios
+    ]
+    errors[0] *= 0.75**0.5
+    scale = pooled_scales(errors, [rounds] * len(errors))[1]
+    ratio = ratio_of_logs(ratios[0] + effect).on(scale).widened(tied.factor, tied.strict_factor)
+    word = judge(ratio, "higher", floor.floor, floor.floor if floor.biased else 0.0)
     return floor.detectable, word
 
 

@@ -8,13 +8,12 @@ import simulate_detectable
 from heapwise.stats.detectable_table import FACTORS
 
 
-@pytest.mark.parametrize("rounds", [3, 5, 6, 14])
-def test_an_entry_of_the_table_is_simulated_again(
-    rounds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(simulate_detectable, "CAMPAIGNS", 4_000)
-    assert simulate_detectable.factor(rounds) == pytest.approx(FACTORS[rounds], rel=0.06)
+@pytest.mark.parametrize(("subjects", "rounds"), [(1, 3), (1, 6), (6, 5), (6, 14)])
+def test_an_entry_of_the_table_is_simulated_again(subjects: int, rounds: int) -> None:
+    found = simulate_detectable.factor(rounds, subjects)
+    assert found == pytest.approx(FACTORS[subjects][rounds], rel=0.06)
 
 
 def test_the_table_has_every_number_of_rounds_that_the_generator_names() -> None:
-    assert list(FACTORS) == simulate_detectable.ROUNDS
+    assert list(FACTORS) == simulate_detectable.SUBJECTS
+    assert all(list(row) == simulate_detectable.ROUNDS for row in FACTORS.values())

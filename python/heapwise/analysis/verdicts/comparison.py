@@ -7,7 +7,7 @@ from typing import Literal
 
 from heapwise.analysis.verdicts.gain import is_speed, quantity_of
 from heapwise.analysis.verdicts.rows import outcome
-from heapwise.analysis.verdicts.verdict import doubt, floor_of, judge
+from heapwise.analysis.verdicts.verdict import doubt, floor_of, judge, least_of
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.kept import planted
 from heapwise.evidence.series import Series, Side
@@ -43,7 +43,8 @@ def between(
     figures: tuple[float | None, float | None, float | None] = (None, None, None)
     if ratio is not None:
         figures = ratio.ratio, ratio.low, ratio.high
-        said = _said(quantity, above, below, ratio, word, note, floor_of(evidence, sides))
+        floor, least = floor_of(evidence, sides), least_of(evidence, sides, ratio)
+        said = _said(quantity, above, below, ratio, word, note, floor, least)
     elif not any(first.values) and not any(second.values):
         return
     else:
@@ -84,6 +85,7 @@ def _said(
     word: ComparisonWord,
     note: str,
     floor: float | None,
+    least: float | None,
 ) -> str:
     if ratio is None or ratio.low is None or ratio.high is None:
         return f"cannot tell {above} from {below} yet: {note or 'too few rounds for an interval'}"
@@ -100,7 +102,7 @@ def _said(
         )
         return f"no difference between {above} and {below} beyond {within}"
     between = ", ".join(
-        words for words in (signed_ends(ratio.low, ratio.high), doubt(ratio, floor)) if words
+        words for words in (signed_ends(ratio.low, ratio.high), doubt(ratio, floor, least)) if words
     )
     return f"cannot tell {above} from {below} yet: {between}"
 
@@ -178,4 +180,6 @@ def _word(
         tried = evidence.tried[cell.setup].get(name, [])
         if outcome(tried)[0] != "ok" or any(planted(process) for process in tried):
             return "cannot tell"
-    return judge(ratio, quantity.better, floor_of(evidence, sides))
+    return judge(
+        ratio, quantity.better, floor_of(evidence, sides), least_of(evidence, sides, ratio)
+    )

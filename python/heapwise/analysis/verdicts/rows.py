@@ -192,7 +192,9 @@ def _comparison(
     if base not in row:
         return nothing | {"verdict": "cannot tell", "note": f"the baseline {base} was not measured"}
     ratio, note = comparisons_of(evidence).ratio((cell, subject), (cell, base))
-    word: str = judge(ratio, quantity.better, comparisons_of(evidence).floors.get(cell))
+    floor = comparisons_of(evidence).floors.get(cell)
+    least = comparisons_of(evidence).least(cell, ratio)
+    word: str = judge(ratio, quantity.better, floor, least)
     claim = comparisons_of(evidence).claims.get((cell, subject))
     notes = [note]
     if subject in evidence.subjects and evidence.subjects[subject].control:
@@ -202,7 +204,7 @@ def _comparison(
     elif word == "cannot tell" and claim and claim.drift is not None:
         notes.append(f"its rounds depend on the rounds before them (correlation {claim.drift:.2f})")
     elif word == "cannot tell":
-        notes.append(doubt(ratio, comparisons_of(evidence).floors.get(cell)))
+        notes.append(doubt(ratio, floor, least))
     slowed = [name for name in (subject, base) if evidence.planted(cell, name)]
     if slowed:
         notes.append(f"{' and '.join(slowed)} slowed down on purpose: never ranked")

@@ -25,9 +25,11 @@ AT_MOST = 0.05
 others do not."""
 
 
-def judge(ratio: PairedRatio | None, better: Better, floor: float | None) -> VerdictWord:
-    """Better or worse takes two things: 1 outside the strict interval, and more than the noise
-    floor.
+def judge(
+    ratio: PairedRatio | None, better: Better, floor: float | None, least: float | None = None
+) -> VerdictWord:
+    """Better or worse takes two things: 1 outside the strict interval, and more than ``least``,
+    which is the noise floor if nothing is given (``Comparisons.least``).
 
     No difference takes an interval within 1 +- max(2 %, floor), and a floor of at most 5 %.
     Everything else cannot be told yet.
@@ -35,14 +37,15 @@ def judge(ratio: PairedRatio | None, better: Better, floor: float | None) -> Ver
     if ratio is None or ratio.low is None or ratio.high is None or ratio.strict is None:
         return "cannot tell"
     excludes_one = not ratio.strict[0] <= 1 <= ratio.strict[1]
-    if excludes_one and max(ratio.ratio, 1 / ratio.ratio) - 1 > (floor or 0.0):
+    least = floor or 0.0 if least is None else least
+    if excludes_one and max(ratio.ratio, 1 / ratio.ratio) - 1 > least:
         return "better" if (ratio.ratio < 1) == (better == "lower") else "worse"
     margin = max(EQUIVALENT, floor or 0.0)
     inside = margin <= AT_MOST and ratio.low >= 1 / (1 + margin) and ratio.high <= 1 + margin
     return "no difference" if inside else "cannot tell"
 
 
-def doubt(ratio: PairedRatio | None, floor: float | None) -> str:
+def doubt(ratio: PairedRatio | None, floor: float | None, least: float | None = None) -> str:
     """Why there is no verdict although the usual interval excludes 1, or is close to it; "" where
     the interval says it."""
     if ratio is None or ratio.low is None or ratio.high is None or ratio.strict is None:
@@ -52,7 +55,8 @@ def doubt(ratio: PairedRatio | None, floor: float | None) -> str:
         return f"with a noise floor of {percent(floor or 0.0)}" if near else ""
     if ratio.strict[0] <= 1 <= ratio.strict[1]:
         return f"strict interval {signed_ends(*ratio.strict)}"
-    within = max(ratio.ratio, 1 / ratio.ratio) - 1 <= (floor or 0.0)
+    least = floor or 0.0 if least is None else least
+    within = max(ratio.ratio, 1 / ratio.ratio) - 1 <= least
     return f"within the noise floor of {percent(floor or 0.0)}" if within else ""
 
 
@@ -113,3 +117,14 @@ def floor_of(evidence: Evidence, sides: Iterable[Side]) -> float | None:
     """The wider noise floor of the cells; None if none is known."""
     floors = comparisons_of(evidence).floors
     return max((floors[cell] for cell, _ in sides if cell in floors), default=None)
+
+
+def least_of(
+    evidence: Evidence, sides: tuple[Side, Side], ratio: PairedRatio | None
+) -> float | None:
+    """The difference that a claim about two sides has to exceed; the noise floor, if they are of
+    several cells."""
+    (cell, _), (other, _) = sides
+    if cell == other:
+        return comparisons_of(evidence).least(cell, ratio)
+    return floor_of(evidence, sides)
