@@ -22,13 +22,17 @@ from heapwise.analysis.summary.pool_advice import pool_advice
 from heapwise.analysis.verdicts.rows import make_rows, ranked
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import next_look_of
-from heapwise.model import GateResult, Row, Trust
+from heapwise.model import GateResult, Process, Row, Setup, Trust
+from heapwise.runner.campaign.precision import LOOK_AGAIN, settled, widest_half_width
 from heapwise.store import StoredRun
 from simulation.count import Count, count
 from simulation.run import stored_run, subject_names
 from simulation.scenario import Campaign, Promise, Question
 
 Random = np.random.Generator
+
+LEAST, PRECISION = 6, 0.005
+"""Rounds before a comparison looks for the first time, and its ``--precision``."""
 
 
 def ask(promise: Promise, campaigns: int, seed: str) -> Count:
@@ -104,6 +108,50 @@ def gate_of(campaign: Campaign, random: Random) -> GateResult:
     return found
 
 
+def race_of(campaign: Campaign, random: Random) -> list[Row]:
+    """As a comparison of a given time measures: as many processes as ``rounds`` whole rounds have,
+    of which rows that are settled take no more. The rows in the order of the effects."""
+    most = campaign.rounds * (len(campaign.effects) + 2)
+    whole = stored_run(replace(campaign, rounds=most // 3), random)
+    kept: list[Process] = []
+    left_out: set[tuple[Setup, str]] = set()
+    look_at = float(LEAST)
+    for round_ in range(most // 3):
+        if round_ >= look_at:
+            evidence = Evidence(_only(whole, kept))
+            left_out = settled(evidence)
+            if (widest_half_width(evidence) or 1.0) <= PRECISION:
+                break
+            look_at = round_ * LOOK_AGAIN
+        kept += [
+            process
+            for process in whole.processes
+            if process.round == round_ and (process.setup, process.subject) not in left_out
+        ][: most - len(kept)]
+        if len(kept) == most:
+            break
+    rows = {row.subject: row for row in make_rows(Evidence(_only(whole, kept)))}
+    return [rows[name] for name in subject_names(campaign)]
+
+
+def _only(whole: StoredRun, processes: list[Process]) -> StoredRun:
+    numbers = {process.number for process in processes}
+    samples = [sample for sample in whole.samples if sample.process in numbers]
+    return replace(whole, processes=list(processes), samples=samples)
+
+
+def _race_finds(campaign: Campaign, random: Random) -> list[bool]:
+    """Whether the first subject is called as it is."""
+    word = "worse" if campaign.effects[0] > 0 else "better"
+    return [race_of(campaign, random)[0].verdict == word]
+
+
+def _race_differs(campaign: Campaign, random: Random) -> list[bool]:
+    """Whether each subject that is like the baseline is called different."""
+    rows = zip(race_of(campaign, random), campaign.effects, strict=True)
+    return [row.verdict in ("better", "worse") for row, effect in rows if effect == 0]
+
+
 def _first(whole: StoredRun, rounds: int) -> StoredRun:
     return replace(
         whole,
@@ -157,6 +205,8 @@ ANSWERS: dict[Question, Callable[[Campaign, Random], list[bool]]] = {
     "found": _found,
     "found as printed": _found_as_printed,
     "lead exceeds": _lead_exceeds,
+    "race finds": _race_finds,
+    "race differs": _race_differs,
     "gate fails": _gate_fails,
     "gate finds": _gate_finds,
     "advised in vain": _advised_in_vain,

@@ -62,7 +62,11 @@ def stored_run(campaign: Campaign, random: np.random.Generator) -> StoredRun:
     samples: list[Sample] = []
     before = -1
     for round_ in range(campaign.rounds):
-        for place in random.permutation(len(names)).tolist():
+        order = random.permutation(len(names)).tolist()
+        if round_ and campaign.compares:
+            order.remove(before)
+            order.insert(0, before)
+        for place in order:
             number = len(processes)
             disturbed = np.log1p(campaign.after) if before == FIRST else 0.0
             before = place
@@ -115,6 +119,9 @@ def _logs(campaign: Campaign, random: np.random.Generator, series: int) -> Array
     if campaign.drifts:
         own = noise(random, campaign.shape, (1, campaign.rounds), campaign.drifts)[0]
         rounds[FIRST] = np.log(TYPICAL_NS) + truth[FIRST] + campaign.deviation * own
+    if campaign.scatter != 1:
+        own = noise(random, campaign.shape, (1, campaign.rounds), campaign.correlation)[0]
+        rounds[FIRST] += campaign.deviation * (campaign.scatter**2 - 1) ** 0.5 * own
     if campaign.days:
         effects = campaign.days * random.normal(size=(series, 2))
         effects[:FIRST] = 0

@@ -22,6 +22,7 @@ class Campaign:
     candidates of ``heapwise advise``. compares: it is a run of ``heapwise compare``. drifts: as
     ``correlation``, of the first subject alone. after: how much longer a process takes after one of
     the first subject. days: the deviation of each subject's ratio from day to day, of two days.
+    scatter: how many times the deviation of the others the first subject has.
     """
 
     rounds: int
@@ -38,6 +39,7 @@ class Campaign:
     drifts: float = 0.0
     after: float = 0.0
     days: float = 0.0
+    scatter: float = 1.0
 
 
 Question = Literal[
@@ -47,6 +49,8 @@ Question = Literal[
     "found",
     "found as printed",
     "lead exceeds",
+    "race finds",
+    "race differs",
     "gate fails",
     "gate finds",
     "advised in vain",
@@ -62,10 +66,13 @@ class Promise:
     covered: the ratio's interval holds the true ratio. found: a row is called as it is, better or
     worse. found as printed: the same, of the difference that another campaign printed as the one
     that would be found. lead exceeds: the advice tells a larger lead of the best subject than it
-    has. gate fails: the gate calls its metric regressed. gate finds: the same, of a change of the
-    limit and twice the noise floor that a gate of identical builds printed. advised in vain: the
-    advice claims a gain for a candidate that has none; one answer for all candidates of a run.
-    advised first: the advice names the candidate that gains most before all others.
+    has. race finds: the first subject is called as it is, by a comparison that looks as it goes and
+    ends with the processes of ``rounds`` whole rounds. race differs: such a comparison calls a
+    subject without an effect different. gate fails: the gate calls its metric regressed. gate
+    finds: the same, of a change of the limit and twice the noise floor that a gate of identical
+    builds printed. advised in vain: the advice claims a gain for a candidate that has none; one
+    answer for all candidates of a run. advised first: the advice names the candidate that gains
+    most before all others.
 
     times: of a rare event, how many times as many campaigns are drawn.
     """

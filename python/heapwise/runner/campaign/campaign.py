@@ -183,7 +183,12 @@ class Campaign:
         together_from = self.run.plan.options.together_from
         if together_from is not None and round >= together_from:  # settled rows were left out
             return any(process.round == round for process in self.processes)
-        return all(map(self._skip, self._steps(round)))
+        steps = self._steps(round)
+        if self.run.plan.traits.ends_by == "intervals" and not self.run.plan.max_rounds:
+            before = {(p.setup, p.subject) for p in self.processes if p.round == round - 1}
+            if round > self.run.plan.warm_up_rounds:
+                steps = [step for step in steps if _row(step) in before]
+        return all(map(self._skip, steps))
 
     def _steps(self, round: int) -> list[Step]:
         """The steps of a round beyond the planned ones: what lost a sample, with the baseline
@@ -198,7 +203,9 @@ class Campaign:
                 lambda row: row in self._settled or self._failures.leaves_out(row),
             )
         steps = steps_of_round(plan, self.run.experiments, round)
-        if not plan.max_rounds or round < plan.max_rounds + plan.warm_up_rounds:
+        if not plan.max_rounds:
+            return [step for step in steps if _row(step) not in self._settled]
+        if round < plan.max_rounds + plan.warm_up_rounds:
             return steps
         lost = self._lost_rows()
         setups = {setup for setup, _ in lost}
@@ -266,7 +273,7 @@ class Campaign:
         if plan.precision > 0 and done >= max(plan.min_rounds, self._look_at):
             width = self._half_width()
             self._look_at = done * LOOK_AGAIN
-            if plan.options.together_from is not None:
+            if plan.traits.ends_by == "intervals" and not plan.max_rounds:
                 self._settled = settled(self._evidence())
         if plan.options.together_from is None and self._may_choose(done):
             self._choose_together(width)
@@ -292,6 +299,7 @@ class Campaign:
             if has_to_ask(plan, evidence):
                 options = replace(plan.options, asks_first=True)
             else:
+                self._settled = set()  # by separate processes
                 options = replace(
                     plan.options,
                     together_from=self._rounds_begun,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log
 
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import SIDE_BY_SIDE, Cell, Plan, Setup
@@ -16,8 +17,9 @@ CERTAIN = 1.5
 """A row is told apart before the end if a strict interval this many times as wide excludes 1. With
 the plain one, a run that looks 25 times calls up to 5 % of equal rows different."""
 
-KNOWN = 0.01
-"""Pairs of a row that is told apart end when half of its interval is within this."""
+KNOWN, KNOWN_SHARE = 0.01, 0.25
+"""Rounds of a row that is told apart end when half of its interval is within this, or within this
+share of the difference itself."""
 
 LOOK_AGAIN = 1.1
 """Intervals are computed again when there are this many times the rounds of the last look."""
@@ -46,18 +48,29 @@ def widest_half_width(evidence: Evidence) -> float | None:
 
 
 def settled(evidence: Evidence) -> set[tuple[Setup, str]]:
-    """Rows that need no more pairs side by side: told apart, and known within ``KNOWN``."""
-    found = set()
+    """Rows that need no more rounds: told apart, and known well enough. The others get the time
+    (O. Maron and A. W. Moore, "Hoeffding races", NIPS 1993).
+
+    Of a run that goes side by side, by those rounds. Empty if all are settled: rounds of nothing
+    but the baseline would show nothing.
+    """
+    found, rows = set(), 0
+    goes_beside = evidence.stored.run.plan.options.together_from is not None
+    first = evidence.stored.run.experiments[0].quantities[0].name
     for cell, row in evidence.table.items():
         baseline = evidence.baselines[cell.experiment]
-        if cell.quantity != SIDE_BY_SIDE:
+        if cell.quantity != (SIDE_BY_SIDE if goes_beside else first) or baseline not in row:
             continue
         for subject in row.keys() - {baseline} - evidence.control_names:
+            rows += 1
             ratio, _ = comparisons_of(evidence).ratio((cell, subject), (cell, baseline))
-            narrow = ratio is not None and (ratio.half_width or 1.0) <= KNOWN
-            if narrow and _half_width(evidence, cell, subject, baseline) == 0:
+            if ratio is None or ratio.half_width is None:
+                continue
+            enough = max(KNOWN, KNOWN_SHARE * abs(log(ratio.ratio)))
+            told = _half_width(evidence, cell, subject, baseline) == 0
+            if told and ratio.half_width <= enough:
                 found.add((cell.setup, subject))
-    return found
+    return found if len(found) < rows else set()
 
 
 def _widest(evidence: Evidence, cell: Cell, beside: Cell) -> float | None:
@@ -85,7 +98,7 @@ def _half_width(evidence: Evidence, cell: Cell, subject: str, baseline: str) -> 
         return None
     strict = ratio.widened(CERTAIN).strict
     told = strict is not None and not strict[0] <= 1 <= strict[1]
-    beyond = max(ratio.ratio, 1 / ratio.ratio) - 1 > comparisons_of(evidence).floors.get(cell, 0.0)
+    beyond = max(ratio.ratio, 1 / ratio.ratio) - 1 > (comparisons_of(evidence).least(cell, ratio) or 0.0)
     return 0.0 if told and beyond else ratio.half_width
 
 
