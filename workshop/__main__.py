@@ -20,6 +20,8 @@ from workshop.programs import program_names, write_programs
 from workshop.questions import ask, kept_runs, page, question_names, read_question
 from workshop.questions.question import FOLDER
 from workshop.ratios import ratios
+from workshop.rl_page import page as rl_page
+from workshop.rl_page import record_all, write_tables
 from workshop.usual_costs import write_usual_costs
 
 ASPECTS = ("speed", "latency", "memory", "other")
@@ -89,6 +91,17 @@ def programs(options: argparse.Namespace) -> int:
     return 0
 
 
+def rl(options: argparse.Namespace) -> int:
+    """Records the programs of RL and inference, and writes their tables or their page."""
+    works = record_all(options.folder.absolute())
+    if options.tables:
+        write_tables(works)
+    if options.page:
+        run = options.run and _read(options, options.run)
+        options.page.write_text(rl_page(works, run or None), encoding="utf-8")
+    return 0
+
+
 def usual_costs(options: argparse.Namespace) -> int:
     """Writes what a process of each experiment takes into the package."""
     write_usual_costs(options.stores)
@@ -125,6 +138,12 @@ def _options() -> argparse.Namespace:
     one.add_argument("replayed", metavar="REPLAY_RUN")
     one.add_argument("--store", type=Path, metavar="DIR")
     verb("programs", programs).add_argument("folder", type=Path)
+    one = verb("rl", rl)
+    one.add_argument("folder", type=Path, help="of the recordings")
+    one.add_argument("--tables", action="store_true", help="those of heap/rl_measured")
+    one.add_argument("--page", type=Path, metavar="FILE.md")
+    one.add_argument("--run", metavar="RUN", help="of heap/rl_programs, for the page")
+    one.add_argument("--store", type=Path, metavar="DIR")
     verb("usual-costs", usual_costs).add_argument("stores", nargs="+", metavar="STORE")
     return parser.parse_args()
 

@@ -10,17 +10,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from heapwise.catalog.program_file import REAL_PROGRAMS, find_wheels, read_programs
+
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 
 
-def program_names() -> list[str]:
-    """The names of all programs, in their order."""
-    return sorted(file.parent.name for file in PROGRAMS.glob("*/program.toml"))
+def program_names(experiment: str = REAL_PROGRAMS) -> list[str]:
+    """The programs of an experiment, by name."""
+    return [program.name for program in read_programs(experiment)]
 
 
 def write_programs(folder: Path, names: Sequence[str]) -> None:
     """Effects: makes the input of each program, and writes the script that runs it. What changes
     its input makes it again each time."""
+    wheels = _wheels()
     for name in names:
         declared = tomllib.loads((PROGRAMS / name / "program.toml").read_text())
         place = folder / name
@@ -30,12 +33,19 @@ def write_programs(folder: Path, names: Sequence[str]) -> None:
             "source": str(PROGRAMS / name),
             "size": str(declared["size"]),
             "programs": str(PROGRAMS),
+            **wheels,
         }
         prepare = [_filled(line, values) for line in declared.get("prepare", [])]
         again = ["rm -rf repository", *prepare] if name == "git" else []
         for line in prepare:
             subprocess.run(["sh", "-c", line], cwd=place, check=True, stdout=subprocess.DEVNULL)
         (place / "run.sh").write_text(_script(declared, values, place, again))
+
+
+def _wheels() -> dict[str, str]:
+    """What {wheels} stands for."""
+    [found] = find_wheels()
+    return {"wheels": str(found.folder)}
 
 
 def _script(declared: dict[str, Any], values: dict[str, str], place: Path, again: list[str]) -> str:
@@ -46,7 +56,10 @@ def _script(declared: dict[str, Any], values: dict[str, str], place: Path, again
         [
             "set -e",
             f"cd {shlex.quote(str(place))}",
-            *(f"export {name}={shlex.quote(value)}" for name, value in variables.items()),
+            *(
+                f"export {name}={shlex.quote(_filled(value, values))}"
+                for name, value in variables.items()
+            ),
             *(f"{{ {line}; }} >/dev/null 2>&1" for line in again),
             f"exec {shlex.join(words)}{source}",
             "",

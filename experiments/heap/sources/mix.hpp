@@ -95,18 +95,17 @@ void measure_throughput(sample& the_sample, const thread_tapes& tapes, std::size
   the_sample.set_processor_time(operations);
 }
 
-template <class Source>
-void measure_mix(cell& the_cell, const size_mix& mix) {
+/// Plays the tapes in each repeat. `also` sets what else the sample has.
+template <class Source, class Also>
+void measure_tapes(cell& the_cell, const thread_tapes& tapes, std::size_t alignment, Also&& also) {
   constexpr std::size_t mallocs_own_alignment = 16;
-  const std::size_t threads = the_cell.size("threads");
-  const std::size_t each = the_cell.size("tape") / 2 * 2;
-  const std::size_t rounds = std::max<std::size_t>(1, the_cell.size("operations") / threads / each);
-  const thread_tapes tapes{mix, threads, each, the_cell.random()};
-  timed_calls calls{threads};
+  const std::size_t rounds =
+      std::max<std::size_t>(1, the_cell.size("operations") / tapes.operations());
+  timed_calls calls{tapes.threads()};
   resident_meter meter;
   the_cell.each_repeat([&](sample& the_sample) {
     meter.restart_peak();
-    const inspection<Source> seen{tapes, std::max(mix.alignment, mallocs_own_alignment), meter};
+    const inspection<Source> seen{tapes, std::max(alignment, mallocs_own_alignment), meter};
     with_touching(the_cell, [&]<touching how> {
       measure_throughput<Source, how>(the_sample, tapes, rounds);
     });
@@ -119,12 +118,20 @@ void measure_mix(cell& the_cell, const size_mix& mix) {
     the_sample.set("peak_live", static_cast<double>(tapes.peak_live_bytes()));
     the_sample.set("resident_over_live", ratio(seen.resident_bytes(), tapes.peak_live_bytes()));
     set_peak(the_sample, meter);
+    also(the_sample);
     the_cell.check(
         "work", seen.whole_blocks() == tapes.allocations() && calls.count() == tapes.operations(),
         "{} whole blocks of {}, {} calls timed", seen.whole_blocks(), tapes.allocations(),
         calls.count());
     the_cell.expect_calls((rounds + 2) * tapes.allocations());
   });
+}
+
+template <class Source>
+void measure_mix(cell& the_cell, const size_mix& mix) {
+  const thread_tapes tapes{mix, the_cell.size("threads"), the_cell.size("tape") / 2 * 2,
+                           the_cell.random()};
+  measure_tapes<Source>(the_cell, tapes, mix.alignment, [](sample&) {});
 }
 
 inline std::vector<quantity> mix_quantities() {

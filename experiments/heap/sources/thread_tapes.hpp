@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "harness/mapped_array.hpp"
 #include "harness/random.hpp"
@@ -15,13 +16,20 @@ class thread_tapes {
   /// `operations` of each tape, an even number.
   thread_tapes(const heapwise::bench::size_mix& mix, std::size_t threads, std::size_t operations,
                heapwise::bench::random_numbers& random)
+      : thread_tapes{threads, operations, mix.most_live,
+                     [&](std::span<heapwise::bench::operation> part) {
+                       return heapwise::bench::make_tape(part, mix, random.next());
+                     }} {}
+
+  /// `fill` writes a tape into its part, with at most `most_live` blocks at once.
+  template <class Fill>
+  thread_tapes(std::size_t threads, std::size_t operations, std::size_t most_live, Fill&& fill)
       : memory_{threads * operations},
         tapes_{threads},
-        slots_{threads * mix.most_live},
-        slots_each_{mix.most_live} {
+        slots_{threads * most_live},
+        slots_each_{most_live} {
     for (std::size_t i = 0; i < threads; ++i) {
-      const auto part = memory_.span().subspan(i * operations, operations);
-      tapes_[i] = heapwise::bench::make_tape(part, mix, random.next());
+      tapes_[i] = fill(memory_.span().subspan(i * operations, operations));
       allocations_ += tapes_[i].allocations;
       requested_bytes_ += tapes_[i].requested_bytes;
       peak_live_bytes_ += tapes_[i].peak_live_bytes;

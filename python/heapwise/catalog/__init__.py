@@ -48,6 +48,8 @@ from heapwise.catalog.peers import (
     system_peer,
 )
 from heapwise.catalog.program_experiments import expected_output
+from heapwise.catalog.program_file import find_wheels
+from heapwise.catalog.program_wheels import PROGRAMS, ProgramWheels, forget_wheels
 from heapwise.catalog.published import choose_published, find_published
 from heapwise.catalog.tool_version import first_line
 from heapwise.catalog.tree_output import tree_output
@@ -76,6 +78,7 @@ __all__ = [
     "PARTIAL",
     "PROBE",
     "PROFILER",
+    "PROGRAMS",
     "RECORD",
     "RECORDER",
     "SCRIPT_MAKER",
@@ -86,6 +89,7 @@ __all__ = [
     "Declared",
     "ElfFacts",
     "PeerBuild",
+    "ProgramWheels",
     "TreePrograms",
     "TreeRecord",
     "added_folder",
@@ -102,10 +106,12 @@ __all__ = [
     "find_experiments",
     "find_peers",
     "find_published",
+    "find_wheels",
     "fingerprint",
     "first_line",
     "forget",
     "forget_trees",
+    "forget_wheels",
     "git",
     "installed_peers",
     "library_of",

@@ -81,7 +81,7 @@ def _experiment(path: Path, document: ProgramsDocument) -> Experiment:
 
 def _under_each_peer(path: Path, document: ProgramsDocument) -> Experiment:
     """Its parameter ``program`` has every program that is declared, here or not."""
-    programs = read_programs()
+    programs = read_programs(f"{path.parent.name}/{path.stem}")
     names: list[Setting] = [program.name for program in programs]
     smoke: list[Setting] = [program.name for program in programs if program.smoke_size]
     chosen = Parameter(PROGRAM, "that runs under each allocator", names, smoke)

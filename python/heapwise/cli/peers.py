@@ -155,10 +155,10 @@ def add(
     names: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME...|all|trees",
+            metavar="NAME...|all|trees|programs",
             autocompletion=completion.buildable_peers,
-            help="Peers of the list; or every language of the binary trees, one of them "
-            "by trees/NAME.",
+            help="Peers of the list; every language of the binary trees, one of them "
+            "by trees/NAME; or the Python packages of heap/rl_programs.",
         ),
     ],
     again: Annotated[
@@ -176,25 +176,29 @@ def add(
     heapwise peers add snmalloc mimalloc2
     heapwise peers add all
     heapwise peers add trees
+    heapwise peers add programs
 
-    The last builds the programs of experiments like trees/binary_trees in every language whose
-    compiler is here. As root it installs compilers that Debian has; on a terminal it asks first.
+    trees: the programs of experiments like trees/binary_trees in every language whose compiler is
+    here. As root it installs compilers that Debian has; on a terminal it asks first. programs: the
+    Python packages of heap/rl_programs.
     """
     from heapwise.builder import choose_buildable, choose_trees, packages_to_install
-    from heapwise.cli.frame.adding import add_each, add_each_tree
+    from heapwise.catalog import PROGRAMS, find_wheels
+    from heapwise.cli.frame.adding import add_each, add_each_tree, add_each_wheels
 
     console = Console(quiet, json)
     # By name: "all" and a peer's name may stand side by side.
     languages = {
         one.name: one for name in names if _is_of_trees(name) for one in choose_trees(name)
     }
-    chosen = {
-        one.name: one for name in names if not _is_of_trees(name) for one in choose_buildable(name)
-    }
+    peers = [name for name in names if name != PROGRAMS and not _is_of_trees(name)]
+    chosen = {one.name: one for name in peers for one in choose_buildable(name)}
+    wheels = find_wheels() if PROGRAMS in names else []
     install = yes or not languages or _may_install(packages_to_install([*languages.values()]))
     results = [
         *add_each([*chosen.values()], console, again=again),
         *add_each_tree([*languages.values()], console, again=again, install=install),
+        *add_each_wheels(wheels, console, again=again),
     ]
     if json:
         console.json(results)
@@ -219,15 +223,16 @@ def remove(
     heapwise peers remove tcmalloc-google --json
     """
     from heapwise.builder import choose_buildable, choose_trees
-    from heapwise.catalog import forget, forget_trees
+    from heapwise.catalog import PROGRAMS, find_wheels, forget, forget_trees, forget_wheels
 
     console = Console(quiet, json)
     try:
-        removed = (
-            [found.name for found in choose_trees(name) if forget_trees(found)]
-            if _is_of_trees(name)
-            else [p.name for p in choose_buildable(name) if forget(p.name)]
-        )
+        if name == PROGRAMS:
+            removed = [found.name for found in find_wheels() if forget_wheels(found)]
+        elif _is_of_trees(name):
+            removed = [found.name for found in choose_trees(name) if forget_trees(found)]
+        else:
+            removed = [peer.name for peer in choose_buildable(name) if forget(peer.name)]
     except Problem as problem:
         raise Problem(
             problem.id, problem.what, why="There is nothing to remove.", do="heapwise peers list"

@@ -131,6 +131,8 @@ class ProgramSpec:
     """Why it is not run: it is not on this machine, or preloading cannot reach its malloc."""
 
     reason: str = ""
+    idle_s: float = 0.0
+    """The length of its last phase, in which it sleeps: not part of its time."""
 
 
 @dataclass(frozen=True)

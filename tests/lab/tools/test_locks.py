@@ -15,6 +15,7 @@ LOCKS = (
     "requirements.lock",
     "tools/site/requirements.lock",
     "packaging/conan/requirements.lock",
+    "programs/rl.lock",
     "tests/world/registries/pypi/requirements.lock",
 )
 

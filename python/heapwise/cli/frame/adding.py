@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from heapwise.builder import Added, add_peer, add_trees
-from heapwise.catalog import TREES, Declared, TreePrograms, choose_peers, subject_specs
+from heapwise.builder import Added, add_peer, add_trees, add_wheels
+from heapwise.catalog import (
+    PROGRAMS,
+    TREES,
+    Declared,
+    ProgramWheels,
+    TreePrograms,
+    choose_peers,
+    subject_specs,
+)
 from heapwise.cli.frame.tell import console
 from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Exit, Problem
@@ -67,7 +75,7 @@ class Steps:
             console.error_line(f"{self._name}: {self._what}  {text}")
 
 
-Thing = TypeVar("Thing", Declared, TreePrograms)
+Thing = TypeVar("Thing", Declared, TreePrograms, ProgramWheels)
 
 
 def add_each(peers: Sequence[Declared], out: Console, *, again: bool) -> list[AddingResult]:
@@ -86,6 +94,13 @@ def add_each_tree(
     install: whether missing compilers may be installed with apt-get, by root.
     """
     return _each(trees, partial(_add_tree, out=out, again=again, install=install))
+
+
+def add_each_wheels(
+    wheels: Sequence[ProgramWheels], out: Console, *, again: bool
+) -> list[AddingResult]:
+    """The same for the Python packages of programs."""
+    return _each(wheels, partial(_add_wheels, out=out, again=again))
 
 
 def _each(things: Sequence[Thing], add: Callable[[Thing], AddingResult]) -> list[AddingResult]:
@@ -122,6 +137,20 @@ def _add_tree(programs: TreePrograms, out: Console, *, again: bool, install: boo
             out.result(f"{name} without {spec.name}: {spec.reason}")
     code = Exit.NOT_TRUSTWORTHY if wrong else Exit.DONE
     return AddingResult(name, added.version, added.path, code, wrong)
+
+
+def _add_wheels(wheels: ProgramWheels, out: Console, *, again: bool) -> AddingResult:
+    began_s = time.monotonic()
+    name = f"{PROGRAMS}/{wheels.name}"
+    with Steps(name, out.quiet) as steps:
+        added = add_wheels(wheels, steps, again=again)
+    state = (
+        f"ready after {show_duration(time.monotonic() - began_s)}"
+        if added.news
+        else "here already (--again fetches them once more)"
+    )
+    out.result(f"{name} {added.version}  {state}  {added.path}")
+    return AddingResult(name, added.version, added.path, Exit.DONE)
 
 
 def _add(peer: Declared, out: Console, *, again: bool) -> AddingResult:

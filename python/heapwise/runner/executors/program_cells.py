@@ -82,6 +82,7 @@ class ProgramCells:
             self.plan.timeout_s,
             system=system_library() if spec.replaces else "",
             longest_s=self.longest_s,
+            idle_s=spec.idle_s,
         )
         return found
 

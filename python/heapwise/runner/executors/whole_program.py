@@ -68,6 +68,9 @@ class WholeProgram:
 
     system: str = ""
     longest_s: float = LONGEST_S
+    idle_s: float = 0.0
+    """How long it sleeps before it ends: not part of its time."""
+
     reference: Reference = field(default_factory=Reference)
     place: BuildPlace | None = None
     """None: it is run where it lies."""
@@ -131,7 +134,11 @@ class WholeProgram:
             return process
         if sets_example:
             self._learn(facts)
-        record(step.sample(number, measured_values(outcome.facts, step.experiment.quantities)))
+        record(
+            step.sample(
+                number, measured_values(outcome.facts, step.experiment.quantities, self.idle_s)
+            )
+        )
         return process
 
     def _learn_exempt(self, peer: Peer | None, identity: list[Identity]) -> None:
@@ -208,13 +215,16 @@ class WholeProgram:
         return max(LEAST_S, PATIENCE * known) if known else self.longest_s
 
 
-def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dict[str, float]:
-    """The quantities that the launcher sees, of those that an experiment declares."""
+def measured_values(
+    facts: LauncherFacts, quantities: Iterable[Quantity], idle_s: float = 0.0
+) -> dict[str, float]:
+    """The quantities that the launcher sees, of those that an experiment declares. idle_s: of the
+    program's end, in which it slept."""
     seen = {
         "wall_time": facts.wall_s,
         "cpu_time": facts.cpu_s,
         "peak_memory": peak_memory(facts),
-        "wall": facts.wall_s,
+        "wall": None if facts.wall_s is None else facts.wall_s - idle_s,
         "user": facts.user_s,
         "system": facts.system_s,
         "user_time": facts.user_s,
@@ -226,6 +236,7 @@ def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dic
         "voluntary_switches": facts.voluntary_switches,
         "involuntary_switches": facts.involuntary_switches,
         **memory_values(facts.memory, facts.peak_rss_bytes),
+        **idle_values(facts, idle_s),
         **group_values(facts.group),
         "instructions": next(
             (c.value for c in facts.counters or [] if c.name == "instructions"), None
@@ -258,6 +269,20 @@ def memory_values(curve: MemoryCurve | None, mark: int | None) -> dict[str, floa
         "mean_memory": curve.mean_kib * KIB,
         "end_memory": curve.last_kib * KIB,
     }
+
+
+def idle_values(facts: LauncherFacts, idle_s: float) -> dict[str, float]:
+    """Bytes of the whole tree when the idle phase began, and when it ended. Empty without one, and
+    without a look in each phase."""
+    curve = facts.memory
+    if not idle_s or curve is None or facts.wall_s is None:
+        return {}
+    before_ms = (facts.wall_s - idle_s) * 1000
+    looks = zip(curve.at_ms, curve.proportional_kib, strict=True)
+    busy = [kib for at_ms, kib in looks if at_ms <= before_ms]
+    if not busy or curve.last_at_ms <= before_ms:
+        return {}
+    return {"end_memory": busy[-1] * KIB, "after_idle": curve.last_kib * KIB}
 
 
 def group_values(group: GroupMemory | None) -> dict[str, float]:

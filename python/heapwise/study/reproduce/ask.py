@@ -44,7 +44,8 @@ def prepare_reproduction(
     """given: the name or the path that a later invocation finds the report by. Problems: E003 bad
     setting, E008 a report none of whose experiments is here, E052 no native parts."""
     peers = find_peers()
-    known = {e.id: resolve(e, usable(peers)) for e in find_experiments()}
+    named = [place.subject for place in report.places]
+    known = {e.id: resolve(e, usable(peers, named)) for e in find_experiments()}
     places = _by_experiment(report)
     experiments = [_with_subjects(known[id], found) for id, found in places.items() if id in known]
     experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
@@ -73,8 +74,8 @@ def prepare_reproduction(
         {},
         Reproduction(source, cells, changes, output, pdf, list(author_outputs)),
     )
-    named = {SubjectName.parse(place.subject).peer for place in report.places}
-    return replace(prepared, missing=[p for p in prepared.missing if p.name in named])
+    wanted = {SubjectName.parse(subject).peer for subject in named}
+    return replace(prepared, missing=[p for p in prepared.missing if p.name in wanted])
 
 
 def changes_of(

@@ -94,6 +94,7 @@ def _buildable() -> Iterable[tuple[str, str]]:
 
     yield "all", "every peer that can be built"
     yield "trees", "every language of the binary trees"
+    yield "programs", "the Python packages of heap/rl_programs"
     for peer in choose_buildable("all"):
         yield peer.name, "a peer"
     for language in choose_trees("trees"):
