@@ -58,7 +58,7 @@ class Work:
 
     @property
     def share(self) -> float:
-        """Of the calls that allocate."""
+        """The share of the calls that allocate."""
         return self.allocations / max(1, self.allocations + self.frees)
 
 

@@ -80,13 +80,13 @@ def _introduction(works: Sequence[Work]) -> Iterator[str]:
     yield from (
         "AllocatorBench measures allocators for reinforcement learning and inference with a tape: "
         f"blocks of 16 to {SMALL} bytes, and an allocation with a probability of "
-        f"{percent(REPORTED)}. The programs here do such work. Each was recorded between the end "
+        f"{REPORTED:.0%}. The programs here do such work. Each was recorded between the end "
         "of its start and the end of its work.",
         "",
         f"- **16 to {SMALL} bytes?** By number yes: in {len(mostly)} of {len(works)} programs at "
         f"least 90 % of the blocks have at most {SMALL} bytes. By bytes no: these blocks have "
         f"at least half of the bytes in {len(heavy)} of {len(works)} programs.",
-        f"- **{percent(REPORTED)} allocations?** No. Over the whole work, {percent(min(share))} to "
+        f"- **{REPORTED:.0%} allocations?** No. Over the whole work, {percent(min(share))} to "
         f"{percent(max(share))} of the calls allocate, because what is allocated is freed soon. "
         "The chance that an allocation follows an allocation depends on the program: "
         f"{percent(min(again))} to {percent(max(again))}.",

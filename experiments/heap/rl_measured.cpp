@@ -86,11 +86,12 @@ experiment made() {
   });
   std::vector<value> programs{reported};
   for (const measured_mix& each : measured::mixes) programs.emplace_back(each.program);
-  found.parameters.insert(found.parameters.begin(),
-                          {"program", "whose recording the tape is drawn from", programs,
-                           {reported, measured::mixes[0].program}});
-  found.quantities.push_back({"small_share", "", better::lower,
-                              "blocks of at most 512 bytes, of all: it is the tape's"});
+  found.parameters.insert(found.parameters.begin(), {"program",
+                                                     "whose recording the tape is drawn from",
+                                                     programs,
+                                                     {reported, measured::mixes[0].program}});
+  found.quantities.push_back(
+      {"small_share", "", better::lower, "blocks of at most 512 bytes, of all: it is the tape's"});
   found.quantities.push_back({"again_share", "", better::lower,
                               "allocations that follow an allocation: it is the tape's"});
   found.quantities.push_back({"small_bytes_share", "", better::lower,

@@ -68,8 +68,8 @@ class measured_writer {
   };
 
   void allocate(std::uint32_t now) {
-    const auto& row =
-        mix_->sizes[drawn(mix_->sizes, random_.unit(), [](const auto& each) { return each.weight; })];
+    const auto& row = mix_->sizes[drawn(mix_->sizes, random_.unit(),
+                                        [](const auto& each) { return each.weight; })];
     const std::uint32_t slot = free_[--slots_left_];
     blocks_[now] = {slot, row.bytes, none, true};
     memory_[written_++] = heapwise::bench::operation::allocation(slot, row.bytes);
@@ -80,8 +80,7 @@ class measured_writer {
   }
 
   std::uint64_t life(const measured_size& row) {
-    const std::size_t kind =
-        drawn(row.lives, random_.unit(), [](double share) { return share; });
+    const std::size_t kind = drawn(row.lives, random_.unit(), [](double share) { return share; });
     if (kind == 0) return 0;
     const double longest = static_cast<double>(std::max<std::uint64_t>(mix_->allocations, 1));
     const double exponent = static_cast<double>(kind - 1) + random_.unit();
@@ -103,7 +102,7 @@ class measured_writer {
   const measured_mix* mix_;
   std::span<heapwise::bench::operation> memory_;
   heapwise::bench::random_numbers random_;
-  heapwise::bench::mapped_array<block> blocks_; ///< by the number of the allocation
+  heapwise::bench::mapped_array<block> blocks_;      ///< by the number of the allocation
   heapwise::bench::mapped_array<std::uint32_t> due_; ///< the last block that is freed after it
   heapwise::bench::mapped_array<std::uint32_t> free_;
   std::size_t slots_left_;
