@@ -63,13 +63,14 @@ def stale_pages(root: Path) -> Iterator[StalePage]:
 
 
 def _measured_commit(root: Path, text: str) -> str:
-    """The one that the page names; of an older page, the last before the day of its run. Empty if
-    the page is not made from a run, or git does not know the commit."""
+    """The one that the page names; where the page names none, or one that this history lacks, the
+    last before the day of its run. Empty if the page is not made from a run."""
     run = RUN.search(text)
     if run is None:
         return ""
-    if named := COMMIT.search(text):
-        return next(iter(_git(root, "rev-parse", "--verify", f"{named[1]}^{{commit}}")), "")
+    named = COMMIT.search(text)
+    if named and _git(root, "merge-base", named[1], "HEAD"):
+        return named[1]
     before = f"--before={run[1]}T00:00:00"
     return next(iter(_git(root, "rev-list", "-1", before, "HEAD")), "")
 
