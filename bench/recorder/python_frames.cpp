@@ -256,8 +256,9 @@ constinit const void* known_to = nullptr; ///< the texts that have them
   return note_meaning(number, meaning) ? number : 0;
 }
 
-/// The frames of Python, the innermost first.
-void read_frames(address thread, stack_trace& frames) noexcept {
+/// The frames of Python, the innermost first. Apart from its caller, so that threads without Python
+/// need no stack for it.
+[[gnu::noinline]] void read_frames(address thread, stack_trace& frames) noexcept {
   constexpr int most_steps = 1000;
   const frame_layout& layout = *python.layout;
   auto frame = read<address>(thread, layout.thread_frames);
@@ -281,7 +282,7 @@ void read_frames(address thread, stack_trace& frames) noexcept {
 
 /// What stands below the innermost loop of the interpreter, the frames of Python, and what stands
 /// above the outermost.
-void join(stack_trace& stack, const stack_trace& frames) noexcept {
+[[gnu::noinline]] void join(stack_trace& stack, const stack_trace& frames) noexcept {
   const stack_trace all = stack;
   int first = all.count > 0 ? 1 : 0; // the caller of malloc stays in any case
   while (first < all.count && !is_interpreter(all.frames[first])) ++first;
