@@ -16,21 +16,24 @@ SMALL = 512
 
 def small_shares() -> dict[str, float]:
     """Program -> the share of blocks of at most SMALL bytes, as the tables have it."""
-    found = {}
-    tables = re.findall(r"(\w+)_sizes\[\] = \{\n(.*?)\n\};", TABLES.read_text(), re.DOTALL)
-    for name, body in tables:
-        rows = re.findall(r"^\s*\{(\d+), ([\d.e-]+), ", body, re.MULTILINE)
-        weights = {int(size): float(weight) for size, weight in rows}
-        small = sum(weight for size, weight in weights.items() if size <= SMALL)
-        found[name] = small / sum(weights.values())
-    return found
+    rows: dict[str, list[tuple[int, float]]] = {}
+    table = re.compile(r"(\w+)_sizes\[\] = |\{(\d+),\s+([\d.e-]+),\s+\{")
+    for name, size, weight in table.findall(TABLES.read_text()):
+        if name:
+            rows[name] = []
+        else:
+            list(rows.values())[-1].append((int(size), float(weight)))
+    return {
+        name: sum(weight for size, weight in sizes if size <= SMALL) / sum(w for _, w in sizes)
+        for name, sizes in rows.items()
+    }
 
 
 def test_a_tape_has_the_sizes_of_the_recording(heapwise: Any) -> None:
     expected = small_shares()
     names = ",".join(expected)
     done = heapwise(
-        *("run", "heap/rl_measured", "--rounds", "1", "--repeats", "1", "--json"),
+        *("run", "heap/rl_measured", "--rounds", "1", "--repeats", "2", "--json"),
         *("--subjects", "malloc@glibc", "--set", f"program=rl_small,{names}"),
         *("--set", "threads=1", "--set", "tape=20000", "--set", "operations=20000"),
     )
