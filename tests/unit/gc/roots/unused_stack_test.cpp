@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "surroundings.hpp"
+#include "gc/surroundings.hpp"
 
 using gc_test::elsewhere;
 using gc_test::hidden;
