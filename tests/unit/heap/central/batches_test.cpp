@@ -10,6 +10,9 @@
 
 #include <doctest/doctest.h>
 
+#include "heap/base/options.hpp"
+#include "heap/base/shards.hpp"
+#include "heap/central/bins.hpp"
 #include "stress/threads.hpp"
 
 namespace {
@@ -121,6 +124,25 @@ TEST_CASE("threads never share one") {
       mine.clear();
     }
   });
+}
+
+TEST_CASE("batches of two shards lie in different memory, and go back to where they are of") {
+  the_options.shards = 2;
+  choose_shards();
+  use_shards(2);
+  REQUIRE(shard_count() == 2);
+  batch* const of_first = new_batch(of_large, 0);
+  batch* const of_second = new_batch(of_large, 1);
+  REQUIRE(of_first != nullptr);
+  REQUIRE(of_second != nullptr);
+  CHECK(reinterpret_cast<std::uintptr_t>(of_first) / piece_bytes !=
+        reinterpret_cast<std::uintptr_t>(of_second) / piece_bytes);
+  delete_batch(of_second, of_large);
+  delete_batch(of_first, of_large);
+  CHECK(new_batch(of_large, 1) == of_second);
+  CHECK(new_batch(of_large, 0) == of_first);
+  delete_batch(of_first, of_large);
+  delete_batch(of_second, of_large);
 }
 
 } // namespace
