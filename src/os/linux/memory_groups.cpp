@@ -59,7 +59,8 @@ std::size_t least_limit(std::size_t one, std::size_t other) noexcept {
 }
 
 bool is_short(group_folder folder) noexcept {
-  if (number_behind(folder.read("/memory.pressure"), "some avg10=") > most_percent_wait) return true;
+  if (number_behind(folder.read("/memory.pressure"), "some avg10=") > most_percent_wait)
+    return true;
   const std::size_t limit =
       least_limit(folder.number_in("/memory.high"), folder.number_in("/memory.max"));
   if (limit == 0) return false;
