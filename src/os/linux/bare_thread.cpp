@@ -83,16 +83,16 @@ constexpr std::size_t control_bytes = 4096;
 
 /// Room for a bare thread: from low to high addresses a page that cannot be touched, the stack, and
 /// the thread's own copies of thread-local variables around its thread pointer.
-struct place {
+struct thread_place {
   // The thread's id, written by the kernel, which writes 0 when it needs the stack no more. Before
   // that it is `starting`.
   std::atomic<pid_t> thread{0};
   std::byte* memory = nullptr;
   std::byte* thread_pointer = nullptr;
 };
-constinit std::array<place, most_bare_threads> places;
+constinit std::array<thread_place, most_bare_threads> places;
 
-bare_state& state_of(const place& the_place) noexcept {
+bare_state& state_of(const thread_place& the_place) noexcept {
   return the_bare_states[static_cast<std::size_t>(&the_place - places.data())];
 }
 
@@ -128,7 +128,7 @@ struct extent {
 };
 
 /// Returns: memory for one thread, mapped once, or nullptr.
-std::byte* memory_of(place& chosen, const extent& variables) noexcept {
+std::byte* memory_of(thread_place& chosen, const extent& variables) noexcept {
   if (chosen.memory != nullptr) return chosen.memory;
   const std::size_t guard = page_bytes();
   const std::size_t usable = round_up(stack_bytes) + variables.below() + variables.above();
@@ -150,7 +150,8 @@ int run_bare(void* body) {
 
 /// Effects: a thread that calls `body` starts, with its stack below `stack_end`. Returns: whether
 /// the system allowed it. Requires: the place is ours.
-bool clone_at(place& chosen, std::byte* stack_end, int (*body)(void*), void* argument) noexcept {
+bool clone_at(thread_place& chosen, std::byte* stack_end, int (*body)(void*),
+              void* argument) noexcept {
   constexpr std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
   // The new thread inherits the mask.
@@ -166,7 +167,7 @@ bool clone_at(place& chosen, std::byte* stack_end, int (*body)(void*), void* arg
 }
 
 /// Requires: the place is ours.
-bool start_at(place& chosen, void (*body)(), const extent& variables) noexcept {
+bool start_at(thread_place& chosen, void (*body)(), const extent& variables) noexcept {
   std::byte* const memory = memory_of(chosen, variables);
   if (memory == nullptr) return false;
   std::byte* const stack_end = memory + page_bytes() + round_up(stack_bytes);
@@ -180,7 +181,7 @@ bool start_at(place& chosen, void (*body)(), const extent& variables) noexcept {
   return clone_at(chosen, stack_end, run_bare, reinterpret_cast<void*>(body));
 }
 
-bool is_still(const place& asked) noexcept {
+bool is_still(const thread_place& asked) noexcept {
   // Acquire: pairs with the kernel's store at a thread's end. All that it did is seen. One that is
   // about to start was interrupted by the handler that forks.
   const pid_t thread = asked.thread.load(std::memory_order_acquire);
@@ -190,7 +191,7 @@ bool is_still(const place& asked) noexcept {
 int go_on_waiting(void* state) { static_cast<const bare_state*>(state)->go_on(); }
 
 /// Effects: in a forked child, the thread that waited with its stack at the place is there again.
-bool resume_at(place& chosen) noexcept {
+bool resume_at(thread_place& chosen) noexcept {
   // A stack for a moment: the lower half of the thread's own, which waits at the upper end.
   std::byte* const stack_end = chosen.memory + page_bytes() + round_up(stack_bytes) / 2;
   return clone_at(chosen, stack_end, go_on_waiting, &state_of(chosen));
@@ -202,7 +203,7 @@ bool start_bare_thread(void (*body)(), const void* variable) noexcept {
   extent variables;
   variables.include(&errno);
   variables.include(variable);
-  for (place& each : places) {
+  for (thread_place& each : places) {
     // Acquire: pairs with the kernel's store at the end of the thread that was there. Its stack is
     // used no more.
     pid_t expected = 0;
@@ -220,11 +221,11 @@ bool start_bare_thread(void (*body)(), const void* variable) noexcept {
 
 void forget_bare_threads() noexcept {
   // Relaxed: the child has one thread.
-  for (place& each : places) each.thread.store(0, std::memory_order_relaxed);
+  for (thread_place& each : places) each.thread.store(0, std::memory_order_relaxed);
 }
 
 bool has_bare_thread() noexcept {
-  for (const place& each : places) {
+  for (const thread_place& each : places) {
     // Acquire: pairs with the kernel's store at a thread's end. All that it did is seen.
     if (each.thread.load(std::memory_order_acquire) != 0) return true;
   }
@@ -234,7 +235,7 @@ bool has_bare_thread() noexcept {
 namespace {
 
 /// Returns: the thread at the place; 0 if there is none, or one that is about to start.
-pid_t thread_at(const place& asked) noexcept {
+pid_t thread_at(const thread_place& asked) noexcept {
   // Acquire: pairs with the kernel's store at a thread's end, as in has_bare_thread.
   const pid_t thread = asked.thread.load(std::memory_order_acquire);
   return thread == starting ? 0 : thread;
@@ -253,7 +254,7 @@ bool await_bare_threads(std::uint32_t limit_ms) noexcept {
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};
   constexpr int looks_in_a_moment = 20;
   const long process = system_call(SYS_getpid).value();
-  for (place& each : places) {
+  for (thread_place& each : places) {
     const pid_t thread = thread_at(each);
     if (thread == 0) continue;
     for (; thread_at(each) == thread; --limit_ms) {
@@ -293,7 +294,7 @@ void pause_bare_threads() noexcept {
   constexpr std::uint32_t look_again_ms = 1;
   // Sequentially consistent: see bare_state::work.
   the_pauses.fetch_add(1, std::memory_order_seq_cst);
-  for (const place& each : places) {
+  for (const thread_place& each : places) {
     // Nobody wakes this thread: such a fork is rare, and a bare thread is still most of the time.
     for (int look = 0; !is_still(each); ++look) {
       static constinit std::atomic<std::uint32_t> nothing{0};
@@ -315,7 +316,7 @@ void end_pause() noexcept {
 
 bool resume_bare_thread() noexcept {
   bool resumed = false;
-  for (place& each : places) {
+  for (thread_place& each : places) {
     const pid_t thread = each.thread.load(std::memory_order_relaxed);
     if (thread == 0 || thread == starting) continue;
     if (state_of(each).waits() && resume_at(each)) {
