@@ -17,7 +17,7 @@ class Campaign:
     deviation: standard deviation of one process of one side, on the log scale. within: of the
     repeats of one process. effects: how much larger the true number of each subject is than the
     baseline's, one for each subject; lower numbers are better. correlation: of a round with the
-    one before it. loser: whose sample of one round the sieve takes out. limit: of a gate, how much
+    one before it. loser: whose sample of one round the filter takes out. limit: of a gate, how much
     more time it allows; then there are at most ``rounds`` rounds. advises: the subjects are
     candidates of ``heapwise advise``. compares: it is a run of ``heapwise compare``. drifts: as
     ``correlation``, of the first subject alone. after: how much longer a process takes after one of

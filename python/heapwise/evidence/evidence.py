@@ -9,10 +9,10 @@ from typing import Any, Self, TypeVar
 
 from heapwise.evidence.kept import (
     Candidate,
-    Sieve,
+    FilteredSamples,
     candidates,
     planted,
-    sieve,
+    filter_samples,
     timed,
     together,
 )
@@ -43,16 +43,16 @@ class Evidence:
         return candidates(self.stored)
 
     @cached_property
-    def sieve(self) -> Sieve:
+    def filtered(self) -> FilteredSamples:
         """Which of the candidates the rules keep."""
-        return sieve(self.candidates)
+        return filter_samples(self.candidates)
 
     @cached_property
     def table(self) -> Table:
         """Cell -> subject -> series of the kept samples, of quantities that are declared."""
         return {
             cell: row
-            for cell, row in tabulate([*self.sieve.kept, *together(self.stored)]).items()
+            for cell, row in tabulate([*self.filtered.kept, *together(self.stored)]).items()
             if (cell.experiment, cell.quantity) in self.quantities
         }
 

@@ -210,7 +210,7 @@ def _busy_afterwards(found: list[Candidate], labels: set[str]) -> set[tuple[Setu
 
 
 @dataclass(frozen=True)
-class Sieve:
+class FilteredSamples:
     """What the rules did. ``struck``: samples that a rule hits; ``removed``: those it took out;
     ``spared``: cells with samples that it hits and had to leave. ``sound``: of those kept, without
     the ones that count only because their cell has no others; more rounds may replace these.
@@ -225,7 +225,7 @@ class Sieve:
     joint: set[str] = field(default_factory=set)
 
 
-def sieve(found: list[Candidate]) -> Sieve:
+def filter_samples(found: list[Candidate]) -> FilteredSamples:
     """What the rules leave of all samples that may count."""
     struck = {name: [rule.strikes(c) for c in found] for name, rule in RULES.items()}
     out = {name: rule.limit(found, struck[name]) for name, rule in RULES.items()}
@@ -258,7 +258,7 @@ def sieve(found: list[Candidate]) -> Sieve:
         )
         for name in RULES
     }
-    return Sieve(
+    return FilteredSamples(
         kept,
         sound,
         len(found),

@@ -9,7 +9,7 @@ from heapwise.model import Setup
 def sound_rounds(evidence: Evidence) -> dict[Setup, dict[str, set[int]]]:
     """Setup -> subject -> the rounds that need not be made up."""
     found: dict[Setup, dict[str, set[int]]] = {}
-    for sample in evidence.sieve.sound:
+    for sample in evidence.filtered.sound:
         found.setdefault(sample.setup, {}).setdefault(sample.subject, set()).add(sample.round)
     return found
 

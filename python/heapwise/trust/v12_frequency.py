@@ -29,7 +29,7 @@ def check(evidence: Evidence) -> Check:
     changes = [c for candidate in evidence.candidates if (c := candidate.spin_change()) is not None]
     if not changes:
         return Check(ID, TITLE, "unavailable", "No spin was timed before and after the samples.")
-    result = evidence.sieve
+    result = evidence.filtered
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     other = other_clocks(evidence)
     figures = {

@@ -44,7 +44,7 @@ def check(evidence: Evidence) -> Check:
     switches = [s for p in processes if (s := _switches(p)) is not None]
     if not steals and not waits and not switches:
         return Check(ID, TITLE, "unavailable", "Neither stolen time nor pressure was recorded.")
-    result = evidence.sieve
+    result = evidence.filtered
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     robbed = struck > TOO_MANY * result.total or ID in result.joint
     figures: dict[str, float | None] = {

@@ -62,7 +62,7 @@ def _regions(evidence: Evidence) -> Check:
     clocks = {p.number: c for p in measured(stored) if (c := _clock(p))}
     timed = [
         (s, elapsed_ns)
-        for s in evidence.sieve.kept
+        for s in evidence.filtered.kept
         if (elapsed_ns := s.facts.elapsed_ns) is not None and s.process in clocks
     ]
     if not timed:

@@ -70,7 +70,7 @@ def check(evidence: Evidence) -> Check:
 
 
 def _kept(evidence: Evidence) -> str:
-    kept, total = len(evidence.sieve.kept), evidence.sieve.total
+    kept, total = len(evidence.filtered.kept), evidence.filtered.total
     return "every sample kept" if kept == total else f"{kept} of {total} samples kept"
 
 

@@ -36,7 +36,7 @@ def check(evidence: Evidence) -> Check:
     crowds = [c for candidate in evidence.candidates if (c := candidate.crowd()) is not None]
     if not crowds:
         return Check(ID, TITLE, "unavailable", "No chains were timed around the samples.")
-    result = evidence.sieve
+    result = evidence.filtered
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     waits = wait_effects(evidence)
     own = {c.sample.subject for c in evidence.candidates if not c.after_counts}

@@ -19,7 +19,7 @@ from heapwise.report import View, build_page
 from heapwise.store import StoredRun, read_run
 
 
-def test_samples_are_sifted_and_arranged_once_for_the_result_and_the_page(
+def test_samples_are_filtered_and_arranged_once_for_the_result_and_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: Counter[str] = Counter()
@@ -33,14 +33,14 @@ def test_samples_are_sifted_and_arranged_once_for_the_result_and_the_page(
 
         monkeypatch.setattr(module, name, counted)
 
-    for name in ("candidates", "sieve", "tabulate"):
+    for name in ("candidates", "filter_samples", "tabulate"):
         counting(evidence, name)
     counting(comparisons, "claims_of")
     counting(standing, "_standings")
     view = View(Evidence(pool_run()))
     assert view.result.rows
     build_page([view])
-    once = {"candidates": 1, "sieve": 1, "tabulate": 1, "_standings": 1}
+    once = {"candidates": 1, "filter_samples": 1, "tabulate": 1, "_standings": 1}
     assert calls == {**once, "claims_of": len(view.evidence.table)}
 
 

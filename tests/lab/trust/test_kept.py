@@ -28,18 +28,18 @@ def every_tenth(name: str, value: int) -> Script:
 
 def test_a_moved_clock_costs_the_sample_and_is_counted() -> None:
     stored = compare_run(every_tenth("spin_after_ns", 1_100_000))
-    sifted = Evidence(stored).sieve
-    assert 0 < sifted.removed["V12"] == sifted.struck["V12"] < 0.25 * sifted.total
-    assert len(sifted.kept) == sifted.total - sifted.removed["V12"]
+    filtered = Evidence(stored).filtered
+    assert 0 < filtered.removed["V12"] == filtered.struck["V12"] < 0.25 * filtered.total
+    assert len(filtered.kept) == filtered.total - filtered.removed["V12"]
     found = frequency(Evidence(stored))
     assert found.verdict == "pass"
-    assert f"{sifted.removed['V12']} samples" in found.detail
+    assert f"{filtered.removed['V12']} samples" in found.detail
     assert "discarded" in found.detail
 
 
 def test_stolen_time_costs_the_sample_and_is_counted() -> None:
     stored = compare_run(every_tenth("steal_ticks", 30))
-    assert Evidence(stored).sieve.removed["V13"] > 0
+    assert Evidence(stored).filtered.removed["V13"] > 0
     assert "discarded" in neighbour(Evidence(stored)).detail
 
 
@@ -56,8 +56,8 @@ def test_discarded_samples_are_reported_beside_another_trouble() -> None:
 
 def test_a_rule_that_would_remove_too_many_removes_none() -> None:
     stored = compare_run(Script(edit=lambda p: changed(p, spin_after_ns=1_100_000)))
-    sifted = Evidence(stored).sieve
-    assert sifted.struck["V12"] == sifted.total == len(sifted.kept)
+    filtered = Evidence(stored).filtered
+    assert filtered.struck["V12"] == filtered.total == len(filtered.kept)
     assert "none was discarded" in frequency(Evidence(stored)).detail
 
 
@@ -69,9 +69,9 @@ def test_no_row_loses_its_last_sample(rule: str, field: str, value: int) -> None
     stored = compare_run(
         Script(edit=lambda p: changed(p, **{field: value}) if p.subject == "mimalloc" else p)
     )
-    sifted = Evidence(stored).sieve
-    assert 0 < sifted.struck[rule] <= 0.25 * sifted.total
-    assert sifted.removed[rule] == 0 < sifted.spared[rule]
+    filtered = Evidence(stored).filtered
+    assert 0 < filtered.struck[rule] <= 0.25 * filtered.total
+    assert filtered.removed[rule] == 0 < filtered.spared[rule]
     found = (frequency if rule == "V12" else neighbour)(Evidence(stored))
     assert found.verdict == "warn"
     assert "none would have been left" in found.detail
@@ -87,19 +87,19 @@ def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredR
 
 def test_a_shared_core_costs_the_sample_even_where_most_are_shared() -> None:
     stored = with_crowds(pool_run(rounds=6), lambda s: s.repeat % 3 > 0)
-    sifted = Evidence(stored).sieve
-    assert sifted.removed["V26"] == sifted.struck["V26"] > 0.5 * sifted.total
-    assert not any(s.facts.breadth_before_ns > 50_000 for s in sifted.kept)
+    filtered = Evidence(stored).filtered
+    assert filtered.removed["V26"] == filtered.struck["V26"] > 0.5 * filtered.total
+    assert not any(s.facts.breadth_before_ns > 50_000 for s in filtered.kept)
     found = shared_core(Evidence(stored))
     assert found.verdict == "pass"
-    assert f"{sifted.removed['V26']} of them discarded" in found.detail
+    assert f"{filtered.removed['V26']} of them discarded" in found.detail
 
 
 def test_a_cell_stays_as_it_is_where_one_subject_would_have_too_little_left() -> None:
     stored = with_crowds(pool_run(rounds=6), lambda s: s.subject == "mutex" and s.round < 4)
-    sifted = Evidence(stored).sieve
-    assert sifted.struck["V26"] > 0 == sifted.removed["V26"]
-    assert sifted.spared["V26"] == len({str(s.parameters) for s in stored.samples})
+    filtered = Evidence(stored).filtered
+    assert filtered.struck["V26"] > 0 == filtered.removed["V26"]
+    assert filtered.spared["V26"] == len({str(s.parameters) for s in stored.samples})
     found = shared_core(Evidence(stored))
     assert found.verdict == "warn"
     assert "their intervals carry it" in found.detail
@@ -109,7 +109,7 @@ def test_one_lucky_look_does_not_make_all_others_crowded() -> None:
     stored = pool_run(rounds=6)
     first = changed(stored.samples[5], breadth_before_ns=36_000)
     lucky = replace(stored, samples=[*stored.samples[:5], first, *stored.samples[6:]])
-    assert Evidence(lucky).sieve.struck["V26"] == 0
+    assert Evidence(lucky).filtered.struck["V26"] == 0
 
 
 def test_each_processor_has_a_reference_of_its_own() -> None:
@@ -124,7 +124,7 @@ def test_each_processor_has_a_reference_of_its_own() -> None:
             for s in stored.samples
         ],
     )
-    assert Evidence(two_kinds).sieve.struck["V26"] == 0
+    assert Evidence(two_kinds).filtered.struck["V26"] == 0
 
 
 def test_work_of_a_subject_in_the_background_stays_its_own_cost() -> None:
@@ -139,7 +139,7 @@ def test_work_of_a_subject_in_the_background_stays_its_own_cost() -> None:
             for s in stored.samples
         ],
     )
-    assert Evidence(busy).sieve.struck["V26"] == 0
+    assert Evidence(busy).filtered.struck["V26"] == 0
     assert shared_core(Evidence(busy)).figures["busy_afterwards"] == ["malloc@mimalloc"]
     everybody = replace(
         stored,
@@ -147,7 +147,7 @@ def test_work_of_a_subject_in_the_background_stays_its_own_cost() -> None:
             changed(s, breadth_after_ns=52_000) if s.repeat % 2 else s for s in stored.samples
         ],
     )
-    assert Evidence(everybody).sieve.struck["V26"] > 0
+    assert Evidence(everybody).filtered.struck["V26"] > 0
 
 
 def test_without_chains_nothing_is_called_crowded() -> None:
@@ -155,7 +155,7 @@ def test_without_chains_nothing_is_called_crowded() -> None:
         pool_run(),
         samples=[replace(s, facts=SampleFacts(elapsed_ns=7_000_000)) for s in pool_run().samples],
     )
-    assert Evidence(bare).sieve.struck["V26"] == 0
+    assert Evidence(bare).filtered.struck["V26"] == 0
     assert shared_core(Evidence(bare)).verdict == "unavailable"
 
 
@@ -170,11 +170,11 @@ def test_warm_up_failed_and_unfinished_processes_do_not_count() -> None:
     stored = compare_run()
     orphan = replace(stored.samples[-1], process=9999)
     stored = replace(stored, samples=[*stored.samples, orphan])
-    kept = Evidence(stored).sieve.kept
+    kept = Evidence(stored).filtered.kept
     assert orphan not in kept
     assert not any(s.warm_up for s in kept)
     failed = replace(stored, processes=[replace(p, status="crashed") for p in stored.processes])
-    assert Evidence(failed).sieve.kept == []
+    assert Evidence(failed).filtered.kept == []
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5, 6, 9])
@@ -251,9 +251,9 @@ def test_rules_that_remove_too_many_together_remove_none() -> None:
         return changed(process, steal_ticks=30) if process.number % 6 == 1 else process
 
     stored = compare_run(Script(edit=edit))
-    sifted = Evidence(stored).sieve
-    assert all(0 < sifted.struck[name] < 0.25 * sifted.total for name in ("V12", "V13"))
-    assert len(sifted.kept) == sifted.total
+    filtered = Evidence(stored).filtered
+    assert all(0 < filtered.struck[name] < 0.25 * filtered.total for name in ("V12", "V13"))
+    assert len(filtered.kept) == filtered.total
     for check in (frequency, neighbour):
         found = check(Evidence(stored))
         assert found.verdict == "warn"

@@ -49,7 +49,7 @@ PER_SECOND = {"Gops/s": 1e9, "Mops/s": 1e6, "kops/s": 1e3, "ops/s": 1.0}
 def write(view: View) -> str:
     stored = view.evidence.stored
     units = {(e.id, q.name): q.unit for e in stored.run.experiments for q in e.quantities}
-    kept = {(s.process, s.repeat) for s in view.evidence.sieve.kept}
+    kept = {(s.process, s.repeat) for s in view.evidence.filtered.kept}
     by_process: dict[int, list[Sample]] = {}
     for sample in stored.samples:
         by_process.setdefault(sample.process, []).append(sample)

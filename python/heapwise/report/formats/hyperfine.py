@@ -61,7 +61,7 @@ def _command(view: View, row: Row) -> str:
 
 
 def _processes(view: View, row: Row) -> list[Process]:
-    numbers = {s.process for s in view.evidence.sieve.kept}
+    numbers = {s.process for s in view.evidence.filtered.kept}
     tried = view.evidence.tried.get(row.cell.setup, {}).get(row.subject, [])
     return [process for process in tried if process.number in numbers]
 

@@ -18,16 +18,16 @@ WORDS = {"pass": "passed", "warn": "warning", "fail": "failed", "unavailable": "
 
 
 def build(view: View) -> Context | None:
-    sifted = view.evidence.sieve
+    samples = view.evidence.filtered
     return {
         "checks": [
             (check, WORDS[check.verdict], Markup(escape(_figures(check.figures), quote=False)))
             for check in view.result.trust.checks
         ],
         "preflight": [c for c in view.run.preflight if c.id != "V2"],
-        "kept": len(sifted.kept),
-        "total": sifted.total,
-        "removed": sum(sifted.removed.values()),
+        "kept": len(samples.kept),
+        "total": samples.total,
+        "removed": sum(samples.removed.values()),
         "damaged": view.damaged_lines,
     }
 
