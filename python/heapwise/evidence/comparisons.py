@@ -11,6 +11,7 @@ import numpy as np
 
 from heapwise.evidence.claims import Claim, claims_of
 from heapwise.evidence.evidence import Evidence
+from heapwise.evidence.scales import SubjectScales
 from heapwise.evidence.series import Pairs, Side, pair
 from heapwise.evidence.sessions import session_error, sessions_of
 from heapwise.evidence.step import relative_step
@@ -25,11 +26,6 @@ from heapwise.stats.dependence import (
 )
 from heapwise.stats.noise import NoiseFloor, noise_floor
 from heapwise.stats.paired import PairedRatio
-from heapwise.stats.pooled_scale import Scale, pooled_scales
-
-_CONTROL_ERROR = 0.75**0.5
-"""The ratio of the baseline's two labels has four thirds of the variance of a subject's ratio to
-the mean of both, if all scatter alike."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ class Comparisons:
             tied, own = self.dependence_of(above[0]), self.own_dependence(above, below)
             step = (self.step(*above) + self.step(*below)) / 2
             days = self._session_errors[above[0]]
-            scale = self._scale(above, below)
+            scale = self._scales.of(above, below)
             if found is not None and scale is not None:
                 found = found.on(scale)
             self._ratios[above, below] = (
@@ -82,54 +78,9 @@ class Comparisons:
             )
         return self._ratios[above, below]
 
-    def _scale(self, above: Side, below: Side) -> Scale | None:
-        """The scale of a subject's ratio to its baseline; None of any other ratio."""
-        cell, subject = above
-        if below != (cell, self.evidence.baselines.get(cell.experiment)):
-            return None
-        if cell not in self._scales:
-            self._scales[cell] = self._scales_of(cell)
-        return self._scales[cell].get(subject)
-
     @cached_property
-    def _scales(self) -> dict[Cell, dict[str, Scale]]:
-        return {}
-
-    def _scales_of(self, cell: Cell) -> dict[str, Scale]:
-        """Subject -> its scale, by all subjects of the cell and the second label of the baseline.
-        Without that label nothing shows that equal things come out equal, and there are none."""
-        baseline, control = (
-            names.get(cell.experiment, "")
-            for names in (self.evidence.baselines, self.evidence.controls)
-        )
-        row = self.evidence.table[cell]
-        if baseline not in row or control not in row:
-            return {}
-        errors: dict[str, float] = {}
-        rounds: dict[str, int] = {}
-        for subject in row.keys() - {baseline}:
-            found, _ = self.pairs((cell, subject), (cell, baseline)).ratio()
-            if found is not None and found.error is not None:
-                shrunk = _CONTROL_ERROR if subject == control else 1.0
-                if self._is_relative(cell):
-                    shrunk = 1.0
-                errors[subject], rounds[subject] = shrunk * found.error, found.n
-        if control not in errors:
-            return {}
-        scales = pooled_scales([*errors.values()], [*rounds.values()])
-        return {
-            subject: scale
-            for subject, scale in zip(errors, scales, strict=True)
-            if subject != control
-        }
-
-    def least(self, cell: Cell, ratio: PairedRatio | None) -> float | None:
-        """The difference that a claim has to exceed; None if no noise floor is known. A ratio with
-        the scale of all subjects needs no floor, unless the baseline differs from itself."""
-        noise = self.noise.get(cell)
-        if noise is None:
-            return None
-        return noise.floor if noise.biased or ratio is None or ratio.scale is None else 0.0
+    def _scales(self) -> SubjectScales:
+        return SubjectScales(self.evidence, self.pairs)
 
     @cached_property
     def _session_errors(self) -> dict[Cell, BlockError | None]:
@@ -179,7 +130,7 @@ class Comparisons:
             return None
         tied = self.dependence_of(above[0])
         usual, _ = self.pairs(above, below).ratio()
-        scale = self._scale(above, below)
+        scale = self._scales.of(above, below)
         if usual is not None and scale is not None:
             usual = usual.on(scale)
         strict = usual and usual.widened(tied.factor, tied.strict_factor).strict

@@ -11,8 +11,8 @@ from heapwise.evidence.kept import (
     Candidate,
     FilteredSamples,
     candidates,
-    planted,
     filter_samples,
+    planted,
     timed,
     together,
 )

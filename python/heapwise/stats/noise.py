@@ -30,6 +30,11 @@ class NoiseFloor:
     ratio: PairedRatio
     p_value: float
 
+    def least(self, ratio: PairedRatio | None) -> float:
+        """The difference that a claim has to exceed. A ratio with the scale of all subjects needs
+        no floor, unless the baseline differs from itself."""
+        return self.floor if self.biased or ratio is None or ratio.scale is None else 0.0
+
 
 def noise_floor(
     first: Sequence[float],
@@ -66,7 +71,7 @@ def detectable(logs: Sequence[float], subjects: int = 1) -> float:
     """The true difference that a campaign of as many rounds would claim 4 times in 5; 0.01: 1 %.
 
     logs: shape (n,), n >= 3, the A/A log ratios. A claim takes the verdict of a row beside a
-    control (``Comparisons.least``). The factors are simulated (tools/simulate_detectable.py).
+    control (``NoiseFloor.least``). The factors are simulated (tools/simulate_detectable.py).
     """
     return detectable_in(logs, len(logs), subjects)
 

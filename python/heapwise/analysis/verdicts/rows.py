@@ -8,7 +8,7 @@ from typing import Any
 
 from heapwise.analysis.verdicts.published_figures import published_value
 from heapwise.analysis.verdicts.rare_words import kinds_words, rare_of, rare_words
-from heapwise.analysis.verdicts.verdict import doubt, judge
+from heapwise.analysis.verdicts.verdict import doubt, judge, least_of
 from heapwise.evidence import Evidence, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
@@ -193,7 +193,7 @@ def _comparison(
         return nothing | {"verdict": "cannot tell", "note": f"the baseline {base} was not measured"}
     ratio, note = comparisons_of(evidence).ratio((cell, subject), (cell, base))
     floor = comparisons_of(evidence).floors.get(cell)
-    least = comparisons_of(evidence).least(cell, ratio)
+    least = least_of(evidence, ((cell, subject), (cell, base)), ratio)
     word: str = judge(ratio, quantity.better, floor, least)
     claim = comparisons_of(evidence).claims.get((cell, subject))
     notes = [note]

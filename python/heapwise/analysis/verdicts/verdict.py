@@ -29,7 +29,7 @@ def judge(
     ratio: PairedRatio | None, better: Better, floor: float | None, least: float | None = None
 ) -> VerdictWord:
     """Better or worse takes two things: 1 outside the strict interval, and more than ``least``,
-    which is the noise floor if nothing is given (``Comparisons.least``).
+    which is the noise floor if nothing is given (``NoiseFloor.least``).
 
     No difference takes an interval within 1 +- max(2 %, floor), and a floor of at most 5 %.
     Everything else cannot be told yet.
@@ -126,5 +126,6 @@ def least_of(
     several cells."""
     (cell, _), (other, _) = sides
     if cell == other:
-        return comparisons_of(evidence).least(cell, ratio)
+        noise = comparisons_of(evidence).noise.get(cell)
+        return noise.least(ratio) if noise else None
     return floor_of(evidence, sides)

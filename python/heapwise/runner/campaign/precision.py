@@ -98,7 +98,8 @@ def _half_width(evidence: Evidence, cell: Cell, subject: str, baseline: str) -> 
         return None
     strict = ratio.widened(CERTAIN).strict
     told = strict is not None and not strict[0] <= 1 <= strict[1]
-    least = comparisons_of(evidence).least(cell, ratio) or 0.0
+    noise = comparisons_of(evidence).noise.get(cell)
+    least = noise.least(ratio) if noise else 0.0
     beyond = max(ratio.ratio, 1 / ratio.ratio) - 1 > least
     return 0.0 if told and beyond else ratio.half_width
 
