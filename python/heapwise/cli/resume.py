@@ -124,7 +124,7 @@ def extended(plan: Plan, rounds: int | None, time: str | None) -> Plan:
             time_s=parse_duration(time, "--time"),
             options=replace(plan.options, time_given=True),
         )
-        if plan.traits.whole_programs:
+        if plan.traits.ends_by != "rounds":
             plan = replace(
                 plan,
                 max_rounds=0,

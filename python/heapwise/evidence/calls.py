@@ -61,9 +61,9 @@ class MallocCalls:
     def references(self) -> dict[str, str]:
         """Build of a comparison -> the subject that shows what all of that build have to do. The
         baseline's is first. Empty if the run is not a comparison."""
-        if not self.evidence.stored.run.plan.traits.whole_programs:
-            return {}
         found = dict(self.evidence.stored.run.plan.examples)
+        if not found:
+            return {}
         for baseline in self.evidence.baselines.values():
             build = self.evidence.build_of(baseline)
             found = {build: baseline} | {b: s for b, s in found.items() if b != build}

@@ -103,8 +103,7 @@ class Evidence:
     def whole_programs(self) -> set[str]:
         """Experiments of which each process is a program that knows nothing of us, in each setup
         the same: the user's of ``compare``, or programs of the machine."""
-        whole = self.stored.run.plan.traits.whole_programs
-        return {e.id for e in self.stored.run.experiments if whole or e.programs}
+        return {e.id for e in self.stored.run.experiments if self.stored.run.plan.is_whole(e)}
 
     @cached_property
     def tried(self) -> dict[Setup, dict[str, list[Process]]]:

@@ -143,9 +143,8 @@ def _counted(evidence: Evidence, metric: str, limit: float) -> Judged:
     base, new = sides(evidence)
     own = {base, *evidence.controls.values()}
     counts = (_counts(evidence, own, metric), _counts(evidence, {new}, metric))
-    gate = evidence.stored.run.plan.options.gate
-    uneven = gate is not None and bool(gate.uneven)
-    return judge_counts(metric, limit, counts, uneven=uneven)
+    uneven = evidence.stored.run.plan.uneven
+    return judge_counts(metric, limit, counts, uneven=bool(uneven))
 
 
 def judge_counts(

@@ -110,6 +110,7 @@ from heapwise.model.stored import (
     Verdict,
 )
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
+from heapwise.model.traits import Traits
 
 __all__ = [
     "ABOUT",
@@ -208,6 +209,7 @@ __all__ = [
     "Subject",
     "SubjectName",
     "SubjectSpec",
+    "Traits",
     "Trust",
     "Verdict",
     "WindowFacts",

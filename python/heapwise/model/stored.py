@@ -21,7 +21,7 @@ from heapwise.model.options import PlanOptions
 from heapwise.model.revision import Revision
 from heapwise.model.self_test import SelfTest
 from heapwise.model.subject_name import SubjectName
-from heapwise.model.traits import COMPARISON, EXPERIMENTS, GATE, Traits
+from heapwise.model.traits import COMPARISON, EXPERIMENTS, GATE, SERVERS, Traits
 
 SCHEMA_VERSION = 1
 
@@ -160,7 +160,7 @@ class Plan:
     def traits(self) -> Traits:
         """The only place that asks for the kind, beside the studies themselves."""
         if self.kind != "compare":
-            return EXPERIMENTS
+            return EXPERIMENTS if self.options.server is None else SERVERS
         return COMPARISON if self.options.gate is None else GATE
 
     @property
@@ -172,6 +172,29 @@ class Plan:
     def places(self) -> Mapping[str, BuildPlace]:
         """Build -> the tree that it was built in, where it was built for this run."""
         return self.options.gate.places if self.options.gate else {}
+
+    @property
+    def uneven(self) -> str:
+        """Why the builds do not lie at one path, or at paths of equal length; "" if they do, or if
+        that decides nothing."""
+        return self.options.gate.uneven if self.options.gate else ""
+
+    @property
+    def report(self) -> str:
+        """The published report whose experiments are run; "" without one."""
+        return self.options.reproduction.report if self.options.reproduction else ""
+
+    def is_whole(self, experiment: Experiment) -> bool:
+        """Whether each process of an experiment is a program that knows nothing of us: the user's,
+        or programs of the machine."""
+        return self.traits.whole_programs or bool(experiment.programs)
+
+    @property
+    def measured_builds(self) -> list[Build]:
+        """The builds whose programs are measured; none if the processes measure themselves."""
+        if not self.traits.whole_programs:
+            return []
+        return self.builds or [self.build_named("")]
 
     def build_of(self, subject: str) -> Build:
         """The program that the processes of a subject run."""
@@ -188,7 +211,9 @@ class Plan:
     @property
     def examples(self) -> dict[str, str]:
         """Build -> the subject whose first process shows what all of that build have to do: the
-        first one in the plan."""
+        first one in the plan. Empty if the processes are not programs of the user."""
+        if not self.traits.whole_programs:
+            return {}
         found: dict[str, str] = {}
         for subject in self.subjects:
             found.setdefault(subject.build, subject.name)

@@ -133,9 +133,10 @@ def points_of(stored: StoredRun) -> RunPoints:
     for (setup, subject, name), numbers in values.items():
         experiment, settings = setup
         known = declared.get((experiment, name)) or _counted(name)
+        command, place = _command(run, experiment, subject)
         points.append(
             Point(
-                _command(run, experiment, subject),
+                command,
                 subject,
                 _plain(settings),
                 name,
@@ -144,7 +145,7 @@ def points_of(stored: StoredRun) -> RunPoints:
                 median(numbers),
                 len(numbers),
                 _toolchain(run, subject) or compilers.get((experiment, subject), ""),
-                place_of(run.plan, run.revision) if run.plan.traits.whole_programs else "",
+                place,
                 input_of(run.plan),
                 baselines.get(experiment, ""),
             )
@@ -190,10 +191,12 @@ def _plain(settings: Settings) -> dict[str, Setting]:
     return dict(settings)
 
 
-def _command(run: Run, experiment: str, subject: str) -> str:
+def _command(run: Run, experiment: str, subject: str) -> tuple[str, str]:
+    """What was run and where it was typed: a program of the user, or an experiment anywhere."""
     if not run.plan.traits.whole_programs:
-        return experiment
-    return command_at(run.plan.build_of(subject), run.revision)
+        return experiment, ""
+    command = command_at(run.plan.build_of(subject), run.revision)
+    return command, place_of(run.plan, run.revision)
 
 
 def _toolchain(run: Run, subject: str) -> str:

@@ -13,25 +13,23 @@ from __future__ import annotations
 from heapwise.evidence import Evidence, calls_of, comparisons_of
 from heapwise.evidence.demand import Demand
 from heapwise.model import Check
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.lists import listed
 from heapwise.wording.numbers import TIME_UNITS, percent
 
 ID, TITLE = "V3", "The program uses malloc enough to tell"
 
 
-def check(evidence: Evidence) -> Check:
-    compares = evidence.stored.run.plan.traits.whole_programs
-    if not compares and evidence.whole_programs:
-        return Check(
-            ID, TITLE, "unavailable", "The calls of malloc of the programs were not counted."
-        )
-    if not compares:
-        return Check(
-            ID,
-            TITLE,
-            "unavailable",
-            "Does not apply: the experiments do nothing but allocate and free.",
-        )
+def _of_experiments(evidence: Evidence) -> Check:
+    why = (
+        "The calls of malloc of the programs were not counted."
+        if evidence.whole_programs
+        else "Does not apply: the experiments do nothing but allocate and free."
+    )
+    return Check(ID, TITLE, "unavailable", why)
+
+
+def _of_programs(evidence: Evidence) -> Check:
     if evidence.compares_builds:
         return Check(
             ID,
@@ -122,3 +120,6 @@ def _unit(evidence: Evidence, experiment: str, quantity: str) -> str:
 def _why(evidence: Evidence) -> str:
     failed = [p for p in evidence.stored.processes if p.facts.counting and p.status != "ok"]
     return f": the counting process {failed[-1].reason or 'failed'}" if failed else ""
+
+
+check = Applies(ID, TITLE, programs, _of_programs, others=_of_experiments)

@@ -10,22 +10,15 @@ from __future__ import annotations
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check
+from heapwise.trust.applies import Applies, experiments
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V4", "No call was optimised away"
 
 
-def check(evidence: Evidence) -> Check:
-    stored = evidence.stored
-    if stored.run.plan.traits.whole_programs:
-        return Check(
-            ID,
-            TITLE,
-            "unavailable",
-            "Does not apply: the program is measured as its owner built it.",
-        )
+def _of_experiments(evidence: Evidence) -> Check:
     found = []
-    for process in stored.processes:
+    for process in evidence.stored.processes:
         end, calls = process.facts.end, process.facts.calls
         if process.status == "ok" and end and end.expected_calls and calls:
             found.append((process.experiment, process.subject, end.expected_calls, calls.requests))
@@ -49,3 +42,12 @@ def check(evidence: Evidence) -> Check:
         f"{counted(len(found), 'process', 'processes')} of its own.",
         figures,
     )
+
+
+check = Applies(
+    ID,
+    TITLE,
+    experiments,
+    _of_experiments,
+    others="Does not apply: the program is measured as its owner built it.",
+)

@@ -12,13 +12,15 @@ nothing was compared: name the files that the program writes, or a command that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from heapwise.evidence import Evidence, calls_of
 from heapwise.evidence.endings import different_codes
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, PlanOptions, Process, Setup, Verdict
 from heapwise.store import StoredRun
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import spaced
 
@@ -31,7 +33,11 @@ matters."""
 BAD = {"crashed", "failed", "timed_out", "output_differs", "wrong_allocator"}
 
 
-def check(evidence: Evidence) -> Check:
+Judge = Callable[[Evidence, list[Process], Counter[str], list[str]], tuple[Verdict, str]]
+"""Evidence, timed processes, what broke, and what was compared -> the verdict and its words."""
+
+
+def _check(judge: Judge, evidence: Evidence) -> Check:
     stored = evidence.stored
     processes = [p for p in stored.processes if timed(p)]
     proven = [p for p in processes if p.facts.output_hash or p.facts.checks]
@@ -66,18 +72,22 @@ def check(evidence: Evidence) -> Check:
         )
     if not proven:
         return Check(ID, TITLE, "unavailable", "Neither output nor work was recorded.", figures)
-    return Check(ID, TITLE, *_verdict(evidence, processes, broken, compared), figures)
+    return Check(ID, TITLE, *judge(evidence, processes, broken, compared), figures)
 
 
-def _verdict(
-    evidence: Evidence, processes: list[Process], broken: Counter[str], compared: list[str]
-) -> tuple[Verdict, str]:
+def _unfinished(
+    evidence: Evidence,
+    processes: list[Process],
+    broken: Counter[str],
+    finished: Callable[[list[bool]], bool],
+) -> tuple[Verdict, str] | None:
+    """The verdict on processes that did not finish their work, or left some of it to others; None
+    if there are none.
+    finished: whether the baseline did, by how each of its processes ended."""
     ended = [
         p.status not in BAD for p in processes if evidence.baselines.get(p.experiment) == p.subject
     ]
-    # A program of the user may fail now and then, or in one of the settings that the user tries.
-    finished = any(ended) if evidence.stored.run.plan.traits.whole_programs else all(ended)
-    if ended and not finished:
+    if ended and not finished(ended):
         return "fail", f"The baseline itself did not finish: {_times(broken)}."
     if leaving := [left for p in processes if (left := p.facts.lingering)]:
         return _left_behind(evidence.stored, leaving, len(processes))
@@ -85,15 +95,30 @@ def _verdict(
         return "warn", (
             f"Not all processes finished, and those that did not have no figures: {_times(broken)}."
         )
-    if not evidence.stored.run.plan.traits.whole_programs:
-        of_programs = [p for p in processes if p.experiment in evidence.whole_programs]
-        if late := _late(of_programs):
-            return "warn", late
-        also = "; of programs exit code, output, files and checks" if of_programs else ""
-        return "pass", (
-            "Exit code and the experiment's own count agree in all "
-            f"{counted(len(processes), 'process', 'processes')}{also}."
-        )
+    return None
+
+
+def _of_experiments(
+    evidence: Evidence, processes: list[Process], broken: Counter[str], compared: list[str]
+) -> tuple[Verdict, str]:
+    if unfinished := _unfinished(evidence, processes, broken, all):
+        return unfinished
+    of_programs = [p for p in processes if p.experiment in evidence.whole_programs]
+    if late := _late(of_programs):
+        return "warn", late
+    also = "; of programs exit code, output, files and checks" if of_programs else ""
+    return "pass", (
+        "Exit code and the experiment's own count agree in all "
+        f"{counted(len(processes), 'process', 'processes')}{also}."
+    )
+
+
+def _of_programs(
+    evidence: Evidence, processes: list[Process], broken: Counter[str], compared: list[str]
+) -> tuple[Verdict, str]:
+    # A program of the user may fail now and then, or in one of the settings that the user tries.
+    if unfinished := _unfinished(evidence, processes, broken, any):
+        return unfinished
     if codes := different_codes(evidence):
         return "warn", (
             f"The programs ended with different exit codes: {listed(codes)}. The codes "
@@ -256,3 +281,8 @@ def _outcome(process: Process, options: PlanOptions) -> tuple[object, ...]:
     ignored = options.any_exit or facts.exit_code in options.ignored_exits
     code = 0 if ignored else facts.exit_code
     return printed, code, tuple(sorted((facts.output_files or {}).items()))
+
+
+check = Applies(
+    ID, TITLE, programs, partial(_check, _of_programs), others=partial(_check, _of_experiments)
+)

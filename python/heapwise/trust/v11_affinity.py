@@ -13,13 +13,22 @@ from heapwise.evidence.kept import measured
 from heapwise.model import Check, Process
 from heapwise.model.json_value import Json
 from heapwise.store import StoredRun
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V11", "The processors were the ones asked for"
 
 
-def check(evidence: Evidence) -> Check:
-    stored = evidence.stored
+def _of_programs(evidence: Evidence) -> Check:
+    return _judged(evidence.stored, _chosen(evidence.stored))
+
+
+def _of_experiments(evidence: Evidence) -> Check:
+    return _judged(evidence.stored, {})
+
+
+def _judged(stored: StoredRun, chosen: dict[str, frozenset[tuple[int, ...]]]) -> Check:
+    """chosen: subject -> the sets of processors that its program chose for itself."""
     seen = [(p, found) for p in measured(stored) if (found := _affinities(p))]
     if not seen:
         return Check(ID, TITLE, "unavailable", "No process read its affinity back.")
@@ -57,7 +66,6 @@ def check(evidence: Evidence) -> Check:
             f"A timed region ran on processor {strayed[0]}, outside its affinity.",
             figures,
         )
-    chosen = _chosen(stored)
     figures["chosen"] = {name: [list(s) for s in sorted(sets)] for name, sets in chosen.items()}
     if len(set(chosen.values())) > 1:
         words = listed(f"{name} {sorted(map(list, sets))}" for name, sets in chosen.items())
@@ -92,8 +100,6 @@ def _affinities(process: Process) -> list[list[int]]:
 
 def _chosen(stored: StoredRun) -> dict[str, frozenset[tuple[int, ...]]]:
     """Subject -> the sets of processors that the processes of a comparison began with."""
-    if not stored.run.plan.traits.whole_programs:
-        return {}
     found: dict[str, set[tuple[int, ...]]] = {}
     for process in measured(stored):
         found.setdefault(process.subject, set()).update(
@@ -114,3 +120,6 @@ def _strayed(stored: StoredRun, allowed: set[int]) -> list[int]:
 def _crowded(stored: StoredRun, processors: int) -> set[int]:
     counts = {p.parameters.get("threads") for p in measured(stored)}
     return {n for n in counts if isinstance(n, int) and n > processors}
+
+
+check = Applies(ID, TITLE, programs, _of_programs, others=_of_experiments)

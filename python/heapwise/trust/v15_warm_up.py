@@ -16,6 +16,7 @@ import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Process, Sample
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.numbers import percent
 
 ID, TITLE = "V15", "Everything was warm"
@@ -34,10 +35,18 @@ SPARED, SPARED_S = 10.0, 0.5
 """The first process took ten times as long as the others, and at least half a second more."""
 
 
-def check(evidence: Evidence) -> Check:
+def _of_programs(evidence: Evidence) -> Check:
+    return _judged(evidence, _spared(evidence))
+
+
+def _of_experiments(evidence: Evidence) -> Check:
+    return _judged(evidence, 0.0)
+
+
+def _judged(evidence: Evidence, spared: float) -> Check:
+    """spared: as ``_spared`` has it."""
     cold, kept = _curve(evidence)
     faults = _major_faults(evidence)
-    spared = _spared(evidence)
     figures = {
         "cold": [math.expm1(value) for value in cold],
         "major_faults": faults,
@@ -135,8 +144,6 @@ def _curve(evidence: Evidence) -> tuple[list[float], list[float]]:
 
 def _spared(evidence: Evidence) -> float:
     """How many times as long as the median the first process of all took; 0 if that is usual."""
-    if not evidence.stored.run.plan.traits.whole_programs:
-        return 0.0
     walls = [
         p.facts.wall_s
         for p in evidence.stored.processes
@@ -169,3 +176,6 @@ def _cache(faults: dict[str, float | None]) -> str:
     if counted_faults >= 1:
         return f"each process still reads {counted_faults:,.0f} pages from a disk"
     return "files are in the page cache: no process that counts reads a page from a disk"
+
+
+check = Applies(ID, TITLE, programs, _of_programs, others=_of_experiments)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, LoadFacts, Process
+from heapwise.trust.applies import Applies, servers
 from heapwise.wording.numbers import percent
 
 ID, TITLE = "V16", "Latencies are from the planned moment"
@@ -27,15 +28,7 @@ FULL = 0.9
 """The share of the generator's processors, in a load without a rate: then it was the slower one."""
 
 
-def check(evidence: Evidence) -> Check:
-    if evidence.stored.run.plan.options.server is None:
-        return Check(
-            ID,
-            TITLE,
-            "unavailable",
-            "Does not apply: nothing was sent by a schedule. "
-            "Latencies of calls are those of a closed loop, and no latency under load.",
-        )
+def _of_servers(evidence: Evidence) -> Check:
     servers = [p for p in evidence.stored.processes if timed(p) and p.facts.load is not None]
     scheduled = [p for p in servers if _load(p).intended_rate]
     lost = [p for p in servers if p.status == "discarded"]
@@ -109,3 +102,13 @@ def _full(servers: list[Process]) -> str:
         f"In {len(full)} of {len(free)} loads without a rate the generator used more than "
         f"{percent(FULL)} of its processors: the throughput may be its own limit."
     )
+
+
+check = Applies(
+    ID,
+    TITLE,
+    servers,
+    _of_servers,
+    others="Does not apply: nothing was sent by a schedule. "
+    "Latencies of calls are those of a closed loop, and no latency under load.",
+)

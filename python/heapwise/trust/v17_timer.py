@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check, Clock, Process, Sample
-from heapwise.store import StoredRun
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V17", "Long enough for the clock"
@@ -25,15 +25,8 @@ PROGRAM_LEAST_S = 0.005
 """Below 5 ms, starting a process is what is measured."""
 
 
-def check(evidence: Evidence) -> Check:
-    stored = evidence.stored
-    if stored.run.plan.traits.whole_programs:
-        return _programs(stored)
-    return _regions(evidence)
-
-
-def _programs(stored: StoredRun) -> Check:
-    taken = [wall_s for p in measured(stored) if (wall_s := p.facts.wall_s) is not None]
+def _programs(evidence: Evidence) -> Check:
+    taken = [wall_s for p in measured(evidence.stored) if (wall_s := p.facts.wall_s) is not None]
     if not taken:
         return Check(ID, TITLE, "unavailable", "No process recorded how long it took.")
     shortest = min(taken)
@@ -113,3 +106,6 @@ def _needed(clock: Clock) -> float:
 
 def _name(sample: Sample) -> str:
     return f"{sample.experiment} {sample.subject}"
+
+
+check = Applies(ID, TITLE, programs, _programs, others=_regions)

@@ -13,6 +13,7 @@ import numpy as np
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.lists import listed
 
 ID, TITLE = "V22", "More than the start was measured"
@@ -20,15 +21,8 @@ ID, TITLE = "V22", "More than the start was measured"
 STARTS_NEEDED = 20
 
 
-def check(evidence: Evidence) -> Check:
+def _of_programs(evidence: Evidence) -> Check:
     stored = evidence.stored
-    if not stored.run.plan.traits.whole_programs:
-        return Check(
-            ID,
-            TITLE,
-            "unavailable",
-            "Does not apply: the experiments time regions inside their processes.",
-        )
     starts = {p.subject: p.facts.startup_s for p in stored.processes if p.facts.startup_s}
     taken: dict[str, list[float]] = {}
     for process in measured(stored):
@@ -66,3 +60,12 @@ def check(evidence: Evidence) -> Check:
         f"least {least:,.0f} times as long.",
         figures,
     )
+
+
+check = Applies(
+    ID,
+    TITLE,
+    programs,
+    _of_programs,
+    others="Does not apply: the experiments time regions inside their processes.",
+)

@@ -16,9 +16,10 @@ import numpy as np
 from heapwise.evidence import Evidence
 from heapwise.evidence.breadth import References
 from heapwise.evidence.kept import CROWD, TOO_MANY, measured
-from heapwise.model import Check, Process, Verdict
+from heapwise.model import Check, Verdict
 from heapwise.stats.holm import holm
 from heapwise.stats.ranks import mann_whitney
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.numbers import percent
 
@@ -30,9 +31,7 @@ WAITED_NS = 50e6
 SURE, MATTERS, FEWEST = 0.01, 0.01, 8
 
 
-def check(evidence: Evidence) -> Check:
-    if evidence.stored.run.plan.traits.whole_programs:
-        return _programs(measured(evidence.stored))
+def _samples(evidence: Evidence) -> Check:
     crowds = [c for candidate in evidence.candidates if (c := candidate.crowd()) is not None]
     if not crowds:
         return Check(ID, TITLE, "unavailable", "No chains were timed around the samples.")
@@ -72,7 +71,7 @@ def check(evidence: Evidence) -> Check:
     return Check(ID, TITLE, verdict, f"{words}.", figures)
 
 
-def _programs(processes: list[Process]) -> Check:
+def _programs(evidence: Evidence) -> Check:
     looks = [
         (
             p,
@@ -82,7 +81,7 @@ def _programs(processes: list[Process]) -> Check:
                 if look.breadth_before_ns
             ],
         )
-        for p in processes
+        for p in measured(evidence.stored)
     ]
     looked = [found for _, found in looks if found]
     if not looked:
@@ -151,3 +150,6 @@ def _certain(groups: dict[str, tuple[list[float], list[float]]]) -> dict[str, fl
         for name, p in zip(effects, holm(p_values), strict=True)
         if p < SURE and abs(effects[name]) > MATTERS
     }
+
+
+check = Applies(ID, TITLE, programs, _programs, others=_samples)

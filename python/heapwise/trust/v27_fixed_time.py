@@ -13,16 +13,19 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.demand import counted_processes
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.model import Check
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V27", "The work decided the time"
 
 
-def check(evidence: Evidence) -> Check:
+NOT_COUNTED = "Calls of malloc were not counted in two processes."
+
+
+def _of_programs(evidence: Evidence) -> Check:
     counts = [len(counted_processes(evidence.stored, setup)) for setup in evidence.tried]
-    if evidence.stored.run.plan.kind != "compare" or max(counts, default=0) < 2:
-        why = "Calls of malloc were not counted in two processes."
-        return Check(ID, TITLE, "unavailable", why)
+    if max(counts, default=0) < 2:
+        return Check(ID, TITLE, "unavailable", NOT_COUNTED)
     reasons = [why for setup in evidence.tried if (why := fixed_time(evidence, setup))]
     figures = {"reasons": reasons, "counted": sum(counts)}
     if reasons:
@@ -33,3 +36,6 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, "warn", words, figures)
     words = f"Nothing in {counted(sum(counts), 'count')} of malloc says that a timer ended it."
     return Check(ID, TITLE, "pass", words, figures)
+
+
+check = Applies(ID, TITLE, programs, _of_programs, others=NOT_COUNTED)

@@ -18,6 +18,7 @@ from heapwise.evidence.waiting import LEAST, LEVEL, MATTERS, TIMES, waits_of
 from heapwise.model import Cell, Check
 from heapwise.stats.holm import holm
 from heapwise.stats.student import MeanInterval, mean_interval
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.numbers import signed
 
@@ -29,15 +30,17 @@ Rows = dict[tuple[Cell, str, str], MeanInterval]
 """Cell of wall time, subject and baseline -> how much more the subject waits, as a logarithm."""
 
 
-def check(evidence: Evidence) -> Check:
+NO_ROUNDS = "There are no six rounds of a program on one processor with both times."
+
+
+def _of_programs(evidence: Evidence) -> Check:
     rows: Rows = {}
     for wall, cpu, subject, base in _sides(evidence):
         waits = waits_of(evidence, wall, cpu, subject, base)
         if len(waits) >= LEAST_ROUNDS and (found := mean_interval(waits)):
             rows[wall, subject, base] = found
     if not rows:
-        why = "There are no six rounds of a program on one processor with both times."
-        return Check(ID, TITLE, "unavailable", why)
+        return Check(ID, TITLE, "unavailable", NO_ROUNDS)
     adjusted = holm([found.p_value for found in rows.values()])
     apart = [
         words
@@ -57,8 +60,6 @@ def check(evidence: Evidence) -> Check:
 
 def _sides(evidence: Evidence) -> Iterator[tuple[Cell, Cell, str, str]]:
     """The sides of comparisons: both cells of a subject and its baseline, controls aside."""
-    if evidence.stored.run.plan.kind != "compare":
-        return
     for wall in evidence.table:
         cpu, base = replace(wall, quantity=TIMES[1]), evidence.baselines[wall.experiment]
         if wall.quantity != TIMES[0] or cpu not in evidence.table:
@@ -80,3 +81,6 @@ def _words(evidence: Evidence, wall: Cell, subject: str, base: str, waits: float
     return (
         f"{subject} {signed(ratio.ratio)} % time, of which waiting is {signed(1 + expm1(waits))} %"
     )
+
+
+check = Applies(ID, TITLE, programs, _of_programs, others=NO_ROUNDS)

@@ -11,15 +11,14 @@ from __future__ import annotations
 from heapwise.evidence import Evidence
 from heapwise.evidence.waiting import MOSTLY, waiting_of
 from heapwise.model import Check
+from heapwise.trust.applies import Applies, programs
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 
 ID, TITLE = "V31", "The program worked most of its time"
 
 
-def check(evidence: Evidence) -> Check:
-    if evidence.stored.run.plan.kind != "compare":
-        return Check(ID, TITLE, "unavailable", "Only programs of a comparison are looked at.")
+def _of_programs(evidence: Evidence) -> Check:
     shares = [
         share for setup in evidence.tried if (share := waiting_of(evidence, setup)) is not None
     ]
@@ -34,3 +33,8 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, "warn", words, figures)
     words = f"It waited for {percent(max(shares))} of its time, in {counted(len(shares), 'setup')}."
     return Check(ID, TITLE, "pass", words, figures)
+
+
+check = Applies(
+    ID, TITLE, programs, _of_programs, others="Only programs of a comparison are looked at."
+)

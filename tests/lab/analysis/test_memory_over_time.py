@@ -110,7 +110,7 @@ def a_server(live: int | None) -> StoredRun:
     load: Settings = Settings.of({"load": "capacity"})
     options = replace(stored.run.plan.options, server=ServerOptions(ready="tcp:1", load=["wrk"]))
     [experiment] = stored.run.experiments
-    plan = replace(stored.run.plan, options=options, parameters={"load": ["capacity"]})
+    plan = replace(stored.run.plan, kind="run", options=options, parameters={"load": ["capacity"]})
     run = replace(
         stored.run,
         plan=plan,

@@ -41,3 +41,8 @@ def test_each_checkout_has_a_column(tmp_path: Path) -> None:
 def test_few_dictionaries_hold_anything() -> None:
     """Values have types. The rest is what a library gives, or what is stored as it came."""
     assert int(rooms.figures(rooms.ROOT)["`dict[str, Any]`"]) < 20
+
+
+def test_few_places_outside_their_room_ask_for_the_kind_of_a_run() -> None:
+    """The rest says the kind to a user, or needs what only runs of that kind have."""
+    assert rooms.questions_for_kinds(rooms.ROOT) < 30

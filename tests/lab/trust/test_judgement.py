@@ -13,7 +13,8 @@ from heapwise.evidence import Evidence
 from heapwise.model import (
     Check,
 )
-from heapwise.trust import check_run
+from heapwise.trust import check_run, v04_elision
+from heapwise.trust.applies import Applies
 from heapwise.trust.judge import check_modules, overall
 
 
@@ -41,6 +42,20 @@ def test_clean_experiments_pass_everything_that_they_have_facts_for() -> None:
         f"V{number}" for number in range(27, 32)
     }
     assert all(verdicts[id] == "unavailable" for id in missing)
+
+
+def test_a_check_that_does_not_apply_to_a_run_says_why() -> None:
+    experiments = Evidence(counted(pool_run(rounds=8), 1_000_000))
+    found = {
+        module.ID: module.check(experiments)
+        for module in check_modules()
+        if isinstance(module.check, Applies) and isinstance(module.check.others, str)
+    }
+    why = {id: check.detail for id, check in found.items() if check.verdict == "unavailable"}
+    assert why.keys() == {"V16", "V22", "V27", "V29", "V31"} == found.keys() - {"V4"}
+    assert why["V22"] == "Does not apply: the experiments time regions inside their processes."
+    program = v04_elision.check(Evidence(compare()))
+    assert program.detail == "Does not apply: the program is measured as its owner built it."
 
 
 def test_false_alarms_are_rare() -> None:

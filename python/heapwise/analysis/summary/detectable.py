@@ -23,7 +23,7 @@ def detectable(evidence: Evidence) -> list[Detectable]:
     None for comparisons and smoke runs.
     """
     plan = evidence.stored.run.plan
-    if plan.traits.whole_programs or plan.smoke:
+    if plan.smoke or not plan.traits.has_findings:
         return []
     return [_of(evidence, experiment) for experiment in evidence.stored.run.experiments]
 

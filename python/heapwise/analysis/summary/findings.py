@@ -27,7 +27,7 @@ def findings(evidence: Evidence) -> list[Finding]:
     In the order of the rows; none for smoke runs and comparisons.
     """
     plan = evidence.stored.run.plan
-    if plan.smoke or plan.traits.whole_programs:
+    if plan.smoke or not plan.traits.has_findings:
         return []
     found: list[Finding] = []
     for experiment in evidence.stored.run.experiments:

@@ -38,8 +38,6 @@ SMOKE = "a smoke run is too short to tell"
 
 def expectations(evidence: Evidence) -> list[Expected]:
     """One for each expectation of each experiment of a run; none for comparisons."""
-    if evidence.stored.run.plan.traits.whole_programs:
-        return []
     return [
         _judged(evidence, experiment, expectation)
         for experiment in evidence.stored.run.experiments

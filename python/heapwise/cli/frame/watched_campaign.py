@@ -157,7 +157,7 @@ def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ())
         f"resume {run.id}"
     )
     result = None
-    if done and run.plan.traits.whole_programs:
+    if done and run.plan.traits.shown_early:
         result = show(campaign.writer.folder, console, saved=False, exports=exports).result
     elif console.as_json:
         console.json({"run": run, "state": run.state, "kept": kept})

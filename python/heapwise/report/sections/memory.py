@@ -63,7 +63,7 @@ def build(view: View) -> Context | None:
 def _over_live_of_server(view: View) -> list[OverLive]:
     """The figures of the load without a rate, under which the live bytes were counted; empty if
     they were not."""
-    if view.run.plan.options.server is None:
+    if not view.run.plan.traits.under_load:
         return []
     live = [
         process.facts.peak_live_bytes

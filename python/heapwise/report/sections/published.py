@@ -32,11 +32,10 @@ JUDGED = (
 
 def tell(view: View) -> list[Passage]:
     """Empty for other runs, and if the report is no longer there."""
-    chosen = view.run.plan.options.reproduction
-    if chosen is None:
+    if not view.run.plan.report:
         return []
     try:
-        report = choose_published(chosen.report)
+        report = choose_published(view.run.plan.report)
     except Problem:
         return []
     found = reproduce(view.evidence, report, view.result.trust)

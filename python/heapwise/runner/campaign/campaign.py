@@ -156,7 +156,7 @@ class Campaign:
     def _show_verdict(self) -> None:
         """What a comparison knows by now, for users who do not want to wait for its end."""
         if (
-            self.run.plan.traits.whole_programs
+            self.run.plan.traits.shown_early
             and isinstance(self.watcher, ShowsVerdicts)
             and self.elapsed_s >= self._next_look_s
             and self.rounds_done
@@ -330,8 +330,9 @@ class Campaign:
         return could_end and bool(self._lost_rows())
 
     def _half_width(self) -> float | None:
-        """Only ``compare`` stops early; it has one experiment."""
-        return widest_half_width(self._evidence()) if self.run.plan.traits.whole_programs else None
+        """None if the run ends by its rounds alone. Others have one experiment."""
+        ends_by = self.run.plan.traits.ends_by
+        return widest_half_width(self._evidence()) if ends_by != "rounds" else None
 
     @property
     def rounds_done(self) -> int:

@@ -49,7 +49,7 @@ class Failures:
         """What a failure counts against: the experiment as a whole, and these settings of it. Each
         cell of a program stands for itself."""
         (experiment, _), subject = row
-        of_programs = self.run.plan.traits.whole_programs or any(
-            e.id == experiment and e.programs for e in self.run.experiments
+        of_programs = any(
+            e.id == experiment and self.run.plan.is_whole(e) for e in self.run.experiments
         )
         return (row,) if of_programs else ((experiment, subject), row)

@@ -29,15 +29,14 @@ prepares a process may build them again before each.
 def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     """What each file is in the plan -> its path."""
     found: dict[str, str] = {}
-    if plan.traits.whole_programs:
-        for what, started in _programs(plan, experiments).items():
-            for place, file in enumerate(interpreter_chain(find_program(started))):
-                found[f"interpreter {place}{what}" if place else f"program{what}"] = str(file)
+    for what, started in _programs(plan, experiments).items():
+        for place, file in enumerate(interpreter_chain(find_program(started))):
+            found[f"interpreter {place}{what}" if place else f"program{what}"] = str(file)
     if plan.input_path:
         found["input"] = plan.input_path
-    if plan.options.replay:
-        found["script"] = plan.options.replay.script
-        for candidate in plan.options.replay.candidates:
+    if replay := plan.options.replay:
+        found["script"] = replay.script
+        for candidate in replay.candidates:
             found[f"script of {candidate.subject}"] = candidate.script
     for subject in plan.subjects:
         if subject.peer and subject.peer.path:
@@ -57,9 +56,9 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
 def loadable_files(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     """Like ``files_of``: what each program may load from beside it. Empty if a command of the user
     may make these files."""
-    if not plan.traits.whole_programs or any(
+    if any(
         build.prepare or build.conclude or build.setup or build.cleanup
-        for build in plan.builds or [plan.build_named("")]
+        for build in plan.measured_builds
     ):
         return {}
     return {
@@ -74,7 +73,7 @@ def _programs(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     """What tells it from the others -> each program that a comparison starts. A program's name can
     depend on the settings of a cell."""
     found: dict[str, str] = {}
-    for build in plan.builds or [plan.build_named("")]:
+    for build in plan.measured_builds:
         programs = {
             build.started(cell)[0] for experiment in experiments for cell in cells(experiment, plan)
         } or {build.program}

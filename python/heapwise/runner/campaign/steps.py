@@ -109,8 +109,8 @@ def key_of(process: Process) -> StepKey:
 def cells(experiment: Experiment, plan: Plan) -> list[dict[str, Setting]]:
     """The values of all parameters, crossed; [{}] for an experiment without any. Programs that
     cannot be measured here have none. Of a published report: those that it names."""
-    if plan.options.reproduction is not None:
-        named = plan.options.reproduction.cells.get(experiment.id, [])
+    if (chosen := plan.options.reproduction) is not None:
+        named = chosen.cells.get(experiment.id, [])
         return [cell for cell in named if experiment.can_run(cell)]
     choices = []
     for parameter in experiment.parameters:
@@ -151,7 +151,7 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
     one cell it begins with the subject that ended the round before it: so each subject follows each
     subject equally often, itself among them, and what a process leaves behind slows all alike.
     """
-    examples = set(plan.examples.values())
+    examples, of_programs = set(plan.examples.values()), plan.traits.whole_programs
     chance = random.Random(f"{plan.seed}/round/{round}")
     blocks = [
         [
@@ -171,10 +171,10 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
     chance.shuffle(blocks)
     for block in blocks:
         chance.shuffle(block)
-        if plan.traits.whole_programs and len(blocks) == 1:
+        if of_programs and len(blocks) == 1:
             names = order_of(plan.seed, round, sorted(step.subject.name for step in block))
             block.sort(key=lambda step: names.index(step.subject.name))
-        if round == 0 and plan.traits.whole_programs and plan.warm_up_rounds:
+        if round == 0 and of_programs and plan.warm_up_rounds:
             block.sort(
                 key=lambda step: (
                     not step.subject.baseline,
@@ -254,11 +254,11 @@ def reference_steps(plan: Plan, experiments: list[Experiment]) -> list[Step]:
     subject of each build."""
     if plan.warm_up_rounds:
         return []
-    examples = set(plan.examples.values()) if plan.traits.whole_programs else set()
+    examples = set(plan.examples.values())
     return [
         Step(experiment, subject, cell, REFERENCE_ROUND, warm_up=True)
         for experiment in experiments
-        if plan.traits.whole_programs or experiment.programs
+        if plan.is_whole(experiment)
         for cell in cells(experiment, plan)
         for subject in subjects_of(experiment, plan)
         if subject.name == experiment.baseline or subject.name in examples

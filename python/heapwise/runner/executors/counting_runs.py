@@ -94,9 +94,9 @@ class CountingRuns:
     def _confirm(self, measured: Process) -> None:
         """What seems to have grown beyond its limit is counted again: it may be chance."""
         names = [s.name for s in self.plan.subjects if not s.control]
-        gate, limits = self.plan.options.gate, self.plan.limits
+        limits = self.plan.limits
         done = {name for _, name in self._counted}
-        if gate is None or gate.uneven or len(done) < len(self.plan.subjects):
+        if not limits or self.plan.uneven or len(done) < len(self.plan.subjects):
             return
         base, new = (self._counts.get(name, []) for name in names)
         metrics = [metric for metric in limits if metric in COUNTED]

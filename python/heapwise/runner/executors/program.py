@@ -261,7 +261,7 @@ class ProgramExecutor:
                         [0, *options.ignored_exits] if options.ignored_exits else []
                     ),
                 ),
-                place=options.gate.places.get(subject.build) if options.gate else None,
+                place=plan.places.get(subject.build),
             )
         return self._programs[key]
 

@@ -33,7 +33,7 @@ def _trust_words(result: Result) -> str:
         return f"{trust.verdict}: {first.id} {first.detail.rstrip('.')}.{more}"
     passed = sum(check.verdict == "pass" for check in trust.checks)
     rounds = max((row.n for row in result.rows), default=0)
-    words = [f"{rounds} paired rounds"] if result.run.plan.traits.whole_programs else []
+    words = [f"{rounds} paired rounds"] if result.run.plan.traits.repeated == "round" else []
     words.append(f"{passed} checks passed")
     return f"{trust.verdict}: " + ", ".join(words)
 

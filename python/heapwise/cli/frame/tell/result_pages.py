@@ -92,7 +92,7 @@ def _chosen(
     """One run for each page: the newest of each machine, of which a store can hold several."""
     if run is not None:
         stored = read_run(store, run)
-        chosen = name or _report_of(stored)
+        chosen = name or stored.run.plan.report
         return [(choose_published(chosen), stored)] if chosen else []
     from heapwise.report import folder_of
 
@@ -103,15 +103,10 @@ def _chosen(
             continue
         stored = read_run(store, listing.id)
         try:
-            report = choose_published(_report_of(stored))
+            report = choose_published(stored.run.plan.report)
         except Problem:
             continue
         page = folder_of(stored.run.machine), report.name
         if page not in found and wanted in (None, report.name):
             found[page] = report, stored
     return [found[page] for page in sorted(found)]
-
-
-def _report_of(stored: StoredRun) -> str:
-    chosen = stored.run.plan.options.reproduction
-    return chosen.report if chosen else ""
