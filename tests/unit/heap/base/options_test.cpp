@@ -128,8 +128,8 @@ TEST_CASE("there are 1 to 32 shards") {
 TEST_CASE("options that there are not are refused") {
   constexpr const char* reason =
       "no such option; it is ignored. Next: STATS, INVALID_FREE, PURGE_THREAD, PURGE_DELAY_MS, "
-      "OUT_OF_MEMORY, LIMIT_MIB, SHARDS, REPORT, HUGE_PAGES, GUARD_EVERY, DEEP_BINDING, "
-      "CALL_SITES";
+      "OUT_OF_MEMORY, LIMIT_MIB, SOFT_LIMIT_MIB, SHARDS, REPORT, HUGE_PAGES, GUARD_EVERY, "
+      "DEEP_BINDING, CALL_SITES";
   CHECK(is_refused("STAT", "1", reason));
   CHECK(is_refused("STATS2", "1", reason));
   CHECK(is_refused("stats", "1", reason));
