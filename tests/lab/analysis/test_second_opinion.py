@@ -69,6 +69,11 @@ def test_equal_counts_are_told_too() -> None:
     assert "By counts, new against glibc: no difference in calls of malloc" in advice
 
 
+def test_a_program_that_calls_malloc_no_more_has_no_factor() -> None:
+    advice = result(builds(0)).advice
+    assert "By counts, new against glibc: calls of malloc 0, not 20,000,000" in advice
+
+
 def test_a_time_that_is_known_needs_no_counts() -> None:
     assert "By counts" not in result(builds(22_000_000, noise=0.001)).advice
 

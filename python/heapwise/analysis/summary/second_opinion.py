@@ -87,7 +87,10 @@ def _of_counts(each: CountPair) -> str:
     if not each.differs:
         return ""
     both = f"{each.new:,}, not {each.base:,}"
-    return f"{change(each.new / each.base, 'more', 'less')} ({both})" if each.base else both
+    # A count that is or was 0 has no factor.
+    if not each.base or not each.new:
+        return both
+    return f"{change(each.new / each.base, 'more', 'less')} ({both})"
 
 
 def _instructions(evidence: Evidence, row: Row, base: str) -> list[_Opinion]:
