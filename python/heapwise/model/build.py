@@ -123,7 +123,8 @@ def _plain(command: Sequence[str]) -> str:
 
 
 def _folders(commands: Sequence[Sequence[str]]) -> list[str]:
-    parts = [Path(command[0]).parts for command in commands]
+    # "/", with which an absolute path begins, cannot name a build.
+    parts = [[part for part in Path(command[0]).parts if part != "/"] for command in commands]
     for place in range(min(map(len, parts))):
         names = [part[place] for part in parts]
         if len(set(names)) == len(names):

@@ -149,6 +149,8 @@ def test_builds_that_cannot_be_told_apart_are_reported(
         (["sleep 1", "sleep 2"], ["sleep 1", "sleep 2"]),
         (["./old/app x", "./new/app x"], ["old", "new"]),
         (["/b/old/app", "/b/new/app"], ["old", "new"]),
+        (["true", "/bin/true"], ["true", "bin"]),
+        (["./app", "/opt/new/app"], ["app", "opt"]),
         (["rg a@b", "grep a@b"], ["rg a_b", "grep a_b"]),
         (["app x", "app x"], ["1", "2"]),
     ],
