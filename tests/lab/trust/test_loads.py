@@ -26,7 +26,7 @@ FREE = LoadFacts(generator="wrk", achieved_rate=50_000.0, requests=500_000, gene
 def served(load: LoadFacts = SOUND) -> StoredRun:
     """A run whose processes were servers under this load."""
     options = PlanOptions(server=ServerOptions("tcp:{port}", ["oha"]))
-    return with_facts(with_plan(compare(), options=options), lambda _: {"load": load})
+    return with_facts(with_plan(compare(), kind="run", options=options), lambda _: {"load": load})
 
 
 def discarded(share: float) -> StoredRun:
