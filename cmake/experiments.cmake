@@ -65,10 +65,11 @@ if(HEAPWISE_PRECOMPILE_EXPERIMENTS OR (HEAPWISE_SANITIZE AND HEAPWISE_PRECOMPILE
   heapwise_use_compiled_headers(experiment_headers)
   target_compile_features(experiment_headers PRIVATE cxx_std_20)
   target_compile_definitions(experiment_headers PRIVATE _GNU_SOURCE)
-  target_compile_options(
-    experiment_headers
-    PRIVATE $<IF:$<BOOL:${HEAPWISE_SANITIZE}>,-O0,$<$<CONFIG:Release>:-O2>>
-  )
+  if(HEAPWISE_SANITIZE)
+    target_compile_options(experiment_headers PRIVATE -O0)
+  else()
+    target_compile_options(experiment_headers PRIVATE $<$<CONFIG:Release>:-O2>)
+  endif()
   target_link_libraries(
     experiment_headers
     PRIVATE heapwise_warnings heapwise_bench heapwise_hybrid heapwise_static

@@ -90,33 +90,33 @@ COLUMNS = ("block", "size", "makes", "ends", "thread")
 def _work(
     name: str, block: Numbers, size: Numbers, makes: Numbers, ends: Numbers, thread: Numbers
 ) -> Work:
-    made, made_size, maker = block[makes], size[makes].astype(np.int64), thread[makes]
+    blocks, block_size, maker = block[makes], size[makes].astype(np.int64), thread[makes]
     order = np.cumsum(makes)
     ended, at, ender = block[ends], order[ends], thread[ends]
     sorting = np.argsort(ended, kind="stable")
-    place = np.searchsorted(ended[sorting], made)
+    place = np.searchsorted(ended[sorting], blocks)
     place = np.minimum(place, max(0, len(ended) - 1))
-    found = ended[sorting][place] == made if len(ended) else np.zeros(len(made), bool)
-    life = np.where(found, at[sorting][place] - np.arange(1, len(made) + 1), len(made))
+    found = ended[sorting][place] == blocks if len(ended) else np.zeros(len(blocks), bool)
+    life = np.where(found, at[sorting][place] - np.arange(1, len(blocks) + 1), len(blocks))
     kinds = np.where(life <= 0, 0, 1 + np.floor(np.log2(np.maximum(life, 1)) / 2)).astype(int)
     kinds = np.minimum(kinds, LIVES - 1)
     calls = makes[makes | ends]
     after = calls[1:][calls[:-1]]
     handed = (ender[sorting][place] != maker)[found] if len(ended) else np.zeros(0, bool)
-    small = made_size <= SMALL
+    small = block_size <= SMALL
     return Work(
         name,
-        len(made),
+        len(blocks),
         len(ended),
-        int(made_size.sum()),
+        int(block_size.sum()),
         float(small.mean()),
-        float(made_size[small].sum() / max(1, made_size.sum())),
+        float(block_size[small].sum() / max(1, block_size.sum())),
         float(after.mean()) if len(after) else 0.0,
         float(np.median(life)),
         float(1 - found.mean()),
         len(np.unique(thread)),
         float(handed.mean()) if len(handed) else 0.0,
-        tuple(_rows(made_size, kinds)),
+        tuple(_rows(block_size, kinds)),
     )
 
 

@@ -76,7 +76,7 @@ struct measure {
 };
 
 experiment made() {
-  experiment found = mix_experiment({
+  experiment tapes_of_programs = mix_experiment({
       .id = "heap/rl_measured",
       .question = "How fast are blocks as programs of RL and inference ask for them?",
       .isolates =
@@ -86,17 +86,20 @@ experiment made() {
   });
   std::vector<value> programs{reported};
   for (const measured_mix& each : measured::mixes) programs.emplace_back(each.program);
-  found.parameters.insert(found.parameters.begin(), {"program",
-                                                     "whose recording the tape is drawn from",
-                                                     programs,
-                                                     {reported, measured::mixes[0].program}});
-  found.quantities.push_back(
+  tapes_of_programs.parameters.insert(tapes_of_programs.parameters.begin(),
+                                      {"program",
+                                       "whose recording the tape is drawn from",
+                                       programs,
+                                       {reported, measured::mixes[0].program}});
+  tapes_of_programs.quantities.push_back(
       {"small_share", "", better::lower, "blocks of at most 512 bytes, of all: it is the tape's"});
-  found.quantities.push_back({"again_share", "", better::lower,
-                              "allocations that follow an allocation: it is the tape's"});
-  found.quantities.push_back({"small_bytes_share", "", better::lower,
-                              "bytes in blocks of at most 512 bytes: it is the tape's"});
-  return found;
+  tapes_of_programs.quantities.push_back(
+      {"again_share", "", better::lower,
+       "allocations that follow an allocation: it is the tape's"});
+  tapes_of_programs.quantities.push_back(
+      {"small_bytes_share", "", better::lower,
+       "bytes in blocks of at most 512 bytes: it is the tape's"});
+  return tapes_of_programs;
 }
 
 const experiment question = made();

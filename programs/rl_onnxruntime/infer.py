@@ -46,24 +46,24 @@ def model():
     return helper.make_model(graph, opset_imports=[opset], ir_version=9).SerializeToString()
 
 
-def session(made, threads, arena):
+def session(network, threads, arena):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.enable_cpu_mem_arena = arena
-    return onnxruntime.InferenceSession(made, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
 
 
 def main():
-    made, random = model(), numpy.random.default_rng(8)
+    network, random = model(), numpy.random.default_rng(8)
     answered = 0
     for threads in (1, 2):
-        asked = session(made, threads, sys.argv[2] == "arena")
+        inference = session(network, threads, sys.argv[2] == "arena")
         for number in range(int(sys.argv[1])):
             batch = BATCHES[number % len(BATCHES)]
             pictures = random.random((batch, 1, SIDE, SIDE), dtype=numpy.float32)
-            [found] = asked.run(None, {"x": pictures})
-            assert abs(float(found.sum()) - batch) < 0.01
-            answered += len(found)
+            [shares] = inference.run(None, {"x": pictures})
+            assert abs(float(shares.sum()) - batch) < 0.01
+            answered += len(shares)
     print("answered", answered, "onnx", onnx.__version__)
 
 

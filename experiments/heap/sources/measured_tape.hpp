@@ -84,8 +84,8 @@ class measured_writer {
     if (kind == 0) return 0;
     const double longest = static_cast<double>(std::max<std::uint64_t>(mix_->allocations, 1));
     const double exponent = static_cast<double>(kind - 1) + random_.unit();
-    const double found = std::min(longest, std::exp2(2 * exponent));
-    return static_cast<std::uint64_t>(kind + 1 == measured_lives ? longest : found);
+    const double lifetime = std::min(longest, std::exp2(2 * exponent));
+    return static_cast<std::uint64_t>(kind + 1 == measured_lives ? longest : lifetime);
   }
 
   void release(std::uint32_t now) {

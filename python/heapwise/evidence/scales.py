@@ -9,7 +9,7 @@ from functools import cached_property
 from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.series import Pairs, Side
 from heapwise.model import Cell
-from heapwise.stats.pooled_scale import Scale, pooled_scales
+from heapwise.stats.pooled_scale import PooledScale, pooled_scales
 
 _CONTROL_ERROR = 0.75**0.5
 """The ratio of the baseline's two labels has four thirds of the variance of a subject's ratio to
@@ -24,7 +24,7 @@ class SubjectScales:
     evidence: Evidence
     pairs: Callable[[Side, Side], Pairs]
 
-    def of(self, above: Side, below: Side) -> Scale | None:
+    def of(self, above: Side, below: Side) -> PooledScale | None:
         """The scale of a subject's ratio to its baseline; None of any other ratio."""
         cell, subject = above
         if below != (cell, self.evidence.baselines.get(cell.experiment)):
@@ -34,10 +34,10 @@ class SubjectScales:
         return self._known[cell].get(subject)
 
     @cached_property
-    def _known(self) -> dict[Cell, dict[str, Scale]]:
+    def _known(self) -> dict[Cell, dict[str, PooledScale]]:
         return {}
 
-    def _of_cell(self, cell: Cell) -> dict[str, Scale]:
+    def _of_cell(self, cell: Cell) -> dict[str, PooledScale]:
         """Subject -> its scale, by all subjects of the cell and the second label of the baseline.
         Without that label nothing shows that equal things come out equal, and there are none."""
         baseline, control = (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapwise.stats.arrays import median_of_sorted
-from heapwise.stats.pooled_scale import Scale
+from heapwise.stats.pooled_scale import PooledScale
 from heapwise.stats.signed_rank import interval_rank, p_value
 from heapwise.stats.student import LEAST, mean_interval
 
@@ -32,7 +32,7 @@ class PairedRatio:
     ratio: no unit. n: pairs. p_value: two-sided, of "ratio is 1"; 1 without an interval. guard: by
     how much the strict interval is wider than its confidence asks for (``Dependence``). scale: of
     the strict interval, against that of the ratio's own rounds, if it is that of all subjects
-    (``Scale``); None if it is its own.
+    (``PooledScale``); None if it is its own.
     """
 
     ratio: float
@@ -73,10 +73,9 @@ class PairedRatio:
     def _stretched(self, power: float) -> tuple[float, float] | None:
         if self.low is None or self.high is None:
             return None
-        return (
-            self.ratio * (self.low / self.ratio) ** power,
-            self.ratio * (self.high / self.ratio) ** power,
-        )
+        with np.errstate(over="ignore"):  # an end that no number can hold is infinite
+            low, high = np.float64(self.low / self.ratio), np.float64(self.high / self.ratio)
+            return float(self.ratio * low**power), float(self.ratio * high**power)
 
     @property
     def error(self) -> float | None:
@@ -89,7 +88,7 @@ class PairedRatio:
         half = float(np.log(self.high / self.low)) / 2
         return half / float(stdtrit(self.n - 1, (1 + self.confidence) / 2))
 
-    def on(self, scale: Scale) -> PairedRatio:
+    def on(self, scale: PooledScale) -> PairedRatio:
         """The same with a strict interval of this scale, before anything widens it."""
         if self.low is None or self.high is None or self.error == 0:
             return self

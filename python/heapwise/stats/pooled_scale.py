@@ -28,7 +28,7 @@ MOST_PRIOR = 1e6
 
 
 @dataclass(frozen=True)
-class Scale:
+class PooledScale:
     """error: standard error of the logarithm of a ratio. degrees: of freedom of it. confidence: of
     the interval that a verdict takes."""
 
@@ -44,7 +44,7 @@ class Scale:
         return self.error * float(stdtrit(self.degrees, (1 + self.confidence) / 2))
 
 
-def pooled_scales(errors: Sequence[float], rounds: Sequence[int]) -> list[Scale]:
+def pooled_scales(errors: Sequence[float], rounds: Sequence[int]) -> list[PooledScale]:
     """errors: of each series of a cell, the standard error of its mean by its own rounds. The
     second label of the baseline is one of the series. rounds: of each, at least 2.
 
@@ -54,7 +54,7 @@ def pooled_scales(errors: Sequence[float], rounds: Sequence[int]) -> list[Scale]
     confidence = [_confidence(n, len(errors)) for n in rounds]
     if len(known) < 2:
         alone = zip(errors, rounds, confidence, strict=True)
-        return [Scale(error, n - 1.0, sure) for error, n, sure in alone]
+        return [PooledScale(error, n - 1.0, sure) for error, n, sure in alone]
     logs = np.array([log(variance) - _bias(degrees) for variance, degrees in known])
     chance = float(np.mean([_trigamma(degrees / 2) for _, degrees in known]))
     excess = float(logs.var(ddof=1)) - chance
@@ -63,11 +63,11 @@ def pooled_scales(errors: Sequence[float], rounds: Sequence[int]) -> list[Scale]
     found = []
     for error, n, sure in zip(errors, rounds, confidence, strict=True):
         if error == 0:
-            found.append(Scale(0.0, n - 1.0, sure))
+            found.append(PooledScale(0.0, n - 1.0, sure))
             continue
         own, others = n - 1.0, min(prior, total - (n - 1.0))
         variance = (own * error**2 * n + others * centre) / (own + others)
-        found.append(Scale((variance / n) ** 0.5, own + others, sure))
+        found.append(PooledScale((variance / n) ** 0.5, own + others, sure))
     return found
 
 

@@ -92,9 +92,9 @@ def campaign(folder: Path, executor: Processes, stored: StoredRun | None = None)
 
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> Processes:
-    made = Processes({"scudo": 1.3, "jemalloc": 0.85})
-    monkeypatch.setattr(time, "monotonic", made.monotonic)
-    return made
+    all_processes = Processes({"scudo": 1.3, "jemalloc": 0.85})
+    monkeypatch.setattr(time, "monotonic", all_processes.monotonic)
+    return all_processes
 
 
 def test_decided_rows_stop_and_the_others_get_their_time(

@@ -163,20 +163,20 @@ def small_group() -> Iterator[Path]:
     limit = str(116 << 20)
     older = (GROUPS / "memory/memory.limit_in_bytes").exists()
     folder = GROUPS / "memory" if older else GROUPS
-    made = folder / f"heapwise-test-{os.getpid()}"
+    group = folder / f"heapwise-test-{os.getpid()}"
     try:
-        made.mkdir()
+        group.mkdir()
     except OSError as error:
         pytest.skip(f"no control group may be made here: {error}")
     try:
-        (made / ("memory.limit_in_bytes" if older else "memory.max")).write_text(limit)
+        (group / ("memory.limit_in_bytes" if older else "memory.max")).write_text(limit)
     except OSError as error:
-        made.rmdir()
+        group.rmdir()
         pytest.skip(f"no limit of memory may be set here: {error}")
-    yield made
+    yield group
     for _ in range(100):
         try:
-            made.rmdir()
+            group.rmdir()
             break
         except OSError:
             time.sleep(0.05)

@@ -121,7 +121,7 @@ TEST_CASE("blocks in any order come back, and no other block is free then") {
   }
 }
 
-TEST_CASE("an address that is not a block, or comes twice, is told; its neighbours come back") {
+TEST_CASE("an address that is not a block, or comes twice, is told, and its neighbours come back") {
   const contract::ending how = contract::in_child([] {
     start_without_clock();
     the_options.invalid_free = when_invalid::warn;

@@ -43,7 +43,7 @@ def add_wheels(
             [sys.executable, *PIP, "--target", str(ready), "--requirement", str(wheels.lock)],
             ready,
         )
-        made = {"made": datetime.now(UTC).isoformat(timespec="seconds")}
-        (ready / RECORD).write_bytes(msgspec.json.encode(made))
+        record = {"made": datetime.now(UTC).isoformat(timespec="seconds")}
+        (ready / RECORD).write_bytes(msgspec.json.encode(record))
         publish(ready, wheels.folder)
     return WheelsAdded(wheels.name, wheels.version, str(wheels.folder), news=True)
