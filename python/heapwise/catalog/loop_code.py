@@ -1,4 +1,4 @@
-"""The loop of an experiment: its source in a checkout, and its instructions in the program."""
+"""The loop of an experiment: its source, and its instructions in the program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapwise.catalog.native import CHECKOUT
+from heapwise.catalog.native import CHECKOUT, native_folder
+from heapwise.errors import Problem
 
 OBJDUMP = ("objdump", "-d", "-C", "--no-show-raw-insn", "-M", "intel")
 TIMEOUT_S = 60.0
@@ -27,15 +28,27 @@ ABOVE = ("template", "[[", "///", "//")
 """How lines begin that belong to the definition below them."""
 
 
-def source_of(experiment: str, function: str, root: Path = CHECKOUT) -> list[str]:
-    """The lines of the function's definition, its comment included. Empty if it is not there."""
+def source_of(experiment: str, function: str, sources: Path | None = None) -> list[str]:
+    """The lines of the function's definition, its comment included. Empty if it is not there.
+
+    sources: the folder of the families; None: of the checkout, else the installed one."""
     family, _, name = experiment.partition("/")
-    folder = root / "experiments" / family
+    folder = (sources or _sources()) / family
     headers = sorted((folder / "sources").rglob("*.hpp"))
     for path in (folder / f"{name}.cpp", *headers):
         if path.is_file() and (found := _definition(path.read_text("utf-8"), function)):
             return found
     return []
+
+
+def _sources() -> Path:
+    of_checkout = CHECKOUT / "experiments"
+    if of_checkout.is_dir():
+        return of_checkout
+    try:
+        return native_folder() / "sources"
+    except Problem:  # no native parts are here
+        return of_checkout
 
 
 def loop_of(program: Path, function: str) -> list[str]:

@@ -79,10 +79,10 @@ def test_a_declaration_is_not_taken_for_the_definition(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder.parent / "one.cpp").write_text("int twice(int number);\n")
     (folder / "more.hpp").write_text("/// Doubles.\nint twice(int number) {\n  return 2;\n}\n")
-    assert source_of("cpu/one", "twice", tmp_path) == [
+    assert source_of("cpu/one", "twice", tmp_path / "experiments") == [
         "/// Doubles.",
         "int twice(int number) {",
         "  return 2;",
         "}",
     ]
-    assert source_of("cpu/one", "thrice", tmp_path) == []
+    assert source_of("cpu/one", "thrice", tmp_path / "experiments") == []
