@@ -64,7 +64,7 @@ elseif(NOT HEAPWISE_ALL_TESTS AND HEAPWISE_SANITIZE MATCHES "thread")
     "^unit/gc/[a-z]+/(aligned|attachment_table|collection_report|copy_process|cpp|debug|displacement)_test$"
     "^unit/gc/[a-z]+/(finalizers|growth|held_world|huge_pages|kept|leaks|libraries|limits|mark)_test$"
     "^unit/gc/[a-z]+/(marking_copy|misuse|options|pace|past_end|pauses|redirect|running_settings|runs)_test$"
-    "^unit/gc/[a-z]+/(signals|space|typed|visit|weak)_test$"
+    "^unit/gc/[a-z]+/(signals|space|typed|unused_stack|visit|weak)_test$"
   )
 elseif(NOT HEAPWISE_ALL_TESTS AND HEAPWISE_SANITIZE MATCHES "address")
   # Bookkeeping of pools, and most of the collector, whose memory this sanitizer does not know.
@@ -74,7 +74,7 @@ elseif(NOT HEAPWISE_ALL_TESTS AND HEAPWISE_SANITIZE MATCHES "address")
     "^unit/gc/[a-z]+/(aligned|attachment_table|collection_report|copy_process|cpp|debug|displacement)_test$"
     "^unit/gc/[a-z]+/(events|growing_table|growth|held_world|huge_pages|kept|leaks|libraries|limits)_test$"
     "^unit/gc/[a-z]+/(marking_.+|misuse|options|pace|past_end|pauses|redirect|registration|roots)_test$"
-    "^unit/gc/[a-z]+/(running_settings|runs|signals|space|stacks|thread_end|visit)_test$"
+    "^unit/gc/[a-z]+/(running_settings|runs|signals|space|stacks|thread_end|unused_stack|visit)_test$"
   )
 endif()
 list(JOIN HEAPWISE_TESTS_LEFT_OUT "|" HEAPWISE_TESTS_LEFT_OUT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,8 @@ def test_each_command_does_what_the_page_says(
     heapwise: Heapwise, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.py").write_text("print(len([bytes(1000 + k) for k in range(2000)]))")
+    (tmp_path / "script.js").write_text("console.log(Array(2000).fill().map(() => 'x').length)")
     blocks = re.findall(r"```sh\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     assert len(lines) >= 7
@@ -26,6 +29,8 @@ def test_each_command_does_what_the_page_says(
     for line in lines:
         tool, *words = shlex.split(line)
         assert tool == "heapwise"
+        if "node" in words and shutil.which("node") is None:
+            continue
         done = heapwise(*words)
         assert done.returncode == 0, f"{line}: {done.stderr}"
         said += done.stdout

@@ -190,12 +190,6 @@ def test_a_build_is_followed_through_make_shells_and_drivers(
     assert f"Process {compiler['pid']}" in " ".join((advised.stdout + advised.stderr).split())
 
 
-def test_a_profile_does_not_follow(heapwise: Heapwise) -> None:
-    done = heapwise("record", "--profile", "--follow", "--", "true")
-    assert done.returncode == 2
-    assert "E003" in done.stderr
-
-
 DAEMON = """
 #include <stdlib.h>
 #include <unistd.h>

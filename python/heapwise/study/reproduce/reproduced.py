@@ -318,6 +318,8 @@ class _Finder:
         place = statement.formula.value_of
         if place is None:
             return self._ratio(statement.formula)
+        if place.statistic in OF_REPEATS and not self._rounds(place):
+            return f"no process has {LEAST_REPEATS} repeats"
         return self._value(place, never=statement.at_most == 0).times(statement.formula.factor)
 
     def _side(self, place: FigureKey) -> Side:
