@@ -4,9 +4,6 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// `place` of this source is another one than that of the other sources.
-const ALONE: &str = "os/linux/bare_thread.cpp";
-
 fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
     // A package contains the sources in `cxx`; in a checkout of Heapwise they are two folders up.
@@ -42,15 +39,13 @@ fn main() {
     let names = words(&lists, "name\n  IN\n  ITEMS").into_iter();
     let mut system: Vec<String> = names.map(|name| format!("os/{name}.cpp")).collect();
     system.extend(words(&lists, "heapwise_os_heap\n  default\n"));
-    let with_frames = with_frames(&lists);
-    for list in [&mut sources, &mut system] {
-        list.retain(|source| source != ALONE && !with_frames.contains(source));
-    }
+    let mut with_frames = with_frames(&lists);
+    system.retain(|source| !with_frames.contains(source));
+    with_frames.extend(words(&lists, "set(framed_sources"));
 
     // Few translation units: most of the time to compile a source is that of its headers.
     let system = compiler(&root, profile, false)
         .file(unit("system", &system))
-        .file(root.join("src").join(ALONE))
         .compile_intermediates();
     let frames = compiler(&root, profile, true)
         .file(unit("frames", &with_frames))

@@ -64,7 +64,7 @@ def test_a_filler_runs_to_its_end(tmp_path: Path) -> None:
         [
             "/bin/sh",
             "-c",
-            f"[ -e {tmp_path}/once ] && sleep 0.7 && touch {tmp_path}/whole; touch {tmp_path}/once",
+            f"[ -e {tmp_path}/once ] && sleep 3 && touch {tmp_path}/whole; touch {tmp_path}/once",
         ],
         dict(os.environ),
         60.0,
