@@ -39,8 +39,8 @@ def parse_statement(
     printed: PrintedFigures | None = None,
     rates: Collection[str] = (),
 ) -> Statement:
-    """rates: names of figures that are so many in a second. ValueError says what is wrong with the
-    words."""
+    """rates: names of the figures that are a number per second. ValueError says what is wrong with
+    the words."""
     found = BOUND.fullmatch(words)
     if found is None or (found[2] == "within") != (found[4] is not None):
         raise ValueError(f"'{words}' is not {FORMS}")

@@ -215,7 +215,7 @@ def _printed(
 
 
 def _rates(places: dict[str, FigureKey], tables: tuple[PublishedTable, ...]) -> set[str]:
-    """Names of places whose figure is so many in a second, by the unit of the report."""
+    """Names of places whose figure is a number per second, by the unit of the report."""
     in_a_second = {
         repr(figure.ours.value_of)
         for table in tables

@@ -21,8 +21,8 @@ one."""
 
 
 MOST_STEP = 100.0
-"""The largest step of numbers that are only known to a step: nothing is known from here on, and exp
-overflows."""
+"""The largest logarithm of a ratio, and the largest step of numbers that are only known to a step:
+nothing is known from here on, and exp overflows."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,11 @@ class PairedRatio:
     def _stretched(self, power: float) -> tuple[float, float] | None:
         if self.low is None or self.high is None:
             return None
-        with np.errstate(over="ignore"):  # an end that no number can hold is infinite
+        most = float(np.exp(MOST_STEP))
+        with np.errstate(over="ignore"):  # what no number can hold is beyond any ratio
             low, high = np.float64(self.low / self.ratio), np.float64(self.high / self.ratio)
-            return float(self.ratio * low**power), float(self.ratio * high**power)
+            ends = self.ratio * low**power, self.ratio * high**power
+        return float(max(ends[0], 1 / most)), float(min(ends[1], most))
 
     @property
     def error(self) -> float | None:
@@ -110,10 +112,10 @@ class PairedRatio:
         widths of the interval, as this one. So 1 stays outside exactly when p < 1 - confidence.
         """
         guard = 1.0 if strict_factor is None else strict_factor / factor
-        if self.low is None or self.high is None or factor == 1:
+        ends = self._stretched(factor)
+        if ends is None or factor == 1:
             return replace(self, guard=self.guard * guard)
-        low = self.ratio * (self.low / self.ratio) ** factor
-        high = self.ratio * (self.high / self.ratio) ** factor
+        low, high = ends
         return replace(
             self,
             low=low,

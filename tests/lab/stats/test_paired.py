@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import ttest_1samp, wilcoxon
 
-from heapwise.stats.paired import paired_ratio, ratio_of_logs, walsh_averages
+from heapwise.stats.paired import PairedRatio, paired_ratio, ratio_of_logs, walsh_averages
 from heapwise.stats.signed_rank import interval_rank, lower_tail
 
 
@@ -183,3 +183,13 @@ def test_coverage_is_what_it_says(pairs: int) -> None:
     # The exact level is at least 95 %; 1500 trials have a standard error of 0.56 points.
     assert hits / trials >= 0.95 - 3 * 0.0056
     assert hits / trials <= 0.995
+
+
+def test_an_interval_that_is_widened_without_end_stays_a_number() -> None:
+    wide = PairedRatio(ratio=2.0, low=1e-3, high=1e9, n=6, p_value=0.5)
+    for ratio in (wide.widened(200), wide.widened(200).widened(200)):
+        assert ratio.low is not None
+        assert ratio.high is not None
+        assert 0 < ratio.low < 1 < ratio.high < float("inf")
+        assert ratio.strict is not None
+        assert np.isfinite(ratio.strict).all()

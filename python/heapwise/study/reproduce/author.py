@@ -106,7 +106,7 @@ class AuthorFigures:
         self._places: dict[str, Range] = {}
         """``repr`` of a place -> its figure in the unit of ours."""
         self._rates: set[str] = set()
-        """``repr`` of the places whose figure is so many in a second."""
+        """``repr`` of the places whose figure is a number per second."""
         self._quantities = sorted(
             {place.quantity for place in report.places if place.quantity != PROCESSOR_TIME}
         )
