@@ -160,6 +160,19 @@ def slightly_biased(stored: StoredRun) -> StoredRun:
     )
 
 
+def more_memory_by_label(stored: StoredRun) -> StoredRun:
+    """The time is left alone."""
+
+    def more(sample: Sample) -> Sample:
+        if sample.subject != "glibc-control":
+            return sample
+        return replace(
+            sample, values=sample.values | {"peak_memory": sample.values["peak_memory"] * 1.05}
+        )
+
+    return replace(stored, samples=[more(sample) for sample in stored.samples])
+
+
 def ratio_drifts(subject: str, round_: int, value: float) -> float:
     return value * (1 + 0.01 * round_) if subject == "mimalloc" else value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from planted import compare, effect, verdict_of, with_selftest
+from planted import compare, effect, more_memory_by_label, verdict_of, with_selftest
 from synthetic import Script, compare_run
 from synthetic_shelf import Shelf, shelf_run
 
@@ -92,6 +92,14 @@ def test_a_difference_that_only_the_usual_interval_shows_is_not_claimed() -> Non
     assert shown.high < 1
     assert not claims["mimalloc"].differs
     assert "mimalloc" not in str(verdict_of(stored, "V23").figures["fall_to_holm"])
+
+
+def test_memory_that_differs_by_its_label_bars_no_answer_on_time() -> None:
+    found = verdict_of(more_memory_by_label(compare_run(Script(noise=0.002, rounds=8))), "V5")
+    assert found.detail == (
+        "The same thing under two labels does not come out the same: peak_memory differs by 4.8 %. "
+        "The noise floor covers it."
+    )
 
 
 def test_few_noisy_rounds_have_no_exact_figure_of_what_they_would_find() -> None:
