@@ -30,7 +30,8 @@ def check(result: dict[str, Any], id: str) -> dict[str, Any]:
 
 def test_a_difference_of_a_program_that_hardly_allocates_is_not_denied(heapwise: Any) -> None:
     """One that sleeps less under jemalloc is faster, though not by its malloc. The figures are not
-    clear if the machine stands still in the middle, which it does not do each time."""
+    clear if the machine stands still in the middle, and one clean campaign in a hundred fails the
+    A/A test, which do not happen each time."""
     for _ in range(4):
         done = heapwise(
             "compare",
@@ -50,7 +51,8 @@ def test_a_difference_of_a_program_that_hardly_allocates_is_not_denied(heapwise:
         times = {
             r["subject"]: r for r in result["rows"] if r["parameters"]["quantity"] == "wall_time"
         }
-        if times["jemalloc"]["verdict"] != "cannot tell":
+        told = times["jemalloc"]["verdict"] != "cannot tell"
+        if told and result["trust"]["verdict"] != "not trustworthy":
             break
     assert times["jemalloc"]["verdict"] in ("better", "cannot tell")
     assert "hardly" not in times["jemalloc"]["note"]
