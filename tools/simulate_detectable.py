@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes python/heapwise/stats/detectable_table.py: which difference is found 4 times in 5.
+"""Writes python/heapwise/stats/ratios/detectable_table.py: which difference is found 4 times in 5.
 
 A difference is claimed if its strict interval excludes 1. That interval has the scale of all
 subjects of a cell, the widening for rounds that seem to depend on each other, and a confidence by
@@ -20,15 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from heapwise.stats.dependence import dependences
-from heapwise.stats.paired import CONFIDENCE
-from heapwise.stats.pooled_scale import pooled_scales
-from heapwise.stats.signed_rank import interval_rank
+from heapwise.stats.basics.signed_rank import interval_rank
+from heapwise.stats.ratios.paired import CONFIDENCE
+from heapwise.stats.ratios.pooled_scale import pooled_scales
+from heapwise.stats.series.dependence import dependences
 
 POWER, CAMPAIGNS, CHUNK = 0.8, 4_000, 200
 ROUNDS = [*range(3, 17), 18, 20, 24, 28, 32, 40, 50, 70, 100]
 SUBJECTS = [1, 3, 6]
-TABLE = Path(__file__).resolve().parents[1] / "python/heapwise/stats/detectable_table.py"
+TABLE = Path(__file__).resolve().parents[1] / "python/heapwise/stats/ratios/detectable_table.py"
 
 Array = NDArray[np.float64]
 

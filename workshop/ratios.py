@@ -13,7 +13,7 @@ from heapwise.analysis.summary.headlines import label
 from heapwise.analysis.verdicts.standing import Standing
 from heapwise.document.markdown import table
 from heapwise.evidence import Evidence, comparisons_of
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.ratios.paired import PairedRatio
 
 ASPECTS = ("speed", "latency", "memory", "other")
 

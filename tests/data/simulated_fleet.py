@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
+from heapwise.fleet.engines.quiet_engine import QUIET
 from heapwise.fleet.fleet_campaign import FleetCampaign
 from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState
 from heapwise.fleet.job import Job
 from heapwise.fleet.plan_progress import PlanProgress
-from heapwise.fleet.quiet_engine import QUIET
 
 FLEET = "f1"
 WORKERS = 4

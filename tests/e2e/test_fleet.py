@@ -168,8 +168,8 @@ class Fleet:
         part, sign = kind.split()
         finders: dict[str, Callable[[], list[int]]] = {
             "measuring": self.measuring,
-            "worker": lambda: self.part("heapwise.fleet.worker"),
-            "scheduler": lambda: self.part("heapwise.fleet.scheduler"),
+            "worker": lambda: self.part("heapwise.fleet.engines.worker"),
+            "scheduler": lambda: self.part("heapwise.fleet.engines.scheduler"),
         }
         number = signal.SIGKILL if sign == "kill" else signal.SIGSTOP
         for pid in finders[part]():

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.fleet.local_processes import first_line, start_python
+from heapwise.fleet.engines.local_processes import first_line, start_python
 
 PATIENCE_S = 240.0
 
@@ -24,7 +24,7 @@ class Cluster:
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder, self.stack = folder, stack
-        self.scheduler = start_python("heapwise.fleet.scheduler", stdout=subprocess.PIPE)
+        self.scheduler = start_python("heapwise.fleet.engines.scheduler", stdout=subprocess.PIPE)
         stack.callback(self._end, self.scheduler)
         self.address = first_line(self.scheduler)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from heapwise.evidence import Evidence
-from heapwise.stats.limits import ALL_LOOKS
+from heapwise.stats.claims.limits import ALL_LOOKS
 from heapwise.store import read_run, run_ids
 
 pytestmark = pytest.mark.usefixtures("built_native")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from planned import planned_processes
 
-from heapwise.stats.holm import rounds_needed
+from heapwise.stats.claims.holm import rounds_needed
 from heapwise.store import read_run, run_ids
 
 

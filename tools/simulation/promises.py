@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapwise.stats.limits import FALSE_FAILURES
+from heapwise.stats.claims.limits import FALSE_FAILURES
 from simulation.noise import SHAPES
 from simulation.scenario import Campaign, Promise
 

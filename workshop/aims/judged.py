@@ -20,7 +20,7 @@ from heapwise.analysis.verdicts.verdict import AT_MOST, EQUIVALENT, Figure, floo
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series
 from heapwise.model import Cell, Setting, Trust
-from heapwise.stats.center import location_interval
+from heapwise.stats.series.center import location_interval
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 from workshop.aims.cells import (

@@ -13,9 +13,9 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.judged_limits import OF_MALLOC, WHOLE, Judged, judge_limits, sides
 from heapwise.model import GateOptions, GateResult, GateRow, GateVerdict, Trust, location_of
-from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
-from heapwise.stats.paired import PairedRatio
-from heapwise.stats.rare_runs import RareRuns
+from heapwise.stats.claims.limits import COUNTS, FIRST_LOOK, Decision
+from heapwise.stats.claims.rare_runs import RareRuns
+from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import change, compared, percent
 from heapwise.wording.ratios import change_ends, signed_ends

@@ -8,8 +8,8 @@ import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.model import MemoryCurve, Process, Settings, Setup
-from heapwise.stats.arrays import Floats
-from heapwise.stats.growth import Growth, growth
+from heapwise.stats.basics.arrays import Floats
+from heapwise.stats.series.growth import Growth, growth
 
 KIB = 1024
 PLACES = 160

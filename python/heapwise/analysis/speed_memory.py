@@ -8,7 +8,7 @@ from heapwise.analysis.verdicts.gain import gain, main_rows, mean_gain, peak_row
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of
 from heapwise.model import Cell
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.ratios.paired import PairedRatio
 
 Triple = tuple[float, float, float]
 """Low, estimate, high; all the same where there is no interval."""

@@ -63,21 +63,13 @@ def _error(console: Console, entry: Entry) -> int:
 
 def _checks() -> dict[str, str]:
     """Id of each check to its explanation: the docstring of its file in ``heapwise.trust``."""
-    import importlib
     import inspect
-    import pkgutil
-    import re
 
     try:
-        trust = importlib.import_module("heapwise.trust")
+        from heapwise.trust.judge import check_modules
     except ImportError:
         return {}
-    found: dict[str, str] = {}
-    for module in pkgutil.iter_modules(trust.__path__):
-        if match := re.match(r"v0*(\d+)(_|$)", module.name):
-            loaded = importlib.import_module(f"heapwise.trust.{module.name}")
-            found[f"V{match.group(1)}"] = inspect.getdoc(loaded) or module.name
-    return found
+    return {module.ID: inspect.getdoc(module) or module.TITLE for module in check_modules()}
 
 
 def _text(console: Console, id: str, text: str) -> int:

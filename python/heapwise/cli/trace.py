@@ -14,10 +14,10 @@ from heapwise.errors import Problem
 
 if TYPE_CHECKING:
     from heapwise.trace import Trace
-    from heapwise.trace.call_stacks import CallStack
     from heapwise.trace.exports import Export
-    from heapwise.trace.named_sites import NamedSite
-    from heapwise.trace.wrappers import Wrappers
+    from heapwise.trace.names.call_stacks import CallStack
+    from heapwise.trace.names.named_sites import NamedSite
+    from heapwise.trace.names.wrappers import Wrappers
 
 
 def register(app: typer.Typer) -> None:
@@ -71,7 +71,7 @@ def trace(
     """
     from heapwise.trace import open_trace
     from heapwise.trace.heap_profile import is_heap_profile
-    from heapwise.trace.wrappers import Wrappers
+    from heapwise.trace.names.wrappers import Wrappers
 
     console = Console(quiet, json)
     wanted = Wanted(
@@ -148,11 +148,11 @@ def _difference(wanted: Wanted, later: str, console: Console) -> int:
 
 def _named(name: str, wrappers: Wrappers) -> NamedTrace:
     from heapwise.trace import open_trace
-    from heapwise.trace.call_stacks import call_stacks
     from heapwise.trace.contents import read_contents
     from heapwise.trace.heap_profile import is_heap_profile
-    from heapwise.trace.named_sites import named_sites
-    from heapwise.trace.symbols import Symbols
+    from heapwise.trace.names.call_stacks import call_stacks
+    from heapwise.trace.names.named_sites import named_sites
+    from heapwise.trace.names.symbols import Symbols
 
     if is_heap_profile(Path(name)):
         raise _no_trace(name)
@@ -176,11 +176,11 @@ def _no_trace(name: str) -> Problem:
 def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
     from heapwise.cli.frame.tell.trace_text import trace_lines
     from heapwise.report.trace_page import trace_page
-    from heapwise.trace.call_stacks import call_stacks
     from heapwise.trace.contents import read_contents
     from heapwise.trace.document import trace_document
-    from heapwise.trace.named_sites import named_sites
-    from heapwise.trace.symbols import Symbols
+    from heapwise.trace.names.call_stacks import call_stacks
+    from heapwise.trace.names.named_sites import named_sites
+    from heapwise.trace.names.symbols import Symbols
 
     contents, symbols = read_contents(opened), Symbols(opened.modules)
     stacks = call_stacks(opened, contents, symbols)
@@ -199,9 +199,9 @@ def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
 def _profile(opened: Trace, wanted: Wanted, console: Console) -> int:
     from heapwise.cli.frame.tell.profile_text import profile_lines
     from heapwise.report.profile_page import profile_page
+    from heapwise.trace.names.symbols import Symbols
     from heapwise.trace.profile_document import profile_document
     from heapwise.trace.sampled_stacks import read_sampled_stacks
-    from heapwise.trace.symbols import Symbols
 
     stacks, symbols = read_sampled_stacks(opened), Symbols(opened.modules)
     for line in profile_lines(opened, stacks, symbols, wanted.wrappers, wanted.top):

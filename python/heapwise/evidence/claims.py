@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heapwise.model import Cell
-from heapwise.stats.holm import holm
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.claims.holm import holm
+from heapwise.stats.ratios.paired import PairedRatio
 
 LEVEL = 0.05
 

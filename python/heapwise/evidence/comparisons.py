@@ -16,16 +16,16 @@ from heapwise.evidence.series import Pairs, Side, pair
 from heapwise.evidence.sessions import session_error, sessions_of
 from heapwise.evidence.step import relative_step
 from heapwise.model import Cell
-from heapwise.stats.blocks import BlockError
-from heapwise.stats.dependence import (
+from heapwise.stats.ratios.blocks import BlockError
+from heapwise.stats.ratios.noise import NoiseFloor, noise_floor
+from heapwise.stats.ratios.paired import PairedRatio
+from heapwise.stats.series.dependence import (
     LEAST_ROUNDS,
     Dependence,
     dependence,
     own_dependence,
     untested,
 )
-from heapwise.stats.noise import NoiseFloor, noise_floor
-from heapwise.stats.paired import PairedRatio
 
 
 @dataclass(frozen=True)

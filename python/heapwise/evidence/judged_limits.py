@@ -13,8 +13,8 @@ from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.gate_memory import is_more_than_one_process
 from heapwise.evidence.series import Pairs
 from heapwise.model import Process, ProcessFacts
-from heapwise.stats.limits import Decision, RunsOfBoth, decide_counts
-from heapwise.stats.rare_limits import decide_with_rare
+from heapwise.stats.claims.limits import Decision, RunsOfBoth, decide_counts
+from heapwise.stats.claims.rare_limits import decide_with_rare
 from heapwise.wording.metrics import OF_GATE
 
 TIMED = {name: metric.quantity for name, metric in OF_GATE.items() if metric.quantity}

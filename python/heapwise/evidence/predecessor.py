@@ -13,7 +13,7 @@ import numpy as np
 from heapwise.evidence.comparisons import comparisons_of
 from heapwise.evidence.kept import timed
 from heapwise.model import Cell, Process
-from heapwise.stats.carry_over import CarryOver, carry_over
+from heapwise.stats.ratios.carry_over import CarryOver, carry_over
 from heapwise.wording.numbers import percent
 
 if TYPE_CHECKING:

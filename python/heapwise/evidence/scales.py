@@ -9,7 +9,7 @@ from functools import cached_property
 from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.series import Pairs, Side
 from heapwise.model import Cell
-from heapwise.stats.pooled_scale import PooledScale, pooled_scales
+from heapwise.stats.ratios.pooled_scale import PooledScale, pooled_scales
 
 _CONTROL_ERROR = 0.75**0.5
 """The ratio of the baseline's two labels has four thirds of the variance of a subject's ratio to

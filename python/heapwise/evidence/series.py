@@ -14,7 +14,7 @@ from statistics import median
 import numpy as np
 
 from heapwise.model import Cell, Experiment, Sample, Settings, control_name
-from heapwise.stats.paired import PairedRatio, paired_ratio
+from heapwise.stats.ratios.paired import PairedRatio, paired_ratio
 from heapwise.store import StoredRun
 
 Side = tuple[Cell, str]

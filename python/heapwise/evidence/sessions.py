@@ -14,8 +14,8 @@ import numpy as np
 
 from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.series import Pairs
-from heapwise.stats.blocks import BlockError, block_error
-from heapwise.stats.student import LEAST, differ
+from heapwise.stats.basics.student import LEAST, differ
+from heapwise.stats.ratios.blocks import BlockError, block_error
 from heapwise.wording.numbers import TIME_UNITS
 
 GAP_S = 3600.0

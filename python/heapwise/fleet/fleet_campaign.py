@@ -14,8 +14,8 @@ from msgspec import structs
 
 from heapwise.errors import Problem
 from heapwise.fleet.collected import keep, mend
-from heapwise.fleet.dispatcher import LOOK_S, Dispatcher, pause_s
-from heapwise.fleet.engines import Engine
+from heapwise.fleet.engines.dispatcher import LOOK_S, Dispatcher, pause_s
+from heapwise.fleet.engines.engines import Engine
 from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState
 from heapwise.fleet.job import Job, JobOutcome
 from heapwise.fleet.machine_side import measure

@@ -63,7 +63,7 @@ def probe_host(host: Host) -> dict[str, Json]:
 
 
 def _over_ssh(host: Host) -> str:
-    from heapwise.fleet.over_ssh import python_of, run_over_ssh, send_bundle
+    from heapwise.fleet.engines.over_ssh import python_of, run_over_ssh, send_bundle
 
     folder = send_bundle(host)
     return run_over_ssh(

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 
 from heapwise.errors import Problem
-from heapwise.fleet.local_processes import end_all
+from heapwise.fleet.engines.local_processes import end_all
 
 AT_ONCE = 16
 """Each may be an ssh that sends a bundle: more would only share the network."""

@@ -13,8 +13,8 @@ from heapwise.figures.svg import PALETTE
 from heapwise.report.flame_tree import Node, embedded
 from heapwise.report.page import NAMESPACE, environment
 from heapwise.trace import Trace
-from heapwise.trace.call_stacks import CallStack
-from heapwise.trace.symbols import module_notes
+from heapwise.trace.names.call_stacks import CallStack
+from heapwise.trace.names.symbols import module_notes
 from heapwise.wording.numbers import percent, show, size
 
 MOST_SITES = 100

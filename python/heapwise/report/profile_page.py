@@ -9,11 +9,11 @@ import numpy as np
 from heapwise.report.allocation_parts import MOST_SITES, render
 from heapwise.trace import Trace
 from heapwise.trace.contents import BUCKETS, POINTS, power_buckets
+from heapwise.trace.names.symbols import Symbols
+from heapwise.trace.names.wrappers import Wrappers
 from heapwise.trace.profile import Estimate, Samples
 from heapwise.trace.profile_document import LIFETIME_ORDERS
 from heapwise.trace.sampled_stacks import SampledStacks
-from heapwise.trace.symbols import Symbols
-from heapwise.trace.wrappers import Wrappers
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import ShowNumber, percent, show, significant, size
 

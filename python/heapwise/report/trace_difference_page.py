@@ -24,7 +24,7 @@ from heapwise.figures.svg import PALETTE
 from heapwise.report.allocation_parts import MOST_SITES
 from heapwise.report.flame_tree import Node, embedded
 from heapwise.report.page import environment
-from heapwise.trace.call_stacks import CallStack
+from heapwise.trace.names.call_stacks import CallStack
 from heapwise.trace.trace_difference import TraceDifference
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import signed_count, signed_size, size

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from heapwise.report.allocation_parts import MOST_SITES, render
 from heapwise.trace import Trace
-from heapwise.trace.call_stacks import CallStack
 from heapwise.trace.contents import Contents
 from heapwise.trace.document import ORDERS
-from heapwise.trace.named_sites import NamedSite
+from heapwise.trace.names.call_stacks import CallStack
+from heapwise.trace.names.named_sites import NamedSite
 from heapwise.wording.numbers import percent, show, size
 
 

@@ -9,7 +9,7 @@ from statistics import median
 
 from heapwise.evidence import Evidence, comparisons_of, measured
 from heapwise.model import Planted
-from heapwise.stats.noise import detectable_in
+from heapwise.stats.ratios.noise import detectable_in
 from heapwise.wording.numbers import percent, show
 
 CHECK, PLANTED = "V5", "the same program under two labels"

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from heapwise.trace.file import Modules
-from heapwise.trace.symbols import Place, Symbols
+from heapwise.trace.names.symbols import Place, Symbols
 
 
 class ThreadStack(msgspec.Struct, frozen=True):

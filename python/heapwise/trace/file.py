@@ -32,7 +32,7 @@ from heapwise.trace.columns import (
     read_extras,
     split_columns,
 )
-from heapwise.trace.perf_map import perf_map_of
+from heapwise.trace.names.perf_map import perf_map_of
 from heapwise.trace.running import mappings_now, names_beside, running_process
 
 MAGIC = b"HWTRACE\n"

@@ -13,10 +13,10 @@ from heapwise.errors import Problem
 from heapwise.trace.document import SourcePlace, source_place
 from heapwise.trace.file import HEAP_PROFILES
 from heapwise.trace.heap_text import read_text_profile
+from heapwise.trace.names.symbols import Place
+from heapwise.trace.names.wrappers import Wrappers
 from heapwise.trace.pprof_file import read_pprof
 from heapwise.trace.protobuf import Malformed
-from heapwise.trace.symbols import Place
-from heapwise.trace.wrappers import Wrappers
 
 GZIP = HEAP_PROFILES[0]
 PROTO_ENDS = (".pb", ".pprof", ".prof")

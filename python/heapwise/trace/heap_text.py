@@ -10,8 +10,8 @@ import re
 from math import expm1
 
 from heapwise.trace.file import Modules
+from heapwise.trace.names.symbols import Place, Symbols
 from heapwise.trace.protobuf import Malformed
-from heapwise.trace.symbols import Place, Symbols
 
 KINDS = (
     ("inuse_objects", "count"),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from heapwise.trace.names.symbols import Place
 from heapwise.trace.protobuf import Malformed, fields, numbers, signed_integer
-from heapwise.trace.symbols import Place
 
 SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRINGS = 1, 2, 3, 4, 5, 6
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heapwise.trace.call_stacks import CallStack, stack_places
 from heapwise.trace.columns import Reals
 from heapwise.trace.file import Trace
+from heapwise.trace.names.call_stacks import CallStack, stack_places
+from heapwise.trace.names.symbols import Symbols
+from heapwise.trace.names.wrappers import Wrappers
 from heapwise.trace.profile import Samples
-from heapwise.trace.symbols import Symbols
-from heapwise.trace.wrappers import Wrappers
 
 NEVER = (1 << 63) - 1
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from heapwise.trace.call_stacks import CallStack
-from heapwise.trace.named_sites import NamedSite
-from heapwise.trace.symbols import Place
+from heapwise.trace.names.call_stacks import CallStack
+from heapwise.trace.names.named_sites import NamedSite
+from heapwise.trace.names.symbols import Place
 
 
 class Amount(msgspec.Struct, frozen=True):

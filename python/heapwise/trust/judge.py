@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -13,19 +14,26 @@ from heapwise.model import Check, Trust
 
 Overall = Literal["good", "limited", "not trustworthy"]
 
+NUMBERED = re.compile(r"v\d\d_\w+")
+"""How the module of a check is called."""
+
 ESSENTIAL = {"V5", "V8"}
 """Without a noise floor and the same work no figure is proven, so their being unavailable limits
 the trust; of any other check it is only said. V1 joins them where a subject is a library."""
 
 
 def check_modules() -> list[ModuleType]:
-    """The files of this folder that begin with v and a digit, in the order of their numbers."""
+    """The files of the rooms that begin with v and a digit, in the order of their numbers."""
     names = [
-        found.name
-        for found in pkgutil.iter_modules([str(Path(__file__).parent)])
-        if found.name.startswith("v") and found.name[1:3].isdigit()
+        module.name
+        for module in pkgutil.walk_packages([str(Path(__file__).parent)], "heapwise.trust.")
+        if NUMBERED.fullmatch(_last_part(module.name))
     ]
-    return [importlib.import_module(f"heapwise.trust.{name}") for name in sorted(names)]
+    return [importlib.import_module(name) for name in sorted(names, key=_last_part)]
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def check_run(evidence: Evidence) -> Trust:

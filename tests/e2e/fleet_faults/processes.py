@@ -10,11 +10,11 @@ PROGRAM = "sleep"
 
 
 def workers(python: Path) -> list[int]:
-    return _found(python, "heapwise.fleet.worker")
+    return _found(python, "heapwise.fleet.engines.worker")
 
 
 def schedulers(python: Path) -> list[int]:
-    return _found(python, "heapwise.fleet.scheduler")
+    return _found(python, "heapwise.fleet.engines.scheduler")
 
 
 def measuring(python: Path) -> list[int]:

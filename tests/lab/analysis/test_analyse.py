@@ -13,7 +13,7 @@ from heapwise.analysis import analyse, to_json
 from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.model import Identity, Library, Process, Result, Row
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.store import StoredRun
 
 

@@ -18,7 +18,7 @@ from heapwise.model import (
     ProgramSpec,
 )
 from heapwise.store import StoredRun
-from heapwise.trust import v01_identity
+from heapwise.trust.subjects import v01_identity
 
 USUAL = programs_run()
 RESULT = cache(partial(analyse, Evidence(USUAL)))

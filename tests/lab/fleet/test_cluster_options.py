@@ -16,8 +16,8 @@ import dask.config
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.fleet.cluster_options import kubernetes_options, slurm_options
-from heapwise.fleet.quiet_engine import QUIET, quiet_variables
+from heapwise.fleet.engines.cluster_options import kubernetes_options, slurm_options
+from heapwise.fleet.engines.quiet_engine import QUIET, quiet_variables
 
 OURS = "registry.example/heapwise:1"
 needs_library = pytest.mark.skipif(

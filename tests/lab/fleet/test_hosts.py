@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.fleet.engines import machine_name, open_engine
+from heapwise.fleet.engines.engines import machine_name, open_engine
 from heapwise.fleet.hosts import Host, read_hosts
 from heapwise.fleet.request import words_for_machines
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from heapwise.fleet import workers
+from heapwise.fleet.engines.engines import workers
+from heapwise.fleet.engines.hosts_engine import HostsEngine
 from heapwise.fleet.hosts import Host
-from heapwise.fleet.hosts_engine import HostsEngine
 
 
 def test_a_scheduler_that_is_stopped_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.fleet.local_processes import end_all
+from heapwise.fleet.engines.local_processes import end_all
 from heapwise.fleet.starts import Starts
 
 NAMES = [f"m{number}" for number in range(12)]
@@ -64,7 +64,7 @@ def test_a_worker_that_nobody_took_is_ended_when_it_is_closed() -> None:
 
 
 def test_all_are_asked_to_end_before_one_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heapwise.fleet.local_processes.END_S", 15.0)
+    monkeypatch.setattr("heapwise.fleet.engines.local_processes.END_S", 15.0)
     asked = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     deaf = sleeper()
     end_all([deaf, asked])

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from heapwise.model import Experiment
-from heapwise.stats.paired import PairedRatio, paired_ratio
+from heapwise.stats.ratios.paired import PairedRatio, paired_ratio
 from heapwise.wording.numbers import TIME_UNITS
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -10,7 +10,7 @@ import pytest
 
 from heapwise.runner import Bisection, Checkout, Suspects, Worktrees
 from heapwise.runner.commits.bisection import LOOK_CONFIDENCE, LOOKS
-from heapwise.stats.paired import PairedRatio, ratio_of_logs
+from heapwise.stats.ratios.paired import PairedRatio, ratio_of_logs
 
 
 def step(change: float, spread: float = 0.001) -> PairedRatio:

@@ -14,8 +14,8 @@ from heapwise.analysis.verdicts import rows
 from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series
-from heapwise.stats import noise
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.ratios import noise
+from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.store import RunWriter, StoredRun, read_run
 from simulation.answers import ask, rows_of
 from simulation.promises import promises

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.between_runs import between_runs
-from heapwise.stats.paired import PairedRatio
-from heapwise.stats.unpaired import unpaired_ratio
+from heapwise.stats.ratios.between_runs import between_runs
+from heapwise.stats.ratios.paired import PairedRatio
+from heapwise.stats.ratios.unpaired import unpaired_ratio
 
 
 def test_fewer_than_four_runs_tell_nothing() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.blocks import block_error
-from heapwise.stats.paired import ratio_of_logs
+from heapwise.stats.ratios.blocks import block_error
+from heapwise.stats.ratios.paired import ratio_of_logs
 
 
 def false_verdicts(subjects: int, days: float, *, cautious: bool) -> float:

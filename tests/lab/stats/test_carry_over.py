@@ -7,7 +7,7 @@ from math import nan
 import numpy as np
 import pytest
 
-from heapwise.stats.carry_over import CarryOver, carry_over
+from heapwise.stats.ratios.carry_over import CarryOver, carry_over
 
 
 def campaign(

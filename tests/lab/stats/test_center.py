@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heapwise.stats.center import location_interval
+from heapwise.stats.series.center import location_interval
 
 
 @pytest.mark.parametrize("rounds", [[1.0, 5.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 3.0]])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heapwise.stats.change_points import (
+from heapwise.stats.series.change_points import (
     LEAST,
     P_VALUE,
     best_split,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.combined import combined_ratio
+from heapwise.stats.ratios.combined import combined_ratio
 
 
 def test_without_noise_it_is_the_geometric_mean() -> None:

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from heapwise.analysis.verdicts.verdict import judge
-from heapwise.stats.dependence import Dependence, dependence, untested
-from heapwise.stats.noise import noise_floor
-from heapwise.stats.paired import PairedRatio, ratio_of_logs
+from heapwise.stats.ratios.noise import noise_floor
+from heapwise.stats.ratios.paired import PairedRatio, ratio_of_logs
+from heapwise.stats.series.dependence import Dependence, dependence, untested
 
 CAMPAIGNS = 800
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from heapwise.stats.false_discovery import benjamini_hochberg
+from heapwise.stats.claims.false_discovery import benjamini_hochberg
 
 
 def test_as_scipy_has_it() -> None:

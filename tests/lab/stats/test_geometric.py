@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import gmean
 
-from heapwise.stats.geometric import MissingCells, geometric_mean
+from heapwise.stats.basics.geometric import MissingCells, geometric_mean
 
 
 def test_against_scipy() -> None:

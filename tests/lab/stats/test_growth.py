@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from heapwise.stats.growth import growth, kendall_quantile
+from heapwise.stats.series.growth import growth, kendall_quantile
 
 Numbers = NDArray[np.float64]
 LEVEL = 200 * 1024.0

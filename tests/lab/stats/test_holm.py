@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.holm import holm, rounds_needed
+from heapwise.stats.claims.holm import holm, rounds_needed
 
 
 def test_worked_example() -> None:

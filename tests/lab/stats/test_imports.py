@@ -42,7 +42,7 @@ def test_another_version_of_scipy_is_loaded_as_a_whole() -> None:
     program = (
         "import sys\n"
         "sys.modules['scipy.special._ufuncs'] = None\n"
-        "import heapwise.stats.special as special\n"
+        "import heapwise.stats.basics.special as special\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120

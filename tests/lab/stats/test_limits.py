@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.limits import (
+from heapwise.stats.claims.limits import (
     ALL_LOOKS,
     CONFIRM,
     FALSE_FAILURES,

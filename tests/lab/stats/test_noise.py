@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from heapwise.analysis.verdicts.verdict import judge
-from heapwise.stats.dependence import dependence
-from heapwise.stats.noise import noise_floor
-from heapwise.stats.paired import ratio_of_logs
-from heapwise.stats.pooled_scale import pooled_scales
+from heapwise.stats.ratios.noise import noise_floor
+from heapwise.stats.ratios.paired import ratio_of_logs
+from heapwise.stats.ratios.pooled_scale import pooled_scales
+from heapwise.stats.series.dependence import dependence
 
 
 def pairs(n: int, shift: float, seed: int) -> tuple[list[float], list[float]]:

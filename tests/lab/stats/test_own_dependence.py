@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from heapwise.analysis.verdicts.verdict import judge
-from heapwise.stats.dependence import dependence, own_dependence
-from heapwise.stats.paired import ratio_of_logs
+from heapwise.stats.ratios.paired import ratio_of_logs
+from heapwise.stats.series.dependence import dependence, own_dependence
 
 CAMPAIGNS, SUBJECTS = 150, 5
 

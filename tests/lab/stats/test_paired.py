@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import ttest_1samp, wilcoxon
 
-from heapwise.stats.paired import PairedRatio, paired_ratio, ratio_of_logs, walsh_averages
-from heapwise.stats.signed_rank import interval_rank, lower_tail
+from heapwise.stats.basics.signed_rank import interval_rank, lower_tail
+from heapwise.stats.ratios.paired import PairedRatio, paired_ratio, ratio_of_logs, walsh_averages
 
 
 def brute_force_tail(statistic: int, pairs: int) -> float:
@@ -154,7 +154,7 @@ def test_nonsense_is_refused(subject: list[float], baseline: list[float]) -> Non
 
 
 def test_normal_approximation_joins_the_exact_one() -> None:
-    from heapwise.stats import signed_rank
+    from heapwise.stats.basics import signed_rank
 
     exact = interval_rank(200, 0.95)
     limit, signed_rank.EXACT_LIMIT = signed_rank.EXACT_LIMIT, 100

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import polygamma, psi
 
-from heapwise.stats.pooled_scale import _digamma, _trigamma, pooled_scales
+from heapwise.stats.ratios.pooled_scale import _digamma, _trigamma, pooled_scales
 
 
 @pytest.mark.parametrize("x", [0.5, 1.0, 2.5, 6.0, 40.0])

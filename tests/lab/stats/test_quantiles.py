@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import quantile_test
 
-from heapwise.stats.quantiles import median_interval, quantile, quantile_interval, values_needed
+from heapwise.stats.basics.quantiles import (
+    median_interval,
+    quantile,
+    quantile_interval,
+    values_needed,
+)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.random_effects import random_effects
+from heapwise.stats.ratios.random_effects import random_effects
 
 
 def test_without_differences_between_machines_it_is_the_weighted_mean() -> None:

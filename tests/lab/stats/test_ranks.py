@@ -1,4 +1,4 @@
-"""scipy.stats is the oracle: what `heapwise.stats.ranks` computes is what it computes."""
+"""scipy.stats is the oracle: what `heapwise.stats.basics.ranks` computes is what it computes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from heapwise.stats.ranks import kendall, mann_whitney, middle_slope
+from heapwise.stats.basics.ranks import kendall, mann_whitney, middle_slope
 
 REALS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda value: round(value, 3))
 FEW = st.integers(0, 4).map(float)

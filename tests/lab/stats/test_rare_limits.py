@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from heapwise.analysis.verdicts.rare_words import rare_share, rare_words, unseen
-from heapwise.stats.limits import Decision, RunsOfBoth
-from heapwise.stats.rare_limits import SEEN, decide_with_rare
-from heapwise.stats.rare_runs import rare_runs
+from heapwise.stats.claims.limits import Decision, RunsOfBoth
+from heapwise.stats.claims.rare_limits import SEEN, decide_with_rare
+from heapwise.stats.claims.rare_runs import rare_runs
 
 LIMIT = 0.03
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from heapwise.stats.rare_runs import rare_runs, share_interval
+from heapwise.stats.claims.rare_runs import rare_runs, share_interval
 
 LEAST = 0.03
 

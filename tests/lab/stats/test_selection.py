@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.paired import ratio_of_logs
-from heapwise.stats.selection import selection_bias
+from heapwise.stats.claims.selection import selection_bias
+from heapwise.stats.ratios.paired import ratio_of_logs
 
 CAMPAIGNS = 300
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heapwise.stats.change_points import change_points
-from heapwise.stats.serial import LEAST, serial_correlation
+from heapwise.stats.series.change_points import change_points
+from heapwise.stats.series.serial import LEAST, serial_correlation
 
 Series = np.ndarray[Any, Any]
 

@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from heapwise.stats.summary import summarise
+from heapwise.stats.basics.summary import summarise
 
 # The nine pool-alloc-like values below have figures that can be checked by hand.
 VALUES = [6.0, 7.0, 7.0, 8.0, 9.0, 6.0, 7.0, 7.0, 24.0]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.trend import halves, trend
+from heapwise.stats.series.trend import halves, trend
 
 
 def test_a_straight_line_has_tau_one_and_its_own_drift() -> None:

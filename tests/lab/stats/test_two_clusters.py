@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.two_clusters import two_clusters
+from heapwise.stats.series.two_clusters import two_clusters
 
 
 def test_two_kinds_are_counted() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from heapwise.stats.unpaired import LEAST, unpaired_ratio
+from heapwise.stats.ratios.unpaired import LEAST, unpaired_ratio
 
 
 def test_the_estimate_is_the_median_of_all_differences() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.windows import end_of_warm_up, window_mean
+from heapwise.stats.series.windows import end_of_warm_up, window_mean
 
 
 def test_slow_windows_at_the_start_are_warm_up() -> None:

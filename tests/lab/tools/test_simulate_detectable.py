@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import simulate_detectable
-from heapwise.stats.detectable_table import FACTORS
+from heapwise.stats.ratios.detectable_table import FACTORS
 
 
 @pytest.mark.parametrize(("subjects", "rounds"), [(1, 3), (1, 6), (6, 5), (6, 14)])

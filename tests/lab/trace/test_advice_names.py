@@ -13,7 +13,7 @@ from heapwise.model import PoolCandidate
 from heapwise.study.replay.site_names import SiteNames
 from heapwise.trace import open_trace
 from heapwise.trace.contents import read_contents
-from heapwise.trace.symbols import Symbols
+from heapwise.trace.names.symbols import Symbols
 
 Record = Callable[..., Path]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from heapwise.trace import Modules, Trace, open_trace
-from heapwise.trace.call_stacks import call_stacks
 from heapwise.trace.contents import read_contents
-from heapwise.trace.symbols import Symbols, module_notes, read_mappings
+from heapwise.trace.names.call_stacks import call_stacks
+from heapwise.trace.names.symbols import Symbols, module_notes, read_mappings
 
 Record = Callable[..., Path]
 

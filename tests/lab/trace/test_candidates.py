@@ -16,8 +16,8 @@ from heapwise.trace import open_trace
 from heapwise.trace.candidates import find_candidates
 from heapwise.trace.contents import read_contents
 from heapwise.trace.file import FrameKind
+from heapwise.trace.names.symbols import Symbols
 from heapwise.trace.phases import Phases, grouped
-from heapwise.trace.symbols import Symbols
 
 ROOT = Path(__file__).resolve().parents[3]
 PLANTED = ROOT / "tests" / "data" / "planted_sites"

@@ -15,10 +15,10 @@ import pytest
 from heapwise.report.allocation_parts import call_tree
 from heapwise.report.flame_tree import Node, embedded
 from heapwise.trace import open_trace
-from heapwise.trace.call_stacks import CallStack, call_stacks, shared_out
 from heapwise.trace.contents import read_contents
 from heapwise.trace.exports import EXPORTS
-from heapwise.trace.symbols import Place, Symbols
+from heapwise.trace.names.call_stacks import CallStack, call_stacks, shared_out
+from heapwise.trace.names.symbols import Place, Symbols
 
 Record = Callable[..., Path]
 

@@ -10,7 +10,7 @@ import pytest
 
 from heapwise.catalog import DRAIN, RECORDER, native_part
 from heapwise.trace import open_trace
-from heapwise.trace.symbols import Symbols
+from heapwise.trace.names.symbols import Symbols
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "recorded" / "frames.cpp"
 

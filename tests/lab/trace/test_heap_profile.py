@@ -13,12 +13,12 @@ import pytest
 from heapwise.cli.frame.tell.heap_profile_text import heap_profile_lines
 from heapwise.errors import Problem
 from heapwise.trace import open_trace
-from heapwise.trace.call_stacks import call_stacks
 from heapwise.trace.contents import read_contents
 from heapwise.trace.exports.pprof import pprof
 from heapwise.trace.heap_profile import heap_sites, is_heap_profile, read_heap_profile
-from heapwise.trace.symbols import Place, Symbols
-from heapwise.trace.wrappers import Wrappers
+from heapwise.trace.names.call_stacks import call_stacks
+from heapwise.trace.names.symbols import Place, Symbols
+from heapwise.trace.names.wrappers import Wrappers
 
 Record = Callable[..., Path]
 

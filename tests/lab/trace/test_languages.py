@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from heapwise.trace.perf_map import PerfMap, perf_map_of
-from heapwise.trace.symbols import read_python_frames
+from heapwise.trace.names.perf_map import PerfMap, perf_map_of
+from heapwise.trace.names.symbols import read_python_frames
 
 pytestmark = pytest.mark.usefixtures("built_native")
 

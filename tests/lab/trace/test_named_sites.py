@@ -11,12 +11,12 @@ import pytest
 
 from heapwise.errors import Problem
 from heapwise.trace import open_trace
-from heapwise.trace.call_stacks import call_stacks
 from heapwise.trace.contents import read_contents
-from heapwise.trace.named_sites import NamedSite, named_sites
+from heapwise.trace.names.call_stacks import call_stacks
+from heapwise.trace.names.named_sites import NamedSite, named_sites
+from heapwise.trace.names.symbols import Place, Symbols
+from heapwise.trace.names.wrappers import Wrappers, bare_name
 from heapwise.trace.spread import Spread
-from heapwise.trace.symbols import Place, Symbols
-from heapwise.trace.wrappers import Wrappers, bare_name
 
 Record = Callable[..., Path]
 

@@ -13,7 +13,7 @@ from heapwise.catalog import DRAIN, RECORDER, native_part
 from heapwise.trace import open_trace
 from heapwise.trace.candidates import find_candidates
 from heapwise.trace.contents import read_contents
-from heapwise.trace.symbols import Symbols
+from heapwise.trace.names.symbols import Symbols
 
 
 def candidates(program: Path, folder: Path, steps: int) -> list[tuple[str, list[str]]]:

@@ -76,7 +76,7 @@ def assert_near(estimate: Estimate, truth: float) -> None:
 
 def sites_of(trace: Path) -> dict[str, Samples]:
     """The samples of each function that calls the allocator."""
-    from heapwise.trace.symbols import Symbols
+    from heapwise.trace.names.symbols import Symbols
 
     with open_trace(trace) as opened:
         symbols = Symbols(opened.modules)
@@ -95,9 +95,9 @@ def test_a_profile_says_that_its_figures_are_estimates(
     lifetimes: tuple[dict[str, Any], Path],
 ) -> None:
     from heapwise.cli.frame.tell.profile_text import profile_lines
+    from heapwise.trace.names.symbols import Symbols
+    from heapwise.trace.names.wrappers import Wrappers
     from heapwise.trace.sampled_stacks import read_sampled_stacks
-    from heapwise.trace.symbols import Symbols
-    from heapwise.trace.wrappers import Wrappers
 
     with open_trace(lifetimes[1]) as opened:
         said = " ".join(
@@ -185,7 +185,7 @@ def test_the_site_is_the_caller_of_operator_new(lifetimes: tuple[dict[str, Any],
 
 
 def test_each_sample_has_its_stack(lifetimes: tuple[dict[str, Any], Path]) -> None:
-    from heapwise.trace.symbols import Symbols
+    from heapwise.trace.names.symbols import Symbols
 
     with open_trace(lifetimes[1]) as opened:
         events = next(opened.events())

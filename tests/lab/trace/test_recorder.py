@@ -205,7 +205,7 @@ def test_a_library_that_is_gone_keeps_its_name(record: Record, tmp_path: Path) -
         f"import ctypes, _ctypes; l = ctypes.CDLL({str(library)!r}); f = l.unloaded_maker; "
         "[f() for _ in range(300)]; _ctypes.dlclose(l._handle)"
     )
-    from heapwise.trace.symbols import Symbols
+    from heapwise.trace.names.symbols import Symbols
 
     with open_trace(record("/usr/bin/python3", "-S", "-c", code, stack_every=1)) as opened:
         found = [
@@ -331,7 +331,7 @@ def test_a_refused_call_makes_and_ends_no_block(known: Path, record: Record) -> 
 
 
 def test_the_site_of_a_block_is_the_line_of_its_call(known: Path, record: Record) -> None:
-    from heapwise.trace.symbols import Symbols
+    from heapwise.trace.names.symbols import Symbols
 
     with open_trace(record(known, "hand", stack_every=1)) as opened:
         [events] = opened.events()

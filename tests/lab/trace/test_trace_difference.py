@@ -12,10 +12,10 @@ import pytest
 
 from heapwise.report.trace_difference_page import difference_tree
 from heapwise.trace import open_trace
-from heapwise.trace.call_stacks import CallStack, call_stacks
 from heapwise.trace.contents import read_contents
-from heapwise.trace.named_sites import NamedSite
-from heapwise.trace.symbols import Place, Symbols
+from heapwise.trace.names.call_stacks import CallStack, call_stacks
+from heapwise.trace.names.named_sites import NamedSite
+from heapwise.trace.names.symbols import Place, Symbols
 from heapwise.trace.trace_difference import Amount, trace_difference
 
 SOURCE = """\

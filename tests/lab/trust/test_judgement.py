@@ -13,9 +13,10 @@ from heapwise.evidence import Evidence
 from heapwise.model import (
     Check,
 )
-from heapwise.trust import check_run, v04_elision
+from heapwise.trust import check_run
 from heapwise.trust.applies import Applies
 from heapwise.trust.judge import check_modules, overall
+from heapwise.trust.subjects import v04_elision
 
 
 def test_clean_comparison_is_good() -> None:

@@ -12,9 +12,9 @@ from synthetic import Script, changed, compare_run, pool_run
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Cell, Process, Sample, SampleFacts, Settings
 from heapwise.store import StoredRun
-from heapwise.trust.v12_frequency import check as frequency
-from heapwise.trust.v13_neighbour import check as neighbour
-from heapwise.trust.v26_shared_core import check as shared_core
+from heapwise.trust.surroundings.v12_frequency import check as frequency
+from heapwise.trust.surroundings.v13_neighbour import check as neighbour
+from heapwise.trust.surroundings.v26_shared_core import check as shared_core
 
 
 def every_tenth(name: str, value: int) -> Script:

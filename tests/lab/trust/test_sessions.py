@@ -7,7 +7,7 @@ from planted import of_two_days, verdict_of
 
 from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
-from heapwise.stats.student import differ
+from heapwise.stats.basics.student import differ
 from heapwise.store import StoredRun
 
 

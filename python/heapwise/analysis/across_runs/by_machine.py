@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from heapwise.model import Machine, Result, Row
 from heapwise.model.by_machine import ByMachine, KindMean, MachineRow
-from heapwise.stats.random_effects import random_effects
+from heapwise.stats.ratios.random_effects import random_effects
 
 PROPERTIES = ("cpu", "cores", "kernel", "libc")
 Z95 = 1.959964

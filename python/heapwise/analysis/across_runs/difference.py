@@ -13,10 +13,10 @@ from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series
 from heapwise.machine import machine_fingerprint
 from heapwise.model import Cell, Difference, DifferenceRow, Run, Subject, unlike_work
-from heapwise.stats.between_runs import LEAST, BetweenRuns
-from heapwise.stats.dependence import untested
-from heapwise.stats.paired import PairedRatio
-from heapwise.stats.unpaired import unpaired_ratio
+from heapwise.stats.ratios.between_runs import LEAST, BetweenRuns
+from heapwise.stats.ratios.paired import PairedRatio
+from heapwise.stats.ratios.unpaired import unpaired_ratio
+from heapwise.stats.series.dependence import untested
 from heapwise.store import RunPoints, points_of
 from heapwise.wording.lists import listed
 

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from heapwise.analysis.across_runs.relative_points import relative_points
 from heapwise.model import Setting
-from heapwise.stats.change_points import change_points
+from heapwise.stats.series.change_points import change_points
 from heapwise.store import Point, RunPoints
 from heapwise.wording.metrics import OF_COUNTS
 

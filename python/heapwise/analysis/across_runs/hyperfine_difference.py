@@ -7,8 +7,8 @@ from statistics import median
 
 from heapwise.analysis.verdicts.verdict import judge
 from heapwise.model import Cell, Difference, DifferenceRow, Settings
-from heapwise.stats.dependence import untested
-from heapwise.stats.unpaired import unpaired_ratio
+from heapwise.stats.ratios.unpaired import unpaired_ratio
+from heapwise.stats.series.dependence import untested
 from heapwise.store.hyperfine_file import HyperfineFile, TimedCommand
 
 UNKNOWN = (

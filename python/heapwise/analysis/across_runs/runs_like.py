@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from heapwise.model import Cell, Setting
-from heapwise.stats.between_runs import BetweenRuns, between_runs
+from heapwise.stats.ratios.between_runs import BetweenRuns, between_runs
 from heapwise.store import Point, RunPoints
 
 FigurePlace = tuple[str, tuple[tuple[str, Setting], ...], str, str]

@@ -25,8 +25,8 @@ from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.kept import written_elsewhere
 from heapwise.evidence.under_load import ends_alone
 from heapwise.model import SIDE_BY_SIDE, Cell, Row, Trust
-from heapwise.stats.paired import PairedRatio
-from heapwise.trust.v13_neighbour import PRESSURE_SHARE
+from heapwise.stats.ratios.paired import PairedRatio
+from heapwise.trust.surroundings.v13_neighbour import PRESSURE_SHARE
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import change, percent, significant, size, times

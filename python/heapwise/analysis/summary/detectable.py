@@ -10,7 +10,7 @@ from heapwise.analysis.summary.headlines import label
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import baseline_of, control_of
 from heapwise.model import Cell, Detectable, Experiment
-from heapwise.stats.noise import NoiseFloor
+from heapwise.stats.ratios.noise import NoiseFloor
 from heapwise.wording.numbers import percent
 
 AIM = 0.03

@@ -17,7 +17,7 @@ from heapwise.evidence import Evidence, ranking_of
 from heapwise.evidence.claims import LEVEL
 from heapwise.evidence.series import baseline_of
 from heapwise.model import Cell, Experiment, Finding, same_setting, setting_order
-from heapwise.stats.false_discovery import benjamini_hochberg
+from heapwise.stats.claims.false_discovery import benjamini_hochberg
 
 
 def findings(evidence: Evidence) -> list[Finding]:

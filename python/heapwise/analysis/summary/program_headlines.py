@@ -6,7 +6,7 @@ from heapwise.analysis.verdicts.gain import mean_floor, mean_gain
 from heapwise.analysis.verdicts.rows import place
 from heapwise.evidence import Evidence, ranking_of
 from heapwise.model import Cell, Experiment, short_name
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import ends, percent, times

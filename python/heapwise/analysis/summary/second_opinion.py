@@ -12,7 +12,7 @@ from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.second_counts import CountPair, count_pairs, instruction_pairs
 from heapwise.model import Row
-from heapwise.stats.noise import noise_floor
+from heapwise.stats.ratios.noise import noise_floor
 from heapwise.wording.lists import listed
 from heapwise.wording.names import quantity_name, spaced
 from heapwise.wording.numbers import change

@@ -13,8 +13,8 @@ from heapwise.evidence.kept import planted
 from heapwise.evidence.series import Series, Side
 from heapwise.model import Cell, Experiment, Finding, Quantity
 from heapwise.model.cell import Setting
-from heapwise.stats.center import location_interval
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.ratios.paired import PairedRatio
+from heapwise.stats.series.center import location_interval
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import compared, percent, scale_for, size
 from heapwise.wording.ratios import SHOWN, difference_ends, difference_words, signed_ends

@@ -23,8 +23,8 @@ from heapwise.model import (
     name_with_peer,
     same_setting,
 )
-from heapwise.stats.center import location_interval
-from heapwise.stats.student import LEAST
+from heapwise.stats.basics.student import LEAST
+from heapwise.stats.series.center import location_interval
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import Scale, scale_for, significant
 

@@ -6,8 +6,8 @@ from heapwise.analysis.verdicts.rows import place
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Side
 from heapwise.model import PROCESSOR_TIME, Cell, Quantity
-from heapwise.stats.combined import combined_ratio
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.ratios.combined import combined_ratio
+from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.wording.names import split_quantile
 from heapwise.wording.numbers import TIME_UNITS
 

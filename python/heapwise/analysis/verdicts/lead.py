@@ -9,9 +9,9 @@ import numpy as np
 from heapwise.analysis.verdicts.gain import gain, quantity_of
 from heapwise.evidence import Evidence
 from heapwise.model import Cell
-from heapwise.stats.paired import PairedRatio
-from heapwise.stats.selection import selection_bias
-from heapwise.stats.student import LEAST
+from heapwise.stats.basics.student import LEAST
+from heapwise.stats.claims.selection import selection_bias
+from heapwise.stats.ratios.paired import PairedRatio
 
 
 def bias_of_best(evidence: Evidence, cell: Cell, best: str, candidates: Sequence[str]) -> float:

@@ -6,9 +6,9 @@ from heapwise.analysis.verdicts.verdict import EQUIVALENT
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.model import Cell, RareShare
-from heapwise.stats.rare_limits import SEEN
-from heapwise.stats.rare_runs import RareRuns, rare_runs
-from heapwise.stats.two_clusters import two_clusters
+from heapwise.stats.claims.rare_limits import SEEN
+from heapwise.stats.claims.rare_runs import RareRuns, rare_runs
+from heapwise.stats.series.two_clusters import two_clusters
 from heapwise.wording.numbers import percent, scale_for, times
 from heapwise.wording.ratios import percent_ends
 

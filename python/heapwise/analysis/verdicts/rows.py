@@ -17,8 +17,8 @@ from heapwise.evidence.series import baseline_of
 from heapwise.evidence.sessions import session_words, sessions_of
 from heapwise.evidence.under_load import ends_alone
 from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings
-from heapwise.stats.center import location_interval
-from heapwise.stats.summary import summarise
+from heapwise.stats.basics.summary import summarise
+from heapwise.stats.series.center import location_interval
 from heapwise.wording.names import spaced
 from heapwise.wording.numbers import TIME_UNITS
 from heapwise.wording.ratios import signed_ends

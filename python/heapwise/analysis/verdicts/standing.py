@@ -12,7 +12,7 @@ from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence, comparisons_of, ranking_of
 from heapwise.evidence.claims import LEVEL
 from heapwise.model import Cell, Quantity
-from heapwise.stats.false_discovery import benjamini_hochberg
+from heapwise.stats.claims.false_discovery import benjamini_hochberg
 
 Aspect = Literal["speed", "latency", "memory", "other"]
 

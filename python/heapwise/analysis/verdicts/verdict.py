@@ -9,7 +9,7 @@ from typing import Literal
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Side
 from heapwise.model import Better
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.wording.numbers import percent
 from heapwise.wording.ratios import signed_ends
 

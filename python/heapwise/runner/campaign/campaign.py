@@ -71,7 +71,7 @@ class Campaign:
         with StopSwitch() as stop:
             self._take_stored()
             if self.run.plan.precision > 0 or self.run.plan.traits.ends_by == "limits":
-                import heapwise.stats.paired  # noqa: F401  its loading is not charged to the user
+                import heapwise.stats.ratios.paired  # noqa: F401  its loading is not charged to the user
             self._start_s = time.monotonic()
             self.watcher.begin(self.run)
             try:

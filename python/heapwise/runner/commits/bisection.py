@@ -21,7 +21,7 @@ from heapwise.runner.commits.worktrees import Worktrees
 from heapwise.runner.executors.program import program_executor
 from heapwise.runner.plan.compare_plan import CompareRequest, prepare_compare
 from heapwise.runner.start import resume, start
-from heapwise.stats.paired import STRICT_CONFIDENCE, PairedRatio
+from heapwise.stats.ratios.paired import STRICT_CONFIDENCE, PairedRatio
 from heapwise.store import read_run
 from heapwise.store.writer import write_atomically
 from heapwise.wording.lists import counted

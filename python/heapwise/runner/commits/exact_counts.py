@@ -22,7 +22,7 @@ from heapwise.runner.process.process_status import Reference, judge
 from heapwise.runner.process.scratch import ScratchFolder
 from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.runner.process.work import Work
-from heapwise.stats.limits import CONFIRMED, COUNTS
+from heapwise.stats.claims.limits import CONFIRMED, COUNTS
 from heapwise.wording.metrics import OF_COUNTS
 
 VALGRIND = "valgrind"

@@ -28,7 +28,7 @@ from heapwise.runner.executors.whole_program import WholeProgram
 from heapwise.runner.process.commands import Commands
 from heapwise.runner.process.process_status import judge
 from heapwise.runner.process.stop_switch import StopSwitch
-from heapwise.stats.limits import CONFIRMED, COUNTS, is_suspect
+from heapwise.stats.claims.limits import CONFIRMED, COUNTS, is_suspect
 
 STARTS = 3
 """Starts of an empty program, of which the shortest counts."""

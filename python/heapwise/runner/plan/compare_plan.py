@@ -32,7 +32,7 @@ from heapwise.runner.plan.builds import Examined, demand_builds, examine_builds
 from heapwise.runner.plan.preflight import Preflight
 from heapwise.runner.plan.setups import set_up_early
 from heapwise.runner.process.environment import cleaned, to_store
-from heapwise.stats.holm import rounds_needed
+from heapwise.stats.claims.holm import rounds_needed
 
 DEFAULT_TIME_S = 180.0
 OWN = "own"

@@ -34,7 +34,7 @@ from heapwise.runner.executors.measurement import experiment_executor
 from heapwise.runner.plan.compare_plan import Prepared
 from heapwise.runner.plan.examined import check_of, with_programs
 from heapwise.runner.process.environment import cleaned, to_store
-from heapwise.stats.holm import rounds_needed
+from heapwise.stats.claims.holm import rounds_needed
 from heapwise.wording.suggest import did_you_mean
 
 SMOKE_ROUNDS = 1

@@ -15,7 +15,7 @@ from heapwise.machine import read_machine
 from heapwise.model import BuildPlace, Experiment, GateOptions, Quantity
 from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.plan.preflight import IMPOSSIBLE, obstacle
-from heapwise.stats.limits import ALL_LOOKS, FIRST_LOOK
+from heapwise.stats.claims.limits import ALL_LOOKS, FIRST_LOOK
 
 INSTRUCTIONS = Quantity(
     "instructions",

@@ -15,7 +15,7 @@ from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.runner import CompareRequest
 from heapwise.runner.commits.exact_counts import ExactCounts
-from heapwise.stats.limits import CONFIRMED, COUNTS, is_suspect
+from heapwise.stats.claims.limits import CONFIRMED, COUNTS, is_suspect
 
 FORMAT = 1
 

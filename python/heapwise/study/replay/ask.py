@@ -22,7 +22,7 @@ from heapwise.trace import Trace, open_trace
 from heapwise.trace.candidates import SiteCandidate, find_candidates
 from heapwise.trace.contents import read_contents
 from heapwise.trace.file import FrameKind
-from heapwise.trace.symbols import Symbols
+from heapwise.trace.names.symbols import Symbols
 from heapwise.wording.pools import POOL_NAMES
 
 EXPERIMENT, ADVICE = "trace/replay", "trace/advice"

@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 
 from heapwise.trace import Trace
-from heapwise.trace.call_stacks import CallStack, call_stacks
 from heapwise.trace.contents import Contents
-from heapwise.trace.symbols import Place, Symbols
-from heapwise.trace.wrappers import Wrappers
+from heapwise.trace.names.call_stacks import CallStack, call_stacks
+from heapwise.trace.names.symbols import Place, Symbols
+from heapwise.trace.names.wrappers import Wrappers
 
 NODE = re.compile(r"\b(_List_node|_Fwd_list_node|_Rb_tree_node|_Hash_node)<")
 """The nodes of containers, as libstdc++ calls them. What follows is the type of the elements."""

@@ -32,7 +32,7 @@ from heapwise.model import (
     Trust,
     settle,
 )
-from heapwise.stats.center import location_interval
+from heapwise.stats.series.center import location_interval
 from heapwise.study.reproduce.author import AuthorFigures
 from heapwise.study.reproduce.judged import (
     SIZE_WORDS,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from heapwise.evidence import Evidence
 from heapwise.model import LoadFacts, Process
-from heapwise.stats.windows import window_mean
+from heapwise.stats.series.windows import window_mean
 
 
 @dataclass(frozen=True)

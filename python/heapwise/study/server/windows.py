@@ -11,7 +11,7 @@ from msgspec import structs
 
 from heapwise.model import LoadFacts, Setting, WindowFacts
 from heapwise.runner.process.stop_switch import StopSwitch
-from heapwise.stats.windows import end_of_warm_up
+from heapwise.stats.series.windows import end_of_warm_up
 from heapwise.study.server.load import FIGURES, LONGEST_US, Load, latency_values
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heapwise.trace.call_stacks import CallStack
 from heapwise.trace.exports.dhat import dhat
 from heapwise.trace.exports.folded import folded, folded_calls, folded_end, folded_peak
 from heapwise.trace.exports.pprof import pprof
 from heapwise.trace.exports.speedscope import speedscope
 from heapwise.trace.file import Trace
+from heapwise.trace.names.call_stacks import CallStack
 
 Export = Callable[[Trace, list[CallStack]], bytes]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from heapwise.trace.call_stacks import CallStack
 from heapwise.trace.file import Trace
+from heapwise.trace.names.call_stacks import CallStack
 
 
 def dhat(trace: Trace, stacks: list[CallStack]) -> bytes:

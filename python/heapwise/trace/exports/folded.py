@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from heapwise.trace.call_stacks import CallStack
 from heapwise.trace.file import Trace
+from heapwise.trace.names.call_stacks import CallStack
 
 
 def folded(trace: Trace, stacks: list[CallStack]) -> bytes:

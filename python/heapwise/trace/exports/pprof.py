@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable
 
-from heapwise.trace.call_stacks import CallStack
 from heapwise.trace.file import Trace
-from heapwise.trace.symbols import Place
+from heapwise.trace.names.call_stacks import CallStack
+from heapwise.trace.names.symbols import Place
 
 SAMPLE_TYPE, SAMPLE, LOCATION, FUNCTION, STRINGS, DURATION, DEFAULT_TYPE = 1, 2, 4, 5, 6, 10, 14
 """The fields of a Profile that are written."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from heapwise.trace.call_stacks import CallStack
 from heapwise.trace.file import Trace
-from heapwise.trace.symbols import Place
+from heapwise.trace.names.call_stacks import CallStack
+from heapwise.trace.names.symbols import Place
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 

@@ -72,7 +72,7 @@ def _left(states: Mapping[str, MachineState], progress: Mapping[str, PlanProgres
 
 def measure_on_fleet(options: Options, console: Console) -> int:
     """Starts a fleet run with the words of this command. Requires: --fleet was given."""
-    from heapwise.fleet.engines import demand_engine
+    from heapwise.fleet.engines.engines import demand_engine
     from heapwise.fleet.fleet_file import FleetFile
     from heapwise.fleet.request import new_fleet
     from heapwise.fleet.target import FleetTarget
@@ -93,7 +93,7 @@ def measure_on_fleet(options: Options, console: Console) -> int:
 
 def collect_fleet(file: FleetFile, store: Path, console: Console) -> int:
     """Goes on with a fleet run and prints what its machines say."""
-    from heapwise.fleet.engines import open_engine
+    from heapwise.fleet.engines.engines import open_engine
     from heapwise.fleet.fleet_campaign import FleetCampaign
     from heapwise.fleet.request import jobs_of
 

@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from collections.abc import Iterator
 
-from heapwise.trace.wrappers import bare_name
+from heapwise.trace.names.wrappers import bare_name
 
 LABEL = 10
 """Columns of a label."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from heapwise.cli.frame.tell.fitted_lines import boxed, shortened, width
 from heapwise.document.aligned import fitted
 from heapwise.trace.heap_profile import LACKS, HeapProfile, heap_sites
-from heapwise.trace.wrappers import Wrappers
+from heapwise.trace.names.wrappers import Wrappers
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent, size
 

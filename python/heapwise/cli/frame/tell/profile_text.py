@@ -14,11 +14,11 @@ from heapwise.cli.frame.tell.trace_text import (
 )
 from heapwise.document.aligned import fitted
 from heapwise.trace import Trace
+from heapwise.trace.names.symbols import Symbols
+from heapwise.trace.names.wrappers import Wrappers
 from heapwise.trace.profile import CONFIDENCE, Estimate, Samples
 from heapwise.trace.profile_document import LIFETIME_ORDERS
 from heapwise.trace.sampled_stacks import SampledStacks
-from heapwise.trace.symbols import Symbols
-from heapwise.trace.wrappers import Wrappers
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import ShowNumber, percent, show, significant, size
 

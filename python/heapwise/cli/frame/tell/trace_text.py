@@ -10,10 +10,10 @@ from heapwise.document.aligned import fitted
 from heapwise.trace import Summary, Trace
 from heapwise.trace.contents import Contents, median_bucket
 from heapwise.trace.document import ORDERS
-from heapwise.trace.named_sites import NamedSite
+from heapwise.trace.names.named_sites import NamedSite
+from heapwise.trace.names.symbols import module_notes
+from heapwise.trace.names.wrappers import bare_name
 from heapwise.trace.spread import Spread
-from heapwise.trace.symbols import module_notes
-from heapwise.trace.wrappers import bare_name
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import ShowNumber, percent, show, significant, size
 

@@ -1,0 +1,1 @@
+"""What starts jobs on machines and brings results back: local, over ssh, clusters."""

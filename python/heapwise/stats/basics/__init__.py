@@ -1,0 +1,1 @@
+"""What the statistics compute with: ranks, quantiles, intervals of one sample."""

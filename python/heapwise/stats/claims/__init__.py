@@ -1,0 +1,1 @@
+"""What may be claimed when there are many figures, or a limit."""

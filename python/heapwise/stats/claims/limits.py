@@ -1,0 +1,238 @@
+"""Is a change beyond a limit? Two stages, and looks that are fixed beforehand.
+
+The first stage may suspect, at the level ``suspect_level``; the second looks at fresh rounds alone,
+at the level ``CONFIRM``. Rounds are independent, so a metric whose true change is at most its limit
+fails with at most the product, and a gate of m metrics with at most m times as much: with
+``suspect_level(m)`` that is ``FALSE_FAILURES``. Of the same build twice far fewer fail, since its
+change is not the limit but zero.
+
+A stage looks after fixed numbers of rounds (``looks``), at most ``MOST_LOOKS`` times with the look
+that is taken when the time is up. Each look may err at this share of the level of its stage, so the
+shares add up to the level (Bonferroni), whenever the time is up. Equal shares serve late looks,
+where small changes beyond the limit are found; large ones are found at the first look all the same.
+The problem, and finer ways to spend an error over looks: K. K. G. Lan and D. L. DeMets, "Discrete
+sequential boundaries for clinical trials", Biometrika 70 (1983) 659-663.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from heapwise.stats.basics.arrays import Floats
+from heapwise.stats.basics.student import LEAST
+from heapwise.stats.claims.rare_runs import RareRuns
+from heapwise.stats.ratios.paired import PairedRatio, ratio_of_logs
+from heapwise.stats.series.dependence import dependence
+
+FALSE_FAILURES = 0.001
+"""The share of gates of which no metric is beyond its limit."""
+
+SUSPECT, CONFIRM = 0.01, 0.05
+"""Levels of the two stages, one-sided. With many metrics the first is smaller."""
+
+MISS = 0.05
+"""The share of changes as large as the limit that may be called fine."""
+
+FIRST_LOOK, GROWTH, MOST_LOOKS = 6, 1.5, 14
+"""Rounds until the first look; each later look has this many times the rounds of the one before, so
+the thirteenth has 778 rounds."""
+
+COUNTS, CONFIRMED = 2, 6
+"""Runs of each build in which something is counted; and if it seems to have regressed."""
+
+MARGIN = 100
+"""If the counts are normal, and two runs of each build were this close to each other by chance,
+fewer than one in 1,000 such gates would be called regressed."""
+
+ALL_LOOKS = [round(FIRST_LOOK * GROWTH**number) for number in range(MOST_LOOKS - 1)]
+
+LimitVerdict = Literal["regressed", "fine", "cannot tell"]
+Reason = Literal["", "noise", "too few rounds", "not confirmed", "near the limit", "rare runs"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One metric against its limit.
+
+    change: new over base with its 95 % interval; of the fresh rounds if there are enough of them,
+    else of all. fresh: how many rounds came after the suspicion; None: nothing was suspected.
+    floor: the A/A noise floor, None if it is not known. reason: why it cannot be told. next_look:
+    after how many rounds in all the next look is due, None after the last look; before, nothing
+    changes. rare: the runs far beyond the typical one, if they were judged; of the fresh rounds if
+    the metric regressed by them.
+    """
+
+    verdict: LimitVerdict
+    change: PairedRatio | None
+    fresh: int | None
+    floor: float | None
+    reason: Reason = ""
+    next_look: int | None = FIRST_LOOK
+    rare: RareRuns | None = None
+
+
+@dataclass(frozen=True)
+class RunsOfBoth:
+    """new, base: the numbers of each round. control: those of the second label of the base."""
+
+    new: Sequence[float]
+    base: Sequence[float]
+    control: Sequence[float] = ()
+
+    def since(self, round: int) -> RunsOfBoth:
+        return RunsOfBoth(self.new[round:], self.base[round:], self.control[round:])
+
+    def until(self, round: int) -> RunsOfBoth:
+        return RunsOfBoth(self.new[:round], self.base[:round], self.control[:round])
+
+
+def suspect_level(metrics: int) -> float:
+    """The level of the first stage, if a gate has this many statistical metrics."""
+    return min(SUSPECT, FALSE_FAILURES / (CONFIRM * max(1, metrics)))
+
+
+def looks(rounds: int) -> list[int]:
+    """After how many rounds of a stage a look is taken: 6, 9, 14, ... up to ``rounds``."""
+    return [look for look in ALL_LOOKS if look <= rounds]
+
+
+def next_look(rounds: int) -> int | None:
+    """The first one after ``rounds``; None after the last."""
+    return next((look for look in ALL_LOOKS if look > rounds), None)
+
+
+def decide(
+    change: Sequence[float],
+    control: Sequence[float],
+    limit: float,
+    metrics: int = 1,
+    *,
+    ended: bool = False,
+) -> Decision:
+    """change: shape (n,), log ratios new over base, one for each round in the order of time.
+    control: shape (m,), those of the base over itself. limit: 0.03 allows 3 % more. ended: no
+    round will follow, so a last look is taken at all of them. ``rare_limits`` judges the rare runs
+    beside the typical one.
+
+    regressed: the first stage suspects, all of the interval of the fresh rounds lies beyond the
+    limit, and the change exceeds the limit by more than the noise floor. fine: all of the interval
+    lies within the limit, and so does the noise floor.
+    """
+    return decide_at(suspect_level(metrics), change, control, limit, ended=ended)
+
+
+def decide_at(
+    level: float, change: Sequence[float], control: Sequence[float], limit: float, *, ended: bool
+) -> Decision:
+    """As ``decide``. level: that of the first stage."""
+    logs, top = np.asarray(change, dtype=np.float64), 1 + limit
+    floor = _floor(np.asarray(control, dtype=np.float64))
+    suspected = _first_beyond(logs, top, level)
+    fresh = None if suspected is None else logs[suspected:]
+    judged = logs if fresh is None else fresh
+    found = _latest(judged, top, CONFIRM if fresh is not None else None, ended)
+    shown = _ratio(logs if len(judged) < LEAST else judged)
+    due = next_look(len(judged))
+    verdict: LimitVerdict = "cannot tell"
+    if found == "beyond" and shown is not None and shown.ratio > top * (1 + (floor or 0.0)):
+        verdict = "regressed"
+    elif found == "within" and floor is not None and floor <= limit:
+        verdict = "fine"
+    return Decision(
+        verdict,
+        shown,
+        None if fresh is None else len(fresh),
+        floor,
+        "" if verdict != "cannot tell" else _reason(logs, fresh, floor, limit),
+        due and (suspected or 0) + due,
+    )
+
+
+def _reason(logs: Floats, fresh: Floats | None, floor: float | None, limit: float) -> Reason:
+    if len(logs) < FIRST_LOOK:
+        return "too few rounds"
+    if floor is None or floor > limit:
+        return "noise"
+    return "near the limit" if fresh is None else "not confirmed"
+
+
+def _first_beyond(logs: Floats, top: float, level: float) -> int | None:
+    """After how many rounds the first stage suspects."""
+    return next(
+        (
+            rounds
+            for rounds in looks(len(logs))
+            if _side(logs[:rounds], top, level, None) == "beyond"
+        ),
+        None,
+    )
+
+
+def _latest(logs: Floats, top: float, beyond: float | None, ended: bool) -> str:
+    """What the newest look says. beyond: the level of being beyond; None: that is not asked."""
+    taken = looks(len(logs))
+    found = _side(logs[: taken[-1]], top, beyond, MISS) if taken else "between"
+    if found == "between" and ended and len(logs) not in taken:
+        return _side(logs, top, beyond, MISS)
+    return found
+
+
+def _side(logs: Floats, top: float, beyond: float | None, within: float | None) -> str:
+    """On which side of the limit all of the interval lies. beyond, within: the levels of all looks
+    of the stage together."""
+    ratio = _ratio(logs)
+    if ratio is None:
+        return "between"
+    if beyond is not None and (ends := ratio.ends(_confidence(beyond))) and ends[0] > top:
+        return "beyond"
+    if within is not None and (ends := ratio.ends(_confidence(within))) and ends[1] <= top:
+        return "within"
+    return "between"
+
+
+def _confidence(level: float) -> float:
+    """The confidence of the interval of one look, of which one end matters."""
+    return 1 - 2 * level / MOST_LOOKS
+
+
+def _ratio(logs: Floats) -> PairedRatio | None:
+    """None below 3 rounds, where there is no interval."""
+    if len(logs) < LEAST:
+        return None
+    tied = dependence([logs.tolist()])
+    return ratio_of_logs(logs).widened(tied.factor, tied.strict_factor)
+
+
+def _floor(control: Floats) -> float | None:
+    """How far from 1 the base may be from itself, as ``noise_floor`` has it."""
+    found = _ratio(control)
+    if found is None or found.low is None or found.high is None:
+        return None
+    return max(found.high, 1 / found.low) - 1
+
+
+def decide_counts(base: Sequence[int], new: Sequence[int], limit: float) -> LimitVerdict:
+    """Counts of several runs of either build, ``COUNTS`` at least.
+
+    If all runs of each build agree, the counts are exact. Else every answer needs a margin of
+    ``MARGIN`` times the difference between runs of one build. A regression takes ``CONFIRMED``
+    runs of each: then a program that tosses a coin fails once in 2,000 times.
+    """
+    if min(len(base), len(new)) < COUNTS:
+        return "cannot tell"
+    margin = MARGIN * max(max(counts) - min(counts) for counts in (base, new))
+    if max(new) - min(base) <= limit * min(base) - margin:
+        return "fine"
+    if is_suspect(base, new, limit) and min(len(base), len(new)) >= CONFIRMED:
+        return "regressed"
+    return "cannot tell"
+
+
+def is_suspect(base: Sequence[int], new: Sequence[int], limit: float) -> bool:
+    """Whether these counts would be a regression, if enough runs had them."""
+    margin = MARGIN * max(max(counts) - min(counts) for counts in (base, new))
+    return min(new) - max(base) > limit * max(base) + margin

@@ -1,0 +1,1 @@
+"""Checks of the figures: noise, order, drift and enough of them."""

@@ -1,0 +1,1 @@
+"""Checks of the machine, its clock and its counters."""
