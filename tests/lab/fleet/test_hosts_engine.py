@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from heapwise.fleet.engines.engines import workers
+from heapwise.fleet.engines import workers
 from heapwise.fleet.engines.hosts_engine import HostsEngine
 from heapwise.fleet.hosts import Host
 

@@ -25,7 +25,7 @@ def test_functions_of_scipy_are_loaded_without_the_rest_of_it() -> None:
     """A program that loads the rest later gets it, with the same functions."""
     program = (
         "import sys\n"
-        "from heapwise.stats import special\n"
+        "from heapwise.stats.basics import special\n"
         "rest = ('scipy.special', 'numpy.f2py', 'unittest')\n"
         "print([module for module in rest if module in sys.modules])\n"
         "import scipy.special as whole, scipy.stats\n"
