@@ -118,9 +118,13 @@ void* thread_writer::write_block(event_kind kind, void* block, std::size_t size,
   const std::uint64_t stamp = stamp_now();
   const own_work own{*this};
   if (block == nullptr) kind = event_kind::failed;
-  if (size >= session::large_bytes) session::mark(block);
+  const bool is_large = size >= session::large_bytes;
+  if (is_large) session::mark(block);
   const bool is_new = !knows(site);
-  if (--until_stack_ == 0 || is_new) write_stack(site);
+  const std::uint32_t every = recorded.memory().stack_every;
+  const bool is_due = --until_stack_ == 0;
+  if (is_due || is_new) until_stack_ = every;
+  if (is_due || is_new || (is_large && every != 0)) write_stack(site);
   if (is_new) write_site(site);
   write_wide(size, alignment_log);
   write_call(kind, block, size, stamp, site);
@@ -128,12 +132,11 @@ void* thread_writer::write_block(event_kind kind, void* block, std::size_t size,
 }
 
 void thread_writer::write_stack(const void* site) noexcept {
-  until_stack_ = recorded.memory().stack_every;
   stack_trace stack;
   {
     const own_work own{*this};
     recorded.note_modules();
-    if (until_stack_ != 0) {
+    if (recorded.memory().stack_every != 0) {
       stack = recorded.memory().frame_pointers != 0 ? stack_by_frame_pointers(address_of(site))
                                                     : stack_from(address_of(site));
       add_python_frames(stack);

@@ -22,6 +22,10 @@ BUCKETS = 65
 """The number of buckets, by powers of two: bucket k holds numbers of [2**(k-1), 2**k), bucket 0
 holds 0."""
 
+LARGE_BYTES = 65536
+"""Each block of at least this size has its stack (bench/recorder/session.hpp): one of them counts
+for more than thousands of others, of which few have one."""
+
 POINTS = 2000
 """The points of the curve of live bytes, at most."""
 
@@ -34,6 +38,7 @@ class SiteContents:
     by the thread that made them. lifetimes: by powers of two of a unit of time. smallest, largest:
     sizes in bytes. live_bytes, peak_bytes: now, and at most; the latter of this site alone.
     live_blocks, peak_blocks: at these moments. lifetime_sum: also of blocks that nobody freed.
+    large_count, large_bytes: of blocks of at least LARGE_BYTES.
     """
 
     count: int = 0
@@ -47,7 +52,32 @@ class SiteContents:
     live_blocks: int = 0
     peak_blocks: int = 0
     lifetime_sum: int = 0
+    large_count: int = 0
+    large_bytes: int = 0
     lifetimes: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
+
+
+@dataclass
+class StackBlocks:
+    """The blocks of one stack that have it in the trace: of at least LARGE_BYTES, and smaller.
+
+    begins_small: whether the first of them is one of the smaller.
+    """
+
+    large_count: int = 0
+    large_bytes: int = 0
+    small_count: int = 0
+    small_bytes: int = 0
+    begins_small: bool = False
+
+    def add(self, size: int) -> None:
+        if size >= LARGE_BYTES:
+            self.large_count += 1
+            self.large_bytes += size
+        else:
+            self.begins_small |= not self.large_count
+            self.small_count += 1
+            self.small_bytes += size
 
 
 @dataclass
@@ -82,8 +112,7 @@ class Contents:
     lifetime_spread: Spread = field(default_factory=Spread)
     resized_from: int = 0
     resized_to: int = 0
-    stacks: Counter[tuple[int, ...]] = field(default_factory=Counter)
-    stack_bytes: Counter[tuple[int, ...]] = field(default_factory=Counter)
+    stacks: dict[tuple[int, ...], StackBlocks] = field(default_factory=dict)
     duration: int = 0
 
 
@@ -177,9 +206,8 @@ def _take(found: Contents, events: Events, ended: Ended) -> None:
     found.resized_to += int(events.size[events.kind == Kind.RESIZE_TO].sum())
     _take_sites(found, events, ended, own, lifetimes)
     for stack in events.stacks:
-        found.stacks[stack.addresses] += 1
-        if stack.row < len(events.size):
-            found.stack_bytes[stack.addresses] += int(events.size[stack.row])
+        size = int(events.size[stack.row]) if stack.row < len(events.size) else 0
+        found.stacks.setdefault(stack.addresses, StackBlocks()).add(size)
 
 
 def _take_sites(
@@ -208,6 +236,9 @@ def _take_sites(
             site.bytes += int(births.sum())
             site.smallest = min(site.smallest, int(births.min()))
             site.largest = max(site.largest, int(births.max()))
+            large = births[births >= LARGE_BYTES]
+            site.large_count += len(large)
+            site.large_bytes += int(large.sum())
         site.ended += len(deaths)
         site.own_thread += int(own[deaths].sum())
         site.lifetime_sum += int(ages[deaths].sum())

@@ -129,6 +129,35 @@ def test_a_cut_trace_is_exported_as_far_as_it_is_whole(known: Path, record: Reco
         assert export(trace, suffix)[0]
 
 
+FEW_LARGE = """
+#include <stdlib.h>
+static void* kept[30000];
+__attribute__((noinline)) void* get(size_t bytes) { void* made = malloc(bytes); return made; }
+__attribute__((noinline)) void* small(void) { void* made = get(100); return made; }
+__attribute__((noinline)) void* large(void) { void* made = get(1000000); return made; }
+int main(void) {
+  for (int i = 0; i < 30000; ++i) kept[i] = i % 1000 == 500 ? large() : small();
+  return kept[0] == 0;
+}
+"""
+
+
+def test_few_large_blocks_stand_under_their_own_stack(tmp_path: Path, record: Record) -> None:
+    """Of 30,000 blocks of one call of malloc, 30 have nine tenths of the bytes; one in 256 of all
+    blocks is a sample."""
+    source, program = tmp_path / "few.c", tmp_path / "few"
+    source.write_text(FEW_LARGE)
+    subprocess.run(["cc", "-O1", "-g", str(source), "-o", str(program)], check=True)
+    content, _, _ = export(record(program), ".folded")
+    lines = content.decode().splitlines()
+    sums = {
+        name: sum(int(line.rsplit(" ", 1)[1]) for line in lines if f";{name};" in line)
+        for name in ("large", "small")
+    }
+    assert sums["large"] == pytest.approx(30 * 1_000_000, rel=0.001)
+    assert sums["small"] == pytest.approx(29_970 * 100, rel=0.01)
+
+
 def test_shares_are_whole_and_sum_to_the_total() -> None:
     assert shared_out(10, [1, 1, 1]) == [3, 3, 4]
     assert shared_out(7, [0, 0]) == [3, 4]

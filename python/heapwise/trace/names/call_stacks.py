@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
-from heapwise.trace.contents import Contents
+from heapwise.trace.contents import Contents, SiteContents, StackBlocks
 from heapwise.trace.file import Trace
 from heapwise.trace.names.symbols import Place, Symbols
 
@@ -56,9 +56,7 @@ def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallSta
         address = trace.site_address(number)
         known = by_caller.get(address, [(address,)]) if address is not None else [()]
         counts, weights = _weights(
-            [found.stacks[stack] for stack in known],
-            [found.stack_bytes[stack] for stack in known],
-            site.count,
+            [found.stacks.get(stack, StackBlocks()) for stack in known], site
         )
         peak_blocks, peak_bytes = found.peak.at_peak(number)
         end_blocks, end_bytes = found.peak.at_end(number)
@@ -84,25 +82,48 @@ def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallSta
     return sorted(stacks, key=lambda stack: (-stack.bytes, -stack.blocks))
 
 
-def _weights(counts: list[int], bytes_: list[int], blocks: int) -> tuple[list[int], list[int]]:
-    """What the samples of a call site's stacks count, in blocks and in bytes.
+def _weights(stacks: list[StackBlocks], site: SiteContents) -> tuple[list[int], list[int]]:
+    """What the stacks of a call site count, in blocks and in bytes, in steps of one part of FINE.
 
-    The stack of the first block is always kept, so that sample stands for one block. Each other
-    sample stands for as many as there are to one: else the first would weigh too much.
+    Large blocks count as they are, and the other blocks of the site are shared out over the samples
+    of such. A trace of a version that kept few stacks of large blocks has only samples.
     """
-    samples = sum(counts)
-    if samples < 2:
-        return counts, bytes_
-    each = max(1.0, (blocks - 1) / (samples - 1))
-    shares = [count * each for count in counts]
-    shares[0] -= each - 1
+    if sum(stack.large_count for stack in stacks) == site.large_count:
+        large_counts = [stack.large_count for stack in stacks]
+        large_bytes = [stack.large_bytes for stack in stacks]
+        small_counts = [stack.small_count for stack in stacks]
+        small_bytes = [stack.small_bytes for stack in stacks]
+        first_is_sample = stacks[0].begins_small
+    else:
+        large_counts = large_bytes = [0] * len(stacks)
+        small_counts = [stack.small_count + stack.large_count for stack in stacks]
+        small_bytes = [stack.small_bytes + stack.large_bytes for stack in stacks]
+        first_is_sample = True
+    shares = _shares(small_counts, site.count - sum(large_counts), first_is_sample)
+    means = [
+        share * bytes_ / count if count else 0.0
+        for share, count, bytes_ in zip(shares, small_counts, small_bytes, strict=True)
+    ]
+    fit = (site.bytes - sum(large_bytes)) / sum(means) if sum(means) else 0.0
     return (
-        [round(FINE * share) for share in shares],
-        [
-            round(FINE * size * share / count)
-            for size, share, count in zip(bytes_, shares, counts, strict=True)
-        ],
+        [round(FINE * (a + b)) for a, b in zip(large_counts, shares, strict=True)],
+        [round(FINE * (a + b * fit)) for a, b in zip(large_bytes, means, strict=True)],
     )
+
+
+def _shares(samples: list[int], blocks: int, first_stands_for_one: bool) -> list[float]:
+    """How many of a call site's blocks the samples of each stack stand for.
+
+    The stack of a site's first block is always kept, so that sample stands for one block. Each
+    other stands for as many as there are to one: else the first would weigh too much.
+    """
+    count = sum(samples)
+    if count < 2 or not first_stands_for_one:
+        return [blocks * sample / max(1, count) for sample in samples]
+    each = max(1.0, (blocks - 1) / (count - 1))
+    shares = [sample * each for sample in samples]
+    shares[0] -= each - 1
+    return shares
 
 
 def stack_places(stack: tuple[int, ...], symbols: Symbols) -> tuple[Place, ...]:
