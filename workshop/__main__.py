@@ -22,6 +22,7 @@ from workshop.questions.question import FOLDER
 from workshop.ratios import ratios
 from workshop.rl_page import page as rl_page
 from workshop.rl_page import record_all, write_tables
+from workshop.second_level import second_level
 from workshop.usual_costs import write_usual_costs
 
 ASPECTS = ("speed", "latency", "memory", "other")
@@ -63,6 +64,18 @@ def questions(options: argparse.Namespace) -> int:
     else:
         print(text)
     return 0 if asked and all(each.run for each in asked) else 1
+
+
+def print_second_level(options: argparse.Namespace) -> int:
+    """Measures the rows of the heap's second level, and prints them as ratios to the best peer."""
+    question, folder = read_question(FOLDER / "second-level.toml"), options.folder
+    settings = dict(word.split("=", 1) for word in options.set)
+    asked = [] if options.only_counts else ask(question, folder, settings)
+    found = [Evidence(read_run(folder / "store", each.run)) for each in asked if each.run]
+    evidences = [(evidence, check_run(evidence)) for evidence in found]
+    print("\n".join(second_level(evidences, options.turns)))
+    print("\n".join(f"Not measured: {each.said}" for each in asked if not each.run))
+    return 0 if all(each.run for each in asked) else 1
 
 
 def print_ratios(options: argparse.Namespace) -> int:
@@ -127,6 +140,11 @@ def _options() -> argparse.Namespace:
     one.add_argument("--page", type=Path, metavar="FILE.md")
     one.add_argument("--only-page", action="store_true", help="from the runs that are there")
     one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    one = verb("second-level", print_second_level)
+    one.add_argument("--folder", type=Path, default=Path("build/workshop/second-level"))
+    one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    one.add_argument("--only-counts", action="store_true", help="they need no quiet machine")
+    one.add_argument("--turns", type=int, default=11, metavar="N", help="0: nothing is counted")
     one = verb("ratios", print_ratios)
     one.add_argument("run", metavar="RUN")
     one.add_argument("--subject", required=True, metavar="NAME")

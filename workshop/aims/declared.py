@@ -93,7 +93,7 @@ class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     aim: list[Aim]
 
 
-Subject = Literal["heap", "pools", "trees"]
+Subject = Literal["heap", "pools", "trees", "second-level"]
 
 
 @cache

@@ -32,7 +32,7 @@ from workshop.aims.cells import (
     obstacle_of,
     why_unmeasured,
 )
-from workshop.aims.declared import Aim, LimitAim, MeanAim, RowAim, ScaleAim, aims
+from workshop.aims.declared import Aim, LimitAim, MeanAim, RowAim, ScaleAim, Subject, aims
 from workshop.aims.goal import Goal
 from workshop.aims.rivals import INLINED, OURS, absent, members
 
@@ -47,6 +47,11 @@ def goals(evidence: Evidence, trust: Trust) -> list[Goal]:
     if evidence.stored.run.plan.smoke:
         return []
     return _trusted([_goal(evidence, aim) for aim in _asked(evidence)], trust)
+
+
+def goals_of(evidence: Evidence, subject: Subject, trust: Trust) -> list[Goal]:
+    """A goal for each aim of one file."""
+    return _trusted([_goal(evidence, aim) for aim in aims(subject)], trust)
 
 
 def _asked(evidence: Evidence) -> list[Aim]:
