@@ -1,6 +1,7 @@
 #include "heap/space/slice_map.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "os/expects.hpp"
 
@@ -10,6 +11,14 @@ namespace {
 
 // A run that is at least this long is not measured: a group that has one is searched.
 constexpr std::size_t most_measured = 64;
+
+/// Returns: a bit where `count` set bits begin that lie side by side. Requires: 0 < count < 64.
+slice_word begins_of_runs(slice_word bits, std::size_t count) noexcept {
+  // Each step leaves the bits that begin a run of twice the length, and the last one of the rest.
+  std::size_t length = 1;
+  for (; 2 * length <= count; length *= 2) bits &= bits >> length;
+  return length < count ? bits & (bits >> (count - length)) : bits;
+}
 
 } // namespace
 
@@ -78,10 +87,48 @@ slice_index slice_map::find(std::size_t count, std::size_t alignment, std::size_
   return slices_;
 }
 
+/// Returns: the lowest `count` free slices side by side that begin at or after `at` and before
+/// `end`; slices() if there are none. Requires: `end` is that of the group, or slices().
+slice_index slice_map::find_by_words(slice_index at, slice_index end, std::size_t count) noexcept {
+  std::size_t free_before = 0; // slices right before the word
+  slice_word hidden = ~(~slice_word{0} << (at % slices_of_a_word));
+  for (slice_index begin = at / slices_of_a_word * slices_of_a_word; begin < end;
+       begin += slices_of_a_word) {
+    ++visited_;
+    const slice_word used = used_[begin / slices_of_a_word] | std::exchange(hidden, 0);
+    if (used == 0) {
+      free_before += slices_of_a_word;
+      if (free_before < count) continue;
+      return begin_if_inside(begin + slices_of_a_word - free_before, count);
+    }
+    const auto first_used = static_cast<std::size_t>(std::countr_zero(used));
+    if (free_before + first_used >= count) return begin - free_before;
+    if (count < slices_of_a_word) {
+      const slice_word places = begins_of_runs(~used, count);
+      if (places != 0) {
+        return begin_if_inside(begin + static_cast<std::size_t>(std::countr_zero(places)), count);
+      }
+    }
+    free_before = static_cast<std::size_t>(std::countl_zero(used));
+  }
+  if (free_before == 0) return slices_;
+  const slice_index run = round_up(end, slices_of_a_word) - free_before;
+  const slice_index run_end = next(true, run, std::min(run + count, slices_));
+  return run_end == run + count ? run : slices_;
+}
+
 /// Effects: `at` is behind the runs that begin in its group. Returns: as `find`.
 /// Requires: no free run begins in the group before `at`.
 slice_index slice_map::find_in_group(slice_index& at, std::size_t count) noexcept {
   expects(count > 0 && at < slices_, "slices of the map are searched");
+  const slice_index found =
+      find_by_words(at, std::min(slices_, round_up(at + 1, slices_of_a_group)), count);
+  return found != slices_ ? found : measure_group(at, count);
+}
+
+/// Effects: the bound of the group is the length of its longest run, and `at` is behind its runs.
+/// Returns: slices(). Requires: no run that begins in the group at or after `at` is long enough.
+slice_index slice_map::measure_group(slice_index& at, std::size_t count) noexcept {
   group& searched = groups_[at / slices_of_a_group];
   const slice_index end = std::min(slices_, round_up(at + 1, slices_of_a_group));
   std::size_t longest = 0;
@@ -89,7 +136,7 @@ slice_index slice_map::find_in_group(slice_index& at, std::size_t count) noexcep
     const slice_index run = next(false, at, end);
     if (run == end) break;
     const slice_index run_end = next(true, run, std::min(run + count, slices_));
-    if (run_end == run + count) return run;
+    expects(run_end < run + count, "no run is long enough");
     longest = std::max(longest, run_end - run);
     at = run_end + 1;
   }

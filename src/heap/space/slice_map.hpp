@@ -109,6 +109,13 @@ class slice_map {
   /// Returns: where the free run begins that ends before `end`.
   [[nodiscard]] slice_index begin_of_run(slice_index end) noexcept;
   [[nodiscard]] slice_index find_in_group(slice_index& at, std::size_t count) noexcept;
+  [[nodiscard]] slice_index find_by_words(slice_index at, slice_index end,
+                                          std::size_t count) noexcept;
+  slice_index measure_group(slice_index& at, std::size_t count) noexcept;
+  /// Returns: `run`, or slices() if the map ends before `count` slices.
+  [[nodiscard]] slice_index begin_if_inside(slice_index run, std::size_t count) const noexcept {
+    return run + count <= slices_ ? run : slices_;
+  }
   [[nodiscard]] slice_index find_aligned(std::size_t count, std::size_t alignment,
                                          std::size_t base) noexcept;
   void lower_aligned_bounds(slice_index run, slice_index freed) noexcept;
