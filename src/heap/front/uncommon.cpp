@@ -108,19 +108,39 @@ bool is_worth_keeping(std::size_t block_bytes, std::size_t size_bytes) noexcept 
   return size_bytes <= block_bytes && size_bytes > block_bytes / 2;
 }
 
-void* move_anywhere(void* block, const measured& known, std::size_t size_bytes) noexcept {
-  void* to = nullptr;
-  if (known.owner != nullptr) {
-    to = allocate_owned(*known.owner, size_bytes, granule_bytes);
-  } else {
-    span* const new_span = size_bytes > known.bytes ? make_growing(size_bytes) : nullptr;
-    if (new_span != nullptr) to = the_space.begin_of(*new_span);
-    if (to == nullptr) to = allocate(size_bytes);
-  }
+/// Effects: as resize, to another place in the heap of all threads. `bytes`: of the block.
+void* move_shared(void* block, std::size_t bytes, std::size_t size_bytes) noexcept {
+  span* const new_span = size_bytes > bytes ? make_growing(size_bytes) : nullptr;
+  void* const to = new_span != nullptr ? the_space.begin_of(*new_span) : allocate(size_bytes);
+  if (to == nullptr) return nullptr;
+  std::memcpy(to, block, std::min(bytes, size_bytes));
+  deallocate(block);
+  return to;
+}
+
+/// Effects: as resize, to another place in the block's own heap.
+void* move_owned(void* block, const measured& known, std::size_t size_bytes) noexcept {
+  void* const to = allocate_owned(*known.owner, size_bytes, granule_bytes);
   if (to == nullptr) return nullptr;
   std::memcpy(to, block, std::min(known.bytes, size_bytes));
   deallocate(block);
   return to;
+}
+
+/// Effects: as resize, for a large block.
+HEAPWISE_NOINLINE void* resize_large(span& block, std::size_t size_bytes) noexcept {
+  const std::size_t bytes = block.large.usable_bytes;
+  std::byte* const begin = the_space.begin_of(block);
+  if (size_bytes > std::min(bytes, max_small_bytes)) {
+    if (too_large(size_bytes)) return no_memory();
+    void* const same = resize_in_place(block, size_bytes);
+    return same != nullptr ? same : move_large(block, size_bytes);
+  }
+  if ((block.large.grows && size_bytes >= worth_growing_bytes) ||
+      is_worth_keeping(bytes, size_bytes)) {
+    return begin;
+  }
+  return move_shared(begin, bytes, size_bytes);
 }
 
 /// Effects: as resize, for blocks that do not stay where they are because of their class.
@@ -130,18 +150,21 @@ HEAPWISE_NOINLINE void* resize_otherwise(void* block, std::size_t size_bytes) no
     invalid_free(block, known.what.why);
     return nullptr;
   }
-  const found& what = known.what;
-  if (what.use == slice_use::large && size_bytes > std::min(known.bytes, max_small_bytes)) {
-    if (too_large(size_bytes)) return no_memory();
-    void* const same = resize_in_place(*what.record, size_bytes);
-    return same != nullptr ? same : move_large(*what.record, size_bytes);
-  }
-  if (what.use == slice_use::large && what.record->large.grows &&
-      size_bytes >= worth_growing_bytes) {
-    return block;
-  }
+  if (known.what.use == slice_use::large) return resize_large(*known.what.record, size_bytes);
   if (is_worth_keeping(known.bytes, size_bytes)) return block;
-  return move_anywhere(block, known, size_bytes);
+  return known.owner != nullptr ? move_owned(block, known, size_bytes)
+                                : move_shared(block, known.bytes, size_bytes);
+}
+
+/// Returns: the record of a large block, or nullptr where `measure` has to tell what it is.
+span* large_block_at(const void* block) noexcept {
+  if (!the_space.holds(block)) return nullptr;
+  const slice_index slice = the_space.slice_of(block);
+  span* const record = the_space.record(slice);
+  // Acquire: as in look_up.
+  const bool is_large =
+      record != nullptr && record->use.load(std::memory_order_acquire) == slice_use::large;
+  return is_large && the_space.address_of(slice) == block ? record : nullptr;
 }
 
 } // namespace
@@ -207,7 +230,14 @@ void* resize(void* block, std::size_t size_bytes) noexcept {
                                   (is_small(size_bytes) && class_for(size_bytes) == class_index))) {
     return block;
   }
-  return resize_otherwise(block, size_bytes);
+  if (class_index != no_class) {
+    return move_shared(block, usable_bytes_of(class_index), size_bytes);
+  }
+  span* const record = large_block_at(block);
+  if (record == nullptr) return resize_otherwise(block, size_bytes);
+  const bool fits = size_bytes <= record->large.usable_bytes;
+  if (fits && record->large.grows && size_bytes >= worth_growing_bytes) return block;
+  return resize_large(*record, size_bytes);
 }
 
 } // namespace heapwise::detail
