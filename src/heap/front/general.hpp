@@ -48,18 +48,16 @@ HEAPWISE_ALWAYS_INLINE size_class class_of_aligned(std::size_t size_bytes,
                                                    std::size_t alignment) noexcept {
   expects(is_quickly_aligned(alignment) && size_bytes <= max_small_bytes - canary_bytes,
           "a class has blocks of this size and alignment");
-  std::size_t whole = size_bytes + canary_bytes;
-  // All blocks of such an alignment are multiples of it. So the search begins further on.
-  if constexpr (canary_bytes > 0) whole = (whole + alignment - 1) & ~(alignment - 1);
-  return static_cast<size_class>(aligned_class_of(whole, alignment));
+  return static_cast<size_class>(aligned_class_of(size_bytes + canary_bytes, alignment));
 }
 
 /// The same as `allocate_oddly_aligned`, quickly where both are small.
 HEAPWISE_ALWAYS_INLINE void* allocate_aligned(std::size_t size_bytes,
                                               std::size_t alignment) noexcept {
-  if (!is_quickly_aligned(alignment) || size_bytes > max_small_bytes - canary_bytes) [[unlikely]] {
+  if (!is_quickly_aligned(alignment)) [[unlikely]]
     return allocate_oddly_aligned(size_bytes, alignment);
-  }
+  if (size_bytes > max_small_bytes - canary_bytes) [[unlikely]]
+    return allocate_oddly_aligned(size_bytes, alignment);
   return take_small(class_of_aligned(size_bytes, alignment));
 }
 

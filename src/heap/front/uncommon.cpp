@@ -167,6 +167,19 @@ span* large_block_at(const void* block) noexcept {
   return is_large && the_space.address_of(slice) == block ? record : nullptr;
 }
 
+/// Effects: as resize, if the class does not say that the block stays where it is.
+HEAPWISE_NOINLINE void* resize_by_class(void* block, std::size_t size_bytes,
+                                        size_class class_index) noexcept {
+  if (class_index != no_class) {
+    return move_shared(block, usable_bytes_of(class_index), size_bytes);
+  }
+  span* const record = large_block_at(block);
+  if (record == nullptr) return resize_otherwise(block, size_bytes);
+  const bool fits = size_bytes <= record->large.usable_bytes;
+  if (fits && record->large.grows && size_bytes >= worth_growing_bytes) return block;
+  return resize_large(*record, size_bytes);
+}
+
 } // namespace
 
 void* allocate_large(std::size_t size_bytes, std::size_t alignment, bool zeroed) noexcept {
@@ -230,14 +243,7 @@ void* resize(void* block, std::size_t size_bytes) noexcept {
                                   (is_small(size_bytes) && class_for(size_bytes) == class_index))) {
     return block;
   }
-  if (class_index != no_class) {
-    return move_shared(block, usable_bytes_of(class_index), size_bytes);
-  }
-  span* const record = large_block_at(block);
-  if (record == nullptr) return resize_otherwise(block, size_bytes);
-  const bool fits = size_bytes <= record->large.usable_bytes;
-  if (fits && record->large.grows && size_bytes >= worth_growing_bytes) return block;
-  return resize_large(*record, size_bytes);
+  return resize_by_class(block, size_bytes, class_index);
 }
 
 } // namespace heapwise::detail
