@@ -125,3 +125,16 @@ def test_aligned_blocks_cost_the_same_however_many_there_are(
     )
     assert many / 1000 < 1.2 * few / 250
     assert many / 1000 < 1500
+
+
+@pytest.mark.parametrize(("size", "alignment"), [(65, 64), (300, 256), (1100, 512)])
+def test_a_size_between_aligned_classes_costs_what_the_aligned_size_costs(
+    program: Path, size: int, alignment: int
+) -> None:
+    whole = -(-size // alignment) * alignment
+    times = 1000
+    between, aligned = (
+        instructions(program, "aligned", str(each), str(alignment), str(times))
+        for each in (size, whole)
+    )
+    assert abs(between - aligned) < times

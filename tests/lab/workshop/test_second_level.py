@@ -8,10 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from synthetic_heap import Heap, heap_run
 
 from heapwise.catalog.peers import find_peers
-from heapwise.model import Peer
-from workshop.second_level import COUNTED, Counted, build, costs, counted_row
+from heapwise.evidence import Evidence
+from heapwise.machine.processor import model
+from heapwise.model import Peer, Trust
+from workshop.second_level import COUNTED, Counted, build, costs, counted_row, second_level
 
 PEERS = [peer for peer in find_peers({"glibc", "heapwise"}) if peer.path is not None]
 FREES = Counted("frees", "instructions", ("free", "64", "2000", "ordered"))
@@ -48,6 +51,18 @@ def test_a_rival_that_is_named_is_the_only_one(program: Path) -> None:
     found = costs(program, row, [*PEERS, other], 1)
     assert found.keys() == {"glibc", "heapwise"}
     assert all(500 < kib < 20_000 for kib in found.values())
+
+
+def test_a_stored_run_gives_the_rows_of_its_experiments_beside_the_best_peer() -> None:
+    run = heap_run(Heap(speed={**Heap().speed, "malloc@heapwise": 1.5}))
+    lines = second_level([(Evidence(run), Trust("good", []))], turns=0)
+    assert lines[0].startswith(f"Processor: {model()}")
+    rows = [line.split(" | ") for line in lines if "throughput" in line]
+    assert len(rows) == 4  # alignment64 with 1, 2 and 16 threads, rl_medium with one
+    for row in rows:
+        assert row[3] == "best peer (malloc@mimalloc)"
+        assert row[2].startswith("0.9")
+        assert row[5].startswith("not met")
 
 
 def test_a_lower_cost_is_a_ratio_above_one() -> None:

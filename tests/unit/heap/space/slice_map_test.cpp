@@ -146,6 +146,20 @@ TEST_CASE("a search for an aligned place does not look at what is used or too sh
   CHECK(some->find(1, alignment, 0) == 32 * alignment);
 }
 
+TEST_CASE("a search that finds a place looks once at each word before it, whatever holes it has") {
+  constexpr std::size_t words = slice_map::slices_of_a_group / slices_of_a_word - 2;
+  noted_map some{2 * slice_map::slices_of_a_group};
+  some.use(0, words * slices_of_a_word);
+  for (slice_index at = 1; at < words * slices_of_a_word; at += 3) some.free(at, 1);
+  for (const std::size_t count : {2U, 60U, 64U, 100U, 4000U}) {
+    const std::size_t before = some->visited();
+    const slice_index first = some->find(count, 1, 0);
+    CHECK(first == some.lowest(count, 1, 0));
+    const std::size_t looked_at = (count + first) / slices_of_a_word + 2;
+    CHECK(some->visited() - before <= looked_at + 2);
+  }
+}
+
 TEST_CASE("a bit that changed by itself is noticed") {
   noted_map some{slice_map::slices_of_a_group + 100};
   some.use(0, 70);
