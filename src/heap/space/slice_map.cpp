@@ -121,9 +121,9 @@ slice_index slice_map::find_by_words(slice_index at, slice_index end, std::size_
 /// Requires: no free run begins in the group before `at`.
 slice_index slice_map::find_in_group(slice_index& at, std::size_t count) noexcept {
   expects(count > 0 && at < slices_, "slices of the map are searched");
-  const slice_index found =
+  const slice_index first =
       find_by_words(at, std::min(slices_, round_up(at + 1, slices_of_a_group)), count);
-  return found != slices_ ? found : measure_group(at, count);
+  return first != slices_ ? first : measure_group(at, count);
 }
 
 /// Effects: the bound of the group is the length of its longest run, and `at` is behind its runs.
