@@ -16,6 +16,8 @@ from workshop.agreement import agreement
 from workshop.aims import goal_line, goals, losses
 from workshop.aims.attacks import shortcomings
 from workshop.aims.goal import worst_first
+from workshop.planted.verb import add_options as add_options_of_planted
+from workshop.planted.verb import planted
 from workshop.programs import program_names, write_programs
 from workshop.questions import ask, kept_runs, page, question_names, read_question
 from workshop.questions.question import FOLDER
@@ -155,6 +157,7 @@ def _options() -> argparse.Namespace:
     one.add_argument("compared", metavar="COMPARE_RUN")
     one.add_argument("replayed", metavar="REPLAY_RUN")
     one.add_argument("--store", type=Path, metavar="DIR")
+    add_options_of_planted(verb("planted", planted))
     verb("programs", programs).add_argument("folder", type=Path)
     one = verb("rl", rl)
     one.add_argument("folder", type=Path, help="of the recordings")

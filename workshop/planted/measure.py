@@ -1,0 +1,150 @@
+"""Plants effects in one program after another, and compares each with itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from heapwise.catalog import native_folder
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import measured
+from heapwise.store import read_run
+from heapwise.wording.durations import parse_duration
+from workshop.planted.judged import PLAIN, Looked, effects_of, name_of
+from workshop.planted.load import load
+from workshop.planted.plant import build_plant, new_record, read_record
+from world.program import Program, all_programs
+from world.run import Place, execute, filled, prepare
+from world.way import Start
+
+ORDER = Path(__file__).with_name("programs.txt")
+"""Names of programs of ``tests/world``, in the order in which they are looked at. The last ones are
+for machines that lack others."""
+
+PATIENCE_S = 180.0
+"""A comparison may take this much longer than its time: for its start, and the last process."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """percents: the effects. time: of each comparison, as ``--time`` has it. busy: how many
+    processes compute beside it. options: more words for ``compare``."""
+
+    percents: Sequence[float]
+    time: str
+    busy: int
+    options: Sequence[str] = ()
+
+
+def chosen(count: int, names: Sequence[str] = ()) -> tuple[list[Program], list[str]]:
+    """Programs to look at, and the names of those before the last one that are not installed."""
+    known = {program.name: program for program in all_programs()}
+    found: list[Program] = []
+    missing: list[str] = []
+    for name in names or ORDER.read_text().split():
+        if len(found) == count and not names:
+            break
+        if known[name].lacking():
+            missing.append(name)
+        else:
+            found.append(known[name])
+    return found, missing
+
+
+def kept(folder: Path, name: str) -> Looked | None:
+    """What this folder has of an earlier look, unless it failed."""
+    file = _file(folder, name)
+    found = msgspec.json.decode(file.read_bytes(), type=Looked) if file.exists() else None
+    return found if found and found.effects else None
+
+
+def look_at(program: Program, settings: Settings, folder: Path) -> Looked:
+    """Effects: compares the program, and writes the answer into the folder."""
+    began_s = time.monotonic()
+    found = _looked(program, settings, folder.absolute())
+    found = msgspec.structs.replace(found, minutes=round((time.monotonic() - began_s) / 60, 2))
+    file = _file(folder, program.name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
+    return found
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / "looked" / f"{name}.json"
+
+
+def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
+    def refused(said: str) -> Looked:
+        return Looked(program.name, program.title, said=" ".join(said.split())[-400:])
+
+    own = folder / program.name
+    shutil.rmtree(own, ignore_errors=True)
+    own.mkdir(parents=True)
+    place = Place(own)
+    prepared = prepare(program, place)
+    if prepared.status != 0:
+        return refused(prepared.err)
+    command = [filled(program, place, word) for word in program.command]
+    work = own / "work"
+    work.mkdir()
+    plain = execute(Start(command, {}), program, work, program.limit_s)
+    if plain.status != program.exit:
+        return refused(f"it ended with {plain.status} by itself: {plain.err}")
+    leaves_files = any(work.iterdir())
+    library = build_plant(own)
+    records = {percent: new_record(own / name_of(percent)) for percent in settings.percents}
+    words = [
+        *(sys.executable, "-m", "heapwise", "compare", "--quiet"),
+        *_subjects(library, {PLAIN: (0.0, new_record(own / PLAIN))}),
+        *_subjects(library, {name_of(p): (p, file) for p, file in records.items()}),
+        *("--allocators", ",".join([PLAIN, *map(name_of, settings.percents)])),
+        *("--baseline", PLAIN, "--time", settings.time, "--store", str(own / "store")),
+        *(["--fresh-dir"] if leaves_files else []),
+        *(["--ignore-output"] if program.varies else []),
+        *settings.options,
+        *("--", *command),
+    ]
+    variables = {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
+    start = Start(words, variables | {"HEAPWISE_NATIVE": str(native_folder())})
+    with load(settings.busy):
+        limit_s = parse_duration(settings.time, "--time") + PATIENCE_S
+        done = execute(start, program, _emptied(work), limit_s)
+    runs = sorted((own / "store" / "runs").glob("*"))
+    if not runs:
+        return refused(f"heapwise ended with {done.status}: {done.err}")
+    evidence = Evidence(read_run(own / "store", runs[-1].name))
+    found = effects_of(evidence, {p: read_record(file) for p, file in records.items()})
+    times = [process.facts.cpu_s or 0.0 for process in measured(evidence.stored)]
+    return Looked(
+        program.name,
+        program.title,
+        runs[-1].name,
+        "" if found else f"nothing was measured: {done.err[-300:]}",
+        found,
+        round(median(times), 4) if times else 0.0,
+    )
+
+
+def _subjects(library: Path, planted: dict[str, tuple[float, Path]]) -> list[str]:
+    return [
+        word
+        for name, (percent, record) in planted.items()
+        for word in (
+            "--allocator",
+            f"{name}:PLANT_PERCENT={percent:g} PLANT_RECORD={record}={library}",
+        )
+    ]
+
+
+def _emptied(folder: Path) -> Path:
+    shutil.rmtree(folder)
+    folder.mkdir()
+    return folder

@@ -1,0 +1,89 @@
+"""The page of planted effects: a table, how many were told, and whether that was right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from heapwise.document.markdown import table
+from heapwise.model import SIDE_BY_SIDE
+from workshop.planted.judged import Effect, Looked, counting
+
+WAYS = {SIDE_BY_SIDE: "side by side", "cpu_time": "one by one"}
+
+INTRODUCTION = """\
+In each program a library plants a known share of its processor time: at allocations and at the
+end, in all processes of the program, it computes until that share is used. It records what it
+really planted, so the truth is known for each process without a comparison. `heapwise compare`
+measures the program under this library with nothing planted, and with each effect. It chooses by
+itself whether it measures side by side."""
+
+
+def summary(looked: Sequence[Looked]) -> list[str]:
+    """What came out, in sentences."""
+    effects = [effect for each in looked for effect in counting(each.effects)]
+    judged = [effect for effect in effects if effect.holds is not None]
+    misses = sum(effect.holds is False for effect in judged)
+    wrong = sum(effect.sign == "wrong" for effect in effects)
+    programs = sum(bool(each.effects) for each in looked)
+    share = f" ({misses / len(judged):.1%})" if judged else ""
+    return [
+        f"{programs} programs, {len(effects)} effects.",
+        f"Direction wrong: {wrong} (the aim is 0).",
+        f"The 95 % interval misses the true effect: {misses} of {len(judged)}{share} "
+        "(the aim is at most 5 %).",
+        *_told(effects),
+    ]
+
+
+def _told(effects: Sequence[Effect]) -> Iterator[str]:
+    for way, words in WAYS.items():
+        for percent in sorted({effect.planted for effect in effects}):
+            these = [e for e in effects if e.planted == percent and e.quantity == way]
+            if these:
+                told = sum(effect.sign == "right" for effect in these)
+                yield f"{percent:g} % told, {words}: {told} of {len(these)}."
+
+
+def lines(looked: Sequence[Looked]) -> list[str]:
+    """The table, in Markdown."""
+    header = ["program", "CPU time", "measured", "true", "found", "95 % CI", "verdict", "holds"]
+    rows = [
+        [
+            each.program,
+            f"{each.cpu_s:.3g} s",
+            WAYS[effect.quantity],
+            _percent(effect.true),
+            _percent(effect.found),
+            f"{_percent(effect.low)} to {_percent(effect.high)}",
+            effect.verdict,
+            {True: "yes", False: "no", None: "-"}[effect.holds],
+        ]
+        for each in looked
+        for effect in counting(each.effects)
+    ]
+    return list(table(header, rows))
+
+
+def page(looked: Sequence[Looked], missing: Sequence[str], command: str, machine: str) -> str:
+    """As Markdown. missing: programs that are not installed. machine: its name."""
+    refused = [f"- {each.program}: {each.said}" for each in looked if not each.effects]
+    absent = [f"- not installed: {', '.join(missing)}"] if missing else []
+    return "\n".join(
+        [
+            f"<!-- Made by `{command}`; do not edit. -->",
+            "",
+            f"# Planted effects in real programs: {machine}",
+            "",
+            INTRODUCTION,
+            "",
+            *(f"- {sentence}" for sentence in summary(looked)),
+            "",
+            *lines(looked),
+            "",
+            *(["## Not measured", "", *refused, *absent, ""] if refused or absent else []),
+        ]
+    )
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.2f} %"

@@ -1,0 +1,69 @@
+"""``python -m workshop planted``: the programs one after another, and how long it will take."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import msgspec
+
+from heapwise.machine import read_machine
+from heapwise.report.pages.machine import title_of
+from heapwise.wording.durations import parse_duration, show_duration
+from workshop.planted.measure import Settings, chosen, kept, look_at
+from workshop.planted.page import lines, page, summary
+
+FOLDER = Path("build/workshop/planted")
+OVERHEAD_S = 15.0
+"""A program takes about this much longer than its comparison."""
+
+
+def add_options(one: argparse.ArgumentParser) -> None:
+    """What the verb can be told."""
+    one.add_argument("--count", type=int, default=20, help="programs; 20 if this is left out")
+    one.add_argument("--programs", default="", metavar="A,B", help="these, by name")
+    one.add_argument("--percents", default="2,5,10", metavar="P,P", help="the effects: 2,5,10")
+    one.add_argument("--time", default="3m", help="of each comparison: 3m")
+    one.add_argument(
+        "--busy",
+        type=int,
+        default=2 * (os.cpu_count() or 1),
+        help="processes that compute beside it: two for each processor",
+    )
+    one.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR")
+    one.add_argument("--page", type=Path, metavar="FILE.md")
+    one.add_argument("--only-page", action="store_true", help="from what is in the folder")
+
+
+def planted(options: argparse.Namespace) -> int:
+    """Plants effects in real programs, and counts what compare says of them."""
+    programs, missing = chosen(options.count, [n for n in options.programs.split(",") if n])
+    settings = Settings(
+        [float(percent) for percent in options.percents.split(",")], options.time, options.busy
+    )
+    known = {program.name: kept(options.folder, program.name) for program in programs}
+    lacking = [] if options.only_page else [p for p in programs if known[p.name] is None]
+    usual_s = parse_duration(options.time, "--time") + OVERHEAD_S
+    for number, program in enumerate(lacking):
+        left = show_duration((len(lacking) - number) * usual_s)
+        print(f"{program.name}: {number + 1} of {len(lacking)}, {left} left", file=sys.stderr)
+        looked = known[program.name] = look_at(program, settings, options.folder)
+        usual_s = looked.minutes * 60
+    found = [looked for looked in known.values() if looked]
+    print("\n".join([*summary(found), "", *lines(found)]))
+    for each in found:
+        if not each.effects:
+            print(f"{each.program}: {each.said}")
+    if missing:
+        print(f"Not installed: {', '.join(missing)}.")
+    (options.folder / "planted.json").write_bytes(msgspec.json.format(msgspec.json.encode(found)))
+    if options.page:
+        told = {"--time": options.time, "--busy": str(options.busy), "--percents": options.percents}
+        words = [word for pair in told.items() for word in pair]
+        command = shlex.join(["python", "-m", "workshop", "planted", *words, "--page", "FILE"])
+        text = page(found, missing, command, title_of(read_machine()))
+        options.page.write_text(text, encoding="utf-8")
+    return 0 if all(each.effects for each in found) else 1
