@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { slots = 1 << 16, allocations_between_looks = 256, steps_between_looks = 2000 };
-static const int64_t least_debt_ns = 50000;
+enum { slots = 1 << 16, allocations_between_looks = 256, steps_between_looks = 20000 };
+static const int64_t least_debt_ns = 500000;
 
 extern void* __libc_malloc(size_t);
 extern void* __libc_calloc(size_t, size_t);
