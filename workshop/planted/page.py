@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from heapwise.document.markdown import table
 from heapwise.model import SIDE_BY_SIDE
@@ -27,7 +28,7 @@ def summary(looked: Sequence[Looked]) -> list[str]:
     programs = sum(bool(each.effects) for each in looked)
     share = f" ({misses / len(judged):.1%})" if judged else ""
     return [
-        f"{programs} programs, {len(effects)} effects.",
+        f"{programs} programs, {len(effects)} effects, {len(judged)} of them with an interval.",
         f"Direction wrong: {wrong} (the aim is 0).",
         f"The 95 % interval misses the true effect: {misses} of {len(judged)}{share} "
         "(the aim is at most 5 %).",
@@ -42,6 +43,13 @@ def _told(effects: Sequence[Effect]) -> Iterator[str]:
             if these:
                 told = sum(effect.sign == "right" for effect in these)
                 yield f"{percent:g} % told, {words}: {told} of {len(these)}."
+        errors = [
+            effect.found - effect.true
+            for effect in effects
+            if effect.quantity == way and effect.found is not None and effect.true is not None
+        ]
+        if errors:
+            yield f"Found minus true, {words}: {median(errors):+.2f} points, the median of all."
 
 
 def lines(looked: Sequence[Looked]) -> list[str]:

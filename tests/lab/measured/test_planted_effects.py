@@ -12,13 +12,18 @@ from workshop.planted.measure import Settings, chosen, look_at
 
 pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("built_native")]
 
-SETTINGS = Settings([10], "12s", 2 * (os.cpu_count() or 1), ["--warmup", "0"])
-TRIES = 2
-"""An interval of 95 % may miss the truth in one of 20 runs."""
+PERCENT = 10
+SETTINGS = Settings([PERCENT], "12s", 2 * (os.cpu_count() or 1), ["--warmup", "0"])
+
+TRIES = 3
+"""An interval of 95 % may miss the truth, and few rounds beside busy processes may have none."""
+
+NOT_RECORDED = 0.1
+"""Of the effect: costs that follow from the planted work, as colder caches."""
 
 
 @pytest.mark.parametrize("name", ["sqlite3", "jq"])
-def test_an_effect_in_a_real_program_is_never_turned_round_and_is_in_the_interval(
+def test_the_interval_has_the_planted_effect_and_no_verdict_its_opposite(
     name: str, tmp_path: Path
 ) -> None:
     found, missing = chosen(1, [name])
@@ -29,7 +34,8 @@ def test_an_effect_in_a_real_program_is_never_turned_round_and_is_in_the_interva
         [effect] = counting(looked.effects)
         assert effect.sign != "wrong", looked
         assert effect.true is not None, looked
-        assert 9 < effect.true < 11
-        if effect.holds:
-            break
-    assert effect.holds, looked
+        assert abs(effect.true - PERCENT) < NOT_RECORDED * PERCENT
+        if effect.low is not None and effect.high is not None:
+            if effect.low <= effect.true * (1 + NOT_RECORDED) and effect.high >= effect.true:
+                return
+    pytest.fail(f"the interval misses {effect.true} % each time: {looked}")

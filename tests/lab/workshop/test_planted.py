@@ -9,14 +9,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from heapwise.model import LauncherFacts
 from workshop.planted.judged import Effect, Looked
-from workshop.planted.measure import ORDER, chosen
+from workshop.planted.measure import ORDER, chosen, kept
 from workshop.planted.page import lines, page, summary
 from workshop.planted.plant import Paid, build_plant, new_record, read_record, true_ratio
 
+ROOT = Path(__file__).resolve().parents[3]
 WORK = "x = [str(i) for i in range({})]"
 TRIES = 5
 
@@ -132,11 +134,12 @@ LOOKED = [
 
 def test_wrong_directions_and_misses_are_counted() -> None:
     text = "\n".join(summary(LOOKED))
-    assert "3 programs, 5 effects" in text
+    assert "3 programs, 5 effects, 4 of them with an interval" in text
     assert "Direction wrong: 1 " in text
     assert "misses the true effect: 2 of 4 (50.0%)" in text
     assert "2 % told, side by side: 0 of 3." in text
     assert "5 % told, side by side: 2 of 2." in text
+    assert "Found minus true, side by side: +0.00 points" in text
 
 
 def test_the_page_has_each_effect_and_what_was_not_measured() -> None:
@@ -154,3 +157,31 @@ def test_programs_that_are_missing_are_replaced_and_named() -> None:
     assert set(missing) <= set(names)
     last = names.index(found[-1].name)
     assert set(names[: last + 1]) == {program.name for program in found} | set(missing)
+
+
+def test_a_program_that_was_looked_at_is_not_measured_again(tmp_path: Path) -> None:
+    [program], _ = chosen(1, ["bash"])
+    before = Looked(program.name, program.title, "a1", "", [effect(2, "worse", 1, 3)])
+    (tmp_path / "looked").mkdir()
+    (tmp_path / "looked" / "bash.json").write_bytes(msgspec.json.encode(before))
+    words = ["planted", "--programs", "bash", "--folder", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "workshop", *words, "--page", str(tmp_path / "page.md")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "1 programs, 1 effects" in done.stdout
+    assert not (tmp_path / "bash").exists()
+    assert msgspec.json.decode((tmp_path / "planted.json").read_bytes(), type=list[Looked]) == [
+        before
+    ]
+    assert "| bash |" in (tmp_path / "page.md").read_text()
+
+
+def test_a_look_that_failed_is_repeated(tmp_path: Path) -> None:
+    (tmp_path / "looked").mkdir()
+    failed = Looked("bash", "bash", "", "it failed")
+    (tmp_path / "looked" / "bash.json").write_bytes(msgspec.json.encode(failed))
+    assert kept(tmp_path, "bash") is None
