@@ -7,6 +7,7 @@ from statistics import median
 
 from heapwise.document.markdown import table
 from heapwise.model import SIDE_BY_SIDE
+from heapwise.wording.lists import counted
 from workshop.planted.judged import Effect, Looked, counting
 
 WAYS = {SIDE_BY_SIDE: "side by side", "cpu_time": "one by one"}
@@ -26,9 +27,10 @@ def summary(looked: Sequence[Looked]) -> list[str]:
     misses = sum(effect.holds is False for effect in judged)
     wrong = sum(effect.sign == "wrong" for effect in effects)
     programs = sum(bool(each.effects) for each in looked)
-    share = f" ({misses / len(judged):.1%})" if judged else ""
+    share = f", {misses / len(judged):.1%}" if judged else ""
     return [
-        f"{programs} programs, {len(effects)} effects, {len(judged)} of them with an interval.",
+        f"{counted(programs, 'program')}, {counted(len(effects), 'effect')}, "
+        f"{len(judged)} with an interval.",
         f"Direction wrong: {wrong} (the aim is 0).",
         f"The 95 % interval misses the true effect: {misses} of {len(judged)}{share} "
         "(the aim is at most 5 %).",

@@ -33,6 +33,7 @@ def add_options(one: argparse.ArgumentParser) -> None:
         default=2 * (os.cpu_count() or 1),
         help="processes that compute beside it: two for each processor",
     )
+    one.add_argument("--options", default="", metavar="WORDS", help="more options of compare")
     one.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR")
     one.add_argument("--page", type=Path, metavar="FILE.md")
     one.add_argument("--only-page", action="store_true", help="from what is in the folder")
@@ -41,9 +42,8 @@ def add_options(one: argparse.ArgumentParser) -> None:
 def planted(options: argparse.Namespace) -> int:
     """Plants effects in real programs, and counts what compare says of them."""
     programs, missing = chosen(options.count, [n for n in options.programs.split(",") if n])
-    settings = Settings(
-        [float(percent) for percent in options.percents.split(",")], options.time, options.busy
-    )
+    percents = [float(percent) for percent in options.percents.split(",")]
+    settings = Settings(percents, options.time, options.busy, shlex.split(options.options))
     known = {program.name: kept(options.folder, program.name) for program in programs}
     lacking = [] if options.only_page else [p for p in programs if known[p.name] is None]
     usual_s = parse_duration(options.time, "--time") + OVERHEAD_S
@@ -61,8 +61,9 @@ def planted(options: argparse.Namespace) -> int:
         print(f"Not installed: {', '.join(missing)}.")
     (options.folder / "planted.json").write_bytes(msgspec.json.format(msgspec.json.encode(found)))
     if options.page:
-        told = {"--time": options.time, "--busy": str(options.busy), "--percents": options.percents}
-        words = [word for pair in told.items() for word in pair]
+        told = {"time": options.time, "busy": options.busy, "percents": options.percents}
+        told |= {"options": options.options} if options.options else {}
+        words = [word for name, value in told.items() for word in (f"--{name}", str(value))]
         command = shlex.join(["python", "-m", "workshop", "planted", *words, "--page", "FILE"])
         text = page(found, missing, command, title_of(read_machine()))
         options.page.write_text(text, encoding="utf-8")

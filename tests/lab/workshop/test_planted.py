@@ -134,9 +134,9 @@ LOOKED = [
 
 def test_wrong_directions_and_misses_are_counted() -> None:
     text = "\n".join(summary(LOOKED))
-    assert "3 programs, 5 effects, 4 of them with an interval" in text
+    assert "3 programs, 5 effects, 4 with an interval" in text
     assert "Direction wrong: 1 " in text
-    assert "misses the true effect: 2 of 4 (50.0%)" in text
+    assert "misses the true effect: 2 of 4, 50.0%" in text
     assert "2 % told, side by side: 0 of 3." in text
     assert "5 % told, side by side: 2 of 2." in text
     assert "Found minus true, side by side: +0.00 points" in text
@@ -172,7 +172,7 @@ def test_a_program_that_was_looked_at_is_not_measured_again(tmp_path: Path) -> N
         text=True,
         check=True,
     )
-    assert "1 programs, 1 effects" in done.stdout
+    assert "1 program, 1 effect" in done.stdout
     assert not (tmp_path / "bash").exists()
     assert msgspec.json.decode((tmp_path / "planted.json").read_bytes(), type=list[Looked]) == [
         before
