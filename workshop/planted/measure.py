@@ -60,10 +60,9 @@ def chosen(count: int, names: Sequence[str] = ()) -> tuple[list[Program], list[s
 
 
 def kept(folder: Path, name: str) -> Looked | None:
-    """What this folder has of an earlier look, unless it failed."""
+    """What this folder has of an earlier look, which may have failed."""
     file = _file(folder, name)
-    found = msgspec.json.decode(file.read_bytes(), type=Looked) if file.exists() else None
-    return found if found and found.effects else None
+    return msgspec.json.decode(file.read_bytes(), type=Looked) if file.exists() else None
 
 
 def look_at(program: Program, settings: Settings, folder: Path) -> Looked:

@@ -16,8 +16,8 @@ INTRODUCTION = """\
 In each program a library plants a known share of its processor time: at allocations and at the
 end, in all processes of the program, it computes until that share is used. It records what it
 really planted, so the truth is known for each process without a comparison. `heapwise compare`
-measures the program under this library with nothing planted, and with each effect. It chooses by
-itself whether it measures side by side."""
+measures the program under this library with nothing planted, and with each effect. If no
+option says so, it chooses by itself whether it measures side by side."""
 
 
 def summary(looked: Sequence[Looked]) -> list[str]:
@@ -74,17 +74,22 @@ def lines(looked: Sequence[Looked]) -> list[str]:
     return list(table(header, rows))
 
 
-def page(looked: Sequence[Looked], missing: Sequence[str], command: str, machine: str) -> str:
-    """As Markdown. missing: programs that are not installed. machine: its name."""
-    refused = [f"- {each.program}: {each.said}" for each in looked if not each.effects]
+def page(
+    looked: Sequence[Looked], missing: Sequence[str], command: str, conditions: Sequence[str]
+) -> str:
+    """As Markdown. missing: programs that are not installed. conditions: the title, and
+    sentences on how it was measured."""
+    refused = [f"- {each.program}: {' '.join(each.said.split())}" for each in looked if not each.effects]
     absent = [f"- not installed: {', '.join(missing)}"] if missing else []
     return "\n".join(
         [
             f"<!-- Made by `{command}`; do not edit. -->",
             "",
-            f"# Planted effects in real programs: {machine}",
+            f"# {conditions[0]}",
             "",
             INTRODUCTION,
+            "",
+            *conditions[1:],
             "",
             *(f"- {sentence}" for sentence in summary(looked)),
             "",

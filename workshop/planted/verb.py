@@ -13,6 +13,8 @@ import msgspec
 from heapwise.machine import read_machine
 from heapwise.report.pages.machine import title_of
 from heapwise.wording.durations import parse_duration, show_duration
+from heapwise.wording.lists import counted
+from workshop.planted.judged import Looked
 from workshop.planted.measure import Settings, chosen, kept, look_at
 from workshop.planted.page import lines, page, summary
 
@@ -45,7 +47,7 @@ def planted(options: argparse.Namespace) -> int:
     percents = [float(percent) for percent in options.percents.split(",")]
     settings = Settings(percents, options.time, options.busy, shlex.split(options.options))
     known = {program.name: kept(options.folder, program.name) for program in programs}
-    lacking = [] if options.only_page else [p for p in programs if known[p.name] is None]
+    lacking = [] if options.only_page else [p for p in programs if is_lacking(known[p.name])]
     usual_s = parse_duration(options.time, "--time") + OVERHEAD_S
     for number, program in enumerate(lacking):
         left = show_duration((len(lacking) - number) * usual_s)
@@ -61,10 +63,29 @@ def planted(options: argparse.Namespace) -> int:
         print(f"Not installed: {', '.join(missing)}.")
     (options.folder / "planted.json").write_bytes(msgspec.json.format(msgspec.json.encode(found)))
     if options.page:
-        told = {"time": options.time, "busy": options.busy, "percents": options.percents}
-        told |= {"options": options.options} if options.options else {}
-        words = [word for name, value in told.items() for word in (f"--{name}", str(value))]
-        command = shlex.join(["python", "-m", "workshop", "planted", *words, "--page", "FILE"])
-        text = page(found, missing, command, title_of(read_machine()))
+        text = page(found, missing, _command(options), _conditions(options))
         options.page.write_text(text, encoding="utf-8")
     return 0 if all(each.effects for each in found) else 1
+
+
+def is_lacking(looked: Looked | None) -> bool:
+    """Whether a program must be looked at: it was not, or that failed."""
+    return looked is None or not looked.effects
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command of the page, with what was set."""
+    names = ("programs", "percents", "time", "busy", "options")
+    told = [f"--{name}={getattr(options, name)}" for name in names if getattr(options, name) != ""]
+    return shlex.join(["python", "-m", "workshop", "planted", *told, "--page", "FILE"])
+
+
+def _conditions(options: argparse.Namespace) -> list[str]:
+    """The title of the page, and what each comparison had."""
+    busy = counted(options.busy, "busy process", "busy processes")
+    given = [f"It had the options `{options.options}`."] if options.options else []
+    return [
+        f"Planted effects in real programs: {title_of(read_machine())}",
+        f"Each comparison had {options.time}, beside {busy}.",
+        *given,
+    ]

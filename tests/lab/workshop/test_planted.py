@@ -14,9 +14,10 @@ import pytest
 
 from heapwise.model import LauncherFacts
 from workshop.planted.judged import Effect, Looked
-from workshop.planted.measure import ORDER, chosen, kept
+from workshop.planted.measure import ORDER, chosen
 from workshop.planted.page import lines, page, summary
 from workshop.planted.plant import Paid, build_plant, new_record, read_record, true_ratio
+from workshop.planted.verb import is_lacking
 
 ROOT = Path(__file__).resolve().parents[3]
 WORK = "x = [str(i) for i in range({})]"
@@ -143,7 +144,7 @@ def test_wrong_directions_and_misses_are_counted() -> None:
 
 
 def test_the_page_has_each_effect_and_what_was_not_measured() -> None:
-    text = page(LOOKED, ["perl_xs"], "python -m workshop planted", "a machine")
+    text = page(LOOKED, ["perl_xs"], "python -m workshop planted", ["title", "how"])
     assert all(line in text for line in lines(LOOKED))
     assert "- tcl: it failed" in text
     assert "- not installed: perl_xs" in text
@@ -180,8 +181,6 @@ def test_a_program_that_was_looked_at_is_not_measured_again(tmp_path: Path) -> N
     assert "| bash |" in (tmp_path / "page.md").read_text()
 
 
-def test_a_look_that_failed_is_repeated(tmp_path: Path) -> None:
-    (tmp_path / "looked").mkdir()
-    failed = Looked("bash", "bash", "", "it failed")
-    (tmp_path / "looked" / "bash.json").write_bytes(msgspec.json.encode(failed))
-    assert kept(tmp_path, "bash") is None
+def test_a_look_that_failed_is_repeated() -> None:
+    assert is_lacking(None)
+    assert [is_lacking(looked) for looked in LOOKED] == [False, False, False, True]
