@@ -79,7 +79,8 @@ def page(
 ) -> str:
     """As Markdown. missing: programs that are not installed. conditions: the title, and
     sentences on how it was measured."""
-    refused = [f"- {each.program}: {' '.join(each.said.split())}" for each in looked if not each.effects]
+    failed = [each for each in looked if not each.effects]
+    refused = [f"- {each.program}: {' '.join(each.said.split())}" for each in failed]
     absent = [f"- not installed: {', '.join(missing)}"] if missing else []
     return "\n".join(
         [
