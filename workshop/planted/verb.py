@@ -75,7 +75,8 @@ def is_lacking(looked: Looked | None) -> bool:
 
 def _command(options: argparse.Namespace) -> str:
     """The command of the page, with what was set."""
-    names = ("programs", "percents", "time", "busy", "options")
+    which = "programs" if options.programs else "count"
+    names = (which, "percents", "time", "busy", "options")
     told = [f"--{name}={getattr(options, name)}" for name in names if getattr(options, name) != ""]
     return shlex.join(["python", "-m", "workshop", "planted", *told, "--page", "FILE"])
 
