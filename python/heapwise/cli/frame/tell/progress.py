@@ -10,6 +10,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame.tell import console
+from heapwise.cli.frame.tell.first_runs import FirstRuns
 from heapwise.errors import Problem
 from heapwise.model import SIDE_BY_SIDE, Process, Run
 from heapwise.runner import LONGEST_S, Outcome, Progress, Step
@@ -102,6 +103,7 @@ class Live(NoProgress):
         from rich.live import Live as RichLive
 
         self._now: CurrentProcess | None = None
+        self._first = FirstRuns()
         self._known = ""
         self._limit_s = 0.0
         self._live: Any = RichLive(
@@ -113,15 +115,21 @@ class Live(NoProgress):
 
     def begin(self, run: Run) -> None:
         self._limit_s = first_limit_s(run)
+        self._first.begin(run)
         self._live.start()
 
     def step(self, step: Step, progress: Progress) -> None:
         self._now = CurrentProcess(step, progress, self._limit_s)
 
+    def done(self, process: Process) -> None:
+        if self._first.note(process):
+            self._live.refresh()
+
     def _line(self) -> Any:
         from rich.text import Text
 
-        lines = [line for line in (self._known, self._now.line() if self._now else "") if line]
+        known = self._known or visible(self._first.line)
+        lines = [line for line in (known, self._now.line() if self._now else "") if line]
         return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
 
     def so_far(self, evidence: Evidence, elapsed_s: float) -> None:
