@@ -41,10 +41,25 @@ def test_both_run_at_once_and_both_are_timed(tmp_path: Path) -> None:
     assert second.start_ns < first.end_ns  # type: ignore[operator]
 
 
+def test_each_is_a_session_of_its_own(tmp_path: Path) -> None:
+    """A kernel that shares a processor between sessions would give all of them one share."""
+    files = [tmp_path / name for name in ("first", "second")]
+    code = "import os, sys; open(sys.argv[1], 'a').write(f'{os.getsid(0)} ')"
+    launches = [
+        Launch([sys.executable, "-S", "-c", code, str(file)], dict(os.environ), 60.0, cpus=[CPU])
+        for file in files
+    ]
+    run(tmp_path / "runs", *launches)
+    sessions = [set(file.read_text().split()) for file in files]
+    assert all(sessions)
+    assert not sessions[0] & sessions[1]
+    assert str(os.getsid(0)) not in sessions[0] | sessions[1]
+
+
 @pytest.mark.parametrize("longer", [0, 1])
 def test_the_longer_one_never_has_the_processor_to_itself(tmp_path: Path, longer: int) -> None:
-    seconds = [0.05, 0.05]
-    seconds[longer] = 0.4
+    seconds = [0.1, 0.1]
+    seconds[longer] = 0.8
     found = run(tmp_path, spinning(seconds[0]), spinning(seconds[1]))
     assert found[1 - longer].fillers >= 3
     assert found[longer].fillers == 0

@@ -12,7 +12,7 @@ from synthetic import Script, compare_run
 
 from heapwise.cli.frame.tell.progress import describe
 from heapwise.model import Process, ProcessFacts, Run, Sample
-from heapwise.runner.campaign.campaign import WARM_UP_SHARE, Campaign
+from heapwise.runner.campaign.campaign import BUSY_WARM_UP_SHARE, WARM_UP_SHARE, Campaign
 from heapwise.runner.campaign.executor import Sink
 from heapwise.runner.campaign.measured_files import Unchanged
 from heapwise.runner.campaign.steps import Step
@@ -36,6 +36,9 @@ class SlowProcesses:
 
     clock: Clock
     took_s: float
+    waited: float = 0.0
+    """The share of it in which something waited for a processor."""
+
     warm: int = 0
     steps: list[Step] = field(default_factory=list)
 
@@ -70,7 +73,9 @@ class SlowProcesses:
             step.round,
             "ok",
             warm_up=step.warm_up,
-            facts=ProcessFacts(wall_s=self.took_s),
+            facts=ProcessFacts(
+                wall_s=self.took_s, psi_cpu_us=int(self.waited * self.took_s * 1_000_000)
+            ),
         )
 
     def after(self, process: Process) -> None: ...
@@ -124,6 +129,17 @@ def test_a_run_ends_with_its_time(
     assert campaign.rounds_done >= 1
     assert len(watcher.estimates) > 3
     assert max(at_s + eta_s for at_s, eta_s in watcher.estimates) <= 60.001
+
+
+@pytest.mark.parametrize(("waited", "share"), [(0.9, BUSY_WARM_UP_SHARE), (0.2, WARM_UP_SHARE)])
+def test_a_busy_machine_warms_up_for_a_shorter_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waited: float, share: float
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    executor = SlowProcesses(clock, 3.0, waited)
+    timed_run(tmp_path, executor, Watching(clock))
+    assert share * 60 <= executor.warm * 3.0 <= share * 60 + 3.0
 
 
 def test_a_process_that_was_held_up_says_nothing_of_the_next() -> None:

@@ -31,7 +31,15 @@ from heapwise.runner.campaign.steps import (
     steps_of_round,
     steps_together,
 )
-from heapwise.runner.campaign.together import has_to_ask, may_choose, most_beside, pays, slice_of
+from heapwise.runner.campaign.together import (
+    BUSY,
+    has_to_ask,
+    may_choose,
+    most_beside,
+    pays,
+    pressure_of,
+    slice_of,
+)
 from heapwise.runner.campaign.usual_times import UsualTimes
 from heapwise.runner.campaign.watcher import Progress, ShowsVerdicts, Watcher
 from heapwise.runner.process.stop_switch import StopSwitch
@@ -44,6 +52,10 @@ look."""
 
 WARM_UP_SHARE = 0.25
 """The share of the time that the user gave: processes that do not count take no more of it."""
+
+BUSY_WARM_UP_SHARE = 1 / 12
+"""The same on a busy machine, of any limit of time: what its processes disturb each other is larger
+than what a warm-up takes away, and the time is needed for rounds side by side."""
 
 
 @dataclass
@@ -142,7 +154,10 @@ class Campaign:
         if plan.traits.ends_by != "intervals" or not plan.time_s:
             return False
         if step.warm_up:
-            return plan.options.time_given and self.elapsed_s >= WARM_UP_SHARE * plan.time_s
+            spent = self.elapsed_s / plan.time_s
+            return (plan.options.time_given and spent >= WARM_UP_SHARE) or (
+                spent >= BUSY_WARM_UP_SHARE and pressure_of(self.processes) > BUSY
+            )
         ends_s = self.elapsed_s + self._usual_times.usual_s(step)
         self._time_is_up = self._rounds_before_the_end <= self.rounds_done and ends_s > plan.time_s
         return self._time_is_up

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import sqrt
 from pathlib import Path
 from statistics import median
@@ -9,7 +10,7 @@ from statistics import median
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured, written_elsewhere
-from heapwise.model import Plan
+from heapwise.model import Plan, Process
 from heapwise.runner.campaign.steps import MOST_BESIDE
 
 BUSY, EARLY = 0.5, 3
@@ -32,8 +33,8 @@ spoil the caches less, frequent ones spread what disturbs the machine over all
 (docs/design/statistics.md).
 """
 
-LEAST_ROUNDS = 6
-"""Fewer rounds side by side could not decide anything."""
+LEAST_ROUNDS = 3
+"""Fewer rounds side by side have no interval."""
 
 COST = 1.3
 """A round takes about this many times the processor time of its processes: for fillers and starts.
@@ -67,11 +68,16 @@ def may_choose(plan: Plan, rounds_done: int, elapsed_s: float, evidence: Evidenc
 
 
 def pressure(evidence: Evidence) -> float:
+    """That of the processes that count (``pressure_of``)."""
+    return pressure_of(measured(evidence.stored))
+
+
+def pressure_of(processes: Iterable[Process]) -> float:
     """The share of a typical process's time in which something on the machine waited for a
     processor, by the kernel (/proc/pressure/cpu); 0 if it does not say."""
     found = [
         process.facts.psi_cpu_us * 1e-6 / process.facts.wall_s
-        for process in measured(evidence.stored)
+        for process in processes
         if process.facts.psi_cpu_us is not None and process.facts.wall_s
     ]
     return median(found) if found else 0.0

@@ -74,6 +74,9 @@ class Call:
         """The launcher; with ``pass_stdout`` its stdout is a pipe that the program writes to.
 
         starter: it says when the program starts (bench/launcher/start/starter.hpp); None: at once.
+        Programs that run at once are sessions of their own: where the kernel shares a processor
+        between sessions (sched(7), autogroup), each then gets as much as any other session, and
+        not a part of the share of one.
         """
         environment = self.what.environment | {
             "HEAPWISE_PROBE_OUT": str(self._files["probe"]),
@@ -89,7 +92,8 @@ class Call:
                 stdin=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 stdout=subprocess.PIPE if pass_stdout else subprocess.DEVNULL,
-                process_group=0,
+                process_group=0 if starter is None else None,
+                start_new_session=starter is not None,
                 env={"PATH": "/usr/bin:/bin"},
                 pass_fds=[file.fileno(), *sockets],
             )
