@@ -70,13 +70,14 @@ def _of_runs(first: str, second: str, store: str | None) -> Difference:
     from dataclasses import replace
 
     from heapwise.analysis.across_runs.difference import difference
-    from heapwise.analysis.across_runs.runs_like import spreads
+    from heapwise.analysis.across_runs.runs_like import relative_spreads, spreads
     from heapwise.evidence import Evidence
     from heapwise.store import find_store, points_of, read_points, read_run
 
     place = find_store(store)
     one, other = (Evidence(read_run(place, id)) for id in (first, second))
-    found = difference(one, other, spreads(points_of(one.stored), read_points(place)))
+    like, known = points_of(one.stored), read_points(place)
+    found = difference(one, other, spreads(like, known), relative_spreads(like, known))
     if found.first != found.second:
         return found
     return replace(found, notes=[*found.notes, f"both names are of one run, {found.first}"])

@@ -8,7 +8,7 @@ import pytest
 from synthetic import compare_run, pool_run
 
 from heapwise.analysis.across_runs.difference import difference, obstacles
-from heapwise.analysis.across_runs.runs_like import spreads
+from heapwise.analysis.across_runs.runs_like import relative_spreads, spreads
 from heapwise.evidence import Evidence
 from heapwise.model import FileState, Sample
 from heapwise.store import RunPoints, StoredRun, points_of
@@ -92,6 +92,40 @@ def test_figures_themselves_are_judged_by_how_much_runs_differ(
         row for row in found.rows if (row.subject, row.cell.quantity) == ("glibc", "wall_time")
     ]
     assert row.verdict == word
+
+
+@pytest.mark.parametrize(
+    ("factors", "word"),
+    [
+        ((1.0, 0.9, 1.2), "worse"),
+        ((1.0, 1.004, 0.997, 1.002, 0.999, 1.003), "worse"),
+        ((1.0, 1.2, 0.9, 1.1, 0.95, 1.15), "cannot tell"),
+    ],
+)
+def test_a_subject_that_alone_differs_from_run_to_run_is_judged_by_that(
+    factors: tuple[float, ...], word: str
+) -> None:
+    """The baseline is the same in all runs. With three runs nothing shows how much they differ."""
+    one = compare_run()
+    other = scaled(one, 1.1, "scudo")
+    runs = [points_of(scaled(compare_run(), factor, "scudo")) for factor in factors]
+    like = points_of(one)
+    found = difference(
+        Evidence(one), Evidence(other), spreads(like, runs), relative_spreads(like, runs)
+    )
+    [row] = [
+        row for row in found.rows if (row.subject, row.cell.quantity) == ("scudo", "wall_time")
+    ]
+    assert row.relative_to == "glibc"
+    assert row.verdict == word
+
+
+def test_a_machine_that_differs_from_run_to_run_widens_no_ratio_to_the_baseline() -> None:
+    one = compare_run()
+    like = points_of(one)
+    found = relative_spreads(like, stored_before(1.0, 1.2, 0.9, 1.1, 0.95, 1.15))
+    assert found
+    assert max(spread.deviation for spread in found.values()) < 1e-9
 
 
 def test_controls_are_left_out() -> None:

@@ -27,15 +27,19 @@ LIMITATION = (
 
 
 def difference(
-    first: Evidence, second: Evidence, spreads: Mapping[FigurePlace, BetweenRuns] | None = None
+    first: Evidence,
+    second: Evidence,
+    spreads: Mapping[FigurePlace, BetweenRuns] | None = None,
+    relative: Mapping[FigurePlace, BetweenRuns] | None = None,
 ) -> Difference:
     """Compares every subject and cell that both runs have. There is a verdict only if the machine,
     this program's version and build, and the work are the same.
 
-    spreads: how much figures differ from run to run, where the store tells (``runs_like``).
+    spreads: how much figures differ from run to run, where the store tells (``runs_like``);
+    relative: the same of figures over those of their baselines.
     """
     reasons = obstacles(first, second)
-    runs = _Runs(first, second, spreads or {})
+    runs = _Runs(first, second, spreads or {}, relative or {})
     rows = [
         _row(cell, subject, runs, described=bool(reasons))
         for cell in first.table
@@ -114,6 +118,7 @@ class _Runs:
     first: Evidence
     second: Evidence
     spreads: Mapping[FigurePlace, BetweenRuns]
+    relative: Mapping[FigurePlace, BetweenRuns]
 
     @cached_property
     def _points(self) -> RunPoints:
@@ -121,6 +126,9 @@ class _Runs:
 
     def spread(self, cell: Cell, subject: str) -> BetweenRuns | None:
         return self.spreads.get(place_in(self._points, cell, subject))
+
+    def relative_spread(self, cell: Cell, subject: str) -> BetweenRuns | None:
+        return self.relative.get(place_in(self._points, cell, subject))
 
     @cached_property
     def unchanged(self) -> set[str]:
@@ -212,7 +220,9 @@ def _relative(cell: Cell, subject: str, runs: _Runs) -> tuple[str, PairedRatio] 
         ratios.append(
             [above / below for above, below in zip(pairs.above, pairs.below, strict=True)]
         )
-    return base, unpaired_ratio(ratios[0], ratios[1]).widened(1.0, untested().strict_factor)
+    found = unpaired_ratio(ratios[0], ratios[1]).widened(1.0, untested().strict_factor)
+    spread = runs.relative_spread(cell, subject)
+    return base, spread.widened(found) if spread else found
 
 
 def _is_positive(series: Series) -> bool:
