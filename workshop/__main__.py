@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from heapwise.analysis import analyse
+from heapwise.analysis.verdicts.rows import make_rows
 from heapwise.analysis.verdicts.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.store import find_store, read_run
@@ -16,6 +17,7 @@ from workshop.agreement import agreement
 from workshop.aims import goal_line, goals, losses
 from workshop.aims.attacks import shortcomings
 from workshop.aims.goal import worst_first
+from workshop.busy_demo import QUIET, measure, quiet_ratios, summary, told
 from workshop.planted.verb import add_options as add_options_of_planted
 from workshop.planted.verb import planted
 from workshop.programs import program_names, write_programs
@@ -117,6 +119,21 @@ def rl(options: argparse.Namespace) -> int:
     return 0
 
 
+def busy_demo(options: argparse.Namespace) -> int:
+    """The comparison of make demo beside busy loops. Returns 1 if a verdict is wrong, or if fewer
+    than ``--least`` allocators are told apart."""
+    quiet = quiet_ratios(_read(options, options.quiet)) if options.quiet else QUIET
+    store = find_store(options.store)
+    if options.run:
+        evidence = _read(options, options.run)
+    else:
+        evidence = measure(store, options.loops, options.time)
+    found = told(make_rows(evidence), quiet)
+    print(*found, summary(found), sep="\n")
+    apart = sum(one.is_told for one in found)
+    return 1 if apart < options.least or any(one.is_wrong for one in found) else 0
+
+
 def usual_costs(options: argparse.Namespace) -> int:
     """Writes what a process of each experiment takes into the package."""
     write_usual_costs(options.stores)
@@ -164,6 +181,13 @@ def _options() -> argparse.Namespace:
     one.add_argument("--tables", action="store_true", help="those of heap/rl_measured")
     one.add_argument("--page", type=Path, metavar="FILE.md")
     one.add_argument("--run", metavar="RUN", help="of heap/rl_programs, for the page")
+    one.add_argument("--store", type=Path, metavar="DIR")
+    one = verb("busy-demo", busy_demo)
+    one.add_argument("--loops", type=int, default=3, metavar="N")
+    one.add_argument("--time", default="2m", metavar="DURATION", help="as in make demo: 2m")
+    one.add_argument("--least", type=int, default=4, metavar="N")
+    one.add_argument("--quiet", metavar="RUN", help="a run of the same on a quiet machine")
+    one.add_argument("--run", metavar="RUN", help="judge this one, and measure nothing")
     one.add_argument("--store", type=Path, metavar="DIR")
     verb("usual-costs", usual_costs).add_argument("stores", nargs="+", metavar="STORE")
     return parser.parse_args()
