@@ -23,7 +23,7 @@ PAIR, GROUP = 0.035 / 2**0.5, 0.02 / 2**0.5
 
 def aims() -> dict[str, Promise]:
     """Name -> what is simulated and aimed at, in reading order."""
-    return {**_told(), **_raced(), **_days(), **_never(), **_covered()}
+    return {**_told(), **_raced(), **_days(), **_never(), **_covered(), **_calibrated()}
 
 
 def _days() -> dict[str, Promise]:
@@ -128,3 +128,29 @@ def _covered() -> dict[str, Promise]:
         for correlation in (0.3, 0.5)
         for rounds in (6, 9, 14, 31)
     }
+
+
+def _calibrated() -> dict[str, Promise]:
+    """A noise that the model does not contain: each label has a state of its own for a whole run,
+    of 1.5 times the deviation of its mean. And what a calibration costs if there is none."""
+    plain = Campaign(14, (0.0,), compares=True)
+    wrong = replace(plain, states=WRONG_STATES)
+    return {
+        f"interval holds the truth, {words}, {known} earlier runs": Promise(
+            replace(one, earlier=known), "covered", *(bounds if known else (0.0, 1.0))
+        )
+        for words, one, bounds in (
+            ("states of runs", wrong, (0.9, 0.98)),
+            ("no states", plain, (0.93, 0.99)),
+        )
+        for known in (0, 20)
+    } | {
+        f"1.5 % is told, no states, {known} earlier runs": Promise(
+            replace(plain, effects=(0.015,), earlier=known), "found", low=0.0
+        )
+        for known in (0, 20)
+    }
+
+
+WRONG_STATES = 1.5 * 0.01 / 14**0.5
+"""Against the deviation of the mean of one label; so errors are 1.8 times as large."""

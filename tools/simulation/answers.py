@@ -21,9 +21,11 @@ from heapwise.analysis.summary.detectable import detectable
 from heapwise.analysis.summary.pool_advice import pool_advice
 from heapwise.analysis.verdicts.rows import make_rows, ranked
 from heapwise.evidence import Evidence
+from heapwise.evidence.earlier_runs import scores_of
 from heapwise.evidence.judged_limits import next_look_of
-from heapwise.model import GateResult, Process, Row, Setup, Trust
+from heapwise.model import Calibration, GateResult, Process, Row, Setup, Trust
 from heapwise.runner.campaign.precision import LOOK_AGAIN, settled, widest_half_width
+from heapwise.stats.ratios.calibration_factor import calibration_factor
 from heapwise.store import StoredRun
 from simulation.count import Count, count
 from simulation.run import stored_run, subject_names
@@ -51,8 +53,22 @@ def ask(promise: Promise, campaigns: int, seed: str) -> Count:
 
 def rows_of(campaign: Campaign, random: Random) -> list[Row]:
     """One for each subject, in the order of the effects."""
-    rows = {row.subject: row for row in make_rows(Evidence(stored_run(campaign, random)))}
+    stored = stored_run(campaign, random)
+    if campaign.earlier:
+        known = calibration(replace(campaign, earlier=0), campaign.earlier, random)
+        stored = replace(stored, run=replace(stored.run, calibration=known))
+    rows = {row.subject: row for row in make_rows(Evidence(stored))}
     return [rows[name] for name in subject_names(campaign)]
+
+
+def calibration(campaign: Campaign, runs: int, random: Random) -> dict[str, Calibration]:
+    """What as many such runs say of their machine. They need no more than one subject."""
+    alike = replace(campaign, effects=campaign.effects[:1])
+    found = [scores_of(stored_run(alike, random)) for _ in range(runs)]
+    return {
+        quantity: Calibration(runs, calibration_factor([one[quantity] for one in found]))
+        for quantity in found[0]
+    }
 
 
 def _different(campaign: Campaign, random: Random) -> list[bool]:

@@ -126,6 +126,8 @@ def _logs(campaign: Campaign, random: np.random.Generator, series: int) -> Array
         effects = campaign.days * random.normal(size=(series, 2))
         effects[:FIRST] = 0
         rounds += effects[:, _days(campaign)]
+    if campaign.states:
+        rounds += campaign.states * random.normal(size=(series, 1))
     repeats = random.normal(size=(series, campaign.rounds, campaign.repeats))
     return np.asarray(rounds[:, :, np.newaxis] + campaign.within * repeats, dtype=np.float64)
 

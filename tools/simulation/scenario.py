@@ -22,7 +22,9 @@ class Campaign:
     candidates of ``heapwise advise``. compares: it is a run of ``heapwise compare``. drifts: as
     ``correlation``, of the first subject alone. after: how much longer a process takes after one of
     the first subject. days: the deviation of each subject's ratio from day to day, of two days.
-    scatter: how many times the deviation of the others the first subject has.
+    scatter: how many times the deviation of the others the first subject has. states: the deviation
+    of a state that each label has for a whole run, the control too. earlier: runs of the same
+    machine, by which the run is calibrated.
     """
 
     rounds: int
@@ -40,6 +42,8 @@ class Campaign:
     after: float = 0.0
     days: float = 0.0
     scatter: float = 1.0
+    states: float = 0.0
+    earlier: int = 0
 
 
 Question = Literal[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -54,7 +55,29 @@ def selftest(
     shown = next((p for p in result.planted if p.planted == resolution.PLANTED), None)
     if shown is not None:
         console.result(f"Resolves     {shown.detail}")
+    console.result(f"Calibration  {_calibration(place)}")
     console.say(f"Kept         {path}: later runs of this machine and build show it")
     if json:
         console.json(result)
     return int(Exit.NOT_TRUSTWORTHY if result.failures else Exit.DONE)
+
+
+def _calibration(store: Path) -> str:
+    """What comparisons of this store do with their intervals, by the runs of this machine."""
+    from heapwise.evidence.earlier_runs import calibrate, scored_runs
+    from heapwise.machine import read_machine
+    from heapwise.stats.ratios.calibration_factor import LEAST
+    from heapwise.wording.lists import counted
+    from heapwise.wording.numbers import significant
+
+    machine = read_machine()
+    found = calibrate(store, machine).get("wall_time")
+    if found is None:
+        runs = counted(scored_runs(store, machine), "comparison")
+        return f"none: {runs} of this machine in the store, and it takes {LEAST}"
+    if found.factor == 1:
+        return f"{found.runs} runs of this machine: intervals of time are wide enough"
+    return (
+        f"{found.runs} runs of this machine: intervals of time are "
+        f"{significant(found.factor, 2)} times as wide"
+    )

@@ -63,20 +63,24 @@ class Comparisons:
             tied, own = self.dependence_of(above[0]), self.own_dependence(above, below)
             step = (self.step(*above) + self.step(*below)) / 2
             days = self._session_errors[above[0]]
+            usual = self._calibration(above, below)
             scale = self._scales.of(above, below)
             if found is not None and scale is not None:
                 found = found.on(scale)
             self._ratios[above, below] = (
                 found
                 and found.widened(
-                    max(tied.factor, own.factor if own else 1.0),
-                    max(tied.strict_factor, own.strict_factor if own else 1.0),
+                    usual * max(tied.factor, own.factor if own else 1.0),
+                    usual * max(tied.strict_factor, own.strict_factor if own else 1.0),
                 )
                 .at_least(*((days.error, days.degrees) if days else (0.0, 1.0)))
                 .blurred(step),
                 note,
             )
         return self._ratios[above, below]
+
+    def _calibration(self, above: Side, below: Side) -> float:
+        return max(self.evidence.calibration(cell.quantity) for cell, _ in (above, below))
 
     @cached_property
     def _scales(self) -> SubjectScales:
@@ -133,7 +137,8 @@ class Comparisons:
         scale = self._scales.of(above, below)
         if usual is not None and scale is not None:
             usual = usual.on(scale)
-        strict = usual and usual.widened(tied.factor, tied.strict_factor).strict
+        known = self._calibration(above, below)
+        strict = usual and usual.widened(known * tied.factor, known * tied.strict_factor).strict
         return own.lag_one if strict and not strict[0] <= 1 <= strict[1] else None
 
     def step(self, cell: Cell, subject: str) -> float:
@@ -201,7 +206,7 @@ class Comparisons:
             cell: noise_floor(
                 one.above,
                 one.below,
-                self.dependence_of(cell).factor,
+                self.evidence.calibration(cell.quantity) * self.dependence_of(cell).factor,
                 self.step(cell, self.evidence.baselines[cell.experiment]),
                 len(self.evidence.table[cell]) - 2,
             )

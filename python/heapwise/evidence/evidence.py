@@ -128,6 +128,11 @@ class Evidence:
         """Whether programs are compared, and not allocators alone."""
         return len({subject.build for subject in self.subjects.values()}) > 1
 
+    def calibration(self, quantity: str) -> float:
+        """By how much intervals of the quantity are widened, by earlier runs of the machine."""
+        known = self.stored.run.calibration.get(quantity)
+        return known.factor if known else 1.0
+
     def build_of(self, subject: str) -> str:
         """The name of the program that it runs; "" where there is only one."""
         known = self.subjects.get(subject)

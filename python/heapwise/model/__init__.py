@@ -6,6 +6,7 @@ what an analysis makes of it. ``facts``, ``machine`` and ``options`` are parts o
 
 from heapwise.model.author_output import AuthorFigure, AuthorOutput
 from heapwise.model.build import ROUND, Build, filled, telling_names
+from heapwise.model.calibration import Calibration
 from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, setting_order
 from heapwise.model.declared import (
     EXPERIMENT_ID,
@@ -132,6 +133,7 @@ __all__ = [
     "Better",
     "Build",
     "BuildPlace",
+    "Calibration",
     "Calls",
     "Cell",
     "Check",

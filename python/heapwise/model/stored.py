@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from heapwise.model.build import Build
+from heapwise.model.calibration import Calibration
 from heapwise.model.cell import Setting, Settings, Setup
 from heapwise.model.declared import Experiment
 from heapwise.model.facts import Count, Identity, Number, ProcessFacts, SampleFacts
@@ -300,3 +301,7 @@ class Run:
     revision: Revision | None = None
     """The revision of the repository that the program, or else the working folder, lies in. None:
     there is no such repository, or the run is of a version that did not look."""
+
+    calibration: dict[str, Calibration] = field(default_factory=dict)
+    """Quantity -> what earlier runs of the machine said when the run began. Empty if there were too
+    few, or if the user left it out."""

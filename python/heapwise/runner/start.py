@@ -11,8 +11,18 @@ from typing import Any
 from heapwise import __version__
 from heapwise.catalog import build_fingerprint, find_experiments, revision_of
 from heapwise.errors import Problem
+from heapwise.evidence.earlier_runs import calibrate, is_left_out
 from heapwise.machine import machine_fingerprint, read_machine
-from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, Run, hardware
+from heapwise.model import (
+    SCHEMA_VERSION,
+    Calibration,
+    EnvironmentMarks,
+    Experiment,
+    Machine,
+    Plan,
+    Run,
+    hardware,
+)
 from heapwise.runner.campaign.campaign import Campaign
 from heapwise.runner.campaign.executor import MakeExecutor, now
 from heapwise.runner.campaign.fleet_origin import read_origin, run_id_of
@@ -49,6 +59,7 @@ def start(
         command_line=command_line,
         plan=plan,
         machine=machine,
+        calibration=_calibration(plan, store_path, machine),
         self_test=read_self_test(store_path, machine_fingerprint(machine), build_fingerprint()),
         experiments=prepared.experiments,
         state="running",
@@ -58,6 +69,13 @@ def start(
     )
     executor = prepared.executor(prepared.plan, prepared.environment, prepared.experiments, watcher)
     return Campaign(run, RunWriter.create(store_path, run), executor, watcher, files)
+
+
+def _calibration(plan: Plan, store_path: Path, machine: Machine) -> dict[str, Calibration]:
+    """Only of a comparison: its intervals decide when it ends, and it has a baseline twice."""
+    if plan.traits.ends_by != "intervals" or is_left_out(os.environ):
+        return {}
+    return calibrate(store_path, machine)
 
 
 def resume(

@@ -1,6 +1,7 @@
 """A copy of what a listing says of each run, so that a listing need not open every run.
 
-It also keeps the medians of each run, of which histories are made (``points``).
+It also keeps the medians of each run, of which histories are made (``points``), and how far the
+baseline of each comparison was from itself (``scores``).
 
 The index is never the truth. It is an SQLite database that is read whole and replaced whole, so no
 command waits for another one's lock, and none sees half of a change. An index that is missing,
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
 
 INDEX_FILE = "index.sqlite"
 
-VERSION = 5
+VERSION = 6
 """Raise it when a column is added, or means another thing."""
 
 TABLE = """create table runs (
     name blob primary key, stamp text, id text, created text, kind text, state text, smoke integer,
     command_line text, command text, experiments text)"""
 
-POINTS_TABLE = "create table points (name blob primary key, stamp text, content blob)"
+KEPT_TABLE = "create table {} (name blob primary key, stamp text, content blob)"
 
 
 class IndexedRun(NamedTuple):
@@ -55,7 +56,8 @@ class IndexedRun(NamedTuple):
 
 
 class Points(NamedTuple):
-    """The medians of a run, as JSON, with the name of its folder and the stamp of its files."""
+    """Medians or scores of a run, as JSON, with the name of its folder and the stamp of its
+    files."""
 
     name: bytes
     stamp: str
@@ -80,6 +82,11 @@ def load_points(store: Path) -> dict[bytes, Points]:
     return _load(store, "points", Points)
 
 
+def load_scores(store: Path) -> dict[bytes, Points]:
+    """The same of what is known for calibrations."""
+    return _load(store, "scores", Points)
+
+
 def _load(store: Path, table: str, kind: type[IndexRow]) -> dict[bytes, IndexRow]:
     try:
         import sqlite3
@@ -99,7 +106,10 @@ def _load(store: Path, table: str, kind: type[IndexRow]) -> dict[bytes, IndexRow
 
 
 def save(
-    store: Path, entries: Iterable[IndexedRun] | None = None, points: Iterable[Points] | None = None
+    store: Path,
+    entries: Iterable[IndexedRun] | None = None,
+    points: Iterable[Points] | None = None,
+    scores: Iterable[Points] | None = None,
 ) -> None:
     """Replaces what is given of the index. Does nothing if that fails, or if the store is not the
     user's alone."""
@@ -115,19 +125,24 @@ def save(
             _content(
                 load(store).values() if entries is None else entries,
                 load_points(store).values() if points is None else points,
+                load_scores(store).values() if scores is None else scores,
             ),
         )
 
 
-def _content(entries: Iterable[IndexedRun], points: Iterable[Points]) -> bytes:
+def _content(
+    entries: Iterable[IndexedRun], points: Iterable[Points], scores: Iterable[Points]
+) -> bytes:
     import sqlite3
 
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute(TABLE)
-        database.execute(POINTS_TABLE)
+        for table in ("points", "scores"):
+            database.execute(KEPT_TABLE.format(table))
         marks = ", ".join("?" for _ in IndexedRun._fields)
         database.executemany(f"insert into runs values ({marks})", entries)
         database.executemany("insert into points values (?, ?, ?)", points)
+        database.executemany("insert into scores values (?, ?, ?)", scores)
         database.execute(f"pragma user_version = {VERSION}")
         database.commit()
         return database.serialize()

@@ -18,6 +18,7 @@ REACHED = (
     "side by side, one pair: 2.0% is told",
     "side by side, six allocators: 5.0% is told",
     "identical, called different: slower by 3 % after the first of 1",
+    "interval holds the truth, states of runs, 20 earlier runs",
 )
 
 

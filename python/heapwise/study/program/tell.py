@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heapwise.document import Labelled, Passage
 from heapwise.evidence import Evidence, calls_of, comparisons_of
+from heapwise.evidence.earlier_runs import calibration_words
 from heapwise.model import SIDE_BY_SIDE, Result
 from heapwise.study.program.compare_table import compare_tables
 from heapwise.study.sentences import advice
@@ -44,4 +45,6 @@ def _noise(floor: float, evidence: Evidence) -> Labelled:
     words = f"±{percent(floor)} (A/A)"
     if beside:
         words += f" in time, ±{percent(max(beside))} in CPU time side by side"
-    return Labelled("Noise", f"{words}: smaller differences cannot be told", folds=False)
+    wider = calibration_words(evidence)
+    said = f"{words}: smaller differences cannot be told" + (f". {wider}" if wider else "")
+    return Labelled("Noise", said, folds=bool(wider))

@@ -10,6 +10,7 @@ If it warns or fails: the machine is not quiet, or there are too few rounds. --t
 from __future__ import annotations
 
 from heapwise.evidence import Evidence, comparisons_of
+from heapwise.evidence.earlier_runs import calibration_words
 from heapwise.model import SIDE_BY_SIDE, Cell, Check, Verdict
 from heapwise.stats.claims.holm import holm
 from heapwise.stats.ratios.noise import NoiseFloor
@@ -79,6 +80,8 @@ def check(evidence: Evidence) -> Check:
     if beside and main:
         apart = max(floor.floor for floor in main.values())
         words += f" Times of separate processes have a noise floor of ±{percent(apart)}."
+    if wider := calibration_words(evidence):
+        words += f" {wider}."
     return Check(ID, TITLE, verdict, words, figures)
 
 

@@ -31,6 +31,7 @@ OTHER_VARIABLES = {
     "HEAPWISE_FLEET_FOLDER",
     "HEAPWISE_FLEET_LOCK",
     "HEAPWISE_MACHINE",
+    "HEAPWISE_CALIBRATION",
 }
 OF_LIBRARIES = ("HEAPWISE_MALLOC_", "HEAPWISE_GC_")
 """Variables that begin like this are options of a library. The verbs do not read them."""
