@@ -334,6 +334,14 @@ CATALOGUE: dict[str, Entry] = _entries(
         "apt install valgrind, or leave out --limit instructions",
     ),
     Entry(
+        "E059",
+        "program cannot be linked again",
+        Exit.BAD_USAGE,
+        "--relink needs a build that calls the linker for the program, so that it can do the same "
+        "link with another order of objects and with padding.",
+        "name the program that the linker writes as --new, or leave out --relink",
+    ),
+    Entry(
         "E064",
         "fleet engine missing",
         Exit.MISSING_TOOL,

@@ -69,6 +69,7 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
         run.id,
         program=PurePath(run.plan.build_of(new).program).name,
         location=location_of(run.plan, run.plan.build_of(new), run.revision),
+        layouts=run.plan.layouts,
     )
 
 
@@ -186,10 +187,11 @@ class _Wording:
             low=low,
             high=high,
             noise=decision.floor,
-            rounds=found.n if found else 0,
+            rounds=decision.rounds if found else 0,
             confirmed=verdict == "regressed" and timed,
             too_noisy=timed and (bool(self.objection) or decision.reason == "noise"),
             impossible=bool(self._uncountable),
+            layout=decision.layout,
             rare=rare_share(decision.rare),
         )
 
@@ -214,7 +216,7 @@ class _Wording:
         if decision.verdict == "regressed" and decision.change is not None:
             return (
                 f"{self._name} regressed: {self._difference(decision.change)}, {self._limit}; "
-                f"confirmed in {counted(decision.change.n, 'fresh round')}"
+                f"confirmed in {counted(decision.rounds, 'fresh round')}"
             )
         return self._untold(decision)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.ask.command_form import for_each
+from heapwise.cli.frame.ask.relink_form import only_programs
 from heapwise.cli.frame.ask.signature import with_options
 from heapwise.cli.frame.tell.console import Console
 from heapwise.errors import Problem
@@ -17,7 +18,7 @@ from heapwise.options import Options, taken
 from heapwise.wording.metrics import OF_GATE
 
 if TYPE_CHECKING:
-    from heapwise.model import BuildPlace
+    from heapwise.model import BuildPlace, Relinked
     from heapwise.study.gate.ask import GateRequest
 
 BASE, NEW = "base", "new"
@@ -75,6 +76,7 @@ def gate(
     \b
     heapwise gate --base ./old --new ./new --limit time=3% --limit allocations=0 -- ARGS
     heapwise gate --base-commit main --build-command make --new ./app --limit time=3%
+    heapwise gate --base-commit main --build-command make --relink 12 --new ./app --limit time=3%
     heapwise gate --base ./old --new ./new --limit time=3% --export gate.xml --export gate.md
     heapwise gate --save-baseline counts.json --new ./app --limit allocations=0
     heapwise gate --baseline counts.json --new ./app --limit allocations=0
@@ -84,6 +86,8 @@ def gate(
     the noise of this machine is larger than a limit (with --strict also if a metric is undecided).
     """
     console = Console(options.quiet, options.json)
+    if options.fleet is not None and options.relink:
+        raise only_programs("the machines of a fleet get programs and not their sources")
     if options.fleet is not None:
         from heapwise.cli.frame.ask.fleet_form import measure_on_fleet
 
@@ -112,13 +116,20 @@ def gate(
             "--base-commit and --build-command go together",
             do="heapwise gate --base-commit main --build-command make --new ./app ...",
         )
+    if options.relink and base_commit is None:
+        raise only_programs("gate has two programs and not their sources")
     with ExitStack() as stack:
         before, after, places = base or "", new, list[BuildPlace]()
+        relinked: Relinked | None = None
         if base_commit is not None and options.build_command is not None:
             command = options.build_command
-            console.say(f"Building     {base_commit} and the working tree: {command}")
-            trees = stack.enter_context(built_commit(base_commit, command, Path(new), os.environ))
-            places = [trees.base, trees.head]
+            layouts = options.relink or 0
+            again = f", with {layouts} layouts of each" if layouts else ""
+            console.say(f"Building     {base_commit} and the working tree: {command}{again}")
+            trees = stack.enter_context(
+                built_commit(base_commit, command, Path(new), os.environ, layouts)
+            )
+            places, relinked = [trees.base, trees.head], trees.relinked
             before, after = (place.program for place in places)
         request = GateRequest(
             taken(
@@ -146,6 +157,7 @@ def gate(
             ),
             limits,
             options.strict,
+            relinked,
         )
         return _decide(request, places, options, console, measure_identical=measure_identical)
 

@@ -12,7 +12,7 @@ import numpy as np
 from heapwise.evidence.claims import Claim, claims_of
 from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.scales import SubjectScales
-from heapwise.evidence.series import Pairs, Side, pair
+from heapwise.evidence.series import Pairs, Side, by_layout, pair
 from heapwise.evidence.sessions import session_error, sessions_of
 from heapwise.evidence.step import relative_step
 from heapwise.model import Cell
@@ -39,6 +39,14 @@ class Comparisons:
 
     @cached_property
     def control_pairs(self) -> dict[Cell, Pairs]:
+        """As ``control_rounds``. Of builds that were linked again, each layout is a pair."""
+        return {cell: self._by_layout(pairs) for cell, pairs in self.control_rounds.items()}
+
+    def _by_layout(self, pairs: Pairs) -> Pairs:
+        return by_layout(pairs, self.evidence.stored.run.plan.layouts)
+
+    @cached_property
+    def control_rounds(self) -> dict[Cell, Pairs]:
         """The A/A pairs of each cell where baseline and control were both measured above zero."""
         found: dict[Cell, Pairs] = {}
         for cell, row in self.evidence.table.items():
@@ -53,6 +61,11 @@ class Comparisons:
         return found
 
     def pairs(self, above: Side, below: Side) -> Pairs:
+        """The rounds that both were measured in. Of builds that were linked again, each layout is
+        a pair."""
+        return self._by_layout(self.of_rounds(above, below))
+
+    def of_rounds(self, above: Side, below: Side) -> Pairs:
         """The rounds that both were measured in."""
         return pair(self._rounds(above, below), self._rounds(below, above))
 

@@ -13,7 +13,13 @@ from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.gate_memory import is_more_than_one_process
 from heapwise.evidence.series import Pairs
 from heapwise.model import Process, ProcessFacts
-from heapwise.stats.claims.limits import Decision, RunsOfBoth, decide_counts
+from heapwise.stats.claims.limits import (
+    Decision,
+    Rounds,
+    RunsOfBoth,
+    decide_counts,
+    decide_over_layouts,
+)
 from heapwise.stats.claims.rare_limits import decide_with_rare
 from heapwise.wording.metrics import OF_GATE
 
@@ -115,10 +121,15 @@ def _timed(
     if cell is None or not {base, new} <= evidence.table[cell].keys():
         return Judged(metric, limit, unit, NONE, None, None, quantity=quantity)
     row = evidence.table[cell]
-    change = comparisons_of(evidence).pairs((cell, new), (cell, base))
+    change = comparisons_of(evidence).of_rounds((cell, new), (cell, base))
     decision = NONE
-    if change.has_ratio:
-        pairs = comparisons_of(evidence).control_pairs.get(cell)
+    layouts = evidence.stored.run.plan.layouts
+    pairs = comparisons_of(evidence).control_rounds.get(cell)
+    if change.has_ratio and layouts:
+        decision = decide_over_layouts(
+            _rounds(change, layouts), _rounds(pairs, layouts), limit, metrics, ended=ended
+        )
+    elif change.has_ratio:
         decision = decide_with_rare(
             _logs(change),
             _logs(pairs) if pairs else [],
@@ -132,6 +143,12 @@ def _timed(
     return Judged(
         metric, limit, unit, decision, row[base].middle, row[new].middle, quantity=quantity
     )
+
+
+def _rounds(pairs: Pairs | None, layouts: int) -> Rounds:
+    if pairs is None:
+        return Rounds.of([], [])
+    return Rounds.of(_logs(pairs), [number % layouts for number in pairs.rounds])
 
 
 def _logs(pairs: Pairs) -> list[float]:

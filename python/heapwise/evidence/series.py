@@ -100,6 +100,25 @@ def pair(above: Mapping[int, float], below: Mapping[int, float]) -> Pairs:
     return Pairs([above[k] for k in shared], [below[k] for k in shared], shared)
 
 
+def by_layout(pairs: Pairs, layouts: int) -> Pairs:
+    """One pair for each layout of builds that were linked again: rounds of one layout share its
+    luck. The geometric means of its rounds, at its first round. layouts: 0 for builds that have one
+    layout, of which each round is a pair."""
+    if not layouts or not pairs.has_ratio:
+        return pairs
+    groups: dict[int, list[int]] = {}
+    for place, number in enumerate(pairs.rounds):
+        groups.setdefault(number % layouts, []).append(place)
+    above, below = (
+        [
+            float(np.exp(np.mean([np.log(values[place]) for place in group])))
+            for group in groups.values()
+        ]
+        for values in (pairs.above, pairs.below)
+    )
+    return Pairs(above, below, [pairs.rounds[group[0]] for group in groups.values()])
+
+
 def baseline_of(stored: StoredRun, experiment: Experiment) -> str:
     """The subject that ratios are taken against: the experiment's own, resolved by the runner."""
     names = {subject.name for subject in stored.run.plan.subjects}

@@ -55,7 +55,15 @@ from heapwise.model.facts import (
     WorkCheck,
 )
 from heapwise.model.fate import ATTACKS, Fate
-from heapwise.model.gate import BuildPlace, GateOptions, GateResult, GateRow, GateVerdict, RareShare
+from heapwise.model.gate import (
+    BuildPlace,
+    GateOptions,
+    GateResult,
+    GateRow,
+    GateVerdict,
+    RareShare,
+    Relinked,
+)
 from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import (
     LIBRARY_PATH,
@@ -189,6 +197,7 @@ __all__ = [
     "Quantity",
     "Quiet",
     "RareShare",
+    "Relinked",
     "Replay",
     "Reproduction",
     "Result",

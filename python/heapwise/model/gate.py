@@ -24,6 +24,27 @@ class BuildPlace(msgspec.Struct, frozen=True):
     stands: str
     at: str
 
+    layouts: list[str] = []
+    """The same program linked again under other layouts (``--relink``): each has the path ``at``
+    while one of its processes runs. Empty: the program is run as it was built."""
+
+    control_layouts: list[str] = []
+    """Those of the second label of the base, so that the A/A test compares other layouts."""
+
+
+class Relinked(msgspec.Struct, frozen=True):
+    """How both programs of a gate were linked again. layouts: random ones of each side: the base,
+    its second label, and the new build. linker: its name. method: what was random. objects: object
+    files of the new program's link. functions: of the new program, 0 if it is stripped. moved: how
+    many of them have another place in their page of 4 KiB, in the layout with the fewest."""
+
+    layouts: int
+    linker: str
+    method: str
+    objects: int
+    functions: int
+    moved: int
+
 
 class GateOptions(msgspec.Struct, frozen=True):
     """What was asked for. limits: metric -> how much more is allowed, 0.03 is 3 %."""
@@ -43,6 +64,9 @@ class GateOptions(msgspec.Struct, frozen=True):
 
     uneven: str = ""
     """Why the builds are not run at one path, or at paths of equal length; "" if they are."""
+
+    relinked: Relinked | None = None
+    """None: both programs have the one layout that their build gave them."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +115,9 @@ class GateRow:
     impossible: bool = False
     """It can never be counted in this program, so the limit says nothing."""
 
+    layout: float | None = None
+    """The deviation between layouts of one build, relative; None if it is not known."""
+
     rare: RareShare | None = None
     """None if no run of either build is far beyond the typical one, or if they were not judged."""
 
@@ -115,3 +142,6 @@ class GateResult:
 
     location: str = ""
     """Its path as typed, from the top of the repository; "" if it is not in one."""
+
+    layouts: int = 0
+    """Random layouts of each build; 0 if it was not linked again."""

@@ -175,6 +175,13 @@ class Plan:
         return self.options.gate.places if self.options.gate else {}
 
     @property
+    def layouts(self) -> int:
+        """In how many random layouts each build of a gate is measured, one after the other; 0 if
+        each has its own alone."""
+        gate = self.options.gate
+        return gate.relinked.layouts if gate and gate.relinked else 0
+
+    @property
     def uneven(self) -> str:
         """Why the builds do not lie at one path, or at paths of equal length; "" if they do, or if
         that decides nothing."""

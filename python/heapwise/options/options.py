@@ -24,6 +24,9 @@ from heapwise.options.serving import ServingOptions
 MANY_MACHINES = (*PROGRAMS, SERVE, *EXPERIMENTS)
 STORING = (*MANY_MACHINES, *TRACES)
 
+LEAST_LAYOUTS = 6
+"""The first look of a gate has as many rounds, and each has a layout of its own then."""
+
 FIRST = (
     "ready",
     "load",
@@ -152,6 +155,14 @@ class Options(RoundOptions, ServingOptions):
         metavar="COMMAND",
         help="Builds the program. A shell runs it in a checkout of the commit, in the same folder.",
         verbs=(GATE, BISECT),
+    )
+    relink: int | None = option(
+        "--relink",
+        metavar="N",
+        least=LEAST_LAYOUTS,
+        help="Link each build again with N random layouts, at least 6, and let the verdict allow "
+        "for how much the layout changes. It needs --base-commit and --build-command.",
+        verbs=PROGRAMS,
     )
     play_anyway: bool = option(
         "--force",

@@ -8,9 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import structs
+
 from heapwise.errors import Problem
-from heapwise.model import BuildPlace
+from heapwise.model import BuildPlace, Relinked
 from heapwise.runner.commits.checkout import Checkout, cache
+from heapwise.runner.commits.relinking import Linked, Relinking
 from heapwise.runner.process.place import standing
 
 BASE, HEAD, STANDS = "base", "head", "tree"
@@ -25,18 +28,24 @@ class TwoTrees:
 
     base: BuildPlace
     head: BuildPlace
+    relinked: Relinked | None = None
 
 
 @contextmanager
 def built_commit(
-    revision: str, command: str, program: Path, environment: Mapping[str, str]
+    revision: str,
+    command: str,
+    program: Path,
+    environment: Mapping[str, str],
+    layouts: int = 0,
 ) -> Iterator[TwoTrees]:
     """The program at ``revision`` and with the user's changes, in worktrees that are gone when this
     is left.
 
     program: as the working tree has it. The command runs in both trees, from the folder that
     corresponds to the current one, and both have one path while it runs: only then are both builds
-    of one kind. Problems: those of ``Checkout``, E057 failed build.
+    of one kind. layouts: how often each is linked again; 0 for not at all. Problems: those of
+    ``Checkout``, E057 failed build, E059 if it cannot be linked again.
     """
     checkout = Checkout.of(program, command)
     commit = checkout.commit(revision)
@@ -48,9 +57,24 @@ def built_commit(
         checkout.check_out(commit, Path(base.root))
         checkout.add_submodules(Path(base.root))
         checkout.copy_working_tree(Path(head.root))
-        for place in (head, base):
-            _build(checkout, place, folder / "log", environment)
-        yield TwoTrees(base, head)
+        if not layouts:
+            for place in (head, base):
+                _build(checkout, place, folder / "log", environment)
+            yield TwoTrees(base, head)
+            return
+        new = _relinked(checkout, head, folder, environment, layouts)
+        old = _relinked(checkout, base, folder, environment, 2 * layouts)
+        yield TwoTrees(
+            structs.replace(base, layouts=old.files[:layouts], control_layouts=old.files[layouts:]),
+            structs.replace(head, layouts=new.files),
+            Relinked(
+                layouts,
+                *(
+                    new.record[part]
+                    for part in ("linker", "method", "objects", "functions", "moved")
+                ),
+            ),
+        )
     finally:
         checkout.forget(folder)
 
@@ -58,6 +82,21 @@ def built_commit(
 def _place(folder: Path, name: str, program: Path) -> BuildPlace:
     root, stands = folder / name, folder / STANDS
     return BuildPlace(str(root / program), str(root), str(stands), str(stands / program))
+
+
+def _relinked(
+    checkout: Checkout,
+    place: BuildPlace,
+    folder: Path,
+    environment: Mapping[str, str],
+    layouts: int,
+) -> Linked:
+    """Builds the program, and links it this often again."""
+    relinking = Relinking(
+        folder / f"layouts-{Path(place.root).name}", checkout.program.name, layouts
+    )
+    _build(checkout, place, folder / "log", relinking.prepare(environment))
+    return relinking.linked(Path(place.program))
 
 
 def _build(

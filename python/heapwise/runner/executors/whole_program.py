@@ -28,7 +28,7 @@ from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.steps import Step
 from heapwise.runner.process.environment import of_child, padding
 from heapwise.runner.process.launch import Launch, Outcome, launch, tail
-from heapwise.runner.process.place import standing, words_at
+from heapwise.runner.process.place import layout_of, standing, words_at
 from heapwise.runner.process.process_status import Reference, judge
 from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.runner.process.work import Work
@@ -115,6 +115,7 @@ class WholeProgram:
             PROBE,
             self.command_of(step.round),
             keeps_output=shown is not None,
+            layout=layout_of(self.place, step.round, control=step.subject.control),
         )
         if shown is not None and not outcome.interrupted:
             shown(step, outcome)
@@ -167,13 +168,14 @@ class WholeProgram:
         *,
         timeout_s: float = 0.0,
         keeps_output: bool = False,
+        layout: str = "",
     ) -> Outcome:
         """Under the allocator, with the watcher inside; "" for none. timeout_s: 0 for that of a
-        timed process."""
+        timed process. layout: as ``standing`` has it."""
         what = self.launch_of(
             peer, number, watcher, command, timeout_s=timeout_s, keeps_output=keeps_output
         )
-        with standing(self.place):
+        with standing(self.place, layout):
             return launch(what, self.folder, stop)
 
     def launch_of(

@@ -12,19 +12,46 @@ from pathlib import Path
 
 from heapwise.model import BuildPlace
 
+ASIDE = ".heapwise-built"
+"""The program's own file has this behind its name while a layout has its path."""
+
 
 @contextmanager
-def standing(place: BuildPlace | None) -> Iterator[None]:
+def standing(place: BuildPlace | None, layout: str = "") -> Iterator[None]:
     """``root`` has the path ``stands`` until this is left. Processes of one gate run one after the
-    other, so one path can serve all builds."""
+    other, so one path can serve all builds. layout: the file that has the program's path in that
+    time; "" for its own."""
     if place is None:
         yield
         return
     Path(place.root).rename(place.stands)
     try:
-        yield
+        with _exchanged(Path(place.at), layout):
+            yield
     finally:
         Path(place.stands).rename(place.root)
+
+
+@contextmanager
+def _exchanged(program: Path, layout: str) -> Iterator[None]:
+    """By names alone, so the program's own file stays as it is."""
+    if not layout:
+        yield
+        return
+    program = program.resolve()
+    aside = program.with_name(f"{program.name}{ASIDE}")
+    program.rename(aside)
+    try:
+        program.hardlink_to(layout)
+        yield
+    finally:
+        aside.replace(program)
+
+
+def layout_of(place: BuildPlace | None, round: int, *, control: bool) -> str:
+    """The layout that a process of this round runs; "" for the program as it was built."""
+    files = (place.control_layouts if control else place.layouts) if place else []
+    return files[round % len(files)] if files else ""
 
 
 def words_at(place: BuildPlace | None, command: Sequence[str]) -> list[str]:

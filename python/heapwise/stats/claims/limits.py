@@ -25,6 +25,7 @@ import numpy as np
 from heapwise.stats.basics.arrays import Floats
 from heapwise.stats.basics.student import LEAST
 from heapwise.stats.claims.rare_runs import RareRuns
+from heapwise.stats.ratios.layouts import layout_deviation, layout_means, ratio_over_layouts
 from heapwise.stats.ratios.paired import PairedRatio, ratio_of_logs
 from heapwise.stats.series.dependence import dependence
 
@@ -63,7 +64,8 @@ class Decision:
     floor: the A/A noise floor, None if it is not known. reason: why it cannot be told. next_look:
     after how many rounds in all the next look is due, None after the last look; before, nothing
     changes. rare: the runs far beyond the typical one, if they were judged; of the fresh rounds if
-    the metric regressed by them.
+    the metric regressed by them. rounds: those of ``change``. layout: the deviation between layouts
+    of one build, if several were measured and it is known.
     """
 
     verdict: LimitVerdict
@@ -73,6 +75,8 @@ class Decision:
     reason: Reason = ""
     next_look: int | None = FIRST_LOOK
     rare: RareRuns | None = None
+    rounds: int = 0
+    layout: float | None = None
 
 
 @dataclass(frozen=True)
@@ -129,13 +133,69 @@ def decide_at(
     level: float, change: Sequence[float], control: Sequence[float], limit: float, *, ended: bool
 ) -> Decision:
     """As ``decide``. level: that of the first stage."""
-    logs, top = np.asarray(change, dtype=np.float64), 1 + limit
-    floor = _floor(np.asarray(control, dtype=np.float64))
-    suspected = _first_beyond(logs, top, level)
-    fresh = None if suspected is None else logs[suspected:]
-    judged = logs if fresh is None else fresh
+    return _decide(level, Rounds.of(change), Rounds.of(control), limit, ended)
+
+
+def decide_over_layouts(
+    change: Rounds, control: Rounds, limit: float, metrics: int = 1, *, ended: bool
+) -> Decision:
+    """As ``decide``, of builds that were linked again. The fresh rounds have the layouts of the
+    others, so both stages share their luck. So the first stage keeps the promise alone."""
+    return _decide(FALSE_FAILURES / max(1, metrics), change, control, limit, ended)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """logs: shape (n,), log ratios in the order of time. layouts: of the builds in each round; None
+    if each build has one layout."""
+
+    logs: Floats
+    layouts: tuple[int, ...] | None = None
+
+    @classmethod
+    def of(cls, logs: Sequence[float], layouts: Sequence[int] | None = None) -> Rounds:
+        return cls(np.asarray(logs, dtype=np.float64), None if layouts is None else tuple(layouts))
+
+    def __len__(self) -> int:
+        return len(self.logs)
+
+    def since(self, round: int) -> Rounds:
+        return Rounds(self.logs[round:], self.layouts and self.layouts[round:])
+
+    def until(self, round: int) -> Rounds:
+        return Rounds(self.logs[:round], self.layouts and self.layouts[:round])
+
+    def ratio(self) -> PairedRatio | None:
+        """None below 3 rounds, where there is no interval."""
+        if len(self) < LEAST:
+            return None
+        if self.layouts is None:
+            found: PairedRatio | None = ratio_of_logs(self.logs)
+            tied = dependence([self.logs.tolist()])
+        else:
+            found = ratio_over_layouts(self.logs, self.layouts)
+            tied = dependence([self._without_layouts(self.layouts)])
+        return found and found.widened(tied.factor, tied.strict_factor)
+
+    def _without_layouts(self, layouts: tuple[int, ...]) -> list[float]:
+        """The noise of the rounds, if each layout has at least two."""
+        kinds = list(dict.fromkeys(layouts))
+        if len(layouts) < 2 * len(kinds):
+            return [*map(float, self.logs)]
+        means = dict(zip(kinds, layout_means(self.logs, layouts), strict=True))
+        return [
+            float(value) - means[layout] for value, layout in zip(self.logs, layouts, strict=True)
+        ]
+
+
+def _decide(level: float, change: Rounds, control: Rounds, limit: float, ended: bool) -> Decision:
+    top, floor = 1 + limit, _floor(control)
+    suspected = _first_beyond(change, top, level)
+    fresh = None if suspected is None else change.since(suspected)
+    judged = change if fresh is None else fresh
     found = _latest(judged, top, CONFIRM if fresh is not None else None, ended)
-    shown = _ratio(logs if len(judged) < LEAST else judged)
+    told = change if len(judged) < LEAST else judged
+    shown = told.ratio()
     due = next_look(len(judged))
     verdict: LimitVerdict = "cannot tell"
     if found == "beyond" and shown is not None and shown.ratio > top * (1 + (floor or 0.0)):
@@ -147,44 +207,46 @@ def decide_at(
         shown,
         None if fresh is None else len(fresh),
         floor,
-        "" if verdict != "cannot tell" else _reason(logs, fresh, floor, limit),
+        "" if verdict != "cannot tell" else _reason(change, fresh, floor, limit),
         due and (suspected or 0) + due,
+        rounds=len(told),
+        layout=None if control.layouts is None else layout_deviation(control.logs, control.layouts),
     )
 
 
-def _reason(logs: Floats, fresh: Floats | None, floor: float | None, limit: float) -> Reason:
-    if len(logs) < FIRST_LOOK:
+def _reason(change: Rounds, fresh: Rounds | None, floor: float | None, limit: float) -> Reason:
+    if len(change) < FIRST_LOOK:
         return "too few rounds"
     if floor is None or floor > limit:
         return "noise"
     return "near the limit" if fresh is None else "not confirmed"
 
 
-def _first_beyond(logs: Floats, top: float, level: float) -> int | None:
+def _first_beyond(change: Rounds, top: float, level: float) -> int | None:
     """After how many rounds the first stage suspects."""
     return next(
         (
             rounds
-            for rounds in looks(len(logs))
-            if _side(logs[:rounds], top, level, None) == "beyond"
+            for rounds in looks(len(change))
+            if _side(change.until(rounds), top, level, None) == "beyond"
         ),
         None,
     )
 
 
-def _latest(logs: Floats, top: float, beyond: float | None, ended: bool) -> str:
+def _latest(judged: Rounds, top: float, beyond: float | None, ended: bool) -> str:
     """What the newest look says. beyond: the level of being beyond; None: that is not asked."""
-    taken = looks(len(logs))
-    found = _side(logs[: taken[-1]], top, beyond, MISS) if taken else "between"
-    if found == "between" and ended and len(logs) not in taken:
-        return _side(logs, top, beyond, MISS)
+    taken = looks(len(judged))
+    found = _side(judged.until(taken[-1]), top, beyond, MISS) if taken else "between"
+    if found == "between" and ended and len(judged) not in taken:
+        return _side(judged, top, beyond, MISS)
     return found
 
 
-def _side(logs: Floats, top: float, beyond: float | None, within: float | None) -> str:
+def _side(judged: Rounds, top: float, beyond: float | None, within: float | None) -> str:
     """On which side of the limit all of the interval lies. beyond, within: the levels of all looks
     of the stage together."""
-    ratio = _ratio(logs)
+    ratio = judged.ratio()
     if ratio is None:
         return "between"
     if beyond is not None and (ends := ratio.ends(_confidence(beyond))) and ends[0] > top:
@@ -199,17 +261,9 @@ def _confidence(level: float) -> float:
     return 1 - 2 * level / MOST_LOOKS
 
 
-def _ratio(logs: Floats) -> PairedRatio | None:
-    """None below 3 rounds, where there is no interval."""
-    if len(logs) < LEAST:
-        return None
-    tied = dependence([logs.tolist()])
-    return ratio_of_logs(logs).widened(tied.factor, tied.strict_factor)
-
-
-def _floor(control: Floats) -> float | None:
+def _floor(control: Rounds) -> float | None:
     """How far from 1 the base may be from itself, as ``noise_floor`` has it."""
-    found = _ratio(control)
+    found = control.ratio()
     if found is None or found.low is None or found.high is None:
         return None
     return max(found.high, 1 / found.low) - 1

@@ -12,7 +12,7 @@ from heapwise.catalog import read_elf
 from heapwise.errors import Problem
 from heapwise.evidence.judged_limits import COUNTED, OF_MALLOC, TIMED
 from heapwise.machine import read_machine
-from heapwise.model import BuildPlace, Experiment, GateOptions, Quantity
+from heapwise.model import BuildPlace, Experiment, GateOptions, Quantity, Relinked
 from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.plan.preflight import IMPOSSIBLE, obstacle
 from heapwise.stats.claims.limits import ALL_LOOKS, FIRST_LOOK
@@ -40,6 +40,7 @@ class GateRequest:
     compare: CompareRequest
     limits: Mapping[str, float]
     strict: bool = False
+    relinked: Relinked | None = None
 
 
 def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepared:
@@ -60,6 +61,7 @@ def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepar
             request.strict,
             by_processor,
             uncountable=_uncountable(request, prepared),
+            relinked=request.relinked,
         ),
     )
     plan = replace(prepared.plan, options=options, precision=0.0, min_rounds=FIRST_LOOK)

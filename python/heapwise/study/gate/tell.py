@@ -6,6 +6,8 @@ from heapwise.document import Labelled, Passage, Sentence, TableCell, TextTable,
 from heapwise.evidence import Evidence
 from heapwise.model import GateResult, GateRow, Result
 from heapwise.study.section import Section
+from heapwise.wording.lists import listed
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import percent, scale_for, signed_count
 from heapwise.wording.ratios import signed_ends
 
@@ -24,8 +26,25 @@ def gate_sentences(gate: GateResult) -> list[Labelled]:
     if gate.identical:
         sentences = [f"Nothing was measured: {gate.note}."]
     else:
-        sentences = [row.sentence for row in gate.rows]
+        sentences = [*(row.sentence for row in gate.rows), *layout_sentences(gate)]
     return [Labelled("Gate", gate.verdict), *(Labelled("", sentence) for sentence in sentences)]
+
+
+def layout_sentences(gate: GateResult) -> list[str]:
+    """How many layouts there were, and what they change; empty for builds of one layout."""
+    if not gate.layouts or gate.identical:
+        return []
+    known = [
+        f"the {quantity_name(row.metric)} by {percent(row.layout)}"
+        for row in gate.rows
+        if row.layout is not None
+    ]
+    words = (
+        f"Another layout changes {listed(known, len(known))} (standard deviation)"
+        if known
+        else "How much a layout changes is not known yet: too few rounds repeat one"
+    )
+    return [f"Each build was linked in {gate.layouts} random layouts. {words}."]
 
 
 def limit_table(gate: GateResult) -> TextTable:
@@ -60,6 +79,7 @@ def _section(result: Result, _: Evidence) -> list[Passage]:
         Sentence(f"The gate of {gate.new} against {gate.base}: {gate.verdict}."),
         limit_table(gate),
         *(Sentence(row.sentence) for row in gate.rows),
+        *map(Sentence, layout_sentences(gate)),
     ]
 
 

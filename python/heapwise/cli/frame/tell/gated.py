@@ -10,7 +10,7 @@ from heapwise.cli.frame.tell.console import Console, error_line, labelled
 from heapwise.cli.frame.tell.written_files import demand_writable, unwritable
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
-from heapwise.model import GateResult, Plan
+from heapwise.model import GateResult, Plan, Relinked
 from heapwise.runner import Prepared
 from heapwise.wording.durations import show_limit
 from heapwise.wording.lists import listed
@@ -26,7 +26,18 @@ def announce_gate(prepared: Prepared, console: Console) -> None:
     if prepared.removed:
         names = ", ".join(prepared.removed)
         console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
+    if plan.options.gate and (relinked := plan.options.gate.relinked):
+        console.say(labelled("Layouts      ", layouts_line(relinked)))
     console.say(labelled("Plan         ", gate_plan_line(plan)))
+
+
+def layouts_line(relinked: Relinked) -> str:
+    moved = (
+        f"at least {relinked.moved:,} of {relinked.functions:,} functions have another place"
+        if relinked.functions
+        else "the program is stripped, so the places of its functions are not known"
+    )
+    return f"{relinked.layouts} of each build, by {relinked.linker}: {relinked.method}; {moved}"
 
 
 def limits_line(plan: Plan) -> str:
