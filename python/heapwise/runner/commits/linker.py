@@ -315,7 +315,7 @@ class Elf:
         return self.data[begin : self.data.index(b"\0", begin)].decode(errors="replace")
 
     def contents(self, name: str) -> bytes:
-        """Of a section; empty without it."""
+        """The bytes of a section; empty without it."""
         if name not in self.names:
             return b""
         section = self.sections[self.names.index(name)]
@@ -335,7 +335,7 @@ class Elf:
         return found
 
     def has_same_functions(self, other: Elf) -> bool:
-        """Of stripped files it is not known, and taken for granted."""
+        """Whether both have the same. It is taken for granted of stripped files."""
         return {key: len(at) for key, at in self.functions.items()} == {
             key: len(at) for key, at in other.functions.items()
         }

@@ -138,5 +138,5 @@ def _why(contents: bytes, records: list[Any]) -> str:
         )
     return (
         "the build called no linker that Heapwise could stand before. It has to call a compiler by "
-        "its name, and to link the program anew under about its own name"
+        "its name, and to link the program under about its own name"
     )

@@ -1,6 +1,6 @@
 """Builds that were linked again and again: the layout of a program as a random effect.
 
-Rounds of one layout share its luck, so they are no independent measurements of the program. The
+Rounds of one layout share its luck, so they are not independent measurements of it. The
 layouts are independent. So an interval is that of the means of layouts, by Student's t, whatever
 part of their scatter is layout and what part is noise.
 """
