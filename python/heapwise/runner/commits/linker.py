@@ -140,12 +140,12 @@ def relink(
             (_one(real, plan, original, folder, layout) for layout in range(layouts)), default=0
         )
         found["method"] = plan.method
-    except (Failed, OSError, ValueError, struct.error) as error:
+    except (NoLayout, OSError, ValueError, struct.error) as error:
         found["error"] = str(error)
     return found
 
 
-class Failed(Exception):
+class NoLayout(Exception):
     """A layout could not be made; the text says why."""
 
 
@@ -165,7 +165,7 @@ def _one(real: str, plan: Link, original: Elf, folder: Path, layout: int) -> int
             why = "the linker made other functions of the same objects"
         else:
             why = done.stderr.strip()[-1000:]
-    raise Failed(f"layout {layout}: {why}")
+    raise NoLayout(f"layout {layout}: {why}")
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Link:
             and not Path(word).name.startswith(STARTS)
         ]
         if not places:
-            raise Failed("the link has no object file whose place could change")
+            raise NoLayout("the link has no object file whose place could change")
         runs: list[list[int]] = []
         for place in places:
             if runs and runs[-1][-1] == place - 1:
@@ -207,7 +207,7 @@ class Link:
             if sections is not None and not sample:
                 sample = data
         if not sample:
-            raise Failed("no object file of the link is an ELF file")
+            raise NoLayout("no object file of the link is an ELF file")
         return cls(words, runs, frozenset(fixed), sample, "lld" in name)
 
     @property
@@ -302,7 +302,7 @@ class Elf:
 
     def __init__(self, data: bytes) -> None:
         if data[:6] != b"\x7fELF\x02\x01":
-            raise Failed("only ELF files of 64 bit, least byte first, can be linked again")
+            raise NoLayout("only ELF files of 64 bit, least byte first, can be linked again")
         self.data = data
         self.header = HEADER.unpack_from(data)
         at, size, count, names = self.header[6], *self.header[11:14]
