@@ -69,10 +69,6 @@ def compare(
         raise Problem(
             "E003", "--json and --markdown both write to stdout", do="--markdown --export run.json"
         )
-    if options.relink:
-        from heapwise.cli.frame.ask.relink_form import only_programs
-
-        raise only_programs("compare gets programs and not their sources")
     console = Console(options.quiet, options.json, options.markdown)
     if options.fleet is not None:
         from heapwise.cli.frame.ask.fleet_form import measure_on_fleet

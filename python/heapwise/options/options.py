@@ -162,7 +162,7 @@ class Options(RoundOptions, ServingOptions):
         least=LEAST_LAYOUTS,
         help="Link each build again with N random layouts, at least 6, and let the verdict allow "
         "for how much the layout changes. It needs --base-commit and --build-command.",
-        verbs=PROGRAMS,
+        verbs=(GATE,),
     )
     play_anyway: bool = option(
         "--force",
