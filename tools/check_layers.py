@@ -147,7 +147,7 @@ PACKAGES = (
         r"bench/drain/processes/",
         (*LIBRARY, "c_api", "drain_frames", "drain_calls", "drain_rings", "bench"),
     ),
-    Package("bench", r"bench/", (*LIBRARY, "c_api", *BENCH_ROOMS)),
+    Package("bench", r"bench/", (*LIBRARY, "c_api", "os", *BENCH_ROOMS)),
     Package("experiments", r"experiments/", (*LIBRARY, "hybrid", "c_api", "bench")),
     Package("trees", r"trees/", (*LIBRARY, "c_api")),
 )

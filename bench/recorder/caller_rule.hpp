@@ -8,25 +8,11 @@
 
 #include <cstdint>
 
+#include "os/caller_rule.hpp"
+
 namespace heapwise::bench {
 
-/// The canonical frame address (CFA) of DWARF is where the stack pointer stands after the function
-/// has returned. The return address lies in the 8 bytes before it.
-struct caller_rule {
-  enum class base : std::uint8_t {
-    unknown = 0, ///< the tables say it in a way that no rule has
-    none = 1,    ///< the frame has no caller
-    stack_pointer = 2,
-    frame_pointer = 3,
-  };
-
-  base from = base::unknown;
-  std::int32_t distance = 0; ///< of the CFA, from the register
-  /// Where the caller's frame pointer is kept, from the CFA; 0: the register still has it.
-  std::int16_t kept_frame_pointer = 0;
-
-  friend bool operator==(const caller_rule&, const caller_rule&) = default;
-};
+using os::caller_rule;
 
 /// Reads the unwind tables. `address` is that of a byte of the instruction that calls.
 [[nodiscard]] caller_rule read_caller_rule(std::uint64_t address) noexcept;

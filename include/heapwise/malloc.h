@@ -152,6 +152,14 @@ void heapwise_malloc_stats(void);
  * Requires: room for `capacity` bytes; `text` may be NULL if that is 0. */
 size_t heapwise_malloc_statistics_json(char* text, size_t capacity);
 
+/* Effects: writes a heap profile of the living process to a file, in the format of pprof: how many
+ * blocks and bytes are in use now, by the calls that allocated them. They are estimates by a sample
+ * of the blocks, which the option HEAPWISE_MALLOC_PROFILE_EVERY begins when the program starts.
+ * Allocates nothing. An older file of that name is replaced when the profile is complete.
+ * Returns: 0; -1 with errno: ENOTSUP if no blocks are sampled, EBUSY while another profile is
+ * written, or why the file could not be written. May be called from a signal handler. */
+int heapwise_malloc_profile(const char* path);
+
 /* A separate heap. Its blocks are freed one by one (heapwise_free), or all at once with the heap.
  * It takes its memory from the same place as heapwise_malloc.
  * Thread safety: one thread at a time may use a heap. Any thread may call heapwise_free for its

@@ -88,15 +88,25 @@ enum class sealing : std::uint8_t {
 /// A file at whose end is written, without the C library's buffers.
 class appended_file {
  public:
+  enum class start : std::uint8_t { as_it_is, empty };
+
   /// Effects: opens or creates it, for its owner alone. A symbolic link is not followed.
-  explicit appended_file(const char* path) noexcept;
+  explicit appended_file(const char* path, start from = start::as_it_is) noexcept;
   ~appended_file();
   appended_file(const appended_file&) = delete;
   appended_file& operator=(const appended_file&) = delete;
-  void write(const char* text, std::size_t length) const noexcept;
+  /// Effects: writes all, or as much as can be. Returns: 0, or why not, as errno.
+  int write(const char* text, std::size_t length) const noexcept;
+
+  /// Returns: 0, or why the file could not be opened, as errno.
+  [[nodiscard]] int error() const noexcept { return descriptor_ >= 0 ? 0 : -descriptor_; }
 
  private:
   int descriptor_;
 };
+
+/// Effects: the file gets another name, and takes the place of one that has it. Returns: 0, or why
+/// not, as errno.
+int rename_file(const char* from, const char* to) noexcept;
 
 } // namespace heapwise::os

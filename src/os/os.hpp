@@ -130,6 +130,10 @@ void remember_environment(const char* const* environment) noexcept;
 /// it.
 void keep_loaded() noexcept;
 
+/// Returns: the function of that name which all libraries of the process see; nullptr if there is
+/// none, or no loader. Takes the loader's lock, and may allocate. Called by a constructor.
+[[nodiscard]] void* loaded_function(const char* name) noexcept;
+
 /// Effects: calls the three around every later fork of this process: before it, and after it in the
 /// parent and in the child.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;

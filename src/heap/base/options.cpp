@@ -9,6 +9,7 @@
 #include "heap/base/shards.hpp"
 #include "options/environment.hpp"
 #include "os/os.hpp"
+#include "os/signals.hpp"
 
 namespace heapwise::detail {
 
@@ -52,11 +53,22 @@ bool read_soft_limit(string_view value, options& into) noexcept {
 }
 
 /// The value is copied: the program may change its environment.
-bool read_report(string_view value, options& into) noexcept {
-  if (value.empty() || value.size() >= sizeof into.report) return false;
-  std::copy_n(value.data(), value.size(), into.report);
-  into.report[value.size()] = 0;
+template <auto member>
+bool read_path(string_view value, options& into) noexcept {
+  auto& path = into.*member;
+  if (value.empty() || value.size() >= sizeof path) return false;
+  std::copy_n(value.data(), value.size(), path);
+  path[value.size()] = 0;
   return true;
+}
+
+/// Only the profiles that do not check every call sample blocks.
+bool read_profile_every(string_view value, options& into) noexcept {
+  constexpr std::uint64_t least = 4096;
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  if (value == "0") return true;
+  if constexpr (chosen_profile.keeps_states) return false;
+  return read_number<&options::profile_every, least, most>(value, into);
 }
 
 bool read_purge_thread(string_view value, options& into) noexcept {
@@ -73,6 +85,8 @@ bool read_call_sites(string_view value, options& into) noexcept {
 
 constexpr auto longest_delay = std::numeric_limits<std::uint32_t>::max();
 
+constexpr string_view profile_every = "PROFILE_EVERY";
+
 constexpr option<options> known_options[] = {
     {"STATS", read_switch<&options::stats>, "0 or 1"},
     {"INVALID_FREE", read_invalid_free, "abort, warn or ignore"},
@@ -86,12 +100,19 @@ constexpr option<options> known_options[] = {
     {.name = "SHARDS",
      .read = read_number<&options::shards, 1U, std::uint32_t{most_shards}>,
      .allowed = "1 to 32"},
-    {.name = "REPORT", .read = read_report, .allowed = "a path of a file"},
+    {.name = "REPORT", .read = read_path<&options::report>, .allowed = "a path of a file"},
     {.name = "HUGE_PAGES", .read = read_huge_pages, .allowed = "never, 0, 1 or always"},
     {.name = "GUARD_EVERY",
      .read = read_number<&options::guard_every, 0U, longest_delay>,
      .allowed = "a number of refills, or 0"},
     {.name = "DEEP_BINDING", .read = read_switch<&options::deep_binding>, .allowed = "0 or 1"},
+    {.name = "PROFILE", .read = read_path<&options::profile>, .allowed = "the begin of a path"},
+    {.name = profile_every,
+     .read = read_profile_every,
+     .allowed = "0, or 4096 to 2^40 bytes in the profiles default and fast"},
+    {.name = "PROFILE_SIGNAL",
+     .read = read_number<&options::profile_signal, 1U, std::uint32_t{os::last_signal}>,
+     .allowed = "the number of a signal, 1 to 64"},
     {.name = "CALL_SITES",
      .read = read_call_sites,
      .allowed = "0, or 1 in the profiles guarded and hardened"},
@@ -105,6 +126,15 @@ bool read_options() noexcept {
   if (os::environment() == nullptr) return false;
   read_environment(of_the_heap, the_options);
   return true;
+}
+
+bool asks_for_samples() noexcept {
+  const char* const* entry = os::environment();
+  if (entry == nullptr) return false;
+  while (*entry != nullptr && variable_of(*entry, of_the_heap.prefix).option != profile_every) {
+    ++entry;
+  }
+  return *entry != nullptr;
 }
 
 } // namespace heapwise::detail

@@ -38,6 +38,9 @@ struct alignas(seal_alignment) options {
   bool follows_groups = false; // HEAPWISE_MALLOC_SOFT_LIMIT_MIB=auto
   std::uint32_t shards = 0;    // 0: as the processors need
   char report[256] = {};       // the file for reports of faults; empty: none
+  char profile[256] = {};      // where heap profiles are written; empty: nowhere by itself
+  std::uint64_t profile_every = 0; // one of so many bytes is sampled; 0: none is
+  std::uint32_t profile_signal = 0; // that asks for a heap profile; 0: none does
   detail::huge_pages huge_pages = detail::huge_pages::by_the_system;
   // On average, one refill of this many takes its block from the guarded pages; 0: none does.
   std::uint32_t guard_every = chosen_profile.keeps_states ? 64 : 0;
@@ -52,5 +55,9 @@ extern options the_options;
 /// Effects: reads HEAPWISE_MALLOC_*. An unknown option or value is reported in one line, and the
 /// default stays. Returns: whether there is an environment.
 bool read_options() noexcept;
+
+/// Returns: whether the environment has an option of heap profiles, so that the heap should start
+/// before its first request.
+[[nodiscard]] bool asks_for_samples() noexcept;
 
 } // namespace heapwise::detail

@@ -9,9 +9,11 @@
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/upcalls.hpp"
 #include "heap/cache/quarantine.hpp"
+#include "heap/cache/sample_stops.hpp"
 #include "heap/central/batches.hpp"
 #include "heap/central/bins.hpp"
 #include "heap/central/mixed.hpp"
+#include "heap/checks/sampled_blocks.hpp"
 #include "os/expects.hpp"
 
 namespace heapwise::detail {
@@ -219,6 +221,7 @@ bool make_room_in_batch(heap_cache& cache, size_class class_index) noexcept {
 }
 
 void empty(heap_cache& cache, size_class class_index) noexcept {
+  if constexpr (can_sample) lift_stops(cache, class_index);
   if constexpr (chosen_profile.quarantines) release_held(cache, class_index);
   if (std::byte* const hot = std::exchange(cache.hot[class_index], nullptr))
     put_back(&hot, 1, class_index);

@@ -45,6 +45,7 @@ extern __thread heap_cache* hidden_cache;
 [[nodiscard]] inline heap_cache* own_cache() noexcept {
   heap_cache* const cache = cache_in_use();
   if (cache == &no_later_cache) return nullptr;
+  if (cache == nullptr) __builtin_unreachable(); // so that callers need not ask
   return cache != &no_cache ? cache : take_cache();
 }
 

@@ -15,9 +15,11 @@
 #include "heap/base/sharing.hpp"
 #include "heap/cache/cache_stacks.hpp"
 #include "heap/cache/quarantine.hpp"
+#include "heap/cache/sample_stops.hpp"
 #include "heap/cache/spare_batch.hpp"
 #include "heap/cache/thread_cache.hpp"
 #include "heap/central/bins.hpp"
+#include "heap/checks/sampled_blocks.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/expects.hpp"
 #include "os/os.hpp"
@@ -181,6 +183,7 @@ heap_cache* adopt_cache() noexcept {
 void pass_on_cache(heap_cache& abandoned) noexcept {
   auto& cache = static_cast<thread_cache&>(abandoned);
   leave_shard(cache.shard);
+  if constexpr (can_sample) end_stops(cache);
   if (keep_filled(cache)) return;
   pass_on_whole(cache);
   empty(cache);

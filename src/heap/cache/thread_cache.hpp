@@ -13,6 +13,7 @@
 namespace heapwise::detail {
 
 class quarantine;
+class sample_stops;
 
 namespace short_stacks {
 
@@ -82,6 +83,7 @@ struct thread_cache : heap_cache {
   std::byte* places[short_stacks::all_places]{};
   spare_batch spares[class_slots]{};
   quarantine* held_back = nullptr; // or nullptr; only where the profile has one
+  sample_stops* stops = nullptr;   // or nullptr; only if blocks are sampled
   std::uint8_t shard = 0;          // whose bins it uses as long as it has a thread
   thread_cache* next = nullptr;    // of those with a thread, or of those that were emptied
   thread_cache* previous = nullptr;

@@ -13,12 +13,21 @@
 #include "heap/central/block_places.hpp"
 #include "heap/central/mixed.hpp"
 #include "heap/checks/guarded_pages.hpp"
+#include "heap/checks/sampled_blocks.hpp"
 #include "heap/checks/span_guard.hpp"
 #include "heap/space/space.hpp"
 
 namespace heapwise::detail {
 
 namespace {
+
+/// Effects: a sampled block of malloc that was freed with its size is gone, and the block for which
+/// it stood goes back to its span.
+[[maybe_unused]] void put_back_sampled(std::byte* sampled) noexcept {
+  const replaced_block replaced = the_samples.release(sampled);
+  if (replaced.block == nullptr) return; // the fault was reported
+  put_back_blocks(&replaced.block, 1, replaced.class_index);
+}
 
 /// What waits in batches beyond this goes back to the spans at once.
 constexpr std::size_t most_stocked_bytes = std::size_t{256} << 10;
@@ -266,6 +275,9 @@ void bin::put_back_alone(std::byte* block, size_class class_index) noexcept {
   if (home == nullptr) {
     if constexpr (chosen_profile.samples_guards) {
       if (the_guards.release(block)) return; // one of malloc that was freed with its size
+    }
+    if constexpr (can_sample) {
+      if (the_samples.holds(block)) return put_back_sampled(block);
     }
     return invalid_free(block, invalid::foreign);
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "heap/checks/guarded_pages.hpp"
+#include "heap/checks/sampled_blocks.hpp"
 #include "heap/space/space.hpp"
 
 namespace heapwise::detail {
@@ -41,6 +42,12 @@ measured measure(const void* block) noexcept {
       const found what{.why = the_guards.fault_of(block).value_or(invalid::foreign)};
       return {
           .bytes = the_guards.bytes_of(block), .what = what, .owner = the_guards.owner_of(block)};
+    }
+  }
+  if constexpr (can_sample) {
+    if (the_samples.holds(block)) {
+      const std::size_t bytes = the_samples.bytes_of(block);
+      return {.bytes = bytes, .what = {.why = the_samples.fault_of(block)}};
     }
   }
   const found what = look_up(block);

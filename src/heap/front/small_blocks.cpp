@@ -6,7 +6,9 @@
 #include "heap/cache/cache_stacks.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/cache/quarantine.hpp"
+#include "heap/cache/sample_stops.hpp"
 #include "heap/checks/guarded_pages.hpp"
+#include "heap/checks/sampled_blocks.hpp"
 #include "heap/front/checked_paths.hpp"
 #include "heap/front/uncommon.hpp"
 #include "os/expects.hpp"
@@ -30,21 +32,74 @@ HEAPWISE_ALWAYS_INLINE void* refill_stack(size_class class_index) noexcept {
   return take_top(*cache, class_index);
 }
 
+/// Effects: as make_room, while blocks are sampled.
+void make_room_between_stops(heap_cache& cache, size_class class_index) noexcept {
+  lift_stops(cache, class_index);
+  make_room(cache, class_index);
+  if (sample_stops* const stops = stops_of(cache)) stops->draw(cache, class_index);
+}
+
+/// Effects: a block goes into the stack, which is full, while blocks are sampled.
+HEAPWISE_NOINLINE void keep_between_stops(heap_cache& cache, std::byte* block,
+                                      size_class class_index) noexcept {
+  make_room_between_stops(cache, class_index);
+  *cache.tops[class_index]++ = block;
+}
+
+/// Returns: as refill_stack, while blocks are sampled: a sampled one if it is the turn of this
+/// block and `may_sample`.
+HEAPWISE_NOINLINE void* take_at_stop(size_class class_index, bool may_sample) noexcept {
+  heap_cache* const cache = own_cache();
+  sample_stops* const stops = cache != nullptr && have_stack(*cache, class_index) ? stops_of(*cache)
+                                                                                  : nullptr;
+  if (stops == nullptr) return refill_stack(class_index);
+  if (cache->tops[class_index][-1] == nullptr && !stops->is_on_top(*cache, class_index)) {
+    if (!fill(*cache, class_index)) return allocate_uncached(class_index);
+    stops->draw(*cache, class_index);
+  }
+  if (!stops->is_on_top(*cache, class_index)) return take_top(*cache, class_index);
+  std::byte* const block = stops->take(*cache, class_index);
+  void* const sampled = may_sample ? the_samples.take(block, class_index) : nullptr;
+  return sampled != nullptr ? sampled : block;
+}
+
 /// Returns: whether the thread has the block already, so that it was freed before.
 [[maybe_unused]] bool was_freed_last(const heap_cache& cache, const std::byte* block,
                                      size_class class_index) noexcept {
   return cache.tops[class_index][-1] == block || cache.hot[class_index] == block;
 }
 
+/// Returns: as refill_stack, or a block that takes the place of one, if it is the turn of this one.
+HEAPWISE_NOINLINE void* replace_or_refill(size_class class_index) noexcept {
+  if constexpr (chosen_profile.samples_guards) {
+    if (void* const guarded = the_guards.sample(class_index)) return guarded;
+  }
+  if constexpr (can_sample) {
+    if (the_samples.is_on()) return take_at_stop(class_index, true);
+  }
+  return refill_stack(class_index);
+}
+
 } // namespace
 
 void* sample_or_refill(std::size_t wanted) noexcept {
   const auto class_index = static_cast<size_class>(wanted);
-  if constexpr (chosen_profile.samples_guards) {
-    if (void* const sampled = the_guards.sample(class_index)) [[unlikely]]
-      return sampled;
-  }
+  if (chosen_profile.keeps_states || the_samples.some_blocks_give_way()) [[unlikely]]
+    return replace_or_refill(class_index);
   return refill_stack(class_index);
+}
+
+void keep_sampled(std::byte* sampled) noexcept {
+  const auto [block, class_index] = the_samples.release(sampled);
+  if (block == nullptr) return;
+  heap_cache* const cache = own_cache();
+  const size_class home = the_facts.map.class_at(block);
+  sample_stops* const stops =
+      cache != nullptr && home == class_index && have_stack(*cache, class_index) ? stops_of(*cache)
+                                                                                 : nullptr;
+  if (stops == nullptr) return keep_slowly(block, home);
+  if (cache->tops[class_index] == cache->ends[class_index]) make_room_between_stops(*cache, class_index);
+  stops->push(*cache, class_index, block);
 }
 
 void keep_slowly(std::byte* block, size_class class_index) noexcept {
@@ -63,7 +118,13 @@ void keep_slowly(std::byte* block, size_class class_index) noexcept {
       return invalid_free(block, invalid::freed_before);
     }
   }
-  if (cache->tops[class_index] == cache->ends[class_index]) make_room(*cache, class_index);
+  if (cache->tops[class_index] == cache->ends[class_index]) {
+    if constexpr (can_sample) {
+      if (the_samples.some_blocks_give_way() && the_samples.is_on()) [[unlikely]]
+        return keep_between_stops(*cache, block, class_index);
+    }
+    make_room(*cache, class_index);
+  }
   push(*cache, block, class_index, chosen_profile.clears ? random_bits() : 0);
 }
 
@@ -74,6 +135,8 @@ void* refill(std::size_t wanted) noexcept {
   if constexpr (chosen_profile.keeps_states) {
     return take_for_inlined(class_index);
   } else {
+    if (the_samples.is_on()) [[unlikely]]
+      return take_at_stop(class_index, false);
     return refill_stack(class_index);
   }
 }

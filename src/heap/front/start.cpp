@@ -18,12 +18,14 @@
 #include "heap/central/mixed.hpp"
 #include "heap/checks/call_sites.hpp"
 #include "heap/checks/guarded_pages.hpp"
+#include "heap/checks/sampled_blocks.hpp"
 #include "heap/checks/tags.hpp"
 #include "heap/front/checked_paths.hpp"
 #include "heap/front/exported.hpp"
 #include "heap/front/fault_watch.hpp"
 #include "heap/front/operators.hpp"
 #include "heap/front/owned.hpp"
+#include "heap/front/profile_file.hpp"
 #include "heap/front/sealing.hpp"
 #include "heap/large/large_quarantine.hpp"
 #include "heap/large/large_stock.hpp"
@@ -172,6 +174,17 @@ void start_guards() noexcept {
     if (!samples) return;
     seed_random_numbers();
     the_guards.start();
+    the_samples.let_blocks_give_way();
+  }
+}
+
+/// Effects: blocks are sampled from now on, if an option wants that. Requires: as start_guards.
+void start_samples() noexcept {
+  expects_held(starting);
+  if constexpr (can_sample) {
+    if (the_options.profile_every == 0) return;
+    seed_random_numbers();
+    the_samples.start(the_options.profile_every);
   }
 }
 
@@ -197,6 +210,7 @@ bool start_locked() noexcept {
   choose_derived_operators();
   has_options = read_options();
   start_guards();
+  start_samples();
   if constexpr (chosen_profile.keeps_states) start_call_sites();
   os::remember_processors();
   if (has_options) choose_shards();
@@ -257,6 +271,7 @@ void read_late_options() noexcept {
     if (!heap_has_started() || has_options) return;
     has_options = read_options();
     start_guards();
+    start_samples();
     if constexpr (chosen_profile.keeps_states) start_call_sites();
     if (has_options) choose_shards();
     is_sealed = seal_facts();
@@ -277,6 +292,8 @@ void prepare(int /*count*/, char** /*words*/, char** environment) noexcept {
   // Blocks, the ends of threads and the purging thread need the code.
   os::keep_loaded();
   read_late_options();
+  // The calls of the first sampled blocks are followed by tables that have to be found before.
+  if (asks_for_samples() && start_heap()) prepare_profiles();
 }
 
 // As a function with the attribute `constructor`, to which the loader of glibc passes these too.

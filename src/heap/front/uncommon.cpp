@@ -10,11 +10,13 @@
 #include "heap/base/upcalls.hpp"
 #include "heap/checks/block_states.hpp"
 #include "heap/checks/guarded_pages.hpp"
+#include "heap/checks/sampled_blocks.hpp"
 #include "heap/checks/tags.hpp"
 #include "heap/front/checked_paths.hpp"
 #include "heap/front/general.hpp"
 #include "heap/front/lookup.hpp"
 #include "heap/front/owned.hpp"
+#include "heap/front/small_blocks.hpp"
 #include "heap/large/large_blocks.hpp"
 #include "heap/large/large_guard.hpp"
 #include "heap/large/large_quarantine.hpp"
@@ -198,6 +200,9 @@ void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noex
 void release_uncommon(void* block) noexcept {
   if constexpr (chosen_profile.samples_guards) {
     if (the_guards.release(static_cast<std::byte*>(block))) return;
+  }
+  if constexpr (can_sample) {
+    if (the_samples.holds(block)) return keep_sampled(static_cast<std::byte*>(block));
   }
   const found what = look_up(block);
   if constexpr (chosen_profile.keeps_states) {

@@ -13,6 +13,7 @@
 #include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/checks/call_sites.hpp"
+#include "heap/checks/sampled_blocks.hpp"
 #include "heap/large/large_guard.hpp"
 #include "heap/large/large_quarantine.hpp"
 #include "heap/large/large_stock.hpp"
@@ -71,6 +72,40 @@ bool stop_growing(span& block) noexcept {
   block.large.grows = false;
   growing_blocks.fetch_sub(1, std::memory_order_relaxed);
   return true;
+}
+
+/// Effects: a block that is allocated is in the sample, or is not. Requires: its length is known, and
+/// nobody else knows of it.
+void begin_sample(span& block) noexcept {
+  if constexpr (can_sample) {
+    const std::size_t bytes = block.large.usable_bytes;
+    block.large.sample = the_samples.is_on() ? the_samples.take_large(bytes, bytes) : 0;
+  }
+}
+
+/// Effects: the block is not in the sample any more.
+void end_sample(span& block) noexcept {
+  if constexpr (can_sample) {
+    if (block.large.sample == 0) [[likely]]
+      return;
+    the_samples.release_large(block.large.sample);
+    block.large.sample = 0;
+  }
+}
+
+/// Effects: the same for a block that had another length before.
+void change_sample(span& block, std::size_t bytes_before) noexcept {
+  if constexpr (can_sample) {
+    if (!the_samples.is_on()) [[likely]]
+      return;
+    std::uint32_t& sample = block.large.sample;
+    const std::size_t bytes = block.large.usable_bytes;
+    if (sample != 0) {
+      sample = the_samples.resize_large(sample, bytes);
+    } else if (bytes > bytes_before) {
+      sample = the_samples.take_large(bytes, bytes - bytes_before);
+    }
+  }
 }
 
 /// Returns: whether the heap is large enough for one more small block that has slices of its own.
@@ -139,6 +174,7 @@ bool close_large(span& block) noexcept {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
     return false;
   }
+  end_sample(block);
   count(block, std::uint64_t{0} - 1, std::size_t{0} - block.large.usable_bytes);
   return true;
 }
@@ -152,8 +188,10 @@ bool too_large(std::size_t size_bytes) noexcept {
 
 void set_bytes(span& block, std::size_t bytes) noexcept {
   expects(bytes <= block.slices * slice_bytes, "a block has no more bytes than slices");
-  if (bytes != block.large.usable_bytes) count(block, 0, bytes - block.large.usable_bytes);
+  const std::size_t before = block.large.usable_bytes;
+  if (bytes != before) count(block, 0, bytes - before);
   block.large.usable_bytes = bytes;
+  change_sample(block, before);
   raise_guard(block);
   if (bytes > max_small_bytes) stop_growing(block);
 }
@@ -209,6 +247,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   if (!was_stocked) new_span->behind = os::hidden_by::nothing;
   raise_guard(*new_span);
   note_allocated(begin);
+  begin_sample(*new_span);
   // Release: pairs with the acquire in look_up. The length was written before.
   new_span->use.store(slice_use::large, std::memory_order_release);
   purge_after_growth();
@@ -219,6 +258,7 @@ void hand_over(span& block) noexcept {
   expects([&] { return block.use.load(std::memory_order_relaxed) == slice_use::large; },
           "a large block is handed over");
   block.use.store(slice_use::none, std::memory_order_relaxed);
+  end_sample(block);
   count(block, std::uint64_t{0} - 1, std::size_t{0} - block.large.usable_bytes);
 }
 
@@ -258,6 +298,7 @@ span* make_growing(std::size_t size_bytes) noexcept {
     raise_guard(*again);
     start_growing(*again);
     note_allocated(the_space.begin_of(*again));
+    begin_sample(*again);
     // Release: as in make_large.
     again->use.store(slice_use::large, std::memory_order_release);
     return again;

@@ -298,6 +298,7 @@ struct large_facts {
   bool grows;           // it is small still, and counts among those that grow
   bool is_fresh;        // no page was resident when it was made; held: none is, as far as known
   os::hidden_by hidden; // held: all of its pages
+  std::uint32_t sample; // its number in the sample of blocks (sampled_blocks.hpp), or 0
 };
 
 /// What is known of a span with blocks of one class that belong to a heap of its own.

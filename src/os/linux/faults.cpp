@@ -163,25 +163,33 @@ sealing seal(void* memory, std::size_t size_bytes) noexcept {
   return sealed.error() == ENOMEM ? sealing::no_room : sealing::refused;
 }
 
-appended_file::appended_file(const char* path) noexcept {
+appended_file::appended_file(const char* path, start from) noexcept {
   constexpr long owner_only = 0600;
   constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-  descriptor_ =
-      static_cast<int>(system_call(SYS_openat, AT_FDCWD, path, flags, owner_only).value());
+  const int emptied = from == start::empty ? O_TRUNC : 0;
+  const system_answer opened = system_call(SYS_openat, AT_FDCWD, path, flags | emptied, owner_only);
+  descriptor_ = opened.succeeded() ? static_cast<int>(opened.value()) : -opened.error();
 }
 
 appended_file::~appended_file() {
   if (descriptor_ >= 0) system_call(SYS_close, descriptor_);
 }
 
-void appended_file::write(const char* text, std::size_t length) const noexcept {
+int appended_file::write(const char* text, std::size_t length) const noexcept {
+  if (descriptor_ < 0) return error();
   while (length > 0) {
     const system_answer written = system_call(SYS_write, descriptor_, text, length);
     if (written.error() == EINTR) continue;
-    if (written.value() <= 0) return;
+    if (!written.succeeded()) return written.error();
+    if (written.value() == 0) return EIO;
     text += written.value();
     length -= static_cast<std::size_t>(written.value());
   }
+  return 0;
+}
+
+int rename_file(const char* from, const char* to) noexcept {
+  return system_call(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0).error();
 }
 
 } // namespace heapwise::os

@@ -72,6 +72,11 @@ address_range own_code() noexcept {
   return {};
 }
 
+void* loaded_function(const char* name) noexcept {
+  const errno_keeper keep;
+  return dlsym == nullptr ? nullptr : ::dlsym(RTLD_DEFAULT, name);
+}
+
 void keep_loaded() noexcept {
   const errno_keeper keep;
   if (!is_unloadable() || dladdr == nullptr || dlsym == nullptr) return;
