@@ -155,8 +155,10 @@ class profile_writer {
     write_type(profile_field::sample_type, profile_string::inuse_space, profile_string::bytes);
     write_type(profile_field::period_type, profile_string::space, profile_string::bytes);
     text told;
-    told.add("heapwise, profile ").add(chosen_profile.name);
-    told.add(": blocks that should be in the sample and are not: ").add(the_samples.missed());
+    told.add("written by the heap of heapwise, profile ").add(chosen_profile.name);
+    if (const std::uint64_t missed = the_samples.missed(); missed != 0) {
+      told.add("; ").add(missed).add(" blocks that should be in the sample are not");
+    }
     small_message rest;
     rest.add_number(profile_field::period, the_samples.mean_bytes());
     rest.add_number(profile_field::default_sample_type, profile_string::inuse_space);

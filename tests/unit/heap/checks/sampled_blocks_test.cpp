@@ -1,5 +1,7 @@
 // The sample of the blocks in use, by which a living process tells its heap profile.
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -71,9 +73,7 @@ int exit_code_of(Action action) {
       .exit_code;
 }
 
-void expect(bool holds, int code) {
-  if (!holds) std::_Exit(code);
-}
+using contract::exit_unless;
 
 TEST_CASE("the chance of a block is one without its bytes not being samples") {
   for (const double means : {1e-6, 0.01, 0.5, 1.0, 3.0, 20.0}) {
@@ -94,20 +94,20 @@ TEST_CASE("the sample tells the bytes in use, whatever came and went at their pl
             kept.push_back(heapwise_malloc(112));
           }
           const estimate all = estimate_of(112);
-          expect(all.samples > 300, 1);
-          expect(is_near(all, 400'000 * 112.0), 2);
+          exit_unless(all.samples > 300, 1);
+          exit_unless(is_near(all, 400'000 * 112.0), 2);
           for (std::size_t i = 0; i < kept.size() / 2; ++i) heapwise_free(kept[i]);
-          expect(is_near(estimate_of(112), 200'000 * 112.0), 3);
+          exit_unless(is_near(estimate_of(112), 200'000 * 112.0), 3);
           for (std::size_t i = kept.size() / 2; i < kept.size(); ++i) heapwise_free(kept[i]);
-          expect(estimate_of(112).samples == 0, 4);
-          expect(the_samples.missed() == 0, 5);
+          exit_unless(estimate_of(112).samples == 0, 4);
+          exit_unless(the_samples.missed() == 0, 5);
         }) == 0);
 }
 
 TEST_CASE("a block that is freed at once is hardly ever seen, however often it is allocated") {
   CHECK(exit_code_of([] {
           for (int i = 0; i < 2'000'000; ++i) heapwise_free(heapwise_malloc(1'000));
-          expect(estimate_of().samples == 0, 1);
+          exit_unless(estimate_of().samples == 0, 1);
         }) == 0);
 }
 
@@ -127,9 +127,9 @@ TEST_CASE("blocks of all sizes are told, those that were resized by their last s
             kept[i] = heapwise_realloc(kept[i], 150'000); // at its place
           }
           for (void* each : kept) bytes += static_cast<double>(heapwise_malloc_usable_size(each));
-          expect(is_near(estimate_of(), bytes), 1);
+          exit_unless(is_near(estimate_of(), bytes), 1);
           for (void* each : kept) heapwise_free(each);
-          expect(estimate_of().samples == 0, 2);
+          exit_unless(estimate_of().samples == 0, 2);
         }) == 0);
 }
 
@@ -139,26 +139,26 @@ TEST_CASE("a sampled block is like any other for its user") {
           for (int i = 0; i < 30'000; ++i) {
             const std::size_t size = 1 + static_cast<std::size_t>(i) % 5'000;
             auto* const block = static_cast<unsigned char*>(heapwise_calloc(1, size));
-            for (std::size_t at = 0; at < size; ++at) expect(block[at] == 0, 1);
+            for (std::size_t at = 0; at < size; ++at) exit_unless(block[at] == 0, 1);
             std::memset(block, i, heapwise_malloc_usable_size(block));
-            expect(heapwise_malloc_usable_size(block) == heapwise_good_size(size), 2);
-            expect(reinterpret_cast<std::uintptr_t>(block) % 16 == 0, 3);
+            exit_unless(heapwise_malloc_usable_size(block) == heapwise_good_size(size), 2);
+            exit_unless(reinterpret_cast<std::uintptr_t>(block) % 16 == 0, 3);
             kept.push_back(block);
           }
-          expect(estimate_of().samples > 100, 4);
+          exit_unless(estimate_of().samples > 100, 4);
           for (int i = 0; i < 30'000; ++i) {
             auto* const longer = static_cast<unsigned char*>(
                 heapwise_realloc(kept[static_cast<std::size_t>(i)], 6'000));
             const std::size_t size = 1 + static_cast<std::size_t>(i) % 5'000;
             for (std::size_t at = 0; at < size; ++at) {
-              expect(longer[at] == static_cast<unsigned char>(i), 5);
+              exit_unless(longer[at] == static_cast<unsigned char>(i), 5);
             }
             heapwise_free_sized(longer, 6'000);
           }
           for (const std::size_t alignment : {64U, 256U, 4096U}) {
             for (int i = 0; i < 1'000; ++i) {
               void* const block = heapwise_aligned_alloc(alignment, 3 * alignment);
-              expect(reinterpret_cast<std::uintptr_t>(block) % alignment == 0, 6);
+              exit_unless(reinterpret_cast<std::uintptr_t>(block) % alignment == 0, 6);
             }
           }
         }) == 0);
@@ -171,11 +171,11 @@ TEST_CASE("blocks that one thread allocates and another frees leave the sample")
             std::thread{[&] {
               for (void*& each : passed) each = heapwise_malloc(80);
             }}.join();
-            expect(is_near(estimate_of(80), 200'000 * 80.0), 1);
+            exit_unless(is_near(estimate_of(80), 200'000 * 80.0), 1);
             std::thread{[&] {
               for (void* each : passed) heapwise_free(each);
             }}.join();
-            expect(estimate_of(80).samples == 0, 2);
+            exit_unless(estimate_of(80).samples == 0, 2);
           }
         }) == 0);
 }
@@ -197,8 +197,8 @@ TEST_CASE("threads that allocate and free at the same time share one sample") {
             });
           }
           for (std::thread& each : threads) each.join();
-          expect(estimate_of().samples == 0, 1);
-          expect(the_samples.missed() == 0, 2);
+          exit_unless(estimate_of().samples == 0, 1);
+          exit_unless(the_samples.missed() == 0, 2);
         }) == 0);
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("code that inlines the heap may free and allocate beside the sample") 
             kept.push_back(heapwise_malloc(100));
           }
           for (void* each : kept) heapwise::deallocate(each);
-          expect(estimate_of().samples == 0, 1);
+          exit_unless(estimate_of().samples == 0, 1);
           heapwise_thread_idle();
         }) == 0);
 }
@@ -227,7 +227,7 @@ TEST_CASE("a second free of a sampled block, and an address inside of one, are r
       if (offset == 0) heapwise_free(sampled);
       heapwise_free(sampled + offset);
     });
-    CHECK(how.aborted());
+    CHECK(how.signal == SIGABRT);
   }
 }
 
