@@ -68,6 +68,7 @@ HEAP = COMMON | {
     "without memory: each time without a lock",
     "fprintf": "malloc_info writes to the stream that it was given, without a lock",
     "sigemptyset": LEAF,
+    "sigfillset": LEAF,
 }
 COLLECTOR = COMMON | {
     "__libc_current_sigrtmax": "two numbers of the C library",

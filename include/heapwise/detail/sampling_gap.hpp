@@ -35,7 +35,7 @@ namespace heapwise::detail {
 /// A chance, in parts of 2^60.
 inline constexpr unsigned chance_bits = 60;
 
-/// Returns: 1 - exp(-bytes / mean), the chance that one of so many bytes is a sample. Requires:
+/// Returns: 1 - exp(-bytes / mean), the chance that one of these bytes is a sample. Requires:
 /// mean > 0.
 [[nodiscard]] constexpr std::uint64_t chance_of(std::uint64_t bytes, std::uint64_t mean) noexcept {
   __extension__ using wide = unsigned __int128;

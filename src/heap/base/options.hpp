@@ -35,11 +35,11 @@ struct alignas(seal_alignment) options {
   bool abort_without_memory = false; // HEAPWISE_MALLOC_OUT_OF_MEMORY
   std::size_t limit_bytes = static_cast<std::size_t>(-1);
   std::size_t soft_limit_bytes = static_cast<std::size_t>(-1);
-  bool follows_groups = false; // HEAPWISE_MALLOC_SOFT_LIMIT_MIB=auto
-  std::uint32_t shards = 0;    // 0: as the processors need
-  char report[256] = {};       // the file for reports of faults; empty: none
-  char profile[256] = {};      // where heap profiles are written; empty: nowhere by itself
-  std::uint64_t profile_every = 0; // one of so many bytes is sampled; 0: none is
+  bool follows_groups = false;      // HEAPWISE_MALLOC_SOFT_LIMIT_MIB=auto
+  std::uint32_t shards = 0;         // 0: as the processors need
+  char report[256] = {};            // the file for reports of faults; empty: none
+  char profile[256] = {};           // where heap profiles are written; empty: nowhere by itself
+  std::uint64_t profile_every = 0;  // one of this many bytes is sampled; 0: none
   std::uint32_t profile_signal = 0; // that asks for a heap profile; 0: none does
   detail::huge_pages huge_pages = detail::huge_pages::by_the_system;
   // On average, one refill of this many takes its block from the guarded pages; 0: none does.

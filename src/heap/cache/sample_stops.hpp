@@ -2,10 +2,11 @@
 //
 // The fast path of `malloc` takes what is on top of a stack, and leaves it to the slow path if that
 // is nullptr. So a stop is a place in the stack with a nullptr, and the block that belongs there is
-// kept here. Each block that comes into a stack is at a stop by the chance that is due to its bytes;
-// a block that was sampled comes back at one. So at each moment each block in use is sampled by its
-// chance, whoever allocated it and how often its place was used before, and no instruction counts
-// bytes. Whatever looks at a stack otherwise lifts its stops first, and draws them anew.
+// kept here. Each block that comes into a stack is at a stop by the chance that is due to its
+// bytes; a block that was sampled comes back at one. So at each moment each block in use is sampled
+// by its chance, from whichever call it comes and how often its place was used before, and no
+// instruction counts bytes. Whatever looks at a stack otherwise lifts its stops first, and draws
+// them again.
 #pragma once
 
 #include <array>

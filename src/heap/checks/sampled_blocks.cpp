@@ -19,8 +19,8 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
   return (bytes + os::page_bytes() - 1) / os::page_bytes() * os::page_bytes();
 }
 
-/// Effects: the block is in use, allocated by the calls that the thread is in. Requires: nobody else
-/// has it.
+/// Effects: the block is in use, allocated by the calls that the thread is in. Requires: nobody
+/// else has it.
 HEAPWISE_NOINLINE void write_down(sampled_block& block, std::size_t bytes) noexcept {
   const void* calls[sampled_block::most_calls];
   const std::size_t count = os::follow_calls(calls, sampled_block::most_calls);
@@ -79,7 +79,8 @@ sampled_block* sampled_blocks::pop_free() noexcept {
   std::uint32_t index = fresh_.load(std::memory_order_relaxed);
   do {
     if (index == most) return nullptr;
-  } while (!fresh_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
+    // Relaxed: what is known of the block is published with its state.
+  } while (!fresh_.compare_exchange_weak(index, index + 1, std::memory_order_relaxed));
   return &blocks_[index];
 }
 
@@ -116,8 +117,8 @@ void* sampled_blocks::take(std::byte* block, size_class class_index) noexcept {
 std::size_t sampled_blocks::bytes_of(const void* address) const noexcept {
   const sampled_block& sampled = around(address);
   // Acquire: pairs with the release in write_down.
-  const bool is_used = sampled.state.load(std::memory_order_acquire) % 2 == 1 &&
-                       sampled.class_index != no_class;
+  const bool is_used =
+      sampled.state.load(std::memory_order_acquire) % 2 == 1 && sampled.class_index != no_class;
   return is_used && address == place_of(sampled) ? sampled.bytes.load(std::memory_order_relaxed)
                                                  : 0;
 }

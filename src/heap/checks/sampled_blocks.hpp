@@ -1,7 +1,8 @@
 // A sample of the blocks in use, each with the calls that allocated it: the heap profile of the
 // living process. Each byte is sampled with the same small chance, so a block of s bytes is with
-// the chance 1 - exp(-s / mean). A small block that is sampled lies at a place of its own outside of
-// the spans: its free is found by its address, without an instruction in the fast path of others.
+// the chance 1 - exp(-s / mean). A small block that is sampled lies at a place of its own outside
+// of the spans: its free is found by its address, without an instruction in the fast path of
+// others.
 #pragma once
 
 #include <array>
@@ -25,8 +26,8 @@ inline constexpr bool can_sample = !chosen_profile.keeps_states;
 struct sampled_block {
   static constexpr std::size_t most_calls = 48;
 
-  /// Even: nobody has it, or it changes. Odd: it stands for a block in use. It grows at each change,
-  /// so that a reader knows whether what it read belongs together.
+  /// Even: nobody has it, or it changes. Odd: it stands for a block in use. It grows at each
+  /// change, so that a reader knows whether what it read belongs together.
   std::atomic<std::uint32_t> state{0};
   std::atomic<std::uint32_t> next{0}; // in the list of free ones: a number and 1, or 0
   std::atomic<std::size_t> bytes{0};
@@ -100,7 +101,7 @@ class sampled_blocks {
 
   /// How many were asked for, of all that could be.
   [[nodiscard]] std::uint32_t used() const noexcept {
-    return fresh_.load(std::memory_order_acquire);
+    return fresh_.load(std::memory_order_relaxed); // as in pop_free
   }
 
   /// A block of the sample, as a reader has seen it.
@@ -141,7 +142,7 @@ class sampled_blocks {
   std::uint64_t mean_ = 0;
 
   alignas(cache_line_bytes) std::atomic<std::uint64_t> free_{0}; // changes above, a number below
-  std::atomic<std::uint32_t> fresh_{0};                         // from here on, none was used
+  std::atomic<std::uint32_t> fresh_{0};                          // from here on, none was used
   std::atomic<std::uint64_t> missed_{0};
 };
 extern sampled_blocks the_samples;

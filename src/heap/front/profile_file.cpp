@@ -80,8 +80,8 @@ enum : unsigned {
 } // namespace profile_field
 
 /// The first strings of the table. The first one has to be empty.
-constexpr std::array<string_view, 7> first_strings{"",      "inuse_objects", "count", "inuse_space",
-                                                   "bytes", "space",         "heapwise"};
+constexpr std::array<string_view, 7> first_strings{
+    "", "inuse_objects", "count", "inuse_space", "bytes", "space", "heapwise"};
 namespace profile_string {
 enum number : std::uint8_t { inuse_objects = 1, count, inuse_space, bytes, space };
 } // namespace profile_string
@@ -104,7 +104,8 @@ struct profile_scratch {
 /// The addresses that were written as locations. Each has its own number.
 class address_set {
  public:
-  address_set(std::uintptr_t* places, std::size_t count) noexcept : places_{places}, count_{count} {}
+  address_set(std::uintptr_t* places, std::size_t count) noexcept
+      : places_{places}, count_{count} {}
 
   /// Returns: how many bytes the places for so many addresses take; their number is a power of two.
   static std::size_t places_for(std::size_t addresses) noexcept {
@@ -221,7 +222,8 @@ class profile_writer {
     write_message(profile_field::sample, sample.view());
   }
 
-  void write_type(unsigned field, profile_string::number name, profile_string::number unit) noexcept {
+  void write_type(unsigned field, profile_string::number name,
+                  profile_string::number unit) noexcept {
     small_message type;
     type.add_number(1, name).add_number(2, unit);
     write_message(field, type.view());
@@ -327,8 +329,8 @@ int write_alone(const char* path) noexcept {
   return error;
 }
 
-/// In a handler: the signal may have interrupted any function of the heap. Nothing here takes a lock
-/// of it, or allocates.
+/// In a handler: the signal may have interrupted any function of the heap. Nothing here takes a
+/// lock of it, or allocates.
 void answer() noexcept {
   static constinit std::atomic<std::uint32_t> profiles{0};
   path_text path;

@@ -41,7 +41,7 @@ void make_room_between_stops(heap_cache& cache, size_class class_index) noexcept
 
 /// Effects: a block goes into the stack, which is full, while blocks are sampled.
 HEAPWISE_NOINLINE void keep_between_stops(heap_cache& cache, std::byte* block,
-                                      size_class class_index) noexcept {
+                                          size_class class_index) noexcept {
   make_room_between_stops(cache, class_index);
   *cache.tops[class_index]++ = block;
 }
@@ -50,8 +50,8 @@ HEAPWISE_NOINLINE void keep_between_stops(heap_cache& cache, std::byte* block,
 /// block and `may_sample`.
 HEAPWISE_NOINLINE void* take_at_stop(size_class class_index, bool may_sample) noexcept {
   heap_cache* const cache = own_cache();
-  sample_stops* const stops = cache != nullptr && have_stack(*cache, class_index) ? stops_of(*cache)
-                                                                                  : nullptr;
+  sample_stops* const stops =
+      cache != nullptr && have_stack(*cache, class_index) ? stops_of(*cache) : nullptr;
   if (stops == nullptr) return refill_stack(class_index);
   if (cache->tops[class_index][-1] == nullptr && !stops->is_on_top(*cache, class_index)) {
     if (!fill(*cache, class_index)) return allocate_uncached(class_index);
@@ -98,7 +98,8 @@ void keep_sampled(std::byte* sampled) noexcept {
       cache != nullptr && home == class_index && have_stack(*cache, class_index) ? stops_of(*cache)
                                                                                  : nullptr;
   if (stops == nullptr) return keep_slowly(block, home);
-  if (cache->tops[class_index] == cache->ends[class_index]) make_room_between_stops(*cache, class_index);
+  if (cache->tops[class_index] == cache->ends[class_index])
+    make_room_between_stops(*cache, class_index);
   stops->push(*cache, class_index, block);
 }
 

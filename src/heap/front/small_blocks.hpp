@@ -47,8 +47,8 @@ HEAPWISE_ALWAYS_INLINE void* take_top(heap_cache& cache, size_class class_index)
 /// is made or emptied if need be; or to its span. Requires: a free block of the class.
 void keep_slowly(std::byte* block, size_class class_index) noexcept;
 
-/// Effects: a sampled block that nobody uses any more is gone, and the block for which it stood goes
-/// into the thread's stack. An address that is not such a block is reported. Requires:
+/// Effects: a sampled block that nobody uses any more is gone, and the block for which it stood
+/// goes into the thread's stack. An address that is not such a block is reported. Requires:
 /// the_samples.holds(sampled).
 void keep_sampled(std::byte* sampled) noexcept;
 

@@ -74,8 +74,8 @@ bool stop_growing(span& block) noexcept {
   return true;
 }
 
-/// Effects: a block that is allocated is in the sample, or is not. Requires: its length is known, and
-/// nobody else knows of it.
+/// Effects: a block that is allocated is in the sample, or is not. Requires: its length is known,
+/// and nobody else knows of it.
 void begin_sample(span& block) noexcept {
   if constexpr (can_sample) {
     const std::size_t bytes = block.large.usable_bytes;

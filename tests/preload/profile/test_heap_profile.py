@@ -64,7 +64,8 @@ def test_threads_and_a_forked_child_tell_what_they_hold(
     assert (done.status, done.err) == (0, "")
     parent, child = (next(tmp_path.glob(f"heap.{each}.*.pb")) for each in done.out.decode().split())
     assert bytes_in_use(read_heap_profile(called)) == bytes_in_use(read_heap_profile(parent))
-    before, after = (bytes_of_functions(program, read_heap_profile(file)) for file in (parent, child))
+    before = bytes_of_functions(program, read_heap_profile(parent))
+    after = bytes_of_functions(program, read_heap_profile(child))
     # 38.4 MB are 586 samples, five standard deviations 21 %; 40 MB of large blocks vary less.
     assert before["keeps_small_blocks"] == pytest.approx(38.4e6, rel=0.21)
     assert after["keeps_small_blocks"] == pytest.approx(19.2e6, rel=0.3)
@@ -78,7 +79,7 @@ def test_pprof_reads_it(heap: Any, tmp_path: Path) -> None:
     go = shutil.which("go")
     if go is None:
         pytest.skip("no go: apt-get install golang-go")
-    script = "import os, signal; kept = [bytes(1000) for _ in range(50000)]; os.kill(os.getpid(), 12)"
+    script = "import os; kept = [bytes(1000) for _ in range(50000)]; os.kill(os.getpid(), 12)"
     done = heap.run("python3", "-c", script, PYTHONMALLOC="malloc", **sampled(tmp_path))
     assert done.status == 0
     file = next(tmp_path.glob("heap.*.pb"))
@@ -104,7 +105,8 @@ def test_a_service_tells_while_it_runs(heap: Any, tmp_path: Path) -> None:
         text=True,
         env=heap.environment(PYTHONMALLOC="malloc", **sampled(tmp_path)),
     )
-    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGUSR2)
     file = tmp_path / f"heap.{process.pid}.1.pb"
     end = time.monotonic() + 60
@@ -127,8 +129,12 @@ def test_real_programs_do_the_same_with_a_sample(heap: Any, tmp_path: Path, ever
     )
     commands = [
         ["sqlite3", ":memory:", query],
-        ["perl", "-e", "$h{$_} = [$_, $_ . 'x'] for 1..50000; print scalar(keys %h), $h{77}[1]"],
-        ["python3", "-c", "import json; print(json.loads(json.dumps([[i, str(i)] for i in range(50000)]))[-1])"],
+        ["perl", "-e", "$h{$_} = [$_, $_ . 'x'] for 1..50000; print keys(%h) . $h{77}[1]"],
+        [
+            "python3",
+            "-c",
+            "import json; print(json.loads(json.dumps([[i, str(i)] for i in range(50000)]))[-1])",
+        ],
         ["sh", "-c", "seq 100000 | sort -r --parallel=2 | md5sum"],
     ]
     for command in commands:

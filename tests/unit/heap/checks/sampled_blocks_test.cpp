@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <heapwise/heap.hpp>
 #include <heapwise/malloc.h>
+#include <heapwise/heap.hpp>
 
 #include "contract/child.hpp"
 #include "heap/base/random_numbers.hpp"
