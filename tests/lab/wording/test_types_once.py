@@ -47,6 +47,8 @@ ONE_NOUN = {
 """File names of several packages that are one thing there, each package with its own part of it."""
 
 ONE_NOUN_CPP = {
+    "caller_rule": "the way from a frame to its caller: read from tables, kept by the recorder",
+    "sampled_blocks": "the blocks that are sampled: the profiler's, the heap's",
     "environment": "the environment's variables: of a launched child, read as options",
     "copies": "copies of this process: made by the system, that mark for the collector",
     "exported": "what a library exports: the heap's, the collector's",
@@ -70,6 +72,7 @@ STILL_TWICE_CPP = {
     "options": "what a program or library was told: of an experiment, of the heap",
     "random_numbers": "a generator: of experiments, and one without a library for the profiler",
     "space": "reserved addresses: the heap's, the collector's",
+    "sampled_blocks": "the blocks that are sampled: by the profiler, by the heap",
     "stack_trace": "return addresses: of a recorded call, of a fault",
     "tally": "counts: of calls, of a cache",
     "thread_cache": "the cache of a thread: the hybrid's, the heap's",
