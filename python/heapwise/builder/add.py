@@ -29,7 +29,7 @@ from heapwise.catalog import (
     read_record,
 )
 from heapwise.errors import Problem
-from heapwise.wording.suggest import did_you_mean
+from heapwise.wording.suggest import all_near
 
 LICENCES = "licences"
 """The folder of licence texts beside the library of a peer."""
@@ -66,8 +66,14 @@ def choose_buildable(name: str) -> list[Declared]:
         raise Problem(
             "E002", f"peers add does not build {name}{also}", do=others[name].declaration.get
         )
-    hint = did_you_mean(name, names, f"there are {', '.join(names)}")
-    raise Problem("E002", f"no peer '{name}' that can be built{hint}", do="heapwise peers add all")
+    if near := all_near(name, names):
+        what = f"no peer '{name}' that can be built; did you mean {' or '.join(near)}?"
+        raise Problem("E002", what, do=f"heapwise peers add {near[0]}")
+    raise Problem(
+        "E002",
+        f"no peer '{name}' that can be built; there are {', '.join(names)}",
+        do="heapwise peers list",
+    )
 
 
 def add_peer(peer: Declared, progress: BuildProgress, *, again: bool = False) -> Added:

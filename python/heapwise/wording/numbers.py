@@ -140,8 +140,13 @@ def change(ratio: float, more: str, less: str) -> str:
 
 
 def ends(low: float, high: float) -> str:
-    """An interval in a sentence: ``6.31 to 6.52``."""
-    return f"{significant(low)} to {significant(high)}"
+    """An interval in a sentence: ``6.31 to 6.52``; ``6.31`` if both ends are written so."""
+    return from_to(significant(low), significant(high))
+
+
+def from_to(low: str, high: str) -> str:
+    """``8.9 to 10.2``; ``8.9`` alone if both are the same text."""
+    return low if low == high else f"{low} to {high}"
 
 
 def _with_minus(number: str) -> str:

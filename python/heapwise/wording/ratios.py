@@ -10,6 +10,7 @@ from heapwise.wording.numbers import (
     TWICE,
     ends,
     factor_words,
+    from_to,
     percent,
     signed,
 )
@@ -90,17 +91,25 @@ def ratio_ends(row: Row) -> str:
 
 
 def signed_ends(low: float, high: float) -> str:
-    """``−0.3 to +2.1 %``."""
-    return f"{signed(low)} to {signed(high)} %"
+    """``−0.3 to +2.1 %``; ``+2.1 %`` if both ends are written so."""
+    return f"{from_to(signed(low), signed(high))} %"
 
 
 def percent_ends(low: float, high: float) -> str:
-    """``8.9 to 10.2 %``: how far both ends are from 1, the nearer first. With signs if they lie on
-    both sides of it."""
+    """``8.9 to 10.2 %``: how far both ends are from 1, the nearer first; ``8.9 %`` if both ends
+    are written so. With signs if they lie on both sides of it."""
     if low < 1 < high:
         return signed_ends(low, high)
     near, far = sorted(abs(end - 1) * 100 for end in (low, high))
-    return f"{near:.1f} to {far:.1f} %"
+    return f"{from_to(f'{near:.1f}', f'{far:.1f}')} %"
+
+
+def with_interval(words: str, shown: str) -> str:
+    """``8.3 % less (8.1 to 8.5 %)``. The words alone if the interval rounds to their own number:
+    ``91.6 % less``."""
+    number = shown.removesuffix(" %")
+    says_it = words.startswith((f"{number} % ", f"{number}x "))
+    return words if not shown or says_it else f"{words} ({shown})"
 
 
 def _within(row: Row) -> str:

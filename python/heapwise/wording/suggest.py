@@ -20,10 +20,15 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known name that is most like it; ``""`` without any."""
+    return next(iter(all_near(word, known, most=1)), "")
+
+
+def all_near(word: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """The known names that are like it, the most like it first."""
     names = {name.casefold(): name for name in known}
     parts = {name.rpartition("/")[2]: name for name in reversed(names)}
     wanted = word.casefold()
-    if found := difflib.get_close_matches(wanted, names, n=1):
-        return names[found[0]]
-    last = difflib.get_close_matches(wanted.rpartition("/")[2], parts, n=1)
-    return names[parts[last[0]]] if last else ""
+    if found := difflib.get_close_matches(wanted, names, n=most):
+        return [names[name] for name in found]
+    last = difflib.get_close_matches(wanted.rpartition("/")[2], parts, n=most)
+    return [names[parts[name]] for name in last]

@@ -327,6 +327,15 @@ def test_names(place: Place) -> None:
     assert caught.value.do == "apt install it"
 
 
+def test_a_misspelt_name_is_answered_with_the_names_like_it() -> None:
+    with pytest.raises(Problem, match="did you mean mimalloc3 or mimalloc2") as caught:
+        choose_buildable("mimaloc3")
+    assert caught.value.do == "heapwise peers add mimalloc3"
+    with pytest.raises(Problem, match=r"there are .*mimalloc2.*") as caught:
+        choose_buildable("nosuch")
+    assert caught.value.do == "heapwise peers list"
+
+
 def test_a_peer_can_be_removed(place: Place, told: Told) -> None:
     add_peer(place.declare(), told)
     assert forget("toy")

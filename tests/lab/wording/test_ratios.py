@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from heapwise.model import Cell, Row, Settings
-from heapwise.wording.ratios import change_ends, interval, ratio_ends, relation
+from heapwise.wording.ratios import change_ends, interval, ratio_ends, relation, with_interval
 
 
 def row(
@@ -46,15 +46,33 @@ def row(
         (row(0.5, 0.4, 0.6, "worse", "M/s"), "2.00x slower", "1.67 to 2.50"),
         (row(2.408, 2.38, 2.44, "worse"), "2.41x slower", "2.38 to 2.44"),
         (row(0.25, 0.2, 0.4, "better", "bytes"), "75.0 % less", "60.0 to 80.0 %"),
+        (row(0.084, 0.08397, 0.08404, "better", "bytes"), "91.6 % less", "91.6 %"),
+        (row(0.25, 0.2499, 0.2501, "better"), "4.00x faster", "4.00"),
         (row(0.01, 0.008, 0.0125, "better", "bytes"), "100x less", "80.0 to 125"),
         (row(1.001, 0.997, 1.003, "no difference"), "no difference ±0.3 %", "−0.3 to +0.3 %"),
-        (row(1.0, 1.0, 1.0, "no difference"), "no difference", "+0.0 to +0.0 %"),
+        (row(1.0, 1.0, 1.0, "no difference"), "no difference", "+0.0 %"),
         (row(0.98, 0.95, 1.02, "cannot tell"), "cannot tell yet", "−5.0 to +2.0 %"),
         (row(None, None, None, note="crashed 3 of 3"), "crashed 3 of 3", ""),
     ],
 )
 def test_a_row_against_its_baseline(found: Row, words: str, between: str) -> None:
     assert (relation(found), interval(found)) == (words, between)
+
+
+@pytest.mark.parametrize(
+    ("words", "between", "said"),
+    [
+        ("91.6 % less", "91.6 %", "91.6 % less"),
+        ("91.6 % less", "91.5 to 91.6 %", "91.6 % less (91.5 to 91.6 %)"),
+        ("4.00x faster", "4.00", "4.00x faster"),
+        ("24.0x faster", "4.00", "24.0x faster (4.00)"),
+        ("crashed 3 of 3", "", "crashed 3 of 3"),
+    ],
+)
+def test_an_interval_that_rounds_to_the_number_is_not_said_again(
+    words: str, between: str, said: str
+) -> None:
+    assert with_interval(words, between) == said
 
 
 @pytest.mark.parametrize(

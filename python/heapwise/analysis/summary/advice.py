@@ -30,7 +30,7 @@ from heapwise.trust.surroundings.v13_neighbour import PRESSURE_SHARE
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import change, percent, significant, size, times
-from heapwise.wording.ratios import interval, relation, signed_ends
+from heapwise.wording.ratios import interval, relation, signed_ends, with_interval
 
 UNSURE, FASTER, SMALLER = "Cannot tell yet", "is faster than", "needs less memory than"
 
@@ -64,8 +64,7 @@ def busy_words(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
         return f"The machine was busy{f' ({at})' if at else ''}. "
     several = len({row.parameters for row in rows}) > 1
     told = [
-        f"{row.subject} {relation(row)}{_with_interval(row)}"
-        f"{f' at {row.parameters}' if several else ''}"
+        f"{row.subject} {_relation(row)}{f' at {row.parameters}' if several else ''}"
         for row in rows
         if row.quantity == "cpu_time"
         and not row.baseline
@@ -208,7 +207,7 @@ def _not_compared(apart: dict[str, str]) -> str:
 def _against(name: str, base: str, quick: list[Row], small: list[Row]) -> str:
     """``new against old: 5.3 % faster (4.1 to 6.2 %), memory: no difference ±1.0 %.``"""
     words = [
-        f"{what}{relation(row)}{_with_interval(row)}"
+        f"{what}{_relation(row)}"
         for what, rows in (
             ("CPU time, side by side: " if _is_beside(quick) else "", quick),
             ("memory: ", small),
@@ -219,9 +218,9 @@ def _against(name: str, base: str, quick: list[Row], small: list[Row]) -> str:
     return f"{name} against {base}: {', '.join(words)}." if words else ""
 
 
-def _with_interval(row: Row) -> str:
-    shown = interval(row)
-    return f" ({shown})" if shown and row.verdict in ("better", "worse") else ""
+def _relation(row: Row) -> str:
+    words = relation(row)
+    return with_interval(words, interval(row)) if row.verdict in ("better", "worse") else words
 
 
 def _best(

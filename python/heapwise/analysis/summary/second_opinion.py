@@ -16,7 +16,13 @@ from heapwise.stats.ratios.noise import noise_floor
 from heapwise.wording.lists import listed
 from heapwise.wording.names import quantity_name, spaced
 from heapwise.wording.numbers import change
-from heapwise.wording.ratios import difference_ends, difference_words, interval, relation
+from heapwise.wording.ratios import (
+    difference_ends,
+    difference_words,
+    interval,
+    relation,
+    with_interval,
+)
 
 NAMED = 3
 """Subjects that the sentence names."""
@@ -72,7 +78,7 @@ def _opinions(evidence: Evidence, rows: Sequence[Row], row: Row, base: str) -> l
 
 
 def _of_row(row: Row) -> str:
-    return "" if row.verdict == "no difference" else f"{relation(row)} ({interval(row)})"
+    return "" if row.verdict == "no difference" else with_interval(relation(row), interval(row))
 
 
 def _calls(evidence: Evidence, row: Row, base: str) -> list[_Opinion]:
@@ -105,5 +111,6 @@ def _instructions(evidence: Evidence, row: Row, base: str) -> list[_Opinion]:
         return []
     if verdict == "no difference":
         return [_Opinion("instructions", "")]
+    words = difference_words(ratio.ratio, "less", "more")
     ends = difference_ends(ratio.ratio, ratio.low, ratio.high, "less", "more")
-    return [_Opinion("instructions", f"{difference_words(ratio.ratio, 'less', 'more')} ({ends})")]
+    return [_Opinion("instructions", with_interval(words, ends))]

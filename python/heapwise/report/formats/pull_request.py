@@ -15,7 +15,7 @@ from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for
-from heapwise.wording.ratios import interval, relation
+from heapwise.wording.ratios import interval, relation, with_interval
 
 NAME, SUFFIX, MIME = "pull-request", "md", "text/markdown"
 ABOUT = "one sentence and one short table for a pull request"
@@ -69,8 +69,7 @@ def _rows(group: Group) -> list[Row]:
 def _relation(row: Row) -> str:
     if row.baseline:
         return "baseline"
-    between = interval(row)
-    return f"{relation(row)} ({between})" if between else relation(row)
+    return with_interval(relation(row), interval(row))
 
 
 def _how(view: View, result: Result) -> list[str]:

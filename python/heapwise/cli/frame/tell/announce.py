@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 from heapwise.cli.frame.tell.console import Console, labelled
 from heapwise.cli.frame.tell.notes import notes
 from heapwise.machine import read_machine
-from heapwise.model import LIBRARY_PATH, Experiment, Machine, SubjectName
+from heapwise.model import LIBRARY_PATH, Build, Experiment, Machine, SubjectName
 from heapwise.runner import Prepared
 from heapwise.study.plan_lines import plan_line
 from heapwise.study.round_costs import KnownCosts
@@ -17,9 +18,7 @@ from heapwise.wording.lists import counted
 def announce(prepared: Prepared, console: Console, known: KnownCosts | None = None) -> None:
     """The lines Checking, Allocators, Machine and Plan. known: see ``estimate_s``."""
     for one in prepared.examined:
-        name = f"{one.build.name}: " if one.build.name else ""
-        command = shlex.join(one.build.as_typed) if one.build.name else one.build.program_typed
-        console.say(f"Checking     {name}{command} ... {one.found.sentence}")
+        console.say(f"Checking     {_checked(one.build)} ... {one.found.sentence}")
     for note in notes(prepared):
         console.say(labelled("Note         ", note))
     allocators(prepared, console)
@@ -30,6 +29,18 @@ def announce(prepared: Prepared, console: Console, known: KnownCosts | None = No
     if path := prepared.environment.get(LIBRARY_PATH):
         console.say(f"Libraries    looked for in {path} first ({LIBRARY_PATH})")
     console.say(labelled("Plan         ", plan_line(prepared, known)))
+
+
+def _checked(build: Build) -> str:
+    """The command as it is started, after its name if that is another text."""
+    if not build.name:
+        return build.program_typed
+    typed_words = build.as_typed[len(build.environment) + 1 :]
+    by_shell = build.command[1:] != typed_words
+    words = [Path(build.command[0]).name, *build.command[1:]] if by_shell else build.as_typed
+    command = shlex.join(words)
+    is_named_so = build.name in (command, " ".join(words))
+    return command if is_named_so else f"{build.name}: {command}"
 
 
 def allocators(prepared: Prepared, console: Console) -> None:

@@ -163,7 +163,7 @@ TOLD = 3
 def verdict_words(evidence: Evidence) -> str:
     """``12 rounds: new 5.3 % faster than old (4.1 to 6.2 %)``; "" while nothing has an interval."""
     from heapwise.analysis.verdicts.rows import make_rows
-    from heapwise.wording.ratios import interval, relation
+    from heapwise.wording.ratios import interval, relation, with_interval
 
     hidden = evidence.control_names
     every = make_rows(evidence)
@@ -177,8 +177,8 @@ def verdict_words(evidence: Evidence) -> str:
         and row.subject not in hidden
     ]
     told = [
-        f"{f'{row.parameters}: ' if row.parameters else ''}{row.subject} {relation(row)} "
-        f"({interval(row)})"
+        f"{f'{row.parameters}: ' if row.parameters else ''}{row.subject} "
+        f"{with_interval(relation(row), interval(row))}"
         for row in rows[:TOLD]
     ]
     more = f" and {len(rows) - TOLD} more" if len(rows) > TOLD else ""
