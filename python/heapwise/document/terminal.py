@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from heapwise.document.aligned import align, fitted
 from heapwise.document.folding import labelled
 from heapwise.document.model import Heading, Labelled, Notice, Passage, Plot, Sentence, TextTable
+from heapwise.wording.visible import visible
 
 LABEL = 9
 """The letters of the column of labels."""
@@ -31,7 +32,7 @@ def terminal(blocks: Sequence[Passage], width: int = 1000) -> str:
 def _text(block: Heading | Sentence | Notice | Labelled | TextTable, width: int) -> str:
     match block:
         case TextTable():
-            lines = [[cell.short for cell in line] for line in block.lines]
+            lines = [[visible(cell.short) for cell in line] for line in block.lines]
             table = (
                 fitted(lines, width) if block.fits else align(lines, of_figures=block.of_figures)
             )

@@ -44,14 +44,12 @@ class ServingOptions:
     )
     """They need {rate} in ``load``."""
 
-    load_s: float = option(
+    load_s: float | None = option(
         "--load-time",
         metavar="DURATION",
         form=Form.WHOLE_SECONDS,
-        help="How long each load lasts.",
+        help="How long each load lasts. [10s, or what three rounds within --time allow]",
         verbs=ONLY_SERVE,
-        typed="10s",
-        default=10.0,
     )
     window_s: float = option(
         "--window",
@@ -64,14 +62,12 @@ class ServingOptions:
     )
     """0: the load is one."""
 
-    idle_s: float = option(
+    idle_s: float | None = option(
         "--idle",
         metavar="DURATION",
         form=Form.DURATION,
-        help="How long the server is idle after the load.",
+        help="How long the server is idle after the load. [5s, or less as above]",
         verbs=ONLY_SERVE,
-        typed="5s",
-        default=5.0,
     )
     ready_s: float = option(
         "--ready-time",

@@ -25,6 +25,7 @@ from heapwise.model.json_value import Json
 from heapwise.runner.plan.preflight import preflight
 from heapwise.runner.unrecorded import Unrecorded, is_starter, partly_recorded, unrecorded
 from heapwise.trace import OtherProgram, Summary
+from heapwise.trace.names.perf_map import keep_perf_map
 
 LEAST_BYTES = 4 << 20
 """The least size of a trace: below, no window has room for a useful number of events."""
@@ -130,7 +131,8 @@ def record(wanted: Recording) -> Recorded:
             do="heapwise record --profile --sample-every 512k -- PROGRAM",
         )
     found = preflight(wanted.command[0], force=wanted.force)
-    about = msgspec.json.encode(_about(wanted, found.program)).decode()
+    facts = _about(wanted, found.program)
+    about = msgspec.json.encode(facts).decode()
     _expect_writable(wanted.trace)
     with tempfile.TemporaryDirectory(prefix="heapwise-record-") as folder:
         result = Path(folder, "result.json")
@@ -156,6 +158,9 @@ def record(wanted: Recording) -> Recorded:
                 why="The process that writes it has ended early.",
             )
         found_out = msgspec.json.decode(result.read_bytes(), type=Recorded)
+    for each in found_out.processes:
+        if each.trace:
+            keep_perf_map(Path(each.trace), each.pid, str(facts["recorded"]))
     left = [] if wanted.follows else _processes_of(drain.pid)
     return structs.replace(found_out, still_running=len(left))
 

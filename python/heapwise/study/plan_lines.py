@@ -51,9 +51,16 @@ def _of_experiments(prepared: Prepared, known: KnownCosts) -> str:
     return (
         f"{counted(number, 'experiment')}, "
         f"{counted(plan.max_rounds, 'round')}, "
-        f"{processes_of(prepared)} processes in random order, {about}{_limit(plan)}, "
+        f"{processes_of(prepared)} processes in random order{_loads(plan)}, {about}{_limit(plan)}, "
         f"seed {plan.seed}"
     )
+
+
+def _loads(plan: Plan) -> str:
+    server = plan.options.server
+    if server is None:
+        return ""
+    return f", each {server.load_s:g} s under load and {server.idle_s:g} s idle"
 
 
 def _limit(plan: Plan) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heapwise.model import Experiment, Plan, Settings
 from heapwise.runner import Prepared, cells, subjects_of
 from heapwise.store import usual_costs
+from heapwise.study.server import lengths
 
 KnownCosts = Mapping[str, float]
 """Experiment -> seconds of one process."""
@@ -23,9 +24,6 @@ ROW_S = 8.0
 
 WHOLE_PROGRAM_S = 1.2
 """The cost of a program of the machine."""
-
-SERVER_S = 1.0
-"""For the start and the end of a server."""
 
 START_S = 0.05
 """Launcher, calibrated spins and the experiment's own preparation."""
@@ -92,7 +90,7 @@ class _Round:
         """Before the first round, the capacity of each allocator is measured once."""
         server = self.plan.options.server
         assert server is not None
-        each = server.load_s + server.idle_s + SERVER_S
+        each = server.load_s + server.idle_s + lengths.START_S
         before = each * (self.subjects - 1) / self.plan.max_rounds if server.rates else 0.0
         return each * self.processes + before
 

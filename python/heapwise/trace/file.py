@@ -32,7 +32,7 @@ from heapwise.trace.columns import (
     read_extras,
     split_columns,
 )
-from heapwise.trace.names.perf_map import perf_map_of
+from heapwise.trace.names.perf_map import kept_map, perf_map_of
 from heapwise.trace.running import mappings_now, names_beside, running_process
 
 MAGIC = b"HWTRACE\n"
@@ -359,7 +359,9 @@ def _open(path: Path, file: int) -> Trace:
     running = running_process(about) if summary is None else 0
     if running:
         modules = Modules(maps=names_beside(path) or mappings_now(running))
-    modules = msgspec.structs.replace(modules, perf_map=perf_map_of(about))
+    kept = kept_map(path)
+    names = str(kept) if kept.is_file() else perf_map_of(about)
+    modules = msgspec.structs.replace(modules, perf_map=names)
     return Trace(path, version, about, frames, summary, modules, damage, file, running)
 
 

@@ -73,13 +73,20 @@ def show(value: float, unit: str) -> str:
 
 
 def size(value: float) -> str:
-    """Bytes that are often a power of two: ``4 KiB``, ``23.5 GiB``."""
+    """Bytes that are often a power of two: ``4 KiB``, ``23.5 GiB``, ``−781 KiB``."""
+    if value < 0:
+        return f"−{size(-value)}"
     scale = scale_for([value], "bytes")
     return (
         f"{value / scale.factor:.4g} {scale.label}"
         if value >= 1000 * scale.factor
         else f"{value / scale.factor:.3g} {scale.label}"
     )
+
+
+def count(number: float) -> str:
+    """1234 -> ``1,234``, -2 -> ``−2``."""
+    return _with_minus(f"{number:,.0f}")
 
 
 def times(ratio: float, figures: int = 3) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from heapwise.trace.names.perf_map import PerfMap, perf_map_of
+from heapwise.trace.names.perf_map import PerfMap, keep_perf_map, kept_map, perf_map_of
 from heapwise.trace.names.symbols import read_python_frames
 
 pytestmark = pytest.mark.usefixtures("built_native")
@@ -120,6 +120,57 @@ def test_functions_that_node_compiled_have_names(heapwise: Any, tmp_path: Path) 
     assert sum(int(line.rsplit(" ", 1)[1]) for line in mine) > 50_000_000
 
 
+JAVA = """\
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+public class Direct {
+    static ByteBuffer fillOne(int k) { return ByteBuffer.allocateDirect(100_000 + k); }
+
+    public static void main(String[] words) {
+        List<ByteBuffer> kept = new ArrayList<>();
+        for (int k = 0; k < 300; k++) kept.add(fillOne(k));
+        System.out.println(kept.size());
+    }
+}
+"""
+
+
+JAVA_FLAGS = (
+    "-XX:+PreserveFramePointer",
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:+DumpPerfMapAtExit",
+)
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="java is not installed")
+def test_functions_that_java_compiled_have_names(heapwise: Any, tmp_path: Path) -> None:
+    program, trace = tmp_path / "Direct.java", tmp_path / "p.hwt"
+    program.write_text(JAVA)
+    compiled = ("Direct::*", "java.nio.*::*", "jdk.internal.misc.Unsafe::*")
+    flags = [f"-XX:CompileCommand=compileonly,{each}" for each in compiled]
+    flags += ["-XX:CompileCommand=dontinline,Direct::fillOne", "-Xcomp", *JAVA_FLAGS]
+    words = ["record", "--stacks", "1:frames", "-o", str(trace), "--", "java", *flags]
+    done = heapwise(*words, str(program))
+    assert done.returncode == 0, done.stderr
+    wanted = sum(100_000 + k for k in range(300))
+    found = json.loads(heapwise("trace", str(trace), "--json").stdout)["named_sites"]
+    mine = [site for site in found if "Direct.fillOne" in site["place"]["function"]]
+    assert sum(site["bytes"] for site in mine) >= 0.9 * wanted, found[:5]
+    assert "Names" not in heapwise("trace", str(trace)).stdout
+    assert "Direct.fillOne" in Path(f"{trace}.perf-map").read_text(), "/tmp is not needed any more"
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="java is not installed")
+def test_a_trace_of_java_without_names_says_how_to_get_them(heapwise: Any, tmp_path: Path) -> None:
+    trace = tmp_path / "p.hwt"
+    assert heapwise("record", "-o", str(trace), "--", "java", "-version").returncode == 0
+    said = " ".join(heapwise("trace", str(trace)).stdout.split())
+    assert "functions that Java compiled have no names" in said
+    assert all(flag in said for flag in JAVA_FLAGS)
+
+
 def test_a_map_of_another_process_or_of_before_is_not_believed(tmp_path: Path) -> None:
     path = Path(f"/tmp/perf-{os.getpid()}.map")
     path.write_text("1000 10 first\n1000 20 later\nnonsense\n2000 8 a name\n")
@@ -128,6 +179,11 @@ def test_a_map_of_another_process_or_of_before_is_not_believed(tmp_path: Path) -
         assert perf_map_of(about | {"recorded": "2020-01-01T00:00:00+00:00"}) == str(path)
         assert perf_map_of(about | {"recorded": "2999-01-01T00:00:00+00:00"}) == ""
         assert perf_map_of({"process": {"pid": 1}, "recorded": "2020-01-01T00:00:00+00:00"}) == ""
+        trace = tmp_path / "p.hwt"
+        keep_perf_map(trace, os.getpid(), "2020-01-01T00:00:00+00:00")
+        assert kept_map(trace).read_text() == path.read_text()
+        keep_perf_map(trace, os.getpid(), "2999-01-01T00:00:00+00:00")
+        assert not kept_map(trace).exists(), "the names of an older trace are not of this one"
         found = PerfMap.read(str(path))
         assert [found.name(at) for at in (0xFFF, 0x1000, 0x101F, 0x1020, 0x2007)] == [
             "",

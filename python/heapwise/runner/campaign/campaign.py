@@ -87,7 +87,7 @@ class Campaign:
             self._start_s = time.monotonic()
             self.watcher.begin(self.run)
             try:
-                self.executor.prepare(stop, self._record, self._next_number)
+                self.executor.prepare(stop, self._record_first, self._next_number)
                 self._run(reference_steps(self.run.plan, self.run.experiments), stop)
                 while not stop.requested and not self._enough():
                     self._choose_repeats()
@@ -251,6 +251,12 @@ class Campaign:
 
     def _skip(self, step: Step) -> bool:
         return step.key in self._done or self._failures.leaves_out(_row(step))
+
+    def _record_first(self, record: Process | Sample) -> None:
+        """What is measured before the first round."""
+        self._record(record)
+        if isinstance(record, Process):
+            self.watcher.done(record)
 
     def _record(self, record: Process | Sample) -> None:
         self.writer.append(record)

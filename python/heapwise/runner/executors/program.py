@@ -279,8 +279,12 @@ class ProgramExecutor:
             self.environment,
             self.plan.working_directory,
             self._folder.path,
-            self.plan.timeout_s or LONGEST_S,
+            self._limit_s,
         )
+
+    @property
+    def _limit_s(self) -> float:
+        return self.plan.timeout_s or LONGEST_S
 
     def _started(self, process: Process) -> str:
         """The program of a process, by its name, where it is, and the settings."""
@@ -299,6 +303,8 @@ class ProgramExecutor:
         ways = ["make it work first without heapwise"]
         if removed := self.plan.options.removed_environment:
             ways.append(f"if it needs {listed(removed)}, which it did not get: --keep-env")
+        if process.status == "timed_out":
+            ways.append(f"if it needs more time: --timeout {10 * self._limit_s:g}s")
         if process.status == "failed" and code:
             ways.append(f"if it ends with {code} by design: --ignore-exit {code}")
         return Problem("E030", what, do="; ".join(ways) if len(ways) > 1 else "")

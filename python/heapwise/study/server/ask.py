@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from heapwise.errors import Problem
 from heapwise.model import (
     Experiment,
@@ -22,6 +24,7 @@ from heapwise.model import (
 from heapwise.options import ServingOptions
 from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.study.server.generators import RATE
+from heapwise.study.server.lengths import choose_lengths, servers_of
 from heapwise.study.server.load import demand_generator
 from heapwise.study.server.readiness import parse_ready
 from heapwise.study.server.run import CAPACITY, server_executor
@@ -83,12 +86,20 @@ def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Pr
         _demand_own_start(build.command)
     options = _options(request, environment)
     prepared = prepare_compare(request.compare, environment)
+    loads = [CAPACITY, *(_share(share) for share in options.rates)]
+    lengths = choose_lengths(
+        request.load_s,
+        request.idle_s,
+        request.compare.time_s or 0.0,
+        request.window_s,
+        servers_of(len(prepared.plan.subjects), loads, has_rates=bool(options.rates)),
+    )
+    options = structs.replace(options, load_s=lengths.load_s, idle_s=lengths.idle_s)
     if len(prepared.plan.builds) > 1:
         raise Problem(
             "E003", "serve measures one server under several allocators", do="give one command"
         )
     rounds = request.compare.rounds or ROUNDS
-    loads = [CAPACITY, *(_share(share) for share in options.rates)]
     plan = replace(
         prepared.plan,
         kind="run",
@@ -165,9 +176,7 @@ def _options(request: ServerRequest, environment: Mapping[str, str]) -> ServerOp
         ready=request.ready,
         load=[str(Path(found).absolute()), *words[1:]],
         rates=list(request.rates),
-        load_s=request.load_s,
         window_s=request.window_s,
-        idle_s=request.idle_s,
         ready_s=request.ready_s,
         prepare=list(request.prepare),
         server_cpus=server,

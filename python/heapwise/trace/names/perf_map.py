@@ -7,8 +7,11 @@ node --perf-basic-prof, java -XX:+DumpPerfMapAtExit and others write /tmp/perf-P
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from bisect import bisect_right
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -48,6 +51,40 @@ class PerfMap:
         """Empty if no function has the address."""
         at = bisect_right(self.starts, address) - 1
         return self.names[at] if at >= 0 and address < self.ends[at] else ""
+
+
+AS_JAVA = "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit ..."
+AS_NODE = "node --perf-basic-prof --interpreted-frames-native-stack ..."
+
+
+def names_lacking(maps: str, perf_map: str, command: Sequence[str]) -> str:
+    """A sentence on how to record a program of Java or node so that the functions that it compiles
+    have names; "" for another program, and if there are such names."""
+    if perf_map:
+        return ""
+    is_java = "/libjvm.so" in maps
+    if not is_java and not (command and Path(command[0]).name in ("node", "nodejs")):
+        return ""
+    runtime, way = ("Java", AS_JAVA) if is_java else ("node", AS_NODE)
+    return (
+        f"functions that {runtime} compiled have no names, and are not among the callers. Record "
+        f"with: heapwise record --stacks 16:frames -- {way}"
+    )
+
+
+def kept_map(trace: Path) -> Path:
+    """Where a recording keeps the names beside its trace."""
+    return trace.with_name(trace.name + ".perf-map")
+
+
+def keep_perf_map(trace: Path, process: int, recorded: str) -> None:
+    """Copies the file of a process that has ended: the system deletes files of /tmp, and gives
+    the number of the process to another one. Removes that of an older trace of this name."""
+    found = perf_map_of({"process": {"pid": process}, "recorded": recorded})
+    with suppress(OSError):
+        kept_map(trace).unlink(missing_ok=True)
+        if found:
+            shutil.copyfile(found, kept_map(trace))
 
 
 def perf_map_of(about: dict[str, Any]) -> str:

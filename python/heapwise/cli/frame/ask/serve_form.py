@@ -21,8 +21,9 @@ def server_request(compare: CompareRequest, options: Options) -> ServerRequest:
     ``find_recipe``."""
     from heapwise.catalog.recipes import find_recipe
     from heapwise.study.server.ask import ServerRequest
+    from heapwise.study.server.lengths import LOAD_S
 
-    _demand_windows(options.load_s, options.window_s)
+    _demand_windows(options.load_s or LOAD_S, options.window_s)
     if options.recipe:
         return _of_recipe(compare, find_recipe(options.recipe), options)
     if not options.ready or not options.load:

@@ -9,7 +9,7 @@ from heapwise.document.aligned import fitted
 from heapwise.trace.heap_profile import LACKS, HeapProfile, heap_sites
 from heapwise.trace.names.wrappers import Wrappers
 from heapwise.wording.lists import counted
-from heapwise.wording.numbers import percent, size
+from heapwise.wording.numbers import count, percent, size
 
 ORDER = ("inuse_space", "space", "peak_space", "alloc_space")
 """The table is by the first of these that is carried and not 0."""
@@ -23,7 +23,7 @@ def heap_profile_lines(profile: HeapProfile, wrappers: Wrappers, top: int) -> It
     )
     totals = profile.totals()
     for (name, unit), total in zip(profile.kinds, totals, strict=True):
-        yield from boxed("Total", f"{size(total) if unit == 'bytes' else f'{total:,}'} {name}")
+        yield from boxed("Total", f"{size(total) if unit == 'bytes' else count(total)} {name}")
     yield from boxed("Lacks", LACKS)
     by = _leading(profile, totals)
     partner = profile.column(profile.kinds[by][0].replace("space", "objects"))
@@ -40,7 +40,7 @@ def heap_profile_lines(profile: HeapProfile, wrappers: Wrappers, top: int) -> It
             [
                 size(values[by]),
                 percent(values[by] / totals[by]) if totals[by] else "-",
-                f"{blocks:,}" if blocks else "-",
+                count(blocks) if blocks else "-",
                 size(values[by] / blocks) if blocks else "-",
                 "",
             ]

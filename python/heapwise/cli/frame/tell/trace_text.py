@@ -11,6 +11,7 @@ from heapwise.trace import Summary, Trace
 from heapwise.trace.contents import Contents, median_bucket
 from heapwise.trace.document import ORDERS
 from heapwise.trace.names.named_sites import NamedSite
+from heapwise.trace.names.perf_map import names_lacking
 from heapwise.trace.names.symbols import module_notes
 from heapwise.trace.names.wrappers import bare_name
 from heapwise.trace.spread import Spread
@@ -29,6 +30,8 @@ def trace_lines(
     yield from process_lines(trace)
     yield from unfinished_lines(trace)
     yield from build_lines(trace)
+    if lacking := names_lacking(trace.modules.maps, trace.modules.perf_map, trace.command):
+        yield from boxed("Names", lacking)
     yield from _totals(trace, found)
     yield from _spreads(found, shown_time(trace.ns_a_unit))
     yield ""
