@@ -35,6 +35,8 @@ def test_exit_3_and_the_reason(
     stored = read_run(store, run_ids(store)[-1])
     assert stored.run.state == "interrupted"
     assert 1 <= len(stored.processes) <= 3
+    if "sleep" in script:
+        assert "if it needs more time: --timeout 10s" in " ".join(done.stderr.split())
     if "echo no" in script:
         assert " no " in " ".join(done.stderr.split())
 

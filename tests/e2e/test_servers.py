@@ -97,6 +97,9 @@ def test_throughput_and_memory_of_a_server(heapwise: Any, tmp_path: Path) -> Non
         assert process.facts.stopped_by == "SIGTERM"
     assert "throughput" in done.stdout
     assert "after idle" in done.stdout
+    looks = [line for line in done.stderr.splitlines() if line.endswith("(one server, no verdict)")]
+    assert sorted(line.partition(":")[0] for line in looks) == ["glibc", "jemalloc"]
+    assert all("requests/s, " in line for line in looks)
 
 
 @needs_wrk

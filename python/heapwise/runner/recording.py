@@ -22,6 +22,7 @@ from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.model.json_value import Json
+from heapwise.runner.living_profile import profile_advice
 from heapwise.runner.plan.preflight import preflight
 from heapwise.runner.unrecorded import Unrecorded, is_starter, partly_recorded, unrecorded
 from heapwise.trace import OtherProgram, Summary
@@ -251,7 +252,8 @@ def _drain_of(process: int) -> int:
         f"process {process} runs without the recorder",
         why="The recorder takes the place of malloc when a program starts. It cannot enter a "
         "process that runs already.",
-        do="start it with heapwise record --start-paused -- PROGRAM; or heapwise watch "
+        do=profile_advice(process)
+        or "start it with heapwise record --start-paused -- PROGRAM; or heapwise watch "
         f"{process}, which shows its memory over time",
     )
 

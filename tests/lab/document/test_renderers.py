@@ -108,6 +108,15 @@ def test_a_cell_keeps_its_colour_its_interval_and_its_code() -> None:
     assert terminal([table]).splitlines() == ["verdict  here  command", "refuted  6.30    a <b>"]
 
 
+def test_a_character_that_turns_words_is_as_wide_as_it_is_shown() -> None:
+    table = plain_table([["name", "figure"], ["x\u202ey", "1"], ["a name", "2"]], fits=True)
+    assert terminal([table]).splitlines() == [
+        "name      figure",
+        "x\\u202ey  1",
+        "a name    2",
+    ]
+
+
 def test_a_sentence_with_a_link_has_it_where_forms_have_links() -> None:
     sentence = Sentence("Of 1999.", "https://a.example/?a&b")
     assert terminal([sentence]) == "Of 1999."

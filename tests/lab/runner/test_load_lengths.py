@@ -21,7 +21,7 @@ def test_three_rounds_fit_into_the_time(time_s: float, servers: int) -> None:
     assert chosen.load_s % 1 == 0, "generators take whole seconds"
 
 
-def test_what_was_typed_stays() -> None:
+def test_typed_lengths_stay() -> None:
     assert choose_lengths(7.0, None, 60.0, 0.0, 21).load_s == 7.0
     assert choose_lengths(None, 3.0, 60.0, 0.0, 21).idle_s == 3.0
     assert choose_lengths(8.0, None, 60.0, 2.0, 21) == Lengths(8.0, 5.0), "windows need their load"
