@@ -57,10 +57,13 @@ def upstream(debian_version: str) -> str:
     return re.split(r"[-+~]", without_epoch)[0]
 
 
+UNKNOWN = "unknown version"
+
+
 def soname_version(path: str) -> str:
     """``libjemalloc.so.2`` says ``so.2``: better than nothing, and not pretended to be more."""
-    match = re.search(r"\.(so[.\d]*)$", Path(path).resolve().name)
-    return match.group(1) if match else "unknown version"
+    match = re.search(r"\.(so\.[.\d]+)$", Path(path).resolve().name)
+    return match.group(1) if match else UNKNOWN
 
 
 def _spellings(path: str) -> set[str]:

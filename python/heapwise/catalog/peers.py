@@ -15,7 +15,7 @@ from pathlib import Path
 from heapwise import __version__
 from heapwise.catalog.added import is_packaged, library_of, newest_record
 from heapwise.catalog.elf import ElfFacts, read_build_id, read_elf
-from heapwise.catalog.library_version import package_versions, soname_version
+from heapwise.catalog.library_version import UNKNOWN, package_versions, soname_version
 from heapwise.catalog.native import native_folder
 from heapwise.catalog.peer_file import Declaration, Declared, PeerBuild, read_declarations
 from heapwise.errors import Problem
@@ -140,12 +140,15 @@ def adhoc_peer(text: str, declared: Mapping[str, Declaration] | None = None) -> 
         )
     like = (declared or {}).get(name)
     facts = _loadable(name, file)
+    version = soname_version(str(file))
+    if version == UNKNOWN and facts.build_id:
+        version = f"build {facts.build_id[:8]}"
     return Peer(
         name=name,
         title=name,
         kind="preload",
         path=str(file),
-        version=soname_version(str(file)),
+        version=version,
         build_id=facts.build_id,
         get="",
         licence="unknown",

@@ -155,6 +155,11 @@ def test_no_peer_calls_a_hardened_build_a_debug_build() -> None:
         assert not [name for name in names if fnmatch("libmimalloc-secure.so.2", name)], file
 
 
+def test_a_library_without_a_version_has_the_begin_of_its_build_id(built_native: Path) -> None:
+    peer = adhoc_peer(f"mine={built_native / 'libheapwise-malloc-guarded.so'}")
+    assert peer.version == (f"build {peer.build_id[:8]}" if peer.build_id else "unknown version")
+
+
 def test_a_debug_build_given_by_path_is_known(tmp_path: Path) -> None:
     file = tmp_path / "libtcmalloc_minimal_debug.so"
     shutil.copy(system_library(), file)
@@ -225,6 +230,7 @@ def test_versions_come_from_the_package(tmp_path: Path, monkeypatch: pytest.Monk
     asked = [system_library(), str(tmp_path / "other.so")]
     assert package_versions(asked) == {system_library(): upstream(said)}, "is asked once"
     assert soname_version("/x/libfoo.so.2.1") == "so.2.1"
+    assert soname_version("/x/libfoo.so") == "unknown version"
 
 
 def test_a_peer_on_request_is_compared_only_where_it_is_named() -> None:
