@@ -107,9 +107,13 @@ def percent_ends(low: float, high: float) -> str:
 def with_interval(words: str, shown: str) -> str:
     """``8.3 % less (8.1 to 8.5 %)``. The words alone if the interval rounds to their own number:
     ``91.6 % less``."""
+    return words if not shown or says(words, shown) else f"{words} ({shown})"
+
+
+def says(words: str, shown: str) -> bool:
+    """Whether an interval rounds to the number that these words begin with."""
     number = shown.removesuffix(" %")
-    says_it = words.startswith((f"{number} % ", f"{number}x "))
-    return words if not shown or says_it else f"{words} ({shown})"
+    return words.startswith((f"{number} % ", f"{number}x "))
 
 
 def _within(row: Row) -> str:

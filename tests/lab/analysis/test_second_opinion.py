@@ -79,8 +79,9 @@ def test_a_time_that_is_known_needs_no_counts() -> None:
 
 
 def test_page_faults_are_told_with_their_interval() -> None:
+    """Which is left out here, as both of its ends round to the number itself."""
     advice = result(builds(CALLS, memory=1.25)).advice
-    assert "By counts, new against glibc: minor page faults 1.25x as much (1.2" in advice
+    assert "By counts, new against glibc: minor page faults 1.25x as much. " in advice
 
 
 @pytest.mark.parametrize("running", [1000, 500])
@@ -90,7 +91,7 @@ def test_instructions_count_if_their_counter_ran_all_the_time(running: int) -> N
         return {"counters": [Counter("instructions", number + process.round, 1000, running)]}
 
     advice = result(with_facts(builds(CALLS), counted)).advice
-    assert ("instructions 1.10x as much (1.10 to 1.10)" in advice) == (running == 1000)
+    assert ("instructions 1.10x as much." in advice) == (running == 1000)
 
 
 def test_allocators_of_one_build_have_the_same_calls() -> None:

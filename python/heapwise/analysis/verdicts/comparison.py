@@ -17,7 +17,7 @@ from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.stats.series.center import location_interval
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import compared, percent, scale_for, size
-from heapwise.wording.ratios import SHOWN, difference_ends, difference_words, signed_ends
+from heapwise.wording.ratios import SHOWN, difference_ends, difference_words, says, signed_ends
 
 ComparisonWord = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
 
@@ -116,7 +116,8 @@ def difference(
         less, more = more, less
     words = difference_words(ratio, less, more)
     between = difference_ends(ratio, low, high, less, more)
-    return f"{above} {compared(words, below)}, {between}"
+    end = "" if says(words, between) else f", {between}"
+    return f"{above} {compared(words, below)}{end}"
 
 
 def where_words(
