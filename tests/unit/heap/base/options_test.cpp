@@ -129,7 +129,7 @@ TEST_CASE("options that there are not are refused") {
   constexpr const char* reason =
       "no such option; it is ignored. Next: STATS, INVALID_FREE, PURGE_THREAD, PURGE_DELAY_MS, "
       "OUT_OF_MEMORY, LIMIT_MIB, SOFT_LIMIT_MIB, SHARDS, REPORT, HUGE_PAGES, GUARD_EVERY, "
-      "DEEP_BINDING, CALL_SITES";
+      "DEEP_BINDING, PROFILE_EVERY, PROFILE, PROFILE_SIGNAL, CALL_SITES";
   CHECK(is_refused("STAT", "1", reason));
   CHECK(is_refused("STATS2", "1", reason));
   CHECK(is_refused("stats", "1", reason));
