@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "heapwise/detail/sampling_gap.hpp"
+#include "heapwise/detail/heap_sampling.hpp"
 
 namespace heapwise::bench {
 

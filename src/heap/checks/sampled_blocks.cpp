@@ -2,7 +2,7 @@
 
 #include "heap/base/random_numbers.hpp"
 #include "heap/base/upcalls.hpp"
-#include "heapwise/detail/sampling_gap.hpp"
+#include "heapwise/detail/heap_sampling.hpp"
 #include "os/expects.hpp"
 #include "os/os.hpp"
 #include "os/unwinding.hpp"

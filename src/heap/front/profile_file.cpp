@@ -14,7 +14,7 @@
 #include "heap/base/options.hpp"
 #include "heap/checks/sampled_blocks.hpp"
 #include "heap/front/exported.hpp"
-#include "heapwise/detail/sampling_gap.hpp"
+#include "heapwise/detail/heap_sampling.hpp"
 #include "options/text.hpp"
 #include "os/faults.hpp"
 #include "os/mapped_files.hpp"

@@ -18,7 +18,7 @@
 #include "heap/base/random_numbers.hpp"
 #include "heap/checks/sampled_blocks.hpp"
 #include "heap/surroundings.hpp"
-#include "heapwise/detail/sampling_gap.hpp"
+#include "heapwise/detail/heap_sampling.hpp"
 
 namespace {
 
