@@ -84,9 +84,9 @@ def _command(options: argparse.Namespace) -> str:
 def _conditions(options: argparse.Namespace) -> list[str]:
     """The title of the page, and what each comparison had."""
     busy = counted(options.busy, "busy process", "busy processes")
-    given = [f"It had the options `{options.options}`."] if options.options else []
+    choices = [f"It had the options `{options.options}`."] if options.options else []
     return [
         f"Planted effects in real programs: {title_of(read_machine())}",
         f"Each comparison had {options.time}, beside {busy}.",
-        *given,
+        *choices,
     ]

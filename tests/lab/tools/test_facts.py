@@ -21,16 +21,23 @@ APP: Any = typer.main.get_command(build_app())
 
 INTERNAL = {
     "HEAPWISE_COUNT_OUT",
+    "HEAPWISE_MALLOC_PROFILE",
     "HEAPWISE_PAD",
     "HEAPWISE_PROBE_OUT",
     "HEAPWISE_RECORD",
     "HEAPWISE_RECORD_FILE",
+    "HEAPWISE_RELINK_B",
+    "HEAPWISE_RELINK_FOLDER",
+    "HEAPWISE_RELINK_LAYOUTS",
+    "HEAPWISE_RELINK_PROGRAM",
+    "HEAPWISE_RELINK_TOOLS",
     "HEAPWISE_SCRIPT",
     "HEAPWISE_SENT_PEERS",
     "HEAPWISE_FLEET_LOCK",
     "HEAPWISE_FLEET_ORIGIN",
 }
-"""Variables by which one of our programs tells another something. They are not for users."""
+"""Variables by which one of our programs tells another something, and an option of the heap. They
+are not of the laboratory, or not for users."""
 
 PAGES = ("README.md", "CONTRIBUTING.md", ".github/**/*.md", "docs/*.md", "docs/how-to/*.md")
 OF_OTHERS = {

@@ -95,7 +95,7 @@ def expand(arguments: Sequence[str]) -> list[str]:
     found: list[str] = []
     for word in arguments:
         path = Path(word[1:])
-        if word.startswith("@") and path.is_file():
+        if word[:1] == "@" and path.is_file():
             found += expand(shlex.split(path.read_text(errors="surrogateescape")))
         else:
             found.append(word)

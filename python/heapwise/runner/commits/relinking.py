@@ -63,8 +63,8 @@ class Relinking:
 
     def prepare(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment in which the build has to run."""
-        tools, made = self.folder / "tools", self.folder / "links"
-        for each in (tools, made):
+        tools, links = self.folder / "tools", self.folder / "links"
+        for each in (tools, links):
             each.mkdir(parents=True)
         path = environment.get("PATH", os.defpath)
         script = str(Path(linker.__file__).resolve())
@@ -91,7 +91,7 @@ class Relinking:
             "PATH": f"{tools}:{path}",
             "COMPILER_PATH": f"{tools}:{before}" if before else str(tools),
             linker.TOOLS: str(tools),
-            linker.FOLDER: str(made),
+            linker.FOLDER: str(links),
             linker.PROGRAM: self.program,
             linker.LAYOUTS: str(self.layouts),
         }

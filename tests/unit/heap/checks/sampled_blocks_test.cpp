@@ -119,7 +119,8 @@ TEST_CASE("blocks of all sizes are told, those that were resized by their last s
             const std::size_t size = 16 + static_cast<std::size_t>(i) * 37 % 9'000;
             kept.push_back(i % 3 == 0 ? heapwise_calloc(1, size) : heapwise_malloc(size));
           }
-          for (int i = 0; i < 400; ++i) kept.push_back(heapwise_malloc(200'000 + 1'000U * i));
+          for (int i = 0; i < 400; ++i)
+            kept.push_back(heapwise_malloc(200'000 + 1'000U * static_cast<unsigned>(i)));
           for (std::size_t i = 0; i < kept.size(); i += 5) {
             kept[i] = heapwise_realloc(kept[i], heapwise_malloc_usable_size(kept[i]) * 2 + 1);
           }

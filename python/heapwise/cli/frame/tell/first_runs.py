@@ -32,7 +32,7 @@ class FirstRuns:
     def begin(self, run: Run) -> None:
         """Only a comparison whose verdicts are shown early, of one set of parameters."""
         traits = run.plan.traits
-        self._is_shown = traits.shown_early and traits.whole_programs and not run.plan.parameters
+        self._is_shown = traits.shown_early and not run.plan.parameters
         self._labels = {subject.name for subject in run.plan.subjects if subject.control}
 
     def note(self, process: Process) -> bool:

@@ -26,7 +26,8 @@ def announce_gate(prepared: Prepared, console: Console) -> None:
     if prepared.removed:
         names = ", ".join(prepared.removed)
         console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
-    if plan.options.gate and (relinked := plan.options.gate.relinked):
+    gate = plan.options.gate
+    if gate and (relinked := gate.relinked):
         console.say(labelled("Layouts      ", layouts_line(relinked)))
     console.say(labelled("Plan         ", gate_plan_line(plan)))
 
