@@ -184,7 +184,9 @@ def _options() -> argparse.Namespace:
     one.add_argument("--store", type=Path, metavar="DIR")
     one = verb("busy-demo", busy_demo)
     one.add_argument("--loops", type=int, default=3, metavar="N")
-    one.add_argument("--time", default="2m", metavar="DURATION", help="as in make demo: 2m")
+    one.add_argument(
+        "--time", default="3m", metavar="DURATION", help="3m, as make demo on a busy machine"
+    )
     one.add_argument("--least", type=int, default=4, metavar="N")
     one.add_argument("--quiet", metavar="RUN", help="a run of the same on a quiet machine")
     one.add_argument("--run", metavar="RUN", help="judge this one, and measure nothing")
