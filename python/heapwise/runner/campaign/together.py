@@ -59,9 +59,10 @@ def obstacles(plan: Plan) -> list[str]:
 
 
 def may_choose(plan: Plan, rounds_done: int, elapsed_s: float, evidence: Evidence) -> bool:
-    """Whether enough is known of separate processes: their least number of rounds. On a busy
-    machine, where they take long and tell little, three rounds, or a sixth of the time."""
-    if rounds_done == 0 or rounds_done >= plan.min_rounds:
+    """Whether enough is known of separate processes: their least number of rounds, or one if the
+    user asked for side by side. On a busy machine, where they take long and tell little, three
+    rounds, or a sixth of the time."""
+    if rounds_done == 0 or rounds_done >= plan.min_rounds or plan.options.side_by_side:
         return rounds_done > 0
     spent = bool(plan.time_s) and elapsed_s >= plan.time_s / 6
     return (rounds_done >= EARLY or spent) and pressure(evidence) > BUSY
