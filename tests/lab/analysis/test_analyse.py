@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -132,6 +133,18 @@ def test_advice_admits_that_it_cannot_tell() -> None:
     advice = analyse(Evidence(compare_run(Script(time=level, noise=0.2, rounds=8)))).advice
     assert "Cannot tell yet" in advice
     assert "heapwise resume 5a11 --time 10m" in advice
+
+
+def test_advice_tells_which_are_worse_before_it_says_of_what_it_cannot_tell() -> None:
+    names = ("glibc", "glibc-control", "mimalloc", "jemalloc", "tcmalloc", "scudo")
+    level = dict.fromkeys(names, 1.0)
+    script = Script(time=level | {"scudo": 1.6}, memory=level, noise=0.04, rounds=9, seed=3)
+    advice = analyse(Evidence(compare_run(script))).advice
+    assert re.match(
+        r"Against glibc: scudo 1\.[5-7]\dx slower \([\d.]+ to [\d.]+\)\. "
+        "Cannot tell yet whether any other is faster than glibc",
+        advice,
+    ), advice
 
 
 def test_two_that_are_level_are_both_named() -> None:

@@ -132,7 +132,7 @@ def test_a_busy_machine_needs_fewer_separate_rounds() -> None:
     assert not may_choose(plan, 0, 100.0, busy)
 
 
-def test_who_asks_for_side_by_side_gets_it_after_one_round() -> None:
+def test_a_user_who_asks_for_side_by_side_gets_it_after_one_round() -> None:
     plan, evidence = known(side_by_side=True)
     quiet = under_pressure(evidence, 0.1)
     assert may_choose(plan, 1, 5.0, quiet)

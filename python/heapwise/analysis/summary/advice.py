@@ -308,15 +308,17 @@ def _price(row: Row | None, what: str) -> str:
 def _no_winner(evidence: Evidence, rows: list[Row], base: str, comparison: str) -> str:
     unsure = [r.subject for r in rows if r.verdict in ("cannot tell", "better")]
     if unsure:
-        others = [r.subject for r in rows if not r.baseline and r.subject not in unsure]
-        who = (
-            " or ".join(unsure)
-            if len(unsure) < 3
-            else f"any of {listed(unsure, len(unsure))}"
-            if others
-            else "any of them"
-        )
-        return f"{UNSURE} whether {who} {comparison} {base}{_why_in_spite_of_rows(rows)}."
+        others = [r for r in rows if not r.baseline and r.subject not in unsure]
+        worse = [f"{r.subject} {_relation(r)}" for r in others if r.verdict == "worse"]
+        who, told = f"any of {listed(unsure, len(unsure))}", ""
+        if len(unsure) < 3:
+            who = " or ".join(unsure)
+        elif not others:
+            who = "any of them"
+        elif len(worse) == len(others):
+            who = "any other"
+            told = f"Against {base}: {listed(worse, NAMED)}. "
+        return f"{told}{UNSURE} whether {who} {comparison} {base}{_why_in_spite_of_rows(rows)}."
     subject = "No other" if evidence.compares_builds else "No allocator"
     return f"{subject} {comparison} {base}."
 
