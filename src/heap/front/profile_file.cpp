@@ -107,7 +107,7 @@ class address_set {
   address_set(std::uintptr_t* places, std::size_t count) noexcept
       : places_{places}, count_{count} {}
 
-  /// Returns: how many bytes the places for so many addresses take; their number is a power of two.
+  /// Returns: how many places a set of so many addresses needs, which is a power of two.
   static std::size_t places_for(std::size_t addresses) noexcept {
     return std::bit_ceil(2 * addresses + 1);
   }

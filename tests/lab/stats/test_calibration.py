@@ -12,13 +12,13 @@ MACHINES = 400
 
 
 def drawn(runs: int, noise: float, seed: int = 1) -> list[list[float]]:
-    """Scores of so many machines, on which errors are ``noise`` times as large as intervals say."""
+    """The scores of MACHINES machines. Errors there are ``noise`` times as large as intervals say."""
     random = np.random.default_rng(seed)
     return [(noise * random.standard_normal(runs)).tolist() for _ in range(MACHINES)]
 
 
 def coverage(noise: float, factors: list[float]) -> float:
-    """Of intervals of 95 % that are this many times as wide."""
+    """How often an interval of 95 % holds the truth if it is widened by one of the factors."""
     return float(np.mean([1 - 2 * stats.norm.sf(1.96 * each / noise) for each in factors]))
 
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from heapwise.stats.basics.arrays import Floats
-from heapwise.stats.basics.student import mean_interval
-from heapwise.stats.ratios.paired import PairedRatio
+from heapwise.stats.ratios.paired import CONFIDENCE, PairedRatio, by_student
 
 LEAST_WITHIN = 5
 """Rounds that repeat a layout, from which noise and layout can be told apart."""
@@ -34,17 +33,8 @@ def ratio_over_layouts(
     The mean and not the Hodges-Lehmann estimate: layouts are often of two kinds, a fast and a slow
     one, and ranks of two kinds make an interval that is too narrow.
     """
-    means = layout_means(logs, layouts)
-    found = mean_interval(means)
-    if found is None:
-        return None
-    return PairedRatio(
-        float(np.exp(found.mean)),
-        float(np.exp(found.low)),
-        float(np.exp(found.high)),
-        len(means),
-        found.p_value,
-    )
+    found = by_student(np.array(layout_means(logs, layouts)), CONFIDENCE)
+    return found if found.low is not None else None
 
 
 def layout_deviation(logs: Sequence[float] | Floats, layouts: Sequence[int]) -> float | None:

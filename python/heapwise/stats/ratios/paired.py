@@ -237,7 +237,7 @@ def ratio_of_logs(logs: NDArray[np.float64], confidence: float = CONFIDENCE) -> 
     """As ``paired_ratio``, from log ratios, shape (n,), one for each round."""
     rank = interval_rank(len(logs), confidence)
     if rank is None:
-        return _by_student(logs, confidence)
+        return by_student(logs, confidence)
     averages = walsh_averages(logs)
     statistic = float(np.sum(averages > 0) + np.sum(averages == 0) / 2)
     return PairedRatio(
@@ -250,7 +250,8 @@ def ratio_of_logs(logs: NDArray[np.float64], confidence: float = CONFIDENCE) -> 
     )
 
 
-def _by_student(logs: NDArray[np.float64], confidence: float) -> PairedRatio:
+def by_student(logs: NDArray[np.float64], confidence: float) -> PairedRatio:
+    """logs: shape (n,), log ratios, independent. Without an interval below 3 of them."""
     found = mean_interval(logs.tolist(), confidence)
     if found is None:
         note = f"{len(logs)} of the {LEAST} rounds that an interval needs"
