@@ -12,7 +12,7 @@ MACHINES = 400
 
 
 def drawn(runs: int, noise: float, seed: int = 1) -> list[list[float]]:
-    """The scores of MACHINES machines. Errors there are ``noise`` times as large as intervals say."""
+    """The scores of MACHINES machines, whose errors are ``noise`` times what intervals say."""
     random = np.random.default_rng(seed)
     return [(noise * random.standard_normal(runs)).tolist() for _ in range(MACHINES)]
 
