@@ -24,7 +24,7 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
 HEAPWISE_NOINLINE void write_down(sampled_block& block, std::size_t bytes) noexcept {
   const void* calls[sampled_block::most_calls];
   const std::size_t count = os::follow_calls(calls, sampled_block::most_calls);
-  // Release: pairs with the fence in `read`. Whoever reads what follows sees that the block was
+  // Release: pairs with the fence in `read`. A reader of what follows sees that the block was
   // freed before.
   std::atomic_thread_fence(std::memory_order_release);
   block.bytes.store(bytes, std::memory_order_relaxed);
