@@ -77,14 +77,13 @@ bool start_and_watch(const launch_options& options, supervisor& watcher, measure
   return true;
 }
 
-/// What the program wrote only since it was started here: its output, the lines of the probe, and
-/// one byte with which it entered its control group.
-std::int64_t written_for_us(const launch_options& options, const measured& result) {
+/// Its output, the lines of the probe, and one byte with which it entered its control group.
+written_for_us count_ours(const launch_options& options, const measured& result) {
   struct stat probe{};
   const char* path = find_setting(options.environment, probe_variables.path);
   const bool probed = path != nullptr && stat(path, &probe) == 0;
   const auto output = static_cast<std::int64_t>(out.bytes() + err.bytes());
-  return output + (probed ? probe.st_size : 0) + (result.child.in_own_group ? 1 : 0);
+  return {output + (result.child.in_own_group ? 1 : 0), probed ? probe.st_size : 0};
 }
 
 /// Returns: false if the program was not to be started.
@@ -98,7 +97,7 @@ bool run(const launch_options& options, measured& result) {
   const writing written = writing::now();
   if (!start_and_watch(options, watcher, result)) return false;
   if (!options.pass_stdout) { // what is passed on was not counted here
-    result.written_elsewhere = writing::now().since(written, written_for_us(options, result));
+    result.written_elsewhere = writing::now().since(written, count_ours(options, result));
   }
   const std::int64_t steal_after = read_steal_ticks();
   const std::int64_t psi_after = read_psi_cpu_us();

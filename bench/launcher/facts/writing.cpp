@@ -7,8 +7,9 @@
 namespace heapwise::bench {
 namespace {
 
-/// The probes make as many pages dirty, and the kernel some more for the folder they lie in.
-constexpr std::int64_t pages_of_ours = 4 * std::int64_t{4096};
+/// For each file that is made or grows, by the probes too, the kernel writes pages of its own:
+/// folders, tables of files, maps of free blocks. How many depends on the file system.
+constexpr std::int64_t pages_of_the_kernel = 16 * std::int64_t{4096};
 
 } // namespace
 
@@ -17,10 +18,11 @@ writing writing::now() {
   return {io.number_after("wchar: "), io.number_after("\nwrite_bytes: ")};
 }
 
-std::int64_t writing::since(const writing& before, std::int64_t ours) const {
+std::int64_t writing::since(const writing& before, written_for_us ours) const {
   if (before.calls_bytes < 0 || calls_bytes < 0) return -1;
-  const std::int64_t pages = pages_bytes - before.pages_bytes - ours - pages_of_ours;
-  return std::max({calls_bytes - before.calls_bytes - ours, pages, std::int64_t{0}});
+  const std::int64_t in_calls = calls_bytes - before.calls_bytes - ours.to_pipes;
+  const std::int64_t mapped = pages_bytes - before.pages_bytes - in_calls - pages_of_the_kernel;
+  return std::max({in_calls - ours.to_files, mapped, std::int64_t{0}});
 }
 
 } // namespace heapwise::bench

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -285,6 +286,21 @@ def test_bytes_written_elsewhere_are_counted(
     finally:
         file.unlink(missing_ok=True)
     assert least <= result["written_elsewhere_bytes"] <= most
+
+
+def test_bytes_of_a_mapped_file_count_as_written_elsewhere(launch: Any, tmp_path: Path) -> None:
+    file = tmp_path / "mapped"
+    file.write_bytes(b"")
+    change = (
+        "import mmap, sys\n"
+        "with open(sys.argv[1], 'r+b') as file:\n"
+        "    file.truncate(4 << 20)\n"
+        "    with mmap.mmap(file.fileno(), 4 << 20) as pages:\n"
+        "        pages[:] = b'x' * (4 << 20)\n"
+        "sys.stdout.write('y' * (8 << 20))\n"
+    )
+    result = launch(sys.executable, "-c", change, str(file))
+    assert result["written_elsewhere_bytes"] >= 3 * MIB
 
 
 def test_affinity_is_applied_and_read_back(launch: Any, toy: str) -> None:
