@@ -42,7 +42,7 @@ BELOW_POOL = ("interface", "detail", "checking", "thread")
 
 #: The folders of the heap and of the collector. Each may use those before it: src/heap/README.md,
 #: src/gc/README.md.
-HEAP = ("base", "space", "checks", "central", "cache", "large", "purge", "front")
+HEAP = ("base", "space", "checks", "central", "cache", "large", "purge", "faults", "front")
 COLLECTOR = (
     "base",
     "space",

@@ -6,7 +6,7 @@
 
 namespace heapwise::detail {
 
-// To front: report.
+// To faults: report.
 
 /// Effects: by the option HEAPWISE_MALLOC_INVALID_FREE: reports and aborts (abort), reports (warn),
 /// or nothing (ignore). Returns, if it does, with the address left alone. The profiles that check

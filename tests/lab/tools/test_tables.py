@@ -171,7 +171,7 @@ def test_the_profiles_and_their_libraries_are_in_the_tables() -> None:
 
 
 def test_the_members_and_kinds_of_a_report_of_a_fault_are_in_the_table() -> None:
-    source = text_of("src/heap/front/fault_report.cpp")
+    source = text_of("src/heap/faults/fault_report.cpp")
     inner = {"thread", "stack", "begin", "end", "offset", "file"}
     written = set(re.findall(r'\\"(\w+)\\": ', source)) - inner | set(
         re.findall(r'(?:add_member|add_stack)\(\w+, "(\w+)"', source)
@@ -180,7 +180,7 @@ def test_the_members_and_kinds_of_a_report_of_a_fault_are_in_the_table() -> None
     listed = [name for row in rows for name in re.findall(r"`(\w+)`", row[0])]
     assert sorted(listed) == sorted(written)
     [kinds] = [row[1] for row in rows if row[0] == "`kind`"]
-    known = names_of_struct("src/heap/front/fault_report.cpp", "names = {", "};", r'"([\w-]+)"')
+    known = names_of_struct("src/heap/faults/fault_report.cpp", "names = {", "};", r'"([\w-]+)"')
     assert re.findall(r"`([\w-]+)`", kinds) == known
 
 

@@ -14,7 +14,7 @@ from heapwise.cli.frame.tell.fault_text import KINDS, fault_lines
 from heapwise.trace.fault_reports import read_fault_reports
 
 TWICE = Path(__file__).parent / "twice.c"
-REPORT = Path(__file__).parents[3] / "src" / "heap" / "front" / "fault_report.cpp"
+REPORT = Path(__file__).parents[3] / "src" / "heap" / "faults" / "fault_report.cpp"
 
 
 @pytest.fixture(params=["-pie", "-no-pie"])

@@ -1,4 +1,4 @@
-#include "heap/front/fault_report.hpp"
+#include "heap/faults/fault_report.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "heap/front/fault_watch.hpp"
+#include "heap/faults/fault_watch.hpp"
 
 #include <atomic>
 #include <cstddef>

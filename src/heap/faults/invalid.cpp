@@ -7,7 +7,7 @@
 #include "heap/base/options.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/upcalls.hpp"
-#include "heap/front/fault_report.hpp"
+#include "heap/faults/fault_report.hpp"
 #include "options/text.hpp"
 
 namespace heapwise::detail {
