@@ -89,7 +89,10 @@ PACKAGES = (
     Package("checking", r"include/heapwise/(checking|sanitized)\.hpp", ("interface", "detail")),
     # Where memory comes from, beside the sources that everything needs.
     Package("source", r"include/heapwise/source/", ("interface",)),
-    Package("os", r"src/os/", ("interface", "detail")),
+    # The system: what any part may ask, what only the collector asks, and what only reports ask.
+    Package("os_collector", r"src/os/collector/", ("interface", "detail")),
+    Package("os_reports", r"src/os/reports/", ("interface", "detail")),
+    Package("os", r"src/os/", ("interface", "detail", "os_collector", "os_reports")),
     Package("thread", r"include/heapwise/thread/", ("interface", "detail", "checking")),
     Package("pool", r"include/heapwise/(pool|typed_pool|arena)\.hpp", BELOW_POOL),
     Package("adapt", r"include/heapwise/adapt/", (*BELOW_POOL, "pool")),
@@ -103,9 +106,9 @@ PACKAGES = (
     # What the heap and the collector share: how a library reads its options and reports on stderr.
     Package("options", r"src/options/", ("os",)),
     # The heap needs nothing of the pools: it may be under everything else in the process.
-    *ordered("heap", HEAP),
+    *ordered("heap", HEAP, always=("os_reports",)),
     # Callbacks and options of the program have types of the interface in C.
-    *ordered("gc", COLLECTOR, always=("c_api",)),
+    *ordered("gc", COLLECTOR, always=("c_api", "os_collector")),
     # Names of the C library that make system calls, for the program and not for the heap.
     Package("process", r"src/process/", ("os", "heap_base", "heap_purge", "heap_front")),
     Package(
@@ -147,7 +150,7 @@ PACKAGES = (
         r"bench/drain/processes/",
         (*LIBRARY, "c_api", "drain_frames", "drain_calls", "drain_rings", "bench"),
     ),
-    Package("bench", r"bench/", (*LIBRARY, "c_api", "os", *BENCH_ROOMS)),
+    Package("bench", r"bench/", (*LIBRARY, "c_api", "os_reports", "os", *BENCH_ROOMS)),
     Package("experiments", r"experiments/", (*LIBRARY, "hybrid", "c_api", "bench")),
     Package("trees", r"trees/", (*LIBRARY, "c_api")),
 )

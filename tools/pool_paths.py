@@ -21,10 +21,10 @@ TIMEOUT_S = 60
 # Compiled with the program, so that one compiler made all that is counted.
 PARTS = (
     "os/linux/memory.cpp",
-    "os/linux/bare_thread.cpp",
+    "os/linux/bare/bare_thread.cpp",
     "os/linux/process.cpp",
     "os/linux/waiting.cpp",
-    "os/bare_state.cpp",
+    "os/linux/bare/bare_state.cpp",
     "os/mutex.cpp",
     "pool/block_source.cpp",
     "pool/cache_registry.cpp",

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "os/caller_rule.hpp"
+#include "os/reports/caller_rule.hpp"
 
 namespace heapwise::bench {
 

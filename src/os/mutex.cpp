@@ -1,6 +1,6 @@
 #include "os/mutex.hpp"
 
-#include "os/bare_state.hpp"
+#include "os/linux/bare/bare_state.hpp"
 #include "os/owner.hpp"
 
 namespace heapwise::os {

@@ -15,13 +15,13 @@ LIBRARY = [
     ROOT / "src" / "os" / "linux" / "memory.cpp",
     ROOT / "src" / "os" / "linux" / "process.cpp",
     ROOT / "src" / "os" / "linux" / "waiting.cpp",
-    ROOT / "src" / "os" / "bare_state.cpp",
+    ROOT / "src" / "os" / "linux" / "bare" / "bare_state.cpp",
     *sorted((ROOT / "src" / "pool").glob("c[ah]*.cpp")),
     ROOT / "src" / "pool" / "block_source.cpp",
     ROOT / "src" / "pool" / "failure.cpp",
 ]
 # Names in it are also names in another.
-ALONE = ROOT / "src" / "os" / "linux" / "bare_thread.cpp"
+ALONE = ROOT / "src" / "os" / "linux" / "bare" / "bare_thread.cpp"
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "options/text.hpp"
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "options/environment.hpp"
+#include "os/collector/world.hpp"
 #include "os/os.hpp"
-#include "os/world.hpp"
 
 namespace heapwise::gc {
 

@@ -1,7 +1,7 @@
 // Where marking starts from.
 #pragma once
 
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 

@@ -8,7 +8,7 @@
 #include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "heapwise/detail/config.hpp"
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 

@@ -20,7 +20,7 @@
 #include "gc/threads/held_world.hpp"
 #include "gc/threads/threads.hpp"
 #include "gc/threads/windows.hpp"
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 

@@ -12,7 +12,7 @@
 #include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "gc/state/warning.hpp"
-#include "os/copies.hpp"
+#include "os/collector/copies.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {

@@ -6,7 +6,7 @@
 #include "gc/attachments/weak.hpp"
 #include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
-#include "os/copies.hpp"
+#include "os/collector/copies.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {

@@ -17,7 +17,7 @@
 #include "gc/state/layouts.hpp"
 #include "gc/threads/threads.hpp"
 #include "heapwise/detail/config.hpp"
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 

@@ -10,7 +10,7 @@
 #include "gc/collect/told.hpp"
 #include "gc/state/layouts.hpp"
 #include "gc/state/state.hpp"
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 

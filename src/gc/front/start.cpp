@@ -16,8 +16,8 @@
 #include "gc/state/state.hpp"
 #include "gc/threads/threads.hpp"
 #include "gc/threads/windows.hpp"
+#include "os/collector/world.hpp"
 #include "os/os.hpp"
-#include "os/world.hpp"
 
 namespace heapwise::gc {
 

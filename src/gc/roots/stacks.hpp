@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gc/state/state.hpp"
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 

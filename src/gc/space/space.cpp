@@ -4,7 +4,7 @@
 #include <cstring>
 #include <memory>
 
-#include "os/copies.hpp"
+#include "os/collector/copies.hpp"
 #include "os/expects.hpp"
 #include "os/os.hpp"
 #include "os/placement.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "gc/base/exported.hpp"
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 

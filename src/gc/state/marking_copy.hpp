@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "gc/base/page_list.hpp"
-#include "os/copies.hpp"
+#include "os/collector/copies.hpp"
 #include "os/expects.hpp"
 
 namespace heapwise::gc {

@@ -15,8 +15,8 @@
 #include "gc/state/attached.hpp"
 #include "gc/state/marking_copy.hpp"
 #include "gc/state/thread_record.hpp"
+#include "os/collector/world.hpp"
 #include "os/fair_mutex.hpp"
-#include "os/world.hpp"
 
 namespace heapwise::gc {
 

@@ -9,9 +9,9 @@
 #include "gc/base/exported.hpp"
 #include "gc/base/kinds.hpp"
 #include "gc/space/space.hpp"
+#include "os/collector/thread_variables.hpp"
+#include "os/collector/world.hpp"
 #include "os/mutex.hpp"
-#include "os/thread_variables.hpp"
-#include "os/world.hpp"
 
 namespace heapwise::gc {
 

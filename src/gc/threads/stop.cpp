@@ -3,8 +3,8 @@
 #include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "gc/state/warning.hpp"
+#include "os/collector/world.hpp"
 #include "os/os.hpp"
-#include "os/world.hpp"
 
 namespace heapwise::gc {
 

@@ -12,7 +12,7 @@
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "heapwise/detail/size_classes.hpp"
-#include "os/faults.hpp"
+#include "os/reports/faults.hpp"
 
 namespace heapwise::detail {
 

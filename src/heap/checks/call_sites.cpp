@@ -8,8 +8,8 @@
 #include "heapwise/detail/size_classes.hpp"
 #include "options/text.hpp"
 #include "os/expects.hpp"
-#include "os/faults.hpp"
 #include "os/os.hpp"
+#include "os/reports/faults.hpp"
 
 namespace heapwise::detail {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "os/faults.hpp"
+#include "os/reports/faults.hpp"
 
 namespace heapwise::detail {
 

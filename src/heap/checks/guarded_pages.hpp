@@ -14,7 +14,7 @@
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "os/expects.hpp"
-#include "os/faults.hpp"
+#include "os/reports/faults.hpp"
 
 namespace heapwise::detail {
 

@@ -5,7 +5,7 @@
 #include "heapwise/detail/heap_sampling.hpp"
 #include "os/expects.hpp"
 #include "os/os.hpp"
-#include "os/unwinding.hpp"
+#include "os/reports/unwinding.hpp"
 
 namespace heapwise::detail {
 

@@ -11,7 +11,7 @@
 #include "heap/large/large_blocks.hpp"
 #include "heap/space/space.hpp"
 #include "options/text.hpp"
-#include "os/mapped_files.hpp"
+#include "os/reports/mapped_files.hpp"
 
 namespace heapwise::detail {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "heap/base/invalid.hpp"
-#include "os/faults.hpp"
+#include "os/reports/faults.hpp"
 
 namespace heapwise::detail {
 

@@ -13,7 +13,7 @@
 #include "heap/large/large_guard.hpp"
 #include "heap/large/large_quarantine.hpp"
 #include "heap/space/space.hpp"
-#include "os/faults.hpp"
+#include "os/reports/faults.hpp"
 
 namespace heapwise::detail {
 

@@ -16,11 +16,11 @@
 #include "heap/front/exported.hpp"
 #include "heapwise/detail/heap_sampling.hpp"
 #include "options/text.hpp"
-#include "os/faults.hpp"
-#include "os/mapped_files.hpp"
 #include "os/os.hpp"
+#include "os/reports/faults.hpp"
+#include "os/reports/mapped_files.hpp"
+#include "os/reports/unwinding.hpp"
 #include "os/signals.hpp"
-#include "os/unwinding.hpp"
 
 namespace heapwise::detail {
 

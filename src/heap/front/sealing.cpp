@@ -7,7 +7,7 @@
 #include "heap/base/sealed_facts.hpp"
 #include "heap/checks/guarded_pages.hpp"
 #include "heap/space/space.hpp"
-#include "os/faults.hpp"
+#include "os/reports/faults.hpp"
 
 namespace heapwise::detail {
 

@@ -9,7 +9,7 @@
 #include "heap/space/space.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "os/expects.hpp"
-#include "os/faults.hpp"
+#include "os/reports/faults.hpp"
 
 namespace heapwise::detail {
 

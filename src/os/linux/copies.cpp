@@ -1,4 +1,4 @@
-#include "os/copies.hpp"
+#include "os/collector/copies.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -12,8 +12,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "os/page_calls.hpp"
-#include "os/system_call.hpp"
+#include "os/linux/page_calls.hpp"
+#include "os/linux/system_call.hpp"
 
 // Another thread may be inside of the runtime of a sanitizer, whose locks would be held in the copy
 // for ever.

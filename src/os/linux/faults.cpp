@@ -10,10 +10,10 @@
 #include <sys/resource.h>
 
 #include "heapwise/detail/config.hpp"
-#include "os/errno_keeper.hpp"
-#include "os/faults.hpp"
+#include "os/linux/errno_keeper.hpp"
+#include "os/linux/system_call.hpp"
 #include "os/os.hpp"
-#include "os/system_call.hpp"
+#include "os/reports/faults.hpp"
 
 namespace heapwise::os {
 

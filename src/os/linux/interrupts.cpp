@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include <pthread.h>
+#include "os/collector/world.hpp"
 #include "os/expects.hpp"
-#include "os/system_call.hpp"
-#include "os/world.hpp"
+#include "os/linux/system_call.hpp"
 
 namespace heapwise::os {
 

@@ -7,9 +7,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include "os/errno_keeper.hpp"
-#include "os/faults.hpp"
+#include "os/linux/errno_keeper.hpp"
 #include "os/os.hpp"
+#include "os/reports/faults.hpp"
 
 // Weak, and by version: nothing of the loader comes into a program that is linked statically, and
 // the linker does not warn of it.

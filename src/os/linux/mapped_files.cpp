@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "os/mapped_files.hpp"
-#include "os/system_call.hpp"
+#include "os/linux/system_call.hpp"
+#include "os/reports/mapped_files.hpp"
 
 namespace heapwise::os {
 

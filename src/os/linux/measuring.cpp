@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-#include "os/errno_keeper.hpp"
+#include "os/linux/errno_keeper.hpp"
 #include "os/measuring.hpp"
 
 namespace heapwise::os {

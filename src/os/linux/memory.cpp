@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "os/page_calls.hpp"
-#include "os/system_call.hpp"
+#include "os/linux/page_calls.hpp"
+#include "os/linux/system_call.hpp"
 
 extern "C" {
 // There if the program was built with ThreadSanitizer or MemorySanitizer.

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "os/group_files.hpp"
+#include "os/linux/group_files.hpp"
 #include "os/memory_groups.hpp"
 
 namespace heapwise::os {

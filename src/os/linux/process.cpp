@@ -16,10 +16,10 @@
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
-#include "os/errno_keeper.hpp"
+#include "os/linux/errno_keeper.hpp"
+#include "os/linux/system_call.hpp"
 #include "os/os.hpp"
 #include "os/owner.hpp"
-#include "os/system_call.hpp"
 
 namespace heapwise::os {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "os/group_files.hpp"
+#include "os/linux/group_files.hpp"
 
 namespace heapwise::os {
 

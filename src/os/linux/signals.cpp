@@ -1,9 +1,9 @@
 #include <csignal>
 #include <ctime>
 
-#include "os/errno_keeper.hpp"
+#include "os/linux/errno_keeper.hpp"
+#include "os/linux/system_call.hpp"
 #include "os/signals.hpp"
-#include "os/system_call.hpp"
 
 namespace heapwise::os {
 

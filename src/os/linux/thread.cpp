@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "os/errno_keeper.hpp"
+#include "os/linux/errno_keeper.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::os {

@@ -1,4 +1,4 @@
-#include "os/thread_variables.hpp"
+#include "os/collector/thread_variables.hpp"
 
 #include <array>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 #include "heapwise/detail/config.hpp"
-#include "os/system_call.hpp"
+#include "os/linux/system_call.hpp"
 
 // A program that is linked statically has no dlsym, and needs none.
 #pragma weak dlsym

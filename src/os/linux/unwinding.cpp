@@ -7,11 +7,11 @@
 #include <linux/futex.h>
 
 #include "heapwise/detail/config.hpp"
-#include "os/caller_rule.hpp"
-#include "os/faults.hpp"
+#include "os/linux/system_call.hpp"
 #include "os/os.hpp"
-#include "os/system_call.hpp"
-#include "os/unwinding.hpp"
+#include "os/reports/caller_rule.hpp"
+#include "os/reports/faults.hpp"
+#include "os/reports/unwinding.hpp"
 
 namespace heapwise::os {
 

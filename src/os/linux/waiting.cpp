@@ -5,8 +5,8 @@
 
 #include <linux/futex.h>
 
+#include "os/linux/system_call.hpp"
 #include "os/os.hpp"
-#include "os/system_call.hpp"
 
 namespace heapwise::os {
 

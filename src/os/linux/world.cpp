@@ -1,4 +1,4 @@
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,9 +13,9 @@
 #include <link.h>
 #include <pthread.h>
 
+#include "os/linux/processor_set.hpp"
+#include "os/linux/system_call.hpp"
 #include "os/os.hpp"
-#include "os/processor_set.hpp"
-#include "os/system_call.hpp"
 
 // A program that is linked statically need not have dladdr.
 #pragma weak dladdr

@@ -19,6 +19,8 @@ HEADERS = {
     "src/os/linux/memory.cpp": '#include "os/os.hpp"\n#include <sys/mman.h>\n',
     "src/options/text.hpp": '#include "os/os.hpp"\n',
     "src/heap/space/span.hpp": "",
+    "src/os/collector/world.hpp": "",
+    "src/os/reports/faults.hpp": "",
     "src/heap/front/start.hpp": '#include "heap/space/span.hpp"\n',
     "src/gc/collect/sweep.hpp": "",
     "src/gc/checks/leaks.cpp": '#include "options/text.hpp"\n',
@@ -81,6 +83,16 @@ def test_allowed_dependencies_are_fine(tmp_path: Path) -> None:
             "src/heap/space/span.hpp",
             '#include "heap/front/start.hpp"\n',
             "heap_space may not use heap_front",
+        ),
+        (
+            "src/heap/space/span.hpp",
+            '#include "os/collector/world.hpp"\n',
+            "heap_space may not use os_collector",
+        ),
+        (
+            "src/gc/mark/mark.cpp",
+            '#include "os/reports/faults.hpp"\n',
+            "gc_mark may not use os_reports",
         ),
         (
             "include/heapwise/pool.hpp",

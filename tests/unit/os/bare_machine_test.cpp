@@ -1,4 +1,4 @@
-#include "os/bare_machine.hpp"
+#include "os/linux/bare/bare_machine.hpp"
 
 #include <array>
 #include <atomic>
@@ -14,7 +14,7 @@
 #include <doctest/doctest.h>
 
 #include "contract/child.hpp"
-#include "os/system_call.hpp"
+#include "os/linux/system_call.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "os/faults.hpp"
+#include "os/reports/faults.hpp"
 
 #include <cerrno>
 #include <csignal>

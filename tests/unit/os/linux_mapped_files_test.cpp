@@ -1,4 +1,4 @@
-#include "os/mapped_files.hpp"
+#include "os/reports/mapped_files.hpp"
 
 #include <string_view>
 

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "os/expects.hpp"
-#include "os/system_call.hpp"
+#include "os/linux/system_call.hpp"
 
 // A sanitizer's runtime has to know every thread. Elsewhere it is not known what the C library
 // expects at the thread pointer.

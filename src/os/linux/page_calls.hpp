@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "os/expects.hpp"
-#include "os/system_call.hpp"
+#include "os/linux/system_call.hpp"
 
 extern "C" {
 // Only the runtimes of sanitizers have these; the names are reserved for them.

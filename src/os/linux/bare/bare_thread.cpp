@@ -12,11 +12,11 @@
 #include <sys/prctl.h>
 #include <sys/single_threaded.h>
 
-#include "os/bare_machine.hpp"
-#include "os/bare_state.hpp"
+#include "os/linux/bare/bare_machine.hpp"
+#include "os/linux/bare/bare_state.hpp"
+#include "os/linux/processor_set.hpp"
+#include "os/linux/system_call.hpp"
 #include "os/os.hpp"
-#include "os/processor_set.hpp"
-#include "os/system_call.hpp"
 
 namespace heapwise::os {
 

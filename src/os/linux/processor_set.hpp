@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "os/expects.hpp"
-#include "os/system_call.hpp"
+#include "os/linux/system_call.hpp"
 
 namespace heapwise::os {
 

@@ -1,6 +1,6 @@
 #include <cstddef>
 
-#include "os/caller_rule.hpp"
+#include "os/reports/caller_rule.hpp"
 
 namespace heapwise::os {
 

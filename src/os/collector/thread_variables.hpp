@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "os/world.hpp"
+#include "os/collector/world.hpp"
 
 namespace heapwise::os {
 

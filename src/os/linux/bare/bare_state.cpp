@@ -1,4 +1,4 @@
-#include "os/bare_state.hpp"
+#include "os/linux/bare/bare_state.hpp"
 
 #include "os/os.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-#include "os/system_call.hpp"
+#include "os/linux/system_call.hpp"
 
 namespace heapwise::os {
 

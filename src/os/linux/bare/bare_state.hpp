@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "os/bare_machine.hpp"
+#include "os/linux/bare/bare_machine.hpp"
 #include "os/mutex.hpp"
 
 namespace heapwise::os {
