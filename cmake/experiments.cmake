@@ -86,7 +86,7 @@ if(HEAPWISE_PRECOMPILE_EXPERIMENTS OR (HEAPWISE_SANITIZE AND HEAPWISE_PRECOMPILE
       <thread>
       <vector>
       "${PROJECT_SOURCE_DIR}/bench/harness/experiment.hpp"
-      "${PROJECT_SOURCE_DIR}/bench/harness/mapped_array.hpp"
+      "${PROJECT_SOURCE_DIR}/bench/harness/memory/mapped_array.hpp"
   )
 endif()
 

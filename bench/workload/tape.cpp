@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/random.hpp"
 
 namespace heapwise::bench {

@@ -6,7 +6,7 @@
 
 #include "harness/escape.hpp"
 #include "harness/histogram.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/sample.hpp"
 #include "kernel/ticks.hpp"
 #include "workload/tape.hpp"

@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
-#include "harness/resident.hpp"
+#include "harness/memory/mapped_array.hpp"
+#include "harness/memory/resident.hpp"
 #include "sources/arenas.hpp"
 #include "workload/block_use.hpp"
 

@@ -1,6 +1,6 @@
 // The same few lines, placed so that they share the cache evenly, or all fall into one set of it.
 #include "harness/experiment.hpp"
-#include "harness/paged_memory.hpp"
+#include "harness/memory/paged_memory.hpp"
 #include "harness/rate.hpp"
 #include "sources/reported_caches.hpp"
 #include "sources/timed_walk.hpp"

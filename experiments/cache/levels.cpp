@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "harness/experiment.hpp"
-#include "harness/paged_memory.hpp"
+#include "harness/memory/paged_memory.hpp"
 #include "harness/rate.hpp"
 #include "sources/reported_caches.hpp"
 #include "sources/timed_walk.hpp"

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "harness/experiment.hpp"
-#include "harness/paged_memory.hpp"
+#include "harness/memory/paged_memory.hpp"
 #include "harness/rate.hpp"
 #include "sources/ring_of_lines.hpp"
 

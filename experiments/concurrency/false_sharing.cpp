@@ -6,7 +6,7 @@
 
 #include "harness/escape.hpp"
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/contest.hpp"
 
 namespace {

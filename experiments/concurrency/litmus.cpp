@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "kernel/ticks.hpp"
 #include "sources/meeting.hpp"
 #include "sources/processors.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/rate.hpp"
 
 #if defined(HEAPWISE_HAS_ABSL)

@@ -9,7 +9,7 @@
 
 #include "harness/builds.hpp"
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/rate.hpp"
 
 namespace {

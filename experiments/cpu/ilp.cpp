@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/rate.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/rate.hpp"
 
 // The bodies; and the same behind calls. Weak: the compiler must assume that another definition may

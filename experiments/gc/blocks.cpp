@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/experiment.hpp"
-#include "harness/resident.hpp"
+#include "harness/memory/resident.hpp"
 #include "sources/memories.hpp"
 
 namespace {

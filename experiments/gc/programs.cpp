@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/experiment.hpp"
-#include "harness/resident.hpp"
+#include "harness/memory/resident.hpp"
 #include "kernel/clock.hpp"
 #include "sources/memories.hpp"
 #include "sources/programs.hpp"

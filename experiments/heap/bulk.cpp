@@ -1,5 +1,5 @@
 // Many blocks of one size out, then all of them back.
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/quantities.hpp"
 #include "sources/sources.hpp"
 #include "workload/block_use.hpp"

@@ -1,5 +1,5 @@
 // Allocated here, freed there: what queues, actors and pipelines do to an allocator.
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/quantities.hpp"
 #include "sources/request_sizes.hpp"
 #include "sources/sources.hpp"

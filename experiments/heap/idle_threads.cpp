@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/marks.hpp"
 #include "sources/quantities.hpp"
 #include "sources/sources.hpp"

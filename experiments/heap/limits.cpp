@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "harness/own_process.hpp"
-#include "harness/two_sides.hpp"
+#include "harness/processes/own_process.hpp"
+#include "harness/processes/two_sides.hpp"
 #include "sources/marks.hpp"
 #include "sources/quantities.hpp"
 #include "sources/request_sizes.hpp"

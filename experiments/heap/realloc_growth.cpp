@@ -1,5 +1,5 @@
 // Vectors that grow: realloc by many steps.
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/marks.hpp"
 #include "sources/quantities.hpp"
 #include "sources/sources.hpp"

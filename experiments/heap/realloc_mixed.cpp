@@ -4,7 +4,7 @@
 #include <span>
 
 #include "harness/fill_time.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/marks.hpp"
 #include "sources/quantities.hpp"
 #include "sources/sources.hpp"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "harness/own_process.hpp"
-#include "harness/two_sides.hpp"
+#include "harness/processes/own_process.hpp"
+#include "harness/processes/two_sides.hpp"
 #include "sources/own_time.hpp"
 #include "sources/population.hpp"
 #include "sources/quantities.hpp"

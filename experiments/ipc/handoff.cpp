@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "harness/descriptor.hpp"
+#include "harness/processes/descriptor.hpp"
 #include "kernel/pause.hpp"
 #include "sources/messages.hpp"
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "harness/descriptor.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
+#include "harness/processes/descriptor.hpp"
 #include "sources/messages.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/rate.hpp"
 #include "heapwise/thread/lock_free.hpp"
 #include "heapwise/thread/locked.hpp"

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/rounds.hpp"
 #include "sources/sources.hpp"
 #include "sources/throughput.hpp"

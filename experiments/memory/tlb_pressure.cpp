@@ -6,8 +6,8 @@
 #include <span>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
-#include "harness/paged_memory.hpp"
+#include "harness/memory/mapped_array.hpp"
+#include "harness/memory/paged_memory.hpp"
 #include "harness/rate.hpp"
 #include "sources/throughput.hpp"
 

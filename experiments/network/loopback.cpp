@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
+#include "harness/processes/two_sides.hpp"
 #include "harness/rate.hpp"
-#include "harness/two_sides.hpp"
 #include "sources/connection.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/checks.hpp"
 #include "sources/subjects.hpp"
 #include "workload/block_use.hpp"

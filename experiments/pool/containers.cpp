@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "harness/experiment.hpp"
-#include "harness/resident.hpp"
+#include "harness/memory/resident.hpp"
 #include "sources/containers/programs.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string_view>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/checks.hpp"
 #include "sources/subjects.hpp"
 

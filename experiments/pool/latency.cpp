@@ -2,7 +2,7 @@
 #include <string>
 
 #include "harness/histogram.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/checks.hpp"
 #include "sources/subjects.hpp"
 

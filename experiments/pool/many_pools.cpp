@@ -2,7 +2,7 @@
 #include <atomic>
 #include <deque>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/pairs.hpp"
 #include "sources/subjects.hpp"
 #include "workload/block_use.hpp"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "kernel/ticks.hpp"
 #include "sources/subjects.hpp"
 #include "workload/block_use.hpp"

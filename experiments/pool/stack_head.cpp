@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 
 namespace {
 

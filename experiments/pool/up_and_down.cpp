@@ -1,7 +1,7 @@
 // Some blocks up, the same blocks down, again and again: what most programs do with a pool.
 #include <span>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/checks.hpp"
 #include "sources/subjects.hpp"
 #include "workload/block_use.hpp"

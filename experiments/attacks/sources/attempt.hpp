@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "harness/experiment.hpp"
-#include "harness/own_process.hpp"
-#include "harness/two_sides.hpp"
+#include "harness/processes/own_process.hpp"
+#include "harness/processes/two_sides.hpp"
 
 namespace attacks {
 

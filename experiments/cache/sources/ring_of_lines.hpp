@@ -8,7 +8,7 @@
 #include <span>
 
 #include "harness/escape.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/reported_caches.hpp"
 
 namespace caches {

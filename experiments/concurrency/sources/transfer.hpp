@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/sample.hpp"
 #include "sources/processors.hpp"
 #include "sources/quantities.hpp"

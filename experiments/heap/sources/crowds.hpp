@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "harness/escape.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/exchange.hpp"
 
 namespace heaps {

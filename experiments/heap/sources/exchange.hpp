@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "harness/escape.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/random.hpp"
 #include "sources/request_sizes.hpp"
 

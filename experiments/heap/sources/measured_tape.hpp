@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/random.hpp"
 #include "sources/measured_mix.hpp"
 #include "workload/tape.hpp"

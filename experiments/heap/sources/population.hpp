@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "harness/escape.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/random.hpp"
 #include "sources/marks.hpp"
 

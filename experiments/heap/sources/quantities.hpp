@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/experiment.hpp"
-#include "harness/resident.hpp"
+#include "harness/memory/resident.hpp"
 
 namespace heaps {
 

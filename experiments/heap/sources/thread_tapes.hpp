@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/random.hpp"
 #include "workload/tape.hpp"
 

@@ -15,7 +15,7 @@
 #include "harness/cell.hpp"
 #include "harness/escape.hpp"
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "workload/replay.hpp"
 #include "workload/tape.hpp"
 #include "workload/timed_calls.hpp"

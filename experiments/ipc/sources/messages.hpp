@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "harness/experiment.hpp"
+#include "harness/processes/two_sides.hpp"
 #include "harness/rate.hpp"
-#include "harness/two_sides.hpp"
 
 namespace ipc {
 

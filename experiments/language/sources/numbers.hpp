@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "harness/rate.hpp"
 
 namespace languages {

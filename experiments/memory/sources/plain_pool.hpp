@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <mutex>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "workload/plain_list.hpp"
 
 namespace memory {

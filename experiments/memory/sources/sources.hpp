@@ -8,7 +8,7 @@
 #include <memory_resource>
 #include <new>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "heapwise/heap.hpp"
 #include "heapwise/pool.hpp"
 #include "sources/by_list.hpp"

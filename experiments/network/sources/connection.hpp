@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "harness/cell.hpp"
-#include "harness/descriptor.hpp"
+#include "harness/processes/descriptor.hpp"
 
 namespace networks {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <span>
 
-#include "harness/distinct.hpp"
 #include "harness/experiment.hpp"
+#include "harness/memory/distinct.hpp"
 
 namespace pools {
 

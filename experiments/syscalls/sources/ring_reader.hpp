@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/words.hpp"
 
 namespace syscalls {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "harness/cell.hpp"
-#include "harness/descriptor.hpp"
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
+#include "harness/processes/descriptor.hpp"
 #include "sources/words.hpp"
 
 namespace syscalls {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
-#include "harness/resident.hpp"
+#include "harness/memory/mapped_array.hpp"
+#include "harness/memory/resident.hpp"
 #include "sources/player.hpp"
 
 namespace traces {

@@ -46,3 +46,8 @@ def test_few_dictionaries_hold_anything() -> None:
 def test_few_places_outside_their_room_ask_for_the_kind_of_a_run() -> None:
     """The rest says the kind to a user, or needs what only runs of that kind have."""
     assert rooms.questions_for_kinds(rooms.ROOT) < 30
+
+
+def test_no_folder_of_the_product_has_more_than_25_files() -> None:
+    [(name, count)] = rooms.folders(rooms.ROOT).most_common(1)
+    assert count <= 25, name

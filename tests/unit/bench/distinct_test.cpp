@@ -1,4 +1,4 @@
-#include "harness/distinct.hpp"
+#include "harness/memory/distinct.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/paged_memory.hpp"
+#include "harness/memory/paged_memory.hpp"
 
 #include <doctest/doctest.h>
 

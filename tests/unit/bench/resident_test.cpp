@@ -1,10 +1,10 @@
-#include "harness/resident.hpp"
+#include "harness/memory/resident.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 
 using heapwise::bench::mapped_array;
 using heapwise::bench::resident_meter;

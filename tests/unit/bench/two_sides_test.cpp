@@ -1,11 +1,11 @@
-#include "harness/two_sides.hpp"
+#include "harness/processes/two_sides.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
 #include <vector>
 
-#include "harness/descriptor.hpp"
+#include "harness/processes/descriptor.hpp"
 
 using namespace heapwise::bench;
 

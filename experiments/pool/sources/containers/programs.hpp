@@ -17,7 +17,7 @@
 
 #include <heapwise/adapt/std_allocator.hpp>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 #include "sources/containers/supplies.hpp"
 
 namespace containers {

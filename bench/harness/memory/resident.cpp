@@ -1,4 +1,4 @@
-#include "harness/resident.hpp"
+#include "harness/memory/resident.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-#include "harness/mapped_array.hpp"
+#include "harness/memory/mapped_array.hpp"
 
 namespace heapwise::bench {
 
