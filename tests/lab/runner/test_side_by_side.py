@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sys
 import threading
@@ -12,21 +13,26 @@ import pytest
 
 from heapwise.model import LauncherFacts
 from heapwise.runner.process.launch import Launch
-from heapwise.runner.process.side_by_side import Together, overlap, run_together
+from heapwise.runner.process.side_by_side import SideBySide, Together, overlap
 from heapwise.runner.process.stop_switch import StopSwitch
 
 CPU = min(os.sched_getaffinity(0))
 
 
-def spinning(seconds: float) -> Launch:
+def spinning(seconds: float, cpu: int = CPU) -> Launch:
     """A program that needs about this much processor time."""
     code = f"import time\nwhile time.process_time() < {seconds}: pass"
-    return Launch([sys.executable, "-S", "-c", code], dict(os.environ), 60.0, cpus=[CPU])
+    return Launch([sys.executable, "-S", "-c", code], dict(os.environ), 60.0, cpus=[cpu])
 
 
 def run(folder: Path, *launches: Launch) -> list[Together]:
+    """One group, and the fillers that it leaves."""
+    groups = SideBySide()
     with StopSwitch() as stop:
-        return run_together(launches, folder, stop)
+        try:
+            return groups.run(launches, folder, stop)
+        finally:
+            groups.finish(stop)
 
 
 def test_both_run_at_once_and_both_are_timed(tmp_path: Path) -> None:
@@ -74,21 +80,74 @@ def test_several_run_beside_each_other(tmp_path: Path) -> None:
     assert min(one.overlap for one in found) > 0.6
 
 
-def test_a_filler_runs_to_its_end(tmp_path: Path) -> None:
-    forever = Launch(
-        [
-            "/bin/sh",
-            "-c",
-            f"[ -e {tmp_path}/once ] && sleep 3 && touch {tmp_path}/whole; touch {tmp_path}/once",
-        ],
-        dict(os.environ),
-        60.0,
-        cpus=[CPU],
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def leaving(folder: Path, seconds: float, cpu: int = CPU) -> Launch:
+    """A program that ends at once. When it is started again it takes this long, says its number,
+    and leaves a file at its end."""
+    script = (
+        f"[ -e {folder}/once ] && echo $$ >{folder}/number && sleep {seconds} "
+        f"&& touch {folder}/whole; touch {folder}/once"
     )
-    found = run(tmp_path / "runs", forever, spinning(0.2))
+    return Launch(["/bin/sh", "-c", script], dict(os.environ), 60.0, cpus=[cpu])
+
+
+def test_a_filler_runs_to_its_end(tmp_path: Path) -> None:
+    found = run(tmp_path / "runs", leaving(tmp_path, 2), spinning(0.2))
     assert found[1].outcome.facts.exit_code == 0
     assert found[0].fillers == 1
     assert (tmp_path / "whole").exists()
+
+
+def test_a_filler_that_outlives_the_group_was_beside_it(tmp_path: Path) -> None:
+    found = run(tmp_path / "runs", leaving(tmp_path, 2), spinning(0.5))
+    assert found[1].overlap > 0.9
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="one processor")
+def test_fillers_end_while_the_next_group_runs_on_another_processor(tmp_path: Path) -> None:
+    groups, chance = SideBySide(), random.Random(1)
+    with StopSwitch() as stop:
+        first = groups.choose(CPUS[:2], chance)
+        groups.run([leaving(tmp_path, 3, first), spinning(0.1, first)], tmp_path / "runs", stop)
+        assert groups.left == 1
+        second = groups.choose(CPUS[:2], chance)
+        found = groups.run([spinning(0.1, second)] * 2, tmp_path / "runs", stop)
+        assert not (tmp_path / "whole").exists()
+        groups.finish(stop)
+    assert {first, second} == set(CPUS[:2])
+    assert [one.outcome.facts.exit_code for one in found] == [0, 0]
+    assert (tmp_path / "whole").exists()
+    assert groups.left == 0
+
+
+def test_a_group_waits_for_the_fillers_of_its_processor(tmp_path: Path) -> None:
+    groups = SideBySide()
+    with StopSwitch() as stop:
+        groups.run([leaving(tmp_path, 1), spinning(0.1)], tmp_path / "runs", stop)
+        assert groups.choose([CPU], random.Random(1)) == CPU
+        groups.run([spinning(0.1), spinning(0.1)], tmp_path / "runs", stop)
+        assert (tmp_path / "whole").exists()
+        groups.finish(stop)
+
+
+@pytest.mark.parametrize("when", ["while they are waited for", "beside the next group", "before"])
+def test_a_user_who_stops_the_run_leaves_no_filler_behind(tmp_path: Path, when: str) -> None:
+    groups, other = SideBySide(), CPUS[-1]
+    with StopSwitch() as stop:
+        groups.run([leaving(tmp_path, 50), spinning(0.1)], tmp_path / "runs", stop)
+        if when == "before":
+            signal.raise_signal(signal.SIGINT)
+        else:
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        if other != CPU and when == "beside the next group":
+            found = groups.run([spinning(30, other)] * 2, tmp_path / "runs", stop)
+            assert all(one.outcome.interrupted for one in found)
+        groups.finish(stop)
+    assert not (tmp_path / "whole").exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "number").read_text()), 0)
 
 
 def test_a_program_that_does_not_exist_is_told_as_such(tmp_path: Path) -> None:
@@ -129,5 +188,5 @@ def test_a_pair_that_is_stopped_before_it_began_is_interrupted(tmp_path: Path) -
     with StopSwitch() as stop:
         for _ in range(3):  # the third kills a launcher, as one that has just been started
             signal.raise_signal(signal.SIGINT)
-        found = run_together([spinning(0.1), spinning(0.1)], tmp_path, stop)
+        found = SideBySide().run([spinning(0.1), spinning(0.1)], tmp_path, stop)
     assert [one.outcome.interrupted for one in found] == [True, True]

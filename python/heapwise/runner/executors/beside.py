@@ -20,7 +20,7 @@ from heapwise.runner.campaign.steps import Step
 from heapwise.runner.executors.whole_program import WholeProgram, measured_values
 from heapwise.runner.process.launch import Launch, tail
 from heapwise.runner.process.process_status import judge
-from heapwise.runner.process.side_by_side import Together, run_together
+from heapwise.runner.process.side_by_side import SideBySide, Together
 from heapwise.runner.process.stop_switch import StopSwitch
 
 LEAST_OVERLAP = 0.8
@@ -39,19 +39,22 @@ class Member:
 
 
 def measure_together(
-    step: Step, baseline: Member, others: Sequence[Member], stop: StopSwitch, record: Sink
+    groups: SideBySide,
+    step: Step,
+    baseline: Member,
+    others: Sequence[Member],
+    stop: StopSwitch,
+    record: Sink,
 ) -> Process:
     """All of them at once. Returns the process of the baseline; the others are recorded, and a
     sample of each that did the same work."""
     started_at = now()
     members = [baseline, *others]
     chance = random.Random(f"{baseline.program.seed}/together/{baseline.number}")
-    cpu = chance.choice(list(baseline.program.cpus) or sorted(os.sched_getaffinity(0)))
+    cpu = groups.choose(list(baseline.program.cpus) or sorted(os.sched_getaffinity(0)), chance)
     order = chance.sample(range(len(members)), len(members))
     folder = baseline.program.folder / "together"
-    ended = run_together(
-        [_launch(m, step, cpu, len(members)) for m in members], folder, stop, order
-    )
+    ended = groups.run([_launch(m, step, cpu, len(members)) for m in members], folder, stop, order)
     found = [
         _process(
             step,

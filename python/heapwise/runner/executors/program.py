@@ -33,6 +33,7 @@ from heapwise.runner.process.commands import Commands
 from heapwise.runner.process.launch import Outcome
 from heapwise.runner.process.process_status import Reference
 from heapwise.runner.process.scratch import ScratchFolder
+from heapwise.runner.process.side_by_side import SideBySide
 from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.runner.process.work import Work
 from heapwise.wording.lists import listed
@@ -129,6 +130,8 @@ class ProgramExecutor:
     is_set_up: bool = False
     """Whether the commands of --setup have run."""
 
+    _groups: SideBySide = field(default_factory=SideBySide)
+    _stop: StopSwitch | None = None
     _programs: dict[tuple[str, Settings], WholeProgram] = field(default_factory=dict)
 
     _failed: set[tuple[str, Settings]] = field(default_factory=set)
@@ -155,13 +158,16 @@ class ProgramExecutor:
 
     def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
         """Problem E034 of the commands of --setup."""
-        self._next_number = next_number
+        self._next_number, self._stop = next_number, stop
         self._counting.begin(stop, record, next_number)
         if not self.is_set_up and (failed := set_up(self._every_commands(), stop)):
             raise failed[0][1]
 
     def finish(self) -> list[str]:
-        """Runs the commands of --cleanup; what went wrong with them, in words."""
+        """Waits for what still runs, and runs the commands of --cleanup; what went wrong with them,
+        in words."""
+        if self._stop is not None:
+            self._groups.finish(self._stop)
         return [words for commands in self._every_commands() if (words := commands.cleanup())]
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
@@ -172,7 +178,8 @@ class ProgramExecutor:
                 for subject in step.beside
             ]
             baseline = Member(step.subject, program, number)
-            return measure_together(step, baseline, members, stop, record)
+            return measure_together(self._groups, step, baseline, members, stop, record)
+        self._groups.finish(stop)
         commands = self._commands(step.subject.build, step.parameters)
         place = {ROUND: step.round}, stop, program.working_directory
         process = program.measure(

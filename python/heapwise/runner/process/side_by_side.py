@@ -8,11 +8,12 @@ Improving Measurement Accuracy in the Cloud", ICPE 2020, with two processes and 
 
 from __future__ import annotations
 
+import random
 import selectors
 import socket
 import subprocess
+import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +41,8 @@ class WaitingLauncher:
 
     what: Launch
     folder: Path
+    told_ns: int = 0
+    """When it was told to, by the monotonic clock."""
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -50,6 +53,7 @@ class WaitingLauncher:
 
     def start(self) -> None:
         """The program starts now. If the launcher is gone, its result says why."""
+        self.told_ns = time.monotonic_ns()
         try:
             self.socket.send(b"s")
         except OSError:
@@ -59,19 +63,24 @@ class WaitingLauncher:
         """A program that runs is killed; one that was not started never is."""
         self.socket.close()
 
-    def outcome(self) -> Outcome:
-        """Waits for the launcher. Problem E052 if it left no result."""
+    def wait(self) -> bytes:
+        """Waits for the launcher. Returns its error output."""
         try:
             _, complaint = self.launcher.communicate(timeout=self.what.timeout_s + BACKSTOP_S)
         except subprocess.TimeoutExpired:
             self.launcher.kill()
             _, complaint = self.launcher.communicate()
+        return complaint
+
+    def outcome(self) -> Outcome:
+        """Waits for the launcher. Problem E052 if it left no result."""
+        complaint = self.wait()
         return self._call.outcome(self.launcher.returncode, complaint)
 
     def close(self) -> None:
         """Leaves no process behind."""
         self.stop()
-        if self.launcher.poll() is None:
+        if self.launcher.returncode is None:
             self.launcher.communicate()
 
 
@@ -81,8 +90,12 @@ class _Member:
 
     what: Launch
     folder: Path
-    stack: ExitStack
+    launchers: list[WaitingLauncher]
+    """All launchers of the group; those that are prepared here are added."""
+
     fillers: list[WaitingLauncher] = field(default_factory=list)
+    running: WaitingLauncher | None = None
+    """The filler of which no end was seen."""
 
     def __post_init__(self) -> None:
         self.counted = self._prepare("counted")
@@ -90,34 +103,85 @@ class _Member:
 
     def start_filler(self) -> WaitingLauncher:
         """The one that waited is started, and another one is prepared."""
-        self.fillers.append(self.next)
+        self.running = self.next
+        self.fillers.append(self.running)
+        self.running.start()
         self.next = self._prepare(str(len(self.fillers)))
-        self.fillers[-1].start()
-        return self.fillers[-1]
+        return self.running
 
     def _prepare(self, name: str) -> WaitingLauncher:
         launcher = WaitingLauncher(self.what, self.folder / name)
-        self.stack.callback(launcher.close)
+        self.launchers.append(launcher)
         return launcher
 
 
-def run_together(
-    launches: Sequence[Launch], folder: Path, stop: StopSwitch, order: Sequence[int] = ()
-) -> list[Together]:
-    """Runs all of them to their ends. order: in which they are started, a moment apart.
+@dataclass
+class SideBySide:
+    """Groups of processes, one group after the other.
 
-    Problem E052 if a launcher cannot do its work.
+    Fillers that still run at the end of a group are not killed: they may hold a lock, or be about
+    to remove a file. They end while the next group runs on another processor.
     """
-    with ExitStack() as stack:
+
+    _leftovers: dict[int, list[WaitingLauncher]] = field(default_factory=dict)
+    """By processor; the oldest group is first."""
+
+    def choose(self, cpus: Sequence[int], chance: random.Random) -> int:
+        """A processor for the next group, at random of those without fillers of an earlier one; if
+        all have some, the one of the oldest group."""
+        self._forget_ended()
+        free = [cpu for cpu in cpus if cpu not in self._leftovers]
+        return chance.choice(free) if free else next(c for c in self._leftovers if c in cpus)
+
+    @property
+    def left(self) -> int:
+        """Fillers of earlier groups that still run."""
+        self._forget_ended()
+        return sum(map(len, self._leftovers.values()))
+
+    def run(
+        self,
+        launches: Sequence[Launch],
+        folder: Path,
+        stop: StopSwitch,
+        order: Sequence[int] = (),
+    ) -> list[Together]:
+        """Runs all of them to their ends, on the processor of the first. order: in which they are
+        started, a moment apart.
+
+        Problem E052 if a launcher cannot do its work.
+        """
+        cpu = next(iter(launches[0].cpus), 0)
+        self._finish(self._leftovers.pop(cpu, []), stop)
+        launchers: list[WaitingLauncher] = []
+        try:
+            return self._run(cpu, launches, folder, stop, order, launchers)
+        finally:
+            for each in launchers:  # all at once, and then all are waited for
+                each.stop()
+            for each in launchers:
+                each.close()
+
+    def _run(
+        self,
+        cpu: int,
+        launches: Sequence[Launch],
+        folder: Path,
+        stop: StopSwitch,
+        order: Sequence[int],
+        launchers: list[WaitingLauncher],
+    ) -> list[Together]:
         members = [
-            _Member(what, folder / str(number), stack) for number, what in enumerate(launches)
+            _Member(what, folder / str(cpu) / str(number), launchers)
+            for number, what in enumerate(launches)
         ]
-        stop.guard(*(member.counted.launcher for member in members))
+        stop.guard(*(member.counted.launcher for member in members), *self._all_left())
         try:
             for index in order or range(len(members)):
                 members[index].counted.start()
             _fill_until_all_ended(members, stop)
             outcomes = [member.counted.outcome() for member in members]
+            ran = _ran(members, outcomes)
         except Problem:
             if stop.requested:  # a launcher that was stopped before its program began has no result
                 return [Together(Outcome(interrupted=True)) for _ in members]
@@ -126,14 +190,73 @@ def run_together(
             stop.guard()
         if stop.requested:
             return [Together(Outcome(interrupted=True)) for _ in members]
-        ran = [
-            [outcome.facts, *(filler.outcome().facts for filler in member.fillers)]
-            for member, outcome in zip(members, outcomes, strict=True)
+        if left := [member.running for member in members if member.running]:
+            self._leftovers[cpu] = left
+            for each in left:
+                launchers.remove(each)
+        return [
+            Together(outcome, len(member.fillers), _least_overlap(index, ran))
+            for index, (member, outcome) in enumerate(zip(members, outcomes, strict=True))
         ]
-    return [
-        Together(outcome, len(member.fillers), _least_overlap(index, ran))
-        for index, (member, outcome) in enumerate(zip(members, outcomes, strict=True))
+
+    def finish(self, stop: StopSwitch) -> None:
+        """Waits for the fillers that still run. If the user stops us, they are ended."""
+        left = [each for group in self._leftovers.values() for each in group]
+        self._leftovers.clear()
+        self._finish(left, stop)
+
+    def _finish(self, left: Sequence[WaitingLauncher], stop: StopSwitch) -> None:
+        stop.guard(*(each.launcher for each in left), *self._all_left())
+        try:
+            for each in left:
+                each.wait()
+        finally:
+            stop.guard()
+            for each in left:
+                each.close()
+
+    def _forget_ended(self) -> None:
+        for cpu, left in list(self._leftovers.items()):
+            running = [each for each in left if each.launcher.poll() is None]
+            for each in left:
+                if each not in running:
+                    each.wait()
+                    each.close()
+            if running:
+                self._leftovers[cpu] = running
+            else:
+                del self._leftovers[cpu]
+
+    def _all_left(self) -> list[subprocess.Popen[bytes]]:
+        return [each.launcher for group in self._leftovers.values() for each in group]
+
+
+def _ran(members: Sequence[_Member], outcomes: Sequence[Outcome]) -> list[list[LauncherFacts]]:
+    """For each member the process that counts, and its fillers.
+
+    A filler that still runs has no result. It runs at least until the last process that counts has
+    ended, and began as late after it was told to as the latest of the others.
+    """
+    told = [member.counted.told_ns for member in members]
+    facts: list[LauncherFacts] = [outcome.facts for outcome in outcomes]
+    ended: list[list[LauncherFacts]] = [
+        [each.outcome().facts for each in member.fillers if each is not member.running]
+        for member in members
     ]
+    for member, found in zip(members, ended, strict=True):
+        told += [each.told_ns for each in member.fillers if each is not member.running]
+        facts += found
+    latest_ns = max(
+        (one.start_ns - told_ns for told_ns, one in zip(told, facts, strict=True) if one.start_ns),
+        default=0,
+    )
+    end_ns = max((outcome.facts.end_ns or 0 for outcome in outcomes), default=0)
+    ran = [[outcome.facts, *found] for outcome, found in zip(outcomes, ended, strict=True)]
+    for member, found in zip(members, ran, strict=True):
+        if member.running:
+            start_ns = member.running.told_ns + latest_ns
+            found.append(LauncherFacts(start_ns=start_ns, end_ns=end_ns))
+    return ran
 
 
 def _least_overlap(index: int, ran: Sequence[Sequence[LauncherFacts]]) -> float:
@@ -143,21 +266,19 @@ def _least_overlap(index: int, ran: Sequence[Sequence[LauncherFacts]]) -> float:
 
 
 def _fill_until_all_ended(members: list[_Member], stop: StopSwitch) -> None:
-    """Each that has ended is followed by fillers, until the last one of them has ended. The last
-    fillers are not killed: they may hold a lock, or be about to remove a file."""
+    """Each that has ended is followed by fillers, until the last one of them has ended."""
     open_ = set(range(len(members)))
     with selectors.DefaultSelector() as selector:
         for index, member in enumerate(members):
             selector.register(member.counted.socket, selectors.EVENT_READ, index)
-        while True:
+        while open_:
             for key, _ in selector.select():
                 selector.unregister(key.fileobj)
                 open_.discard(key.data)
+                members[key.data].running = None
                 if open_ and not stop.requested:
                     filler = members[key.data].start_filler()
                     selector.register(filler.socket, selectors.EVENT_READ, key.data)
-            if not open_:
-                return
 
 
 def overlap(one: LauncherFacts, beside: Sequence[LauncherFacts]) -> float:
