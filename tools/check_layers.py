@@ -73,6 +73,7 @@ def ordered(part: str, folders: tuple[str, ...], always: tuple[str, ...] = ()) -
 BENCH_ROOMS = (
     "launcher_facts",
     "launcher_memory",
+    "launcher_calls",
     "launcher_start",
     "drain_frames",
     "drain_calls",
@@ -134,9 +135,12 @@ PACKAGES = (
         "launcher_memory", r"bench/launcher/memory/", (*LIBRARY, "c_api", "launcher_facts", "bench")
     ),
     Package(
+        "launcher_calls", r"bench/launcher/calls/", (*LIBRARY, "c_api", "launcher_facts", "bench")
+    ),
+    Package(
         "launcher_start",
         r"bench/launcher/start/",
-        (*LIBRARY, "c_api", "launcher_facts", "launcher_memory", "bench"),
+        (*LIBRARY, "c_api", "launcher_facts", "launcher_memory", "launcher_calls", "bench"),
     ),
     Package("drain_frames", r"bench/drain/frames/", (*LIBRARY, "c_api", "bench")),
     Package("drain_calls", r"bench/drain/calls/", (*LIBRARY, "c_api", "drain_frames", "bench")),

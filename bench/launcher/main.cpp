@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "kernel/clock.hpp"
+#include "launcher/calls/call_watch.hpp"
 #include "launcher/facts/counters.hpp"
 #include "launcher/facts/machine.hpp"
 #include "launcher/facts/processors.hpp"
@@ -55,6 +56,7 @@ struct measured {
   std::int64_t written_elsewhere = -1;
   std::int64_t own_peak_bytes = -1;
   probe_lines lines;
+  call_watch calls;
 };
 
 /// Returns: false if the program was not to be started.
@@ -63,14 +65,17 @@ bool start_and_watch(const launch_options& options, supervisor& watcher, measure
   const starter beside{options.starter};
   if (!beside.wait()) return false;
   const std::uint64_t start_ns = now_ns();
-  result.child = start_child(options, files, result.group);
+  if (options.watch_names) result.calls.prepare();
+  result.child = start_child(options, files, result.group, result.calls);
+  result.calls.begin(result.child.not_watched);
   if (result.child.pid <= 0) return true;
   if (result.group.is_own() && !result.child.in_own_group) {
     result.group.give_up("the program could not enter its control group");
   }
   result.charged.begin(result.child.entering_ns);
   result.start_ns = start_ns + result.child.entering_ns;
-  result.end = watcher.watch(result.child, options.timeout_s, beside, out, err, result.memory);
+  result.end =
+      watcher.watch(result.child, options.timeout_s, beside, result.calls, out, err, result.memory);
   result.charged.end();
   const std::uint64_t program_ns = result.end.end_ns - start_ns - result.child.entering_ns;
   result.wall_s = static_cast<double>(program_ns) * 1e-9;
@@ -168,6 +173,7 @@ std::string_view describe(const measured& result, const launch_options& options)
   write_usage(line, result.end);
   write_ending(line, result);
   write_output(line, options.pass_stdout, result.written_elsewhere);
+  result.calls.write(line.key("changed_names"));
   result.child.affinity.write(line.key("affinity"));
   write_number_or_null(line, "slice_ns", result.child.slice_ns);
   line.field("spin_before_ns", result.seen.spin_before_ns());

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "kernel/clock.hpp"
+#include "launcher/calls/call_filter.hpp"
 #include "launcher/start/time_slice.hpp"
 
 namespace heapwise::bench {
@@ -32,7 +33,8 @@ void enter_group(const control_group& group, started_child& child) {
 /// What the child does between vfork and exec; it shares the launcher's memory, so `child` and the
 /// returned errno are seen by the launcher. Returns only if something failed.
 int become_program(const launch_options& options, const handed_files& files, const child_ends& ends,
-                   const control_group& group, started_child& child) {
+                   const control_group& group, const call_watch& calls, bool loses_rights,
+                   started_child& child) {
   enter_group(group, child);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -49,6 +51,7 @@ int become_program(const launch_options& options, const handed_files& files, con
     return errno;
   }
   files.keep_open();
+  if (options.watch_names) child.not_watched = calls.enter(loses_rights);
   execvpe(options.program[0], options.program, files.environment());
   return errno;
 }
@@ -66,7 +69,7 @@ bool open_pipe(int& reading, int& writing) {
 } // namespace
 
 started_child start_child(const launch_options& options, const handed_files& files,
-                          const control_group& group) {
+                          const control_group& group, const call_watch& calls) {
   // Static: what the child writes through shared memory must not live in a register here.
   static started_child child;
   child_ends ends;
@@ -77,9 +80,10 @@ started_child start_child(const launch_options& options, const handed_files& fil
     child.error = errno;
     return child;
   }
+  const bool loses_rights = may_lose_rights(options.program[0]);
   const pid_t pid = vfork();
   if (pid == 0) {
-    child.error = become_program(options, files, ends, group, child);
+    child.error = become_program(options, files, ends, group, calls, loses_rights, child);
     _exit(127);
   }
   if (pid < 0) child.error = errno;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "launcher/calls/call_watch.hpp"
 #include "launcher/memory/control_group.hpp"
 #include "launcher/start/handed_files.hpp"
 #include "launcher/start/options.hpp"
@@ -16,9 +17,10 @@ struct started_child {
   int error = 0;     ///< errno of the step that failed; then there is no child
   cpu_list affinity; ///< read back in the child, just before exec
   bool in_own_group = false;
-  std::uint64_t entering_ns = 0; ///< that it took to get into that control group
-  std::int64_t slice_ns = -1;    ///< that it was given; -1: it did not ask, or not known
-  int stdout_pipe = -1;          ///< reading end, not blocking; -1 also when stdout is passed on
+  std::uint64_t entering_ns = 0;     ///< that it took to get into that control group
+  std::int64_t slice_ns = -1;        ///< that it was given; -1: it did not ask, or not known
+  const char* not_watched = nullptr; ///< why its calls are not watched
+  int stdout_pipe = -1; ///< reading end, not blocking; -1 also when stdout is passed on
   int stderr_pipe = -1;
 };
 
@@ -26,6 +28,6 @@ struct started_child {
 /// child starts at the launcher's size and not at that of the process that started the launcher.
 /// If a control group was made for the child, it enters that first.
 started_child start_child(const launch_options& options, const handed_files& files,
-                          const control_group& group);
+                          const control_group& group, const call_watch& calls);
 
 } // namespace heapwise::bench

@@ -20,7 +20,7 @@ bool complain(const char* what, const char* about, const char* why) {
       "error E003: %s%s%s\n      %s\n  do: heapwise-launch [--timeout S] [--stdin FILE] "
       "[--stdout FILE | --pass-stdout] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] "
       "[--result FILE] [--environment DESCRIPTOR]\n      [--memory-moments N] [--starter SOCKET] "
-      "[--slice SECONDS] -- PROGRAM ARGS...\n"
+      "[--slice SECONDS] [--watch-names]\n      -- PROGRAM ARGS...\n"
       "  or heapwise-launch --attach PID --timeout S --memory-moments N [--result FILE]\n",
       what, about[0] == '\0' ? "" : " ", about, why);
   return false;
@@ -109,6 +109,10 @@ bool read_launch_options(int argc, char** argv, char** inherited, launch_options
   for (; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
     if (std::strcmp(argv[i], "--pass-stdout") == 0) {
       options.pass_stdout = true;
+      continue;
+    }
+    if (std::strcmp(argv[i], "--watch-names") == 0) {
+      options.watch_names = true;
       continue;
     }
     if (i + 1 == argc) return complain("no value for", argv[i], "Every option has one.");

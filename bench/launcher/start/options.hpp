@@ -14,6 +14,7 @@ struct launch_options {
   const char* stderr_path = nullptr;
   const char* directory = nullptr;
   const char* result_path = nullptr; ///< null: the launcher's own stdout
+  bool watch_names = false;          ///< which names the program changes is looked at (calls/)
   bool pass_stdout = false;          ///< the program writes to the launcher's own stdout
   bool pinned = false;
   cpu_list cpus;

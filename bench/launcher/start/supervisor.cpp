@@ -82,7 +82,8 @@ supervisor::supervisor() {
 }
 
 outcome supervisor::watch(const started_child& child, double timeout_s, const starter& beside,
-                          output_stream& out, output_stream& err, memory_curve& memory) {
+                          call_watch& calls, output_stream& out, output_stream& err,
+                          memory_curve& memory) {
   child_ = child;
   beside_ = beside;
   partner_ = beside.descriptor();
@@ -91,7 +92,7 @@ outcome supervisor::watch(const started_child& child, double timeout_s, const st
     deadline_ns_ =
         now_ns() + static_cast<std::uint64_t>(timeout_s * static_cast<double>(second_ns));
   }
-  while (!over()) poll_once(out, err, memory);
+  while (!over()) poll_once(calls, out, err, memory);
   return outcome_;
 }
 
@@ -99,18 +100,17 @@ bool supervisor::over() const {
   return tree_gone_ && child_.stdout_pipe < 0 && child_.stderr_pipe < 0;
 }
 
-void supervisor::poll_once(output_stream& out, output_stream& err, memory_curve& memory) {
-  pollfd watched[] = {{signals_, POLLIN, 0},
-                      {child_.stdout_pipe, POLLIN, 0},
-                      {child_.stderr_pipe, POLLIN, 0},
-                      {parent_, POLLIN, 0},
-                      {partner_, POLLIN, 0}};
+void supervisor::poll_once(call_watch& calls, output_stream& out, output_stream& err,
+                           memory_curve& memory) {
+  pollfd watched[] = {{signals_, POLLIN, 0},           {child_.stdout_pipe, POLLIN, 0},
+                      {child_.stderr_pipe, POLLIN, 0}, {parent_, POLLIN, 0},
+                      {partner_, POLLIN, 0},           {calls.descriptor(), POLLIN, 0}};
   const std::uint64_t now = now_ns();
   const std::uint64_t next_ns = std::min(deadline_ns_, memory.due_ns());
   const std::uint64_t left_ns = next_ns > now ? next_ns - now : 0;
   const timespec left{static_cast<time_t>(left_ns / second_ns),
                       static_cast<long>(left_ns % second_ns)};
-  ppoll(watched, 5, next_ns == UINT64_MAX ? nullptr : &left, nullptr);
+  ppoll(watched, 6, next_ns == UINT64_MAX ? nullptr : &left, nullptr);
   const bool ended_before = ended();
   if (watched[0].revents != 0) take_signals();
   const bool ends_now = ended() && !ended_before;
@@ -128,6 +128,7 @@ void supervisor::poll_once(output_stream& out, output_stream& err, memory_curve&
     partner_ = -1;
     end_at_once();
   }
+  if (watched[5].revents != 0) calls.answer((watched[5].revents & POLLIN) == 0);
   if (ended()) memory.stop();
   if (now_ns() >= memory.due_ns()) memory.look();
   if (now_ns() >= deadline_ns_) on_deadline();

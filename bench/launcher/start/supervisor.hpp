@@ -39,13 +39,14 @@ class supervisor {
   /// Drains, times out, reaps, and looks at the memory while the child runs. Tells `beside` when
   /// the child has ended, and kills the child when the stream of `beside` ends. Returns when no
   /// process of the child's tree is left.
+  /// Answers `calls` in between.
   outcome watch(const started_child& child, double timeout_s, const starter& beside,
-                output_stream& out, output_stream& err, memory_curve& memory);
+                call_watch& calls, output_stream& out, output_stream& err, memory_curve& memory);
 
  private:
   enum class phase { running, asked_to_end, killed, leftovers };
 
-  void poll_once(output_stream& out, output_stream& err, memory_curve& memory);
+  void poll_once(call_watch& calls, output_stream& out, output_stream& err, memory_curve& memory);
   void take_signals();
   void drain(int& pipe, output_stream& into);
   void reap();

@@ -35,6 +35,8 @@ from heapwise.model.difference import Difference, DifferenceRow
 from heapwise.model.facts import (
     Beside,
     Calls,
+    ChangedName,
+    ChangedNames,
     Clock,
     Counter,
     CountLine,
@@ -144,6 +146,8 @@ __all__ = [
     "Calibration",
     "Calls",
     "Cell",
+    "ChangedName",
+    "ChangedNames",
     "Check",
     "CitedFigure",
     "Clock",

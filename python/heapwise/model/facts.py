@@ -274,6 +274,32 @@ class GroupMemory(Record, frozen=True):
     """Processes of the group that the kernel killed because memory was short."""
 
 
+class ChangedName(Record, frozen=True):
+    """A file, socket, port or key that a program changed or asked for, and what it did first."""
+
+    name: str = ""
+    how: str = ""
+    """made, written, removed, replaced, bound, connected, locked or used."""
+
+    exclusive: bool = False
+    """The call fails if the name is there already, or if another process made it first."""
+
+    numbered: bool = False
+    """It holds the number of the process, or of one from which that descends."""
+
+
+class ChangedNames(Record, frozen=True):
+    """The names that a program and its children changed, by the kernel, which told of each such
+    call before it was made. What lies in a folder that the program made itself is left out."""
+
+    missing: str | None = None
+    """Why it is not known what it changed; then ``names`` may be a part."""
+
+    names: list[ChangedName] = []
+    more: Count = 0
+    """Names that were not kept."""
+
+
 class LauncherFacts(Record, frozen=True):
     """The launcher's result. Times and faults are sums over the process tree."""
 
@@ -300,6 +326,9 @@ class LauncherFacts(Record, frozen=True):
     """What it wrote to files, pipes and devices other than its stdout and stderr, as far as the
     kernel says (/proc/self/io). What is sent to sockets, or written to shared memory, is not in it.
     """
+
+    changed_names: ChangedNames | None = None
+    """None: nobody looked. A process that is looked at is not timed."""
 
     affinity: list[Count] | None = None
     slice_ns: Count | None = None

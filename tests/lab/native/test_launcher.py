@@ -37,6 +37,7 @@ KEYS = {
     "output_hash",
     "error_bytes",
     "written_elsewhere_bytes",
+    "changed_names",
     "affinity",
     "slice_ns",
     "spin_before_ns",
