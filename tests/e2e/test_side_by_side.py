@@ -6,9 +6,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from heapwise.analysis.verdicts.rows import make_rows
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
+from heapwise.evidence.shared_names import shared_names
 from heapwise.model import SIDE_BY_SIDE
 from heapwise.store import read_run, run_ids
 
@@ -82,3 +85,21 @@ def test_a_program_that_writes_a_file_never_meets_itself_unasked(
     stored = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
     assert not [p for p in stored.processes if p.facts.beside is not None]
     assert {p.facts.written_elsewhere_bytes for p in measured(stored)} == {6}
+    shared = shared_names(stored)
+    assert shared.missing or [each.name for each in shared.names] == [f"{tmp_path}/state"]
+
+
+def test_a_program_that_writes_to_pipes_and_new_files_meets_itself_unasked(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    script = (
+        f"file=$(mktemp -p {tmp_path}); i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; "
+        "echo $i | cat >$file; cat $file; rm $file"
+    )
+    options = ["--time", "8s", "--warmup", "0", "--allocators", "glibc,jemalloc"]
+    heapwise("compare", *options, "--min-rounds", "3", "--", "/bin/sh", "-c", script)
+    stored = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
+    assert all((p.facts.written_elsewhere_bytes or 0) > 0 for p in measured(stored))
+    if shared_names(stored).missing:
+        pytest.skip(shared_names(stored).missing)
+    assert [p for p in stored.processes if p.facts.beside is not None]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
+from msgspec import structs
 from planted import with_facts
 from synthetic import Script, compare_run
 
 from heapwise.analysis import analyse
 from heapwise.analysis.summary.advice import busy_words
 from heapwise.evidence import Evidence
+from heapwise.model import ChangedName, ChangedNames
 from heapwise.model.cell import Settings
 
 
@@ -64,3 +67,48 @@ def test_the_advice_on_a_program_that_writes_names_the_option_that_pairs_it() ->
     assert "writes 2 KiB elsewhere than to its output" in noisy(2048, asks_first=True)
     assert "may write files" in noisy(None, asks_first=True)
     assert "compare --side-by-side tells more" in noisy(2048, asks_first=True)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("made", "The program writes x.o, so no two of it ran at the same time."),
+        ("bound", "The program listens at x.o, so"),
+        ("used", "The program uses x.o, so"),
+    ],
+)
+def test_the_advice_names_what_two_processes_would_share(how: str, words: str) -> None:
+    assert words in shared_advice([ChangedName("/srv/x.o", how)])
+
+
+def test_the_advice_counts_the_names_beyond_the_first() -> None:
+    names = [ChangedName(f"/other/{number}", "removed") for number in range(3)]
+    assert "removes /other/0 and 2 other names, so" in shared_advice(names)
+
+
+def test_the_advice_says_why_the_names_are_not_known() -> None:
+    said = shared_advice([], missing="it uses io_uring")
+    assert "its output (which is not known: it uses io_uring), so no two" in said
+
+
+def shared_advice(names: list[ChangedName], missing: str | None = None) -> str:
+    """The advice on a program that two looks saw change these names."""
+    labels = ("glibc", "glibc-control", "mimalloc")
+    script = Script(rounds=6, time=dict.fromkeys(labels, 1.0), noise=0.2)
+    stored = with_facts(compare_run(script), lambda p: {"written_elsewhere_bytes": 2048})
+    changed = ChangedNames(missing=missing, names=names)
+    looks = [
+        replace(
+            process,
+            number=1000 + process.number,
+            round=-1,
+            warm_up=True,
+            facts=structs.replace(process.facts, counting=True, changed_names=changed),
+        )
+        for process in stored.processes[:2]
+    ]
+    plan = stored.run.plan
+    options = replace(plan.options, asks_first=True)
+    run = replace(stored.run, plan=replace(plan, options=options, working_directory="/srv"))
+    told = replace(stored, run=run, processes=[*stored.processes, *looks])
+    return analyse(Evidence(told)).advice

@@ -11,12 +11,13 @@ from synthetic import Script, compare_run
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
-from heapwise.model import Build, Plan, PlanOptions
+from heapwise.model import Build, ChangedName, ChangedNames, Plan, PlanOptions
 from heapwise.runner.campaign import together
 from heapwise.runner.campaign.steps import MOST_BESIDE, steps_together
 from heapwise.runner.campaign.together import (
     demand_possible,
     has_to_ask,
+    may_ask,
     may_choose,
     most_beside,
     obstacles,
@@ -81,6 +82,87 @@ def test_a_program_that_writes_runs_in_pairs_only_if_asked(written: int | None) 
     assert has_to_ask(plan, writing)
     assert not has_to_ask(asked, writing)
     assert not has_to_ask(plan, evidence)
+
+
+def looked_at(evidence: Evidence, *looks: ChangedNames) -> Evidence:
+    """With processes that write to pipes, and looks at some that are not timed."""
+    stored = evidence.stored
+    first = stored.processes[0]
+    timed = [
+        replace(p, facts=structs.replace(p.facts, written_elsewhere_bytes=100))
+        for p in stored.processes
+    ]
+    more = [
+        replace(
+            first,
+            number=1000 + number,
+            round=-1,
+            warm_up=True,
+            facts=structs.replace(first.facts, counting=True, changed_names=names),
+        )
+        for number, names in enumerate(looks)
+    ]
+    return Evidence(replace(stored, processes=[*timed, *more]))
+
+
+def names_of(*names: ChangedName, missing: str | None = None, more: int = 0) -> ChangedNames:
+    return ChangedNames(missing=missing, names=list(names), more=more)
+
+
+FIXED = ChangedName("/srv/state", "written")
+FIXED_LOCK = ChangedName("/srv/lock", "made", exclusive=True)
+NEW = [ChangedName(f"/tmp/tmp{each}", "made", exclusive=True) for each in "ab"]
+NUMBERED = [ChangedName(f"/tmp/jvm/{each}", "made", numbered=True) for each in (17, 39)]
+BY_CLOCK = [ChangedName(f"/tmp/log-{each}", "made") for each in (1764, 1765)]
+
+
+@pytest.mark.parametrize(
+    ("looks", "expected"),
+    [
+        ([names_of(), names_of()], False),
+        ([names_of(NEW[0]), names_of(NEW[1])], False),
+        ([names_of(NUMBERED[0]), names_of(NUMBERED[1])], False),
+        ([names_of(FIXED), names_of(FIXED)], True),
+        ([names_of(FIXED_LOCK), names_of(FIXED_LOCK)], True),
+        ([names_of(NUMBERED[0]), names_of(NUMBERED[0])], True),
+        ([names_of(BY_CLOCK[0]), names_of(BY_CLOCK[1])], True),  # two at once have the same time
+        ([names_of(), names_of(FIXED)], True),
+        ([names_of(NEW[0])], True),  # nothing to compare with
+        ([names_of()], False),
+        ([names_of(), names_of(missing="it uses io_uring")], True),
+        ([names_of(more=3), names_of(more=3)], True),
+        ([], True),
+    ],
+)
+def test_a_program_runs_in_pairs_unasked_if_no_name_is_of_two_processes(
+    looks: list[ChangedNames], expected: bool
+) -> None:
+    plan, evidence = known()
+    assert has_to_ask(plan, looked_at(evidence, *looks)) is expected
+
+
+def test_a_look_at_a_process_that_failed_tells_nothing() -> None:
+    plan, evidence = known()
+    stored = looked_at(evidence, names_of()).stored
+    failed = [replace(p, status="discarded") if p.facts.counting else p for p in stored.processes]
+    assert has_to_ask(plan, Evidence(replace(stored, processes=failed)))
+
+
+@pytest.mark.parametrize(
+    ("options", "max_rounds", "expected"),
+    [
+        ({}, 0, True),
+        ({}, 12, False),
+        ({"side_by_side": True}, 0, False),
+        ({"side_by_side": False}, 0, False),
+        ({"fresh_folder": True}, 0, False),
+    ],
+)
+def test_names_are_looked_at_if_they_can_matter(
+    options: dict[str, Any], max_rounds: int, expected: bool
+) -> None:
+    plan, _ = known(**options)
+    assert may_ask(replace(plan, max_rounds=max_rounds)) is expected
 
 
 @pytest.mark.parametrize(("cpu", "slice_s"), [(0.01, 0.003), (0.4, 0.01), (60.0, 0.02)])

@@ -23,9 +23,11 @@ from heapwise.evidence import Evidence, calls_of, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.kept import written_elsewhere
+from heapwise.evidence.shared_names import NOBODY_LOOKED, shared_names
 from heapwise.evidence.under_load import ends_alone
 from heapwise.model import SIDE_BY_SIDE, Cell, Row, Trust
 from heapwise.stats.ratios.paired import PairedRatio
+from heapwise.store import StoredRun
 from heapwise.trust.surroundings.v13_neighbour import PRESSURE_SHARE
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import quantity_name
@@ -33,6 +35,17 @@ from heapwise.wording.numbers import change, percent, significant, size, times
 from heapwise.wording.ratios import interval, relation, signed_ends, with_interval
 
 UNSURE, FASTER, SMALLER = "Cannot tell yet", "is faster than", "needs less memory than"
+
+DEEDS = {
+    "made": "writes",
+    "written": "writes",
+    "replaced": "replaces",
+    "removed": "removes",
+    "bound": "listens at",
+    "connected": "connects to",
+    "locked": "locks",
+}
+"""What a program does with a name that two of it would share; else it uses it."""
 
 NAMED = 3
 """Subjects that the sentence names; a list of ten is not advice."""
@@ -107,12 +120,29 @@ def _pairs_to_ask_for(evidence: Evidence) -> str:
     """What the user may know and Heapwise does not: whether two processes disturb each other."""
     if not evidence.stored.run.plan.options.asks_first:
         return ""
-    written = written_elsewhere(evidence.stored)
-    files = f"writes {size(written)} elsewhere than to its output" if written else "may write files"
     return (
-        f" The program {files}, so no two of it ran at the same time. If two do not disturb each "
-        "other, compare --side-by-side tells more."
+        f" {_what_is_shared(evidence.stored)}, so no two of it ran at the same time. If two do not "
+        "disturb each other, compare --side-by-side tells more."
     )
+
+
+def _what_is_shared(stored: StoredRun) -> str:
+    """What two processes of the program would share, as far as it is known."""
+    shared = shared_names(stored)
+    if shared.names:
+        first = shared.names[0]
+        others = len(shared.names) - 1 + shared.more
+        words = f"The program {DEEDS.get(first.how, 'uses')} {_below(stored, first.name)}"
+        return f"{words} and {counted(others, 'other name')}" if others else words
+    written = written_elsewhere(stored)
+    words = f"writes {size(written)} elsewhere than to its output" if written else "may write files"
+    why = "" if shared.missing == NOBODY_LOOKED else f" (which is not known: {shared.missing})"
+    return f"The program {words}{why}"
+
+
+def _below(stored: StoredRun, name: str) -> str:
+    """A path in the folder in which the program ran, without that folder."""
+    return name.removeprefix(f"{stored.run.plan.working_directory.rstrip('/')}/")
 
 
 def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:

@@ -10,6 +10,7 @@ from statistics import median
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured, written_elsewhere
+from heapwise.evidence.shared_names import shared_names
 from heapwise.model import Plan, Process
 from heapwise.runner.campaign.steps import MOST_BESIDE
 
@@ -141,8 +142,25 @@ def pays(plan: Plan, evidence: Evidence, elapsed_s: float, width: float | None) 
 
 
 def has_to_ask(plan: Plan, evidence: Evidence) -> bool:
-    """Whether two processes might spoil each other's files, and the user did not ask for it."""
-    return not plan.options.side_by_side and written_elsewhere(evidence.stored) != 0
+    """Whether two processes might spoil each other's files, and the user did not ask for it. If
+    nothing is known of the names that they change, every byte to anything but the output counts."""
+    if plan.options.side_by_side:
+        return False
+    shared = shared_names(evidence.stored)
+    if shared.missing and not shared.names:
+        return written_elsewhere(evidence.stored) != 0
+    return not shared.none
+
+
+def may_ask(plan: Plan) -> bool:
+    """Whether it matters, for side by side, which names the program changes."""
+    options = plan.options
+    return (
+        plan.traits.ends_by == "intervals"
+        and options.side_by_side is None
+        and not plan.max_rounds
+        and not obstacles(plan)
+    )
 
 
 def _runs_on_one(evidence: Evidence) -> bool:

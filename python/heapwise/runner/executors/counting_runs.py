@@ -12,6 +12,7 @@ from heapwise.catalog import COUNTER, EMPTY, PROBE, native_folder
 from heapwise.evidence.judged_limits import COUNTED, counts_in
 from heapwise.model import (
     ROUND,
+    ChangedNames,
     Peer,
     Plan,
     Process,
@@ -22,11 +23,14 @@ from heapwise.model import (
     Subject,
 )
 from heapwise.runner.campaign.executor import Sink, now
+from heapwise.runner.campaign.together import may_ask
 from heapwise.runner.executors.callgrind import total_in, under_callgrind
 from heapwise.runner.executors.counting import with_totals
 from heapwise.runner.executors.whole_program import WholeProgram
 from heapwise.runner.process.commands import Commands
+from heapwise.runner.process.launch import Outcome
 from heapwise.runner.process.process_status import judge
+from heapwise.runner.process.rights import may_be_watched
 from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.stats.claims.limits import CONFIRMED, COUNTS, is_suspect
 
@@ -37,6 +41,8 @@ COUNTED_S = 10.0
 """Programs that take longer are counted under the baseline alone: one more process for each subject
 would cost too much of the user's time."""
 
+
+NOT_WATCHED = ChangedNames(missing="the program failed while its calls were watched")
 
 COUNTING_SHARE = 0.1
 """The share of the time of a run. After it only the baseline, its second label and the first
@@ -121,6 +127,34 @@ class CountingRuns:
 
     def _count_calls(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
         number = self._next_number()
+        watches = may_ask(self.plan) and may_be_watched(measured)
+        outcome = self._launch_counting(measured, subject, program, number, watches=watches)
+        status, reason = judge(outcome, None, program.reference)
+        if watches and status != "ok" and not outcome.interrupted:
+            # A few programs cannot be watched: those that watch themselves, or gain rights.
+            outcome = self._launch_counting(measured, subject, program, number, watches=False)
+            status, reason = judge(outcome, None, program.reference)
+            outcome = replace(
+                outcome, facts=structs.replace(outcome.facts, changed_names=NOT_WATCHED)
+            )
+        if outcome.interrupted:
+            return
+        facts = structs.replace(
+            with_totals(outcome.facts, outcome.counts),
+            plain_wall_s=measured.facts.wall_s,
+            startup_s=self._startup_s(program, subject.peer, number),
+        )
+        self._record_counting(number, measured, status, reason, facts)
+
+    def _launch_counting(
+        self,
+        measured: Process,
+        subject: Subject,
+        program: WholeProgram,
+        number: int,
+        *,
+        watches: bool,
+    ) -> Outcome:
         self._make_ready(measured, subject, program)
         outcome = program.launch(
             subject.peer,
@@ -128,17 +162,11 @@ class CountingRuns:
             self._stop,
             COUNTER,
             program.command_of(measured.round),
+            watches_names=watches,
         )
         self._conclude(measured, subject, program)
-        if outcome.interrupted:
-            return
         self._spent_s += float(outcome.facts.wall_s or 0.0)
-        facts = structs.replace(
-            with_totals(outcome.facts, outcome.counts),
-            plain_wall_s=measured.facts.wall_s,
-            startup_s=self._startup_s(program, subject.peer, number),
-        )
-        self._record_counting(number, measured, *judge(outcome, None, program.reference), facts)
+        return outcome
 
     def _count_instructions(
         self, measured: Process, subject: Subject, program: WholeProgram

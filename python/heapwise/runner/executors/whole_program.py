@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from msgspec import structs
@@ -169,12 +169,15 @@ class WholeProgram:
         timeout_s: float = 0.0,
         keeps_output: bool = False,
         layout: str = "",
+        watches_names: bool = False,
     ) -> Outcome:
         """Under the allocator, with the watcher inside; "" for none. timeout_s: 0 for that of a
-        timed process. layout: as ``standing`` has it."""
+        timed process. layout: as ``standing`` has it. watches_names: of a process that is not
+        timed, whether the kernel tells which names it changes."""
         what = self.launch_of(
             peer, number, watcher, command, timeout_s=timeout_s, keeps_output=keeps_output
         )
+        what = replace(what, watches_names=watches_names)
         with standing(self.place, layout):
             return launch(what, self.folder, stop)
 

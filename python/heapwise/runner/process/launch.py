@@ -38,6 +38,9 @@ class Launch:
     memory_moments: int = 0
     """How many moments of its memory are kept at most; 0: nobody looks."""
 
+    watches_names: bool = False
+    """Whether the kernel tells which names it changes. That costs time."""
+
     slice_s: float = 0.0
     """How long it has the processor before another process gets it; 0: as the kernel does."""
 
@@ -128,6 +131,8 @@ class Call:
             arguments += ["--directory", what.working_directory]
         if what.memory_moments:
             arguments += ["--memory-moments", str(what.memory_moments)]
+        if what.watches_names:
+            arguments.append("--watch-names")
         if what.slice_s:
             arguments += ["--slice", f"{what.slice_s:.6f}"]
         if what.cpus:
