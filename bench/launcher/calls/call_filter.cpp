@@ -98,9 +98,7 @@ class filter_code {
     end(return_allow);
   }
 
-  [[nodiscard]] sock_fprog program() {
-    return {static_cast<unsigned short>(size_), instructions_};
-  }
+  [[nodiscard]] sock_fprog program() { return {static_cast<unsigned short>(size_), instructions_}; }
 
  private:
   void add_rule(const rule& each) {
@@ -169,8 +167,8 @@ call_filter install_call_filter(bool loses_rights) {
   static filter_code code; // not on the stack of a process that shares it
   sock_fprog program = code.program();
   const auto install = [&program] {
-    return static_cast<int>(syscall(SYS_seccomp, set_mode_filter,
-                                    flag_new_listener | flag_wait_killable, &program));
+    return static_cast<int>(
+        syscall(SYS_seccomp, set_mode_filter, flag_new_listener | flag_wait_killable, &program));
   };
   int listener = install();
   if (listener < 0 && errno == EACCES && loses_rights &&

@@ -4,7 +4,7 @@
 namespace heapwise::bench {
 
 struct call_filter {
-  int listener = -1;         ///< the kernel tells of the calls here
+  int listener = -1;             ///< the kernel tells of the calls here
   const char* missing = nullptr; ///< why there is no listener
 };
 

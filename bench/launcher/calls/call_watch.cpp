@@ -346,9 +346,9 @@ void call_watch::add(const caller& from, const found_file& file, deed how, bool 
 }
 
 std::optional<std::string> call_watch::text(const caller& from, std::uint64_t address) {
-  auto found = from.text_at(address);
-  if (!found) names_.give_up(unreadable);
-  return found;
+  auto result = from.text_at(address);
+  if (!result) names_.give_up(unreadable);
+  return result;
 }
 
 } // namespace heapwise::bench

@@ -78,11 +78,12 @@ bool is_mounted_here(dev_t device) {
   if (mounts == nullptr) return true;
   char* text = nullptr;
   std::size_t room = 0;
-  bool found = false;
-  while (!found && getline(&text, &room, mounts) > 0) found = std::strstr(text, wanted) != nullptr;
+  bool result = false;
+  while (!result && getline(&text, &room, mounts) > 0)
+    result = std::strstr(text, wanted) != nullptr;
   std::free(text);
   std::fclose(mounts);
-  return found;
+  return result;
 }
 
 struct split_name {
@@ -153,12 +154,12 @@ std::optional<found_file> caller::find_entry(int folder, std::string_view name) 
   const split_name parts = split(name);
   const owned_file parent{open_below(base.number(), parts.folder, O_PATH | O_DIRECTORY)};
   if (!parent.is_open()) return {};
-  std::optional<found_file> found = describe(parent.number());
-  if (!found) return {};
-  found->path += (found->path == "/" ? "" : "/") + parts.last;
-  found->is_there =
-      fstatat(parent.number(), parts.last.c_str(), &found->status, AT_SYMLINK_NOFOLLOW) == 0;
-  return found;
+  std::optional<found_file> result = describe(parent.number());
+  if (!result) return {};
+  result->path += (result->path == "/" ? "" : "/") + parts.last;
+  result->is_there =
+      fstatat(parent.number(), parts.last.c_str(), &result->status, AT_SYMLINK_NOFOLLOW) == 0;
+  return result;
 }
 
 std::optional<found_file> caller::find_open(int descriptor) const {
@@ -205,10 +206,9 @@ int caller::open_base(int folder, std::string_view name) const {
 int caller::open_below(int base, const std::string& name, int flags) const {
   struct stat theirs{};
   struct stat ours{};
-  const bool has_our_root = name[0] != '/' || (!has_own_mounts() && fstat(base, &theirs) == 0 &&
-                                               stat("/", &ours) == 0 &&
-                                               theirs.st_ino == ours.st_ino &&
-                                               theirs.st_dev == ours.st_dev);
+  const bool has_our_root =
+      name[0] != '/' || (!has_own_mounts() && fstat(base, &theirs) == 0 && stat("/", &ours) == 0 &&
+                         theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev);
   if (base < 0) return -1;
   if (has_our_root) return openat(base, name.c_str(), flags | O_CLOEXEC);
   const open_rules rules{static_cast<std::uint64_t>(flags | O_CLOEXEC), 0, resolve_in_root};
@@ -216,20 +216,20 @@ int caller::open_below(int base, const std::string& name, int flags) const {
 }
 
 std::optional<found_file> caller::describe(int file) const {
-  found_file found;
+  found_file result;
   const std::string here = "/proc/self/fd/" + std::to_string(file);
-  found.path = link_at(here);
-  found.is_there = true;
-  if (!found.path.starts_with('/') || found.path.ends_with(deleted)) return {};
-  if (is_of_a_process(found.path) || fstat(file, &found.status) != 0) return {};
+  result.path = link_at(here);
+  result.is_there = true;
+  if (!result.path.starts_with('/') || result.path.ends_with(deleted)) return {};
+  if (is_of_a_process(result.path) || fstat(file, &result.status) != 0) return {};
   struct statfs system{};
   if (has_own_mounts() && fstatfs(file, &system) == 0 && system.f_type == in_memory &&
-      !is_mounted_here(found.status.st_dev)) {
+      !is_mounted_here(result.status.st_dev)) {
     return {};
   }
-  found.may_be_written =
+  result.may_be_written =
       access(here.c_str(), W_OK) == 0 || (errno != EACCES && errno != EROFS && errno != EPERM);
-  return found;
+  return result;
 }
 
 } // namespace heapwise::bench

@@ -69,7 +69,9 @@ void shared_names::write(json_line& line) const {
   missing_ == nullptr ? line.null() : line.value(missing_);
   line.key("names").open('[');
   for (const entry& each : entries_) {
-    line.open('{').field("name", std::string_view{each.name}.substr(0, longest)).field("how", word_of(each.how));
+    line.open('{')
+        .field("name", std::string_view{each.name}.substr(0, longest))
+        .field("how", word_of(each.how));
     line.field("exclusive", each.exclusive).field("numbered", each.numbered).close('}');
   }
   line.close(']').field("more", more_).close('}');
