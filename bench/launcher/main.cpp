@@ -65,7 +65,7 @@ bool start_and_watch(const launch_options& options, supervisor& watcher, measure
   const starter beside{options.starter};
   if (!beside.wait()) return false;
   const std::uint64_t start_ns = now_ns();
-  if (options.watch_names) result.calls.prepare();
+  if (options.watch_names) result.calls.prepare(options.own_folder);
   result.child = start_child(options, files, result.group, result.calls);
   result.calls.begin(result.child.not_watched);
   if (result.child.pid <= 0) return true;

@@ -89,6 +89,19 @@ def test_a_program_that_writes_a_file_never_meets_itself_unasked(
     assert shared.missing or [each.name for each in shared.names] == [f"{tmp_path}/state"]
 
 
+def test_processes_side_by_side_have_a_fresh_folder_each(heapwise: Any, tmp_path: Path) -> None:
+    script = "mkdir one; i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; echo $i >one/file; ls"
+    options = ["--time", "8s", "--warmup", "0", "--allocators", "glibc,jemalloc", "--fresh-dir"]
+    heapwise("compare", *options, "--min-rounds", "3", "--", "/bin/sh", "-euc", script)
+    stored = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
+    if shared_names(stored).missing:
+        pytest.skip(shared_names(stored).missing)
+    together = [p for p in stored.processes if p.facts.beside is not None]
+    assert together
+    assert {p.facts.output_bytes for p in together if p.facts.exit_code is not None} == {4}
+    assert not [p for p in together if p.facts.exit_code]
+
+
 def test_a_program_that_writes_to_pipes_and_new_files_meets_itself_unasked(
     heapwise: Any, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -60,8 +61,11 @@ bool asks_somebody(const sock_filter* instructions, std::size_t size) {
 
 } // namespace
 
-void call_watch::prepare() {
+void call_watch::prepare(const char* own_folder) {
   asked_ = true;
+  char* path = own_folder == nullptr ? nullptr : realpath(own_folder, nullptr);
+  if (path != nullptr) names_.leave_out(path);
+  std::free(path);
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_) != 0) ends_[0] = ends_[1] = -1;
 }
 

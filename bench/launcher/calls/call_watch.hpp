@@ -15,8 +15,9 @@ class call_watch {
   call_watch(const call_watch&) = delete;
   call_watch& operator=(const call_watch&) = delete;
 
-  /// Effects: makes the socket by which the child hands over its listener.
-  void prepare();
+  /// Effects: makes the socket by which the child hands over its listener. own_folder: names in it
+  /// are left out; nullptr: there is no such folder.
+  void prepare(const char* own_folder);
 
   /// In the child, after which it may do nothing but exec: installs the filter and hands over its
   /// listener. Of the program it is known whether it may lose rights. Returns: why there is no

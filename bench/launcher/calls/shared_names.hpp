@@ -24,6 +24,9 @@ class shared_names {
   /// As `add`, of a folder.
   void add_folder(const std::string& name, bool numbered);
 
+  /// Effects: what happens below this folder is not noted.
+  void leave_out(const std::string& folder) { folders_.insert(folder); }
+
   /// Whether `add` would note nothing new.
   [[nodiscard]] bool knows(const std::string& name) const;
 

@@ -20,7 +20,8 @@ bool complain(const char* what, const char* about, const char* why) {
       "error E003: %s%s%s\n      %s\n  do: heapwise-launch [--timeout S] [--stdin FILE] "
       "[--stdout FILE | --pass-stdout] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] "
       "[--result FILE] [--environment DESCRIPTOR]\n      [--memory-moments N] [--starter SOCKET] "
-      "[--slice SECONDS] [--watch-names]\n      -- PROGRAM ARGS...\n"
+      "[--slice SECONDS] [--watch-names]\n      [--own-folder DIR] "
+      "-- PROGRAM ARGS...\n"
       "  or heapwise-launch --attach PID --timeout S --memory-moments N [--result FILE]\n",
       what, about[0] == '\0' ? "" : " ", about, why);
   return false;
@@ -90,12 +91,13 @@ bool take_value(const char* name, char* value, launch_options& options) {
   if (is("--memory-moments")) return take_moments(value, options);
   if (is("--starter")) return take_starter(value, options);
   if (is("--attach")) return take_attached(value, options);
-  const char** path = is("--stdin")       ? &options.stdin_path
-                      : is("--stdout")    ? &options.stdout_path
-                      : is("--stderr")    ? &options.stderr_path
-                      : is("--directory") ? &options.directory
-                      : is("--result")    ? &options.result_path
-                                          : nullptr;
+  const char** path = is("--stdin")        ? &options.stdin_path
+                      : is("--stdout")     ? &options.stdout_path
+                      : is("--stderr")     ? &options.stderr_path
+                      : is("--directory")  ? &options.directory
+                      : is("--result")     ? &options.result_path
+                      : is("--own-folder") ? &options.own_folder
+                                           : nullptr;
   if (path == nullptr) return complain("unknown option", name, "PROGRAM comes after --.");
   *path = value;
   return true;

@@ -15,7 +15,8 @@ struct launch_options {
   const char* directory = nullptr;
   const char* result_path = nullptr; ///< null: the launcher's own stdout
   bool watch_names = false;          ///< which names the program changes is looked at (calls/)
-  bool pass_stdout = false;          ///< the program writes to the launcher's own stdout
+  const char* own_folder = nullptr; ///< names in it are of this program alone; null: no such folder
+  bool pass_stdout = false;         ///< the program writes to the launcher's own stdout
   bool pinned = false;
   cpu_list cpus;
   int memory_moments = 0; ///< the most that the memory curve keeps; 0: it does not look

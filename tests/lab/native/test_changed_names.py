@@ -167,6 +167,15 @@ def test_many_files_are_counted_and_twenty_are_named(look: Look, tmp_path: Path)
     assert result["changed_names"]["more"] == 30
 
 
+def test_names_in_a_folder_of_its_own_are_left_out(look: Look, tmp_path: Path) -> None:
+    own, link = tmp_path / "own", tmp_path / "link"
+    own.mkdir()
+    link.symlink_to(own)
+    script = f"for i in {{1..50}}; do echo >{own}/f$i-; done; echo >{tmp_path}/owner"
+    _, names = look("/bin/bash", "-c", script, options=["--own-folder", str(link)])
+    assert list(names) == [f"{tmp_path}/owner"]
+
+
 def test_threads_and_signals_go_on_as_without_a_look(look: Look, tmp_path: Path) -> None:
     """Signals that restart calls, as those of most programs do."""
     script = (

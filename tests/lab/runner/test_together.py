@@ -155,7 +155,8 @@ def test_a_look_at_a_process_that_failed_tells_nothing() -> None:
         ({}, 12, False),
         ({"side_by_side": True}, 0, False),
         ({"side_by_side": False}, 0, False),
-        ({"fresh_folder": True}, 0, False),
+        ({"fresh_folder": True}, 0, True),
+        ({"output_files": ["/tmp/out"]}, 0, False),
     ],
 )
 def test_names_are_looked_at_if_they_can_matter(
@@ -257,7 +258,6 @@ def test_settled_rows_leave_the_groups() -> None:
         ({"prepare": "sync"}, {}, "commands run before"),
         ({"cleanup": "rm x"}, {}, "commands run before"),
         ({}, {"check": "test -e x"}, "a check runs"),
-        ({}, {"fresh_folder": True}, "a fresh folder"),
         ({}, {"output_files": ["/tmp/x"]}, "files that are compared"),
     ],
 )

@@ -53,7 +53,6 @@ def obstacles(plan: Plan) -> list[str]:
             ),
             "it writes files that are compared": bool(options.output_files),
             "a check runs after each process": bool(options.check),
-            "each process has a fresh folder": options.fresh_folder,
         }.items()
         if holds
     ]

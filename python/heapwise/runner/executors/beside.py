@@ -90,7 +90,13 @@ def _launch(member: Member, step: Step, cpu: int, processes: int) -> Launch:
         member.subject.peer, member.number, PROBE, program.command_of(step.round)
     )
     timeout_s = 2 * processes * what.timeout_s
-    return replace(what, cpus=[cpu], timeout_s=timeout_s, slice_s=step.slice_s)
+    return replace(
+        what,
+        cpus=[cpu],
+        timeout_s=timeout_s,
+        slice_s=step.slice_s,
+        is_fresh=program.work.is_fresh,
+    )
 
 
 def _process(

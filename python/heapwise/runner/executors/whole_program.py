@@ -177,7 +177,9 @@ class WholeProgram:
         what = self.launch_of(
             peer, number, watcher, command, timeout_s=timeout_s, keeps_output=keeps_output
         )
-        what = replace(what, watches_names=watches_names)
+        if watches_names:
+            own_folder = self.working_directory if self.work.is_fresh else ""
+            what = replace(what, watches_names=True, own_folder=own_folder)
         with standing(self.place, layout):
             return launch(what, self.folder, stop)
 

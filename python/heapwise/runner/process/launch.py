@@ -41,6 +41,12 @@ class Launch:
     watches_names: bool = False
     """Whether the kernel tells which names it changes. That costs time."""
 
+    own_folder: str = ""
+    """A folder in which no other process changes anything: the names in it are left out."""
+
+    is_fresh: bool = False
+    """Whether it runs in an empty folder that is made for it, and removed afterwards."""
+
     slice_s: float = 0.0
     """How long it has the processor before another process gets it; 0: as the kernel does."""
 
@@ -70,6 +76,10 @@ class Call:
         self._files = {name: self.folder / name for name in names}
         for file in self._files.values():
             file.unlink(missing_ok=True)
+        self._fresh = self.folder / "fresh" if self.what.is_fresh else None
+        if self._fresh:
+            shutil.rmtree(self._fresh, ignore_errors=True)
+            self._fresh.mkdir()
 
     def start(
         self, *, pass_stdout: bool = False, starter: socket.socket | None = None
@@ -103,6 +113,8 @@ class Call:
 
     def outcome(self, code: int, complaint: bytes) -> Outcome:
         """After its end. Problem E052 when it left no result."""
+        if self._fresh:
+            shutil.rmtree(self._fresh, ignore_errors=True)
         return Outcome(
             _result(self._files["result"], code, complaint),
             read_lines(self._files["probe"], Identity),
@@ -127,12 +139,14 @@ class Call:
             arguments += ["--stdout", str(self._files["stdout"])]
         if what.input_path:
             arguments += ["--stdin", what.input_path]
-        if what.working_directory:
-            arguments += ["--directory", what.working_directory]
+        if directory := self._fresh or what.working_directory:
+            arguments += ["--directory", str(directory)]
         if what.memory_moments:
             arguments += ["--memory-moments", str(what.memory_moments)]
         if what.watches_names:
             arguments.append("--watch-names")
+        if what.own_folder:
+            arguments += ["--own-folder", what.own_folder]
         if what.slice_s:
             arguments += ["--slice", f"{what.slice_s:.6f}"]
         if what.cpus:
