@@ -1,70 +1,76 @@
 """What there is to measure and to compare with: experiments, peers, and the native parts."""
 
-from heapwise.catalog.added import (
-    PARTIAL,
-    RECORD,
-    AddedPeer,
-    added_folder,
-    data_folder,
-    forget,
-    library_of,
-    packaged_folder,
-    read_record,
-)
-from heapwise.catalog.build_quality import examined
-from heapwise.catalog.elf import ElfFacts, read_elf
-from heapwise.catalog.experiments import (
-    broken_experiments,
-    choose_experiments,
-    describe,
-    find_experiments,
-)
-from heapwise.catalog.git import git, refuses, repository_of, revision_of
-from heapwise.catalog.native import (
-    COUNTER,
-    DRAIN,
-    EMPTY,
-    KNOWN,
-    LAUNCHER,
-    OUR_MALLOC,
-    PROBE,
-    PROFILER,
-    RECORDER,
-    SCRIPT_MAKER,
-    TOY,
-    build_fingerprint,
-    native_folder,
-    native_part,
-)
-from heapwise.catalog.peer_file import LOGS, Declared, PeerBuild, read_declarations
-from heapwise.catalog.peers import (
-    SYSTEM,
-    adhoc_peer,
-    choose_peers,
-    find_peers,
-    installed_peers,
-    peer_prefixes,
-    system_library,
-    system_peer,
-)
-from heapwise.catalog.program_experiments import expected_output
-from heapwise.catalog.program_file import find_wheels
-from heapwise.catalog.program_wheels import PROGRAMS, ProgramWheels, forget_wheels
-from heapwise.catalog.published import choose_published, find_published
-from heapwise.catalog.tool_version import first_line
+from typing import TYPE_CHECKING
+
+from heapwise.catalog.git import git
 from heapwise.catalog.tree_output import tree_output
-from heapwise.catalog.tree_rows import (
-    ADD,
-    TREES,
-    TreePrograms,
-    TreeRecord,
-    fingerprint,
-    forget_trees,
-    read_tree_record,
-    read_trees,
-    subject_specs,
-    tuning_prefixes,
-)
+from heapwise.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from heapwise.catalog.added import (
+        PARTIAL,
+        RECORD,
+        AddedPeer,
+        added_folder,
+        data_folder,
+        forget,
+        library_of,
+        packaged_folder,
+        read_record,
+    )
+    from heapwise.catalog.build_quality import examined
+    from heapwise.catalog.elf import ElfFacts, read_elf
+    from heapwise.catalog.experiments import (
+        broken_experiments,
+        choose_experiments,
+        describe,
+        find_experiments,
+    )
+    from heapwise.catalog.git import refuses, repository_of, revision_of
+    from heapwise.catalog.native import (
+        COUNTER,
+        DRAIN,
+        EMPTY,
+        KNOWN,
+        LAUNCHER,
+        OUR_MALLOC,
+        PROBE,
+        PROFILER,
+        RECORDER,
+        SCRIPT_MAKER,
+        TOY,
+        build_fingerprint,
+        native_folder,
+        native_part,
+    )
+    from heapwise.catalog.peer_file import LOGS, Declared, PeerBuild, read_declarations
+    from heapwise.catalog.peers import (
+        SYSTEM,
+        adhoc_peer,
+        choose_peers,
+        find_peers,
+        installed_peers,
+        peer_prefixes,
+        system_library,
+        system_peer,
+    )
+    from heapwise.catalog.program_experiments import expected_output
+    from heapwise.catalog.program_file import find_wheels
+    from heapwise.catalog.program_wheels import PROGRAMS, ProgramWheels, forget_wheels
+    from heapwise.catalog.published import choose_published, find_published
+    from heapwise.catalog.tool_version import first_line
+    from heapwise.catalog.tree_rows import (
+        ADD,
+        TREES,
+        TreePrograms,
+        TreeRecord,
+        fingerprint,
+        forget_trees,
+        read_tree_record,
+        read_trees,
+        subject_specs,
+        tuning_prefixes,
+    )
 
 __all__ = [
     "ADD",
@@ -133,3 +139,5 @@ __all__ = [
     "tree_output",
     "tuning_prefixes",
 ]
+
+__getattr__ = lazy_names(__name__, __file__)

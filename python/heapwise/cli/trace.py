@@ -114,10 +114,6 @@ class Wanted:
 def _difference(wanted: Wanted, later: str, console: Console) -> int:
     """Problem E062 for a profile, and for a form that two traces do not have."""
     from heapwise.cli.frame.tell.trace_difference_text import difference_lines
-    from heapwise.report.trace_difference_page import (
-        trace_difference_markdown,
-        trace_difference_page,
-    )
     from heapwise.trace.trace_difference import folded_difference, trace_difference
 
     for name in wanted.exports:
@@ -134,13 +130,15 @@ def _difference(wanted: Wanted, later: str, console: Console) -> int:
     if console.as_json:
         console.json(found)
     for name in wanted.exports:
-        _write(
-            name,
-            trace_difference_markdown(found).encode(errors="replace")
-            if name.endswith(".md")
-            else folded_difference(before.stacks, after.stacks),
-        )
+        if name.endswith(".md"):
+            from heapwise.report.trace_difference_page import trace_difference_markdown
+
+            _write(name, trace_difference_markdown(found).encode(errors="replace"))
+        else:
+            _write(name, folded_difference(before.stacks, after.stacks))
     if wanted.html:
+        from heapwise.report.trace_difference_page import trace_difference_page
+
         page = trace_difference_page(found, before.stacks, after.stacks)
         _write(wanted.html, page.encode(errors="replace"))
     return 0
@@ -175,9 +173,7 @@ def _no_trace(name: str) -> Problem:
 
 def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
     from heapwise.cli.frame.tell.trace_text import trace_lines
-    from heapwise.report.trace_page import trace_page
     from heapwise.trace.contents import read_contents
-    from heapwise.trace.document import trace_document
     from heapwise.trace.names.call_stacks import call_stacks
     from heapwise.trace.names.named_sites import named_sites
     from heapwise.trace.names.symbols import Symbols
@@ -188,29 +184,35 @@ def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
     for line in trace_lines(opened, contents, named, wanted.top):
         console.result(line)
     if console.as_json:
+        from heapwise.trace.document import trace_document
+
         console.json(trace_document(opened, contents, symbols, named))
     for name, exporter in wanted.written:
         _write(name, exporter(opened, stacks))
     if wanted.html:
+        from heapwise.report.trace_page import trace_page
+
         _write(wanted.html, trace_page(opened, contents, named, stacks).encode())
     return 0
 
 
 def _profile(opened: Trace, wanted: Wanted, console: Console) -> int:
     from heapwise.cli.frame.tell.profile_text import profile_lines
-    from heapwise.report.profile_page import profile_page
     from heapwise.trace.names.symbols import Symbols
-    from heapwise.trace.profile_document import profile_document
     from heapwise.trace.sampled_stacks import read_sampled_stacks
 
     stacks, symbols = read_sampled_stacks(opened), Symbols(opened.modules)
     for line in profile_lines(opened, stacks, symbols, wanted.wrappers, wanted.top):
         console.result(line)
     if console.as_json:
+        from heapwise.trace.profile_document import profile_document
+
         console.json(profile_document(opened, stacks.samples, symbols))
     for name, exporter in wanted.written:
         _write(name, exporter(opened, stacks.call_stacks(symbols)))
     if wanted.html:
+        from heapwise.report.profile_page import profile_page
+
         _write(wanted.html, profile_page(opened, stacks, symbols, wanted.wrappers).encode())
     return 0
 

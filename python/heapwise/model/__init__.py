@@ -4,124 +4,129 @@
 what an analysis makes of it. ``facts``, ``machine`` and ``options`` are parts of what is stored.
 """
 
-from heapwise.model.author_output import AuthorFigure, AuthorOutput
-from heapwise.model.build import ROUND, Build, filled, telling_names
-from heapwise.model.calibration import Calibration
-from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, setting_order
-from heapwise.model.declared import (
-    EXPERIMENT_ID,
-    PROCESSOR_TIME,
-    PROGRAM,
-    SIDE_BY_SIDE,
-    Answer,
-    Better,
-    CitedFigure,
-    Expectation,
-    Experiment,
-    Parameter,
-    ProgramSpec,
-    Quantity,
-    SubjectSpec,
-)
-from heapwise.model.derived import (
-    Detectable,
-    Expected,
-    Finding,
-    Result,
-    Row,
-    Trust,
-)
-from heapwise.model.difference import Difference, DifferenceRow
-from heapwise.model.facts import (
-    Beside,
-    Calls,
-    ChangedName,
-    ChangedNames,
-    Clock,
-    Counter,
-    CountLine,
-    End,
-    GroupMemory,
-    Identity,
-    LauncherFacts,
-    Library,
-    LoadFacts,
-    LostExec,
-    MemoryCurve,
-    ProbeFacts,
-    ProcessFacts,
-    Processor,
-    SampleFacts,
-    Start,
-    WindowFacts,
-    WorkCheck,
-)
-from heapwise.model.fate import ATTACKS, Fate
-from heapwise.model.gate import (
-    BuildPlace,
-    GateOptions,
-    GateResult,
-    GateRow,
-    GateVerdict,
-    RareShare,
-    Relinked,
-)
-from heapwise.model.machine import MachineFacts, Quiet
-from heapwise.model.options import (
-    LIBRARY_PATH,
-    EnvironmentMarks,
-    FileState,
-    FleetOrigin,
-    PlanOptions,
-    PoolCandidate,
-    Replay,
-    Reproduction,
-    ServerOptions,
-)
-from heapwise.model.published import (
-    ABOUT,
-    LEVEL,
-    Conclusion,
-    FigureKey,
-    Formula,
-    Picture,
-    PublishedFigure,
-    PublishedReport,
-    PublishedRow,
-    PublishedTable,
-    Source,
-    SourceMachine,
-    Statement,
-    Statistic,
-    settle,
-)
-from heapwise.model.revision import Revision
-from heapwise.model.sameness import (
-    command_at,
-    hardware,
-    input_of,
-    location_of,
-    place_of,
-    unlike_work,
-)
-from heapwise.model.self_test import Planted, PlantedOutcome, SelfTest
-from heapwise.model.stored import (
-    GIVEN_BY_PATH,
-    RUN_ID,
-    SCHEMA_VERSION,
-    Check,
-    Machine,
-    Peer,
-    Plan,
-    Process,
-    Run,
-    Sample,
-    Status,
-    Subject,
-    Verdict,
-)
-from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
-from heapwise.model.traits import Traits
+from typing import TYPE_CHECKING
+
+from heapwise.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from heapwise.model.author_output import AuthorFigure, AuthorOutput
+    from heapwise.model.build import ROUND, Build, filled, telling_names
+    from heapwise.model.calibration import Calibration
+    from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, setting_order
+    from heapwise.model.declared import (
+        EXPERIMENT_ID,
+        PROCESSOR_TIME,
+        PROGRAM,
+        SIDE_BY_SIDE,
+        Answer,
+        Better,
+        CitedFigure,
+        Expectation,
+        Experiment,
+        Parameter,
+        ProgramSpec,
+        Quantity,
+        SubjectSpec,
+    )
+    from heapwise.model.derived import (
+        Detectable,
+        Expected,
+        Finding,
+        Result,
+        Row,
+        Trust,
+    )
+    from heapwise.model.difference import Difference, DifferenceRow
+    from heapwise.model.facts import (
+        Beside,
+        Calls,
+        ChangedName,
+        ChangedNames,
+        Clock,
+        Counter,
+        CountLine,
+        End,
+        GroupMemory,
+        Identity,
+        LauncherFacts,
+        Library,
+        LoadFacts,
+        LostExec,
+        MemoryCurve,
+        ProbeFacts,
+        ProcessFacts,
+        Processor,
+        SampleFacts,
+        Start,
+        WindowFacts,
+        WorkCheck,
+    )
+    from heapwise.model.fate import ATTACKS, Fate
+    from heapwise.model.gate import (
+        BuildPlace,
+        GateOptions,
+        GateResult,
+        GateRow,
+        GateVerdict,
+        RareShare,
+        Relinked,
+    )
+    from heapwise.model.machine import MachineFacts, Quiet
+    from heapwise.model.options import (
+        LIBRARY_PATH,
+        EnvironmentMarks,
+        FileState,
+        FleetOrigin,
+        PlanOptions,
+        PoolCandidate,
+        Replay,
+        Reproduction,
+        ServerOptions,
+    )
+    from heapwise.model.published import (
+        ABOUT,
+        LEVEL,
+        Conclusion,
+        FigureKey,
+        Formula,
+        Picture,
+        PublishedFigure,
+        PublishedReport,
+        PublishedRow,
+        PublishedTable,
+        Source,
+        SourceMachine,
+        Statement,
+        Statistic,
+        settle,
+    )
+    from heapwise.model.revision import Revision
+    from heapwise.model.sameness import (
+        command_at,
+        hardware,
+        input_of,
+        location_of,
+        place_of,
+        unlike_work,
+    )
+    from heapwise.model.self_test import Planted, PlantedOutcome, SelfTest
+    from heapwise.model.stored import (
+        GIVEN_BY_PATH,
+        RUN_ID,
+        SCHEMA_VERSION,
+        Check,
+        Machine,
+        Peer,
+        Plan,
+        Process,
+        Run,
+        Sample,
+        Status,
+        Subject,
+        Verdict,
+    )
+    from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
+    from heapwise.model.traits import Traits
 
 __all__ = [
     "ABOUT",
@@ -244,3 +249,5 @@ __all__ = [
     "telling_names",
     "unlike_work",
 ]
+
+__getattr__ = lazy_names(__name__, __file__)

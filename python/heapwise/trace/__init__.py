@@ -1,16 +1,13 @@
 """Traces: what a program allocated and freed, as `heapwise record` wrote it, in numpy arrays."""
 
-from heapwise.trace.columns import Events, Kind, LiveBlocks, Stack
-from heapwise.trace.file import (
-    Frame,
-    FrameKind,
-    Modules,
-    OtherProgram,
-    Summary,
-    Trace,
-    TracedProcess,
-    open_trace,
-)
+from typing import TYPE_CHECKING
+
+from heapwise.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from heapwise.trace.columns import Events, Kind, LiveBlocks, Stack
+    from heapwise.trace.file import Frame, FrameKind, Trace, open_trace
+    from heapwise.trace.summary import Modules, OtherProgram, Summary, TracedProcess
 
 __all__ = [
     "Events",
@@ -26,3 +23,5 @@ __all__ = [
     "TracedProcess",
     "open_trace",
 ]
+
+__getattr__ = lazy_names(__name__, __file__)

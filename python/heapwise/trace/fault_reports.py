@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from heapwise.trace.file import Modules
 from heapwise.trace.names.symbols import Place, Symbols
+from heapwise.trace.summary import Modules
 
 
 class ThreadStack(msgspec.Struct, frozen=True):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from math import expm1
 
-from heapwise.trace.file import Modules
 from heapwise.trace.names.symbols import Place, Symbols
 from heapwise.trace.protobuf import Malformed
+from heapwise.trace.summary import Modules
 
 KINDS = (
     ("inuse_objects", "count"),

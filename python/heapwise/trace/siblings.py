@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heapwise.errors import Problem
-from heapwise.trace.file import Summary, Trace, TracedProcess, open_trace
+from heapwise.trace.summary import Summary, TracedProcess
+
+if TYPE_CHECKING:
+    from heapwise.trace.file import Trace
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Sibling:
 def siblings(trace: Trace) -> list[Sibling]:
     """All processes of the recording whose traces lie in the same folder, the first process first,
     the others by their numbers. Only the trace's own process if no others were followed."""
+    from heapwise.trace.file import open_trace
+
     recording = trace.about.get("recording")
     found = [own] if (own := _sibling(trace)) else []
     if not recording:

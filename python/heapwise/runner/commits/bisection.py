@@ -20,7 +20,7 @@ from heapwise.runner.commits.suspects import Suspects, SuspectState, side_of
 from heapwise.runner.commits.worktrees import Worktrees
 from heapwise.runner.executors.program import program_executor
 from heapwise.runner.plan.compare_plan import CompareRequest, prepare_compare
-from heapwise.runner.start import resume, start
+from heapwise.runner.run_start import resume, start
 from heapwise.stats.ratios.paired import STRICT_CONFIDENCE, PairedRatio
 from heapwise.store import read_run
 from heapwise.store.writer import write_atomically

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.segments import NoteSegment
-
-from heapwise.trace.file import ModuleFile
+from heapwise.trace.names.elf_tables import ElfTables
+from heapwise.trace.summary import ModuleFile
 
 PIECE = 1 << 20
 
@@ -51,16 +48,8 @@ class ModuleIdentity:
 
 def build_id_of(path: Path) -> str:
     """In hexadecimal; empty if the file has none. OSError if it cannot be read."""
-    with path.open("rb") as file:
-        try:
-            for segment in ELFFile(file).iter_segments("PT_NOTE"):
-                assert isinstance(segment, NoteSegment)
-                for note in segment.iter_notes():
-                    if note["n_type"] == "NT_GNU_BUILD_ID":
-                        return str(note["n_desc"])
-        except (ELFError, ValueError, KeyError):
-            return ""
-    return ""
+    with path.open("rb"):
+        return ElfTables(path).build_id
 
 
 def _has_content(path: Path, wanted: ModuleFile) -> bool:

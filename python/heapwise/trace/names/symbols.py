@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
-from heapwise.trace.file import Modules, Trace
+from heapwise.trace.names.elf_tables import ElfTables
 from heapwise.trace.names.module_identity import Match, ModuleIdentity
 from heapwise.trace.names.perf_map import PerfMap
+from heapwise.trace.summary import Modules
 from heapwise.wording.lists import listed
+
+if TYPE_CHECKING:
+    from heapwise.trace.file import Trace
 
 
 @dataclass(frozen=True)
@@ -200,63 +200,41 @@ class Module:
                 address: (Place(str(self.path), offset),) for address, offset in offsets.items()
             }
         by_address = {address: self._virtual(offset) for address, offset in offsets.items()}
-        lines = self._lines(sorted(set(by_address.values())))
-        found = {}
-        for address, virtual in by_address.items():
-            found[address] = tuple(
-                Place(str(self.path), virtual, function or self._symbol(virtual), line)
+        virtuals = sorted(set(by_address.values()))
+        lines = self._lines(virtuals)
+        nameless = [
+            each
+            for each in virtuals
+            if not all(function for function, _ in lines.get(each, [("", "")]))
+        ]
+        symbols = dict(
+            zip(
+                nameless, demangled([self._tables.function(each) for each in nameless]), strict=True
+            )
+        )
+        return {
+            address: tuple(
+                Place(str(self.path), virtual, function or symbols[virtual], line)
                 for function, line in lines.get(virtual, [("", "")])
             )
-        return found
+            for address, virtual in by_address.items()
+        }
 
     @cached_property
-    def _segments(self) -> list[tuple[int, int, int]]:
-        """(file offset, size, virtual address) of what is loaded."""
-        try:
-            with self.path.open("rb") as file:
-                return [
-                    (s["p_offset"], s["p_filesz"], s["p_vaddr"])
-                    for s in ELFFile(file).iter_segments("PT_LOAD")
-                ]
-        except (OSError, ELFError):
-            return []
+    def _tables(self) -> ElfTables:
+        return ElfTables(self.path)
 
     def _virtual(self, offset: int) -> int:
-        for start, size, virtual in self._segments:
+        for start, size, virtual in self._tables.loaded:
             if start <= offset < start + size:
-                return int(offset - start + virtual)
+                return offset - start + virtual
         return offset
-
-    @cached_property
-    def _symbols(self) -> list[tuple[int, int, str]]:
-        """(address, end, name), by address."""
-        found = []
-        try:
-            with self.path.open("rb") as file:
-                for section in ELFFile(file).iter_sections():
-                    if isinstance(section, SymbolTableSection):
-                        found += [
-                            (s["st_value"], s["st_value"] + max(1, s["st_size"]), s.name)
-                            for s in section.iter_symbols()
-                            if s["st_info"]["type"] in ("STT_FUNC", "STT_GNU_IFUNC")
-                            and s["st_value"]
-                        ]
-        except (OSError, ELFError):
-            return []
-        return sorted(found)
-
-    def _symbol(self, virtual: int) -> str:
-        at = bisect_right(self._symbols, (virtual, 1 << 64, "")) - 1
-        if at < 0:
-            return ""
-        start, end, name = self._symbols[at]
-        return demangled(name) if start <= virtual < end else ""
 
     def _lines(self, virtual: list[int]) -> dict[int, list[tuple[str, str]]]:
         """(function, file:line) by address, the innermost inlined function first, of addr2line
         where it is installed."""
         tool = shutil.which("addr2line")
-        if tool is None or not virtual or not self.path.exists():
+        if tool is None or not virtual or not self._tables.has_lines:
             return {}
         asked = "\n".join(f"{address:#x}" for address in virtual)
         try:
@@ -304,13 +282,22 @@ def _known_frames(frames: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return found
 
 
-def demangled(name: str) -> str:
+def demangled(names: Sequence[str]) -> list[str]:
     """With c++filt where it is installed."""
-    tool = shutil.which("c++filt") if name.startswith("_Z") else None
+    mangled = [name for name in names if name.startswith("_Z")]
+    tool = shutil.which("c++filt") if mangled else None
     if tool is None:
-        return name
+        return list(names)
     try:
-        said = subprocess.run([tool, name], text=True, capture_output=True, timeout=10, check=False)
+        said = subprocess.run(
+            [tool],
+            input="".join(f"{name}\n" for name in mangled),
+            text=True,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        ).stdout.splitlines()
     except (OSError, subprocess.TimeoutExpired):
-        return name
-    return said.stdout.strip() or name
+        return list(names)
+    clear = dict(zip(mangled, said, strict=False))
+    return [clear.get(name, name) or name for name in names]

@@ -6,9 +6,12 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heapwise.errors import Problem
-from heapwise.trace.names.symbols import Place
+
+if TYPE_CHECKING:
+    from heapwise.trace.names.symbols import Place
 
 RULES = Path(__file__).with_name("wrappers.txt")
 

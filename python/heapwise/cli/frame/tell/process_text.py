@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heapwise.cli.frame.tell.console import Console
 from heapwise.cli.frame.tell.fitted_lines import boxed
-from heapwise.trace import Trace, open_trace
 from heapwise.trace.siblings import Sibling, siblings
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import size
+
+if TYPE_CHECKING:
+    from heapwise.trace import Trace
 
 MOST_COMMAND = 48
 """Characters of a command in a list."""
@@ -35,6 +38,8 @@ def process_lines(trace: Trace) -> Iterator[str]:
 
 def say_process(trace: Path, console: Console) -> None:
     """For commands that play one trace of several."""
+    from heapwise.trace import open_trace
+
     with open_trace(trace) as opened:
         for line in process_lines(opened):
             console.say(line)
