@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <cstddef>
 #include <cstring>
@@ -11,60 +10,6 @@
 namespace heapwise::bench {
 
 namespace {
-
-bool read_at(int file, void* into, std::size_t bytes, std::uint64_t offset) {
-  return pread(file, into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
-}
-
-/// Rows of a frame, some at a time: few enough that they stay in the first cache.
-class rows_of_frame {
- public:
-  static constexpr std::size_t most = 256;
-
-  rows_of_frame(const std::vector<unsigned char>& raw, std::uint32_t count) : count_{count} {
-    std::size_t at = 0;
-    for (stored& column : columns_) {
-      if (at >= raw.size()) throw trace_error{"a column is missing"};
-      column.width = raw[at++];
-      if (column.width > 8 || raw.size() - at < std::size_t{column.width} * count) {
-        throw trace_error{"a column is cut off"};
-      }
-      column.planes = raw.data() + at;
-      at += std::size_t{column.width} * count;
-    }
-  }
-
-  /// Puts the rows from `first` on together. Returns how many; 0 behind the last one.
-  std::size_t read(std::size_t first) noexcept {
-    const std::size_t rows = count_ - first < most ? count_ - first : most;
-    for (unsigned i = 0; i < column_count; ++i) join(columns_[i], first, rows, numbers_[i]);
-    return rows;
-  }
-
-  [[nodiscard]] std::uint64_t at(column which, std::size_t row) const noexcept {
-    return numbers_[static_cast<unsigned>(which)][row];
-  }
-
- private:
-  struct stored {
-    const unsigned char* planes = nullptr; ///< the lowest bytes of all numbers, then the next ones
-    unsigned width = 0;
-  };
-
-  void join(const stored& from, std::size_t first, std::size_t rows, std::uint64_t* to) const {
-    for (std::size_t row = 0; row < rows; ++row) to[row] = 0;
-    for (unsigned byte = 0; byte < from.width; ++byte) {
-      const unsigned char* plane = from.planes + std::size_t{byte} * count_ + first;
-      for (std::size_t row = 0; row < rows; ++row) {
-        to[row] |= std::uint64_t{plane[row]} << 8 * byte;
-      }
-    }
-  }
-
-  stored columns_[column_count];
-  std::size_t count_;
-  std::uint64_t numbers_[column_count][most];
-};
 
 /// The block that the event makes or ends. `next_block` is the number of the next one to be made.
 std::uint64_t number_of(const traced_event& event, std::uint64_t age, std::uint64_t& next_block) {
@@ -76,8 +21,7 @@ std::uint64_t number_of(const traced_event& event, std::uint64_t age, std::uint6
 
 } // namespace
 
-trace_reader::trace_reader(const std::string& path, std::uint32_t window)
-    : decompressor_{ZSTD_createDCtx(), ZSTD_freeDCtx} {
+trace_reader::trace_reader(const std::string& path, std::uint32_t window) {
   file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file_ < 0) throw trace_error{path + ": " + std::strerror(errno)};
   read_frames(window);
@@ -111,24 +55,11 @@ void trace_reader::read_frames(std::uint32_t window) {
   }
 }
 
-const std::vector<unsigned char>& trace_reader::content(const frame_header& frame,
-                                                        std::uint64_t offset) {
-  stored_.resize(frame.stored_bytes);
-  raw_.resize(frame.raw_bytes);
-  if (!read_at(file_, stored_.data(), stored_.size(), offset + sizeof frame)) {
-    throw trace_error{"it is cut off"};
-  }
-  const std::size_t bytes = ZSTD_decompressDCtx(decompressor_.get(), raw_.data(), raw_.size(),
-                                                stored_.data(), stored_.size());
-  if (ZSTD_isError(bytes) != 0 || bytes != raw_.size()) throw trace_error{"a frame is damaged"};
-  return raw_;
-}
-
 void trace_reader::each_live(const std::function<void(const traced_event&)>& take) {
   if (!live_) return;
   frame_header frame{};
   if (!read_at(file_, &frame, sizeof frame, *live_)) throw trace_error{"it is cut off"};
-  rows_of_frame all{content(frame, *live_), frame.count};
+  frame_rows all{content_.read(file_, frame, *live_), frame.count};
   traced_event block{};
   block.time = frame.first_time;
   for (std::size_t first = 0, rows = 0; (rows = all.read(first)) != 0; first += rows) {
@@ -149,7 +80,7 @@ void trace_reader::each(const std::function<void(const traced_event&)>& take) {
   for (const std::uint64_t offset : frames_) {
     frame_header frame{};
     if (!read_at(file_, &frame, sizeof frame, offset)) throw trace_error{"it is cut off"};
-    rows_of_frame all{content(frame, offset), frame.count};
+    frame_rows all{content_.read(file_, frame, offset), frame.count};
     std::uint64_t time = frame.first_time;
     std::uint64_t next_block = frame.first_block;
     for (std::size_t first = 0, rows = 0; (rows = all.read(first)) != 0; first += rows) {

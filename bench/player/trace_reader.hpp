@@ -1,25 +1,18 @@
 // Reads a window of a trace file, event by event, with absolute block numbers.
 #pragma once
 
-#include <zstd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "trace/event.hpp"
 #include "trace/file.hpp"
+#include "trace/frame_rows.hpp"
 
 namespace heapwise::bench {
-
-struct trace_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// An event with numbers that hold in the whole trace.
 struct traced_event {
@@ -49,17 +42,13 @@ class trace_reader {
   void each(const std::function<void(const traced_event&)>& take);
 
  private:
-  /// Valid until the next call.
-  const std::vector<unsigned char>& content(const frame_header& frame, std::uint64_t offset);
   void read_frames(std::uint32_t window);
 
   int file_ = -1;
   std::uint32_t version_ = 0;
   std::optional<std::uint64_t> live_; ///< offset of the header of the live blocks
   std::vector<std::uint64_t> frames_; ///< offsets of the headers of events
-  std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> decompressor_;
-  std::vector<unsigned char> stored_;
-  std::vector<unsigned char> raw_;
+  frame_content content_;
 };
 
 } // namespace heapwise::bench

@@ -27,22 +27,6 @@ if TYPE_CHECKING:
         find_experiments,
     )
     from heapwise.catalog.git import refuses, repository_of, revision_of
-    from heapwise.catalog.native import (
-        COUNTER,
-        DRAIN,
-        EMPTY,
-        KNOWN,
-        LAUNCHER,
-        OUR_MALLOC,
-        PROBE,
-        PROFILER,
-        RECORDER,
-        SCRIPT_MAKER,
-        TOY,
-        build_fingerprint,
-        native_folder,
-        native_part,
-    )
     from heapwise.catalog.peer_file import LOGS, Declared, PeerBuild, read_declarations
     from heapwise.catalog.peers import (
         SYSTEM,
@@ -70,6 +54,22 @@ if TYPE_CHECKING:
         read_trees,
         subject_specs,
         tuning_prefixes,
+    )
+    from heapwise.natives import (
+        COUNTER,
+        DRAIN,
+        EMPTY,
+        KNOWN,
+        LAUNCHER,
+        OUR_MALLOC,
+        PROBE,
+        PROFILER,
+        RECORDER,
+        SCRIPT_MAKER,
+        TOY,
+        build_fingerprint,
+        native_folder,
+        native_part,
     )
 
 __all__ = [

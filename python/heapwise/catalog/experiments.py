@@ -14,11 +14,11 @@ from pathlib import Path
 
 import msgspec
 
-from heapwise.catalog.native import native_folder
 from heapwise.catalog.program_experiments import read_program_experiment
 from heapwise.catalog.published import with_published
 from heapwise.errors import Problem
 from heapwise.model import EXPERIMENT_ID, SCHEMA_VERSION, Experiment
+from heapwise.natives import native_folder
 from heapwise.wording.suggest import did_you_mean
 
 DESCRIBE_TIMEOUT_S = 20.0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from heapwise.catalog.native import native_folder
 from heapwise.errors import Problem
+from heapwise.natives import native_folder
 
 FILE = "lessons.toml"
 NO_CODE = "none"

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapwise.catalog.native import CHECKOUT, native_folder
 from heapwise.errors import Problem
+from heapwise.natives import CHECKOUT, native_folder
 
 OBJDUMP = ("objdump", "-d", "-C", "--no-show-raw-insn", "-M", "intel")
 TIMEOUT_S = 60.0

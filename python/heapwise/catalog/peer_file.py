@@ -11,9 +11,9 @@ from typing import Literal
 
 import msgspec
 
-from heapwise.catalog.native import CHECKOUT, PACKAGE
 from heapwise.errors import Problem
 from heapwise.model.stored import Protection
+from heapwise.natives import CHECKOUT, PACKAGE
 
 PEER_FILE = "peer.toml"
 LOGS = "logs"

@@ -16,10 +16,10 @@ from heapwise import __version__
 from heapwise.catalog.added import is_packaged, library_of, newest_record
 from heapwise.catalog.elf import ElfFacts, read_build_id, read_elf
 from heapwise.catalog.library_version import UNKNOWN, package_versions, soname_version
-from heapwise.catalog.native import native_folder
 from heapwise.catalog.peer_file import Declaration, Declared, PeerBuild, read_declarations
 from heapwise.errors import Problem
 from heapwise.model import GIVEN_BY_PATH, Peer
+from heapwise.natives import native_folder
 from heapwise.wording.suggest import did_you_mean
 
 SYSTEM = "glibc"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from heapwise.catalog.native import CHECKOUT, PACKAGE
 from heapwise.catalog.program_wheels import ADD_PROGRAMS, PROGRAMS, ProgramWheels, wheels_beside
 from heapwise.errors import Problem
 from heapwise.model import ProgramSpec
 from heapwise.model.build import filled
+from heapwise.natives import CHECKOUT, PACKAGE
 
 PROGRAM_FILE = "program.toml"
 REAL_PROGRAMS = "heap/real_programs"

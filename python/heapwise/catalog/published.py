@@ -9,10 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from heapwise.catalog.added import data_folder
-from heapwise.catalog.native import CHECKOUT, PACKAGE
 from heapwise.catalog.published_file import read_published
 from heapwise.errors import Problem
 from heapwise.model import CitedFigure, Experiment, PublishedReport
+from heapwise.natives import CHECKOUT, PACKAGE
 from heapwise.wording.suggest import did_you_mean
 
 PUBLISHED = "published"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from heapwise.catalog.native import CHECKOUT, PACKAGE
 from heapwise.errors import Problem
+from heapwise.natives import CHECKOUT, PACKAGE
 
 RECIPE_FILE, RECIPES = "recipe.toml", "recipes"
 OF_ROOT = "/usr/local/sbin:/usr/sbin:/sbin"

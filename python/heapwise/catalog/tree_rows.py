@@ -15,11 +15,11 @@ from typing import Literal
 import msgspec
 
 from heapwise.catalog.added import RECORD, data_folder
-from heapwise.catalog.native import CHECKOUT, PACKAGE, native_folder
 from heapwise.catalog.tool_version import first_line
 from heapwise.errors import Problem
 from heapwise.model import SubjectName, SubjectSpec
 from heapwise.model.build import filled
+from heapwise.natives import CHECKOUT, PACKAGE, native_folder
 
 ROWS_FILE = "rows.toml"
 TREES, BUILT = "trees", "built"

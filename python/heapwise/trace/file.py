@@ -92,7 +92,7 @@ class Trace:
 
     version: of the format. about: what was recorded, as the recorder wrote it. summary: None in a
     trace whose recorder was killed. damage: what could not be read, in words; empty for a whole
-    file.
+    file. file: its descriptor.
     """
 
     path: Path
@@ -102,7 +102,7 @@ class Trace:
     summary: Summary | None
     modules: Modules
     damage: str
-    _file: int
+    file: int
     running: int = 0
     """The process, if it still runs; its trace grows. 0: it has ended."""
 
@@ -112,7 +112,7 @@ class Trace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._file)
+        os.close(self.file)
 
     def events(self, ahead: Sequence[str] = USUAL_ARRAYS) -> Iterator[Events]:
         """The events that were kept, a frame at a time. A damaged frame ends it: see ``damage``.
@@ -137,7 +137,7 @@ class Trace:
                         (each, pool.submit(self._decoded, each, ahead))
                         for each in islice(wanted, 1)
                     )
-                    self._take_sites(extras)
+                    self.learn_sites(extras.first_site, extras.sites)
                     yield events
             except Damaged as error:
                 self.damage = self.damage or f"frame {frame.number}: {error}"
@@ -161,8 +161,9 @@ class Trace:
             getattr(events, name)
         return events, extras
 
-    def _take_sites(self, extras: Extras) -> None:
-        self._sites.update(enumerate(extras.sites, extras.first_site))
+    def learn_sites(self, first: int, addresses: Sequence[int]) -> None:
+        """The return addresses of call sites, from number ``first`` on."""
+        self._sites.update(enumerate(addresses, first))
 
     def live_of(self, frame: Frame) -> LiveBlocks:
         """The live blocks at the begin of a window. Raises Damaged."""
@@ -206,7 +207,7 @@ class Trace:
         return found if isinstance(found, int) and found > 0 else 0
 
     def _raw(self, frame: Frame) -> bytes:
-        return _raw(self._file, frame)
+        return _raw(self.file, frame)
 
 
 def open_trace(path: Path) -> Trace:

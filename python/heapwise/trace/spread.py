@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,15 @@ class Spread:
         self.counts = np.zeros(PLACES)
         self.weights = np.zeros(PLACES)
         self.largest = np.zeros(PLACES, np.int64)
+
+    @classmethod
+    def counted(cls, rows: Iterable[tuple[int, int, int, int]]) -> Spread:
+        """Of places that have numbers, with how many, the sum of weights, and the largest."""
+        found = cls()
+        for place, count, weight, largest in rows:
+            found.counts[place], found.weights[place] = count, weight
+            found.largest[place] = largest
+        return found
 
     def add(self, numbers: Numbers, weights: NDArray[Any]) -> None:
         if not len(numbers):

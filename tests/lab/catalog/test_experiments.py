@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from heapwise import natives as native_module
 from heapwise.catalog import (
     broken_experiments,
     choose_experiments,
@@ -15,7 +16,6 @@ from heapwise.catalog import (
     native_folder,
 )
 from heapwise.catalog import experiments as experiments_module
-from heapwise.catalog import native as native_module
 from heapwise.errors import Problem
 from heapwise.model import Experiment
 

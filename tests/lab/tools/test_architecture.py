@@ -31,7 +31,7 @@ def test_the_packages_that_may_make_system_calls_are_named() -> None:
 
 
 def test_the_dependencies_of_python_are_those_of_the_checker() -> None:
-    [line] = re.findall(r"^    options.*?cli$", TEXT, re.MULTILINE | re.DOTALL)
+    [line] = re.findall(r"^    {lazy, options}.*?cli$", TEXT, re.MULTILINE | re.DOTALL)
     layers = [sorted(re.findall(r"\w+", layer)) for layer in line.split("->")]
     assert layers == layers_of_the_checker()
 

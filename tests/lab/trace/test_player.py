@@ -14,7 +14,7 @@ import pytest
 from planted_sites.programs import build
 
 from heapwise.catalog import SCRIPT_MAKER, native_part
-from heapwise.catalog.native import native_folder
+from heapwise.natives import native_folder
 from heapwise.study.replay.ask import SCRIPT_HEADER
 from heapwise.trace import open_trace
 

@@ -15,9 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from heapwise.catalog import native_folder
-from heapwise.catalog.native import CHECKOUT
 from heapwise.errors import Problem
 from heapwise.fleet.hosts import Host
+from heapwise.natives import CHECKOUT
 
 PACKAGE = Path(__file__).resolve().parents[2]
 OPTIONS = (

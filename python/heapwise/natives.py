@@ -11,7 +11,7 @@ from pathlib import Path
 from heapwise import __version__
 from heapwise.errors import Problem
 
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = PACKAGE.parent.parent
 LAUNCHER, PROBE, COUNTER = "heapwise-launch", "libheapwise-probe.so", "libheapwise-count.so"
 TOY, KNOWN = "heapwise-toy", "heapwise-known"
@@ -19,6 +19,9 @@ TOY, KNOWN = "heapwise-toy", "heapwise-known"
 
 SCRIPT_MAKER = "heapwise-script"
 """Makes a script for a replay of a trace."""
+
+CONTENTS = "heapwise-contents"
+"""Says what is in a trace."""
 
 EMPTY = "heapwise-empty"
 """A program that only starts and ends."""
