@@ -31,7 +31,7 @@ class Spread:
 
     @classmethod
     def counted(cls, rows: Iterable[tuple[int, int, int, int]]) -> Spread:
-        """Of places that have numbers, with how many, the sum of weights, and the largest."""
+        """From places with their number of numbers, their sum of weights, and the largest number."""
         found = cls()
         for place, count, weight, largest in rows:
             found.counts[place], found.weights[place] = count, weight

@@ -1,4 +1,4 @@
-"""What is said of a trace is what its events say, counted one by one."""
+"""The contents of a trace are the sums of its events, counted one by one."""
 
 from __future__ import annotations
 
