@@ -13,8 +13,9 @@ import sys
 from pathlib import Path
 
 from heapwise.catalog import find_experiments
+from heapwise.document.markdown import markdown
 from heapwise.model import Experiment
-from heapwise.report.pages.experiment_page import limits_lines
+from heapwise.report.pages.experiment_page import limits
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "experiments"
@@ -31,7 +32,7 @@ def with_texts(page: str, experiment: Experiment) -> str:
     parts = (
         (QUESTION, f"**{experiment.question}**"),
         (ISOLATES, f"## What it isolates\n\n{experiment.isolates}\n\n"),
-        (LIMITS, "\n".join(limits_lines(experiment)) + "\n"),
+        (LIMITS, "\n".join(markdown(limits(experiment))) + "\n"),
     )
     for part, text in parts:
         found = part.search(page)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from heapwise.document.markdown import table
+from heapwise.document.markdown import markdown, table
 from heapwise.evidence import Evidence
 from heapwise.model import PROGRAM, Result, Row
 from heapwise.report import View
@@ -67,7 +67,7 @@ def page(works: Sequence[Work], evidence: Evidence | None) -> str:
         *_sizes(works),
     ]
     if evidence and view:
-        lines += [*_figures(view, works), "## The machine", "", *machine_table(view), ""]
+        lines += [*_figures(view, works), "## The machine", "", *markdown([machine_table(view)])]
     return "\n".join(lines)
 
 

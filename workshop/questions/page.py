@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from heapwise.analysis.verdicts.verdict import Figure, kept
-from heapwise.document.markdown import table
+from heapwise.document.markdown import markdown, table
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Row
 from heapwise.report import View
@@ -41,7 +41,7 @@ def page(name: str, question: Question, asked: Sequence[Asked], folder: Path) ->
     for each in asked:
         lines += _step(each, views.get(each.run), folder)
     if first:
-        lines += ["## The machine", "", *machine_table(first), ""]
+        lines += ["## The machine", "", *markdown([machine_table(first)])]
     return "\n".join(lines)
 
 

@@ -65,11 +65,12 @@ def advise(
 
 
 def _say_builds(trace: Path, console: Console) -> None:
-    from heapwise.cli.frame.tell.trace_text import build_lines
+    from heapwise.cli.frame.tell.fitted_lines import shown
+    from heapwise.study.recording.tell import builds
     from heapwise.trace import open_trace
 
     with open_trace(trace) as opened:
-        for line in build_lines(opened):
+        for line in shown(builds(opened)):
             console.say(line)
 
 

@@ -113,7 +113,8 @@ class Wanted:
 
 def _difference(wanted: Wanted, later: str, console: Console) -> int:
     """Problem E062 for a profile, and for a form that two traces do not have."""
-    from heapwise.cli.frame.tell.trace_difference_text import difference_lines
+    from heapwise.cli.frame.tell.fitted_lines import shown
+    from heapwise.study.recording.difference_tables import difference_passages
     from heapwise.trace.trace_difference import folded_difference, trace_difference
 
     for name in wanted.exports:
@@ -125,7 +126,7 @@ def _difference(wanted: Wanted, later: str, console: Console) -> int:
             )
     before, after = (_named(name, wanted.wrappers) for name in (wanted.file, later))
     found = trace_difference((wanted.file, later), before.sites, after.sites)
-    for line in difference_lines(found, wanted.top):
+    for line in shown(difference_passages(found, wanted.top)):
         console.result(line)
     if console.as_json:
         console.json(found)
@@ -197,7 +198,7 @@ def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
 
 
 def _profile(opened: Trace, wanted: Wanted, console: Console) -> int:
-    from heapwise.cli.frame.tell.profile_text import profile_lines
+    from heapwise.cli.frame.tell.trace_text import profile_lines
     from heapwise.trace.names.symbols import Symbols
     from heapwise.trace.sampled_stacks import read_sampled_stacks
 
@@ -218,7 +219,8 @@ def _profile(opened: Trace, wanted: Wanted, console: Console) -> int:
 
 
 def _foreign(wanted: Wanted, console: Console) -> int:
-    from heapwise.cli.frame.tell.heap_profile_text import heap_profile_lines
+    from heapwise.cli.frame.tell.fitted_lines import shown
+    from heapwise.study.recording.heap_profile_tables import heap_profile_passages
     from heapwise.trace.heap_profile import heap_profile_document, read_heap_profile
 
     if wanted.html or wanted.written:
@@ -229,7 +231,7 @@ def _foreign(wanted: Wanted, console: Console) -> int:
             do="record the program with heapwise record for them",
         )
     profile = read_heap_profile(Path(wanted.file))
-    for line in heap_profile_lines(profile, wanted.wrappers, wanted.top):
+    for line in shown(heap_profile_passages(profile, wanted.wrappers, wanted.top)):
         console.result(line)
     if console.as_json:
         console.json(heap_profile_document(profile, wanted.wrappers))

@@ -1,27 +1,41 @@
 """What is told about a result, for renderers to a terminal, to HTML and to Markdown."""
 
 from heapwise.document.model import (
+    DRAWING,
+    Code,
+    Facts,
+    Folded,
     Heading,
     Labelled,
+    Listing,
     Notice,
     Passage,
     Plot,
     Sentence,
     TableCell,
     TextTable,
+    plain_cells,
     plain_table,
     table_cell,
+    under,
 )
 
 __all__ = [
+    "DRAWING",
+    "Code",
+    "Facts",
+    "Folded",
     "Heading",
     "Labelled",
+    "Listing",
     "Notice",
     "Passage",
     "Plot",
     "Sentence",
     "TableCell",
     "TextTable",
+    "plain_cells",
     "plain_table",
     "table_cell",
+    "under",
 ]

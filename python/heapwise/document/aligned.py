@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 LEAST_WIDTH, WIDTH = 40, 100
 
@@ -14,9 +14,15 @@ CI = "(95 % CI)"
 UNBROKEN = ("time", "user", "system", "peak memory", "cgroup peak", "page faults")
 
 
-def align(lines: Sequence[Line], *, of_figures: bool = False) -> str:
-    """Columns as wide as their widest cell, two spaces between. of_figures: those after the first
-    are right-aligned; else all are left-aligned."""
+def filled(lines: Sequence[Line]) -> list[Line]:
+    """Without the columns that have no text at all."""
+    has = {at for line in lines for at, text in enumerate(line) if text}
+    return [[text for at, text in enumerate(line) if at in has] for line in lines]
+
+
+def align(lines: Sequence[Line], figures: Collection[int] = ()) -> str:
+    """Columns as wide as their widest cell, two spaces between. figures: the columns that are
+    right-aligned; the others are left-aligned."""
     columns = max(len(line) for line in lines)
     widths = [
         max(
@@ -27,7 +33,7 @@ def align(lines: Sequence[Line], *, of_figures: bool = False) -> str:
     ]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if of_figures and column else cell.ljust(width)
+            cell.rjust(width) if column in figures else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(line, widths, strict=False))
         ).rstrip()
         for line in lines

@@ -4,46 +4,76 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from heapwise.document.model import Heading, Labelled, Passage, Plot, Sentence, TableCell, TextTable
+from heapwise.document.aligned import filled
+from heapwise.document.model import (
+    Code,
+    Facts,
+    Folded,
+    Heading,
+    Labelled,
+    Listing,
+    Passage,
+    Plot,
+    Sentence,
+    TableCell,
+    TextTable,
+)
 
 
 def within_a_cell(words: str) -> str:
     return words.replace("|", "\\|").replace("\n", " ")
 
 
-def markdown(
-    blocks: Sequence[Passage], level: int = 2, plain: Callable[[str], str] = within_a_cell
-) -> list[str]:
-    """Lines, with an empty one after each block. level: of the headings. plain: makes a text one
-    that stays within a cell; stricter for names that others made."""
+Plain = Callable[[str], str]
+
+
+def markdown(blocks: Sequence[Passage], level: int = 2, plain: Plain | None = None) -> list[str]:
+    """Lines, with an empty one after each block. level: of the headings. plain: for names that
+    others made, what makes a text one that stays text."""
     lines: list[str] = []
     for block in blocks:
-        if isinstance(block, Heading):
-            lines += [f"{'#' * level} {block.text}", ""]
-        elif isinstance(block, TextTable):
-            lines += [block.caption, ""] if block.caption else []
-            head, *rows = map(_texts, block.lines)
-            lines += [*table(head, rows, plain), ""]
-        elif isinstance(block, Sentence) and block.link:
-            lines += [f"{block.text} [Where it can be read]({block.link}).", ""]
-        elif isinstance(block, Labelled):
-            lines += [f"{block.label}: {block.text}" if block.label else block.text, ""]
-        elif not isinstance(block, Plot):
-            lines += [block.text, ""]
+        if found := _lines(block, level, plain):
+            lines += found if found[-1] == "" else [*found, ""]
     return lines
 
 
-def _texts(cells: Sequence[TableCell]) -> list[str]:
-    return [_text(cell) for cell in cells]
+def _lines(block: Passage, level: int, plain: Plain | None) -> list[str]:
+    words: Plain = plain or str
+    match block:
+        case Heading(text):
+            return [f"{'#' * level} {words(text)}"]
+        case Folded(title, passages):
+            return [f"{'#' * level} {words(title)}", "", *markdown(passages, level + 1, plain)]
+        case TextTable():
+            head, *rows = filled([[_text(cell) for cell in line] for line in block.lines])
+            shown = table(head, rows, plain or within_a_cell)
+            above = [words(block.caption), ""] if block.caption else []
+            below = [f"- {words(note)}" for note in block.notes]
+            return [*above, *shown, *(["", *below] if below else [])]
+        case Sentence(text, link) if link:
+            return [f"{words(text)} [Where it can be read]({link})."]
+        case Labelled(label, text):
+            return [words(f"{label}: {text}" if label else text)]
+        case Listing(texts):
+            return [f"- {words(text)}" for text in texts]
+        case Facts(pairs):
+            return [f"- {words(f'{name}: {value}')}" for name, value in pairs]
+        case Code(text, ""):
+            return [f"    {text}"]
+        case Code(text, language):
+            return [f"```{language}", *text.splitlines(), "```"]
+        case Plot():
+            return []
+        case _:
+            return [words(block.text)]
 
 
 def _text(cell: TableCell) -> str:
     text = f"`{cell.text}`" if cell.is_code and cell.text else cell.text
-    return f"{text} ({cell.small})" if cell.small else text
+    text = f"[{text}]({cell.link})" if cell.link else text
+    return f"{text} ({cell.small})".lstrip() if cell.small else text
 
 
-def table(
-    head: list[str], rows: list[list[str]], plain: Callable[[str], str] = within_a_cell
-) -> list[str]:
+def table(head: list[str], rows: list[list[str]], plain: Plain = within_a_cell) -> list[str]:
     lines = [head, ["---"] * len(head), *rows]
     return [f"| {' | '.join(map(plain, line))} |" for line in lines]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Heading:
-    """The title of what follows, up to the next heading."""
+    """The title of what follows, up to the next heading. anchor: for links to it."""
 
     text: str
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,28 @@ class Sentence:
 
     text: str
     link: str = ""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Sentences of equal weight, one below the other."""
+
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of one thing: name and value."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Code:
+    """language: "" for a command that a reader may copy."""
+
+    text: str
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,7 +69,10 @@ class TableCell:
 
     short: the text where a line has little room, as on a terminal. small: what belongs to the text
     and weighs less, such as an interval. mark: better, worse or unsure, for forms that have
-    colours. is_code: the text is what a shell reads. span: how many columns the cell fills.
+    colours. is_code: the text is what a shell reads. span: how many columns the cell fills. value:
+    what rows are sorted by, if not by the text. note: of a first cell, what to know of its row.
+    hint: what is shown if somebody points at the cell. svg: a drawing, for forms that have
+    pictures. link: where more can be read.
     """
 
     text: str
@@ -55,6 +81,15 @@ class TableCell:
     mark: str = ""
     is_code: bool = False
     span: int = 1
+    value: float | str | None = None
+    note: str = ""
+    hint: str = ""
+    svg: str = ""
+    link: str = ""
+
+
+DRAWING = "drawing"
+"""The mark of the head of a column of drawings."""
 
 
 def table_cell(
@@ -64,13 +99,21 @@ def table_cell(
     return TableCell(text, text if short is None else short, small, mark, is_code)
 
 
+def plain_cells(texts: Iterable[str]) -> list[TableCell]:
+    return [table_cell(text) for text in texts]
+
+
 @dataclass(frozen=True)
 class TextTable:
     """The first column has the names of the rows. A heading is the title of the rows below it.
 
     folded: the words under which a form that can fold shows the table when asked; "" if it is
     always shown. is_open: it is shown until it is folded. fits: on a terminal, columns are folded
-    where it is too narrow. of_figures: columns after the first are numbers.
+    where it is too narrow. of_figures: columns after the first are numbers. sortable: a reader may
+    sort the rows, where a form can. look: a name for the style of a page. foot: rows that stay
+    below the others. cut: makes a long name of a row a short one; on a terminal the names then
+    stand last, or above their row if there is no room. Forms of text leave out drawings, and
+    columns without a text.
     """
 
     head: Sequence[TableCell]
@@ -80,11 +123,27 @@ class TextTable:
     fits: bool = False
     of_figures: bool = False
     is_open: bool = False
+    sortable: bool = False
+    look: str = ""
+    foot: Sequence[Sequence[TableCell]] = ()
+    cut: Callable[[str, int], str] | None = None
 
     @property
     def lines(self) -> list[list[TableCell]]:
-        """The head and the rows, in which a cell stands alone in the first of its columns."""
-        return [_spread(row) for row in (self.head, *self.rows)]
+        """The head and the rows, in which a cell stands alone in the first of its columns, without
+        the columns of drawings."""
+        drawn = {at for at, cell in enumerate(self.head) if cell.mark == DRAWING}
+        lines = (_spread(row) for row in (self.head, *self.rows, *self.foot) if row)
+        return [[c for at, c in enumerate(line) if at not in drawn] for line in lines]
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each note, with the rows that it is about."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            if not isinstance(row, Heading) and row[0].note:
+                found.setdefault(row[0].note, []).append(row[0].text)
+        return [f"{', '.join(names)}: {note}" for note, names in found.items()]
 
 
 def _spread(row: Sequence[TableCell] | Heading) -> list[TableCell]:
@@ -95,18 +154,36 @@ def _spread(row: Sequence[TableCell] | Heading) -> list[TableCell]:
 
 @dataclass(frozen=True)
 class Plot:
-    """svg: the drawing, for forms that have pictures. Others show the caption alone, or nothing."""
+    """svg: the drawing, for forms that have pictures. Others show the caption alone, or nothing.
+    zooms: a reader may look at a part of it."""
 
     svg: str
-    caption: str
+    caption: str = ""
+    zooms: bool = False
 
 
-Passage = Heading | Sentence | Notice | Labelled | TextTable | Plot
+@dataclass(frozen=True)
+class Folded:
+    """What a form that can fold shows only if asked, under a title. is_open: until it is folded."""
+
+    title: str
+    passages: Sequence[Passage]
+    is_open: bool = False
+
+
+Passage = (
+    Heading | Sentence | Listing | Facts | Code | Notice | Labelled | TextTable | Plot | Folded
+)
 
 
 def plain_table(
     lines: Sequence[Sequence[str]], caption: str = "", *, fits: bool = False
 ) -> TextTable:
     """The first line is the head. The texts stand everywhere."""
-    head, *rows = ([table_cell(word) for word in line] for line in lines)
+    head, *rows = map(plain_cells, lines)
     return TextTable(head, rows, caption, fits=fits)
+
+
+def under(title: str, passages: Sequence[Passage]) -> list[Passage]:
+    """With a heading; nothing if there is nothing below it."""
+    return [Heading(title), *passages] if passages else []

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from heapwise import __version__
+from heapwise.document import Passage
+from heapwise.document.html import html
 from heapwise.figures.live_bytes import draw
-from heapwise.figures.svg import PALETTE
 from heapwise.report.flame_tree import Node, embedded
-from heapwise.report.page import NAMESPACE, environment
+from heapwise.report.page import NAMESPACE, whole_page
 from heapwise.trace import Trace
 from heapwise.trace.names.call_stacks import CallStack
-from heapwise.trace.names.symbols import module_notes
 from heapwise.wording.numbers import percent, show, size
 
 MOST_SITES = 100
@@ -24,46 +23,58 @@ SUMS = {"b": "bytes", "c": "blocks", "p": "peak_bytes", "e": "end_bytes"}
 """Keys of a node of the flame graph, and what they sum of a call stack."""
 
 
-def render(
-    name: str,
-    trace: Trace,
-    stacks: Sequence[CallStack],
-    live: list[tuple[int, int]],
-    sizes: Sequence[float],
-    lifetimes: Sequence[float],
-    **values: Any,
-) -> str:
-    """One file that loads nothing from the network."""
-    templates = environment()
-    assert templates.loader is not None
-    style, zoom, script = (
-        Markup(templates.loader.get_source(templates, part)[0])
-        for part in ("style.css", "zoom.js", "flame.js")
-    )
+@dataclass(frozen=True)
+class AllocationPage:
+    """title: of the window. what: is shown. answer: the first sentence. measures: key of the sums
+    of the flame graph -> name of its button, and what it counts. note: how to read the graph."""
+
+    title: str
+    what: str
+    answer: str
+    note: str
+    measures: Mapping[str, tuple[str, str]]
+    above: Sequence[Passage]
+    tables: Sequence[Passage]
+    tree: Node
+    live: str = ""
+    bars: Mapping[str, list[tuple[str, str, float]]] = field(default_factory=dict)
+
+    def render(self) -> str:
+        """One file that loads nothing from the network."""
+        return whole_page(
+            "allocations.html",
+            ("zoom.js", "flame.js"),
+            page=self,
+            above=html(self.above),
+            tables=html(self.tables),
+            live=Markup(self.live.replace(NAMESPACE, "")),
+            tree=embedded(self.tree),
+        )
+
+
+MEASURES = {
+    "b": ("Bytes", "bytes"),
+    "c": ("Calls", "blocks"),
+    "p": ("Live at the peak", "bytes live at the peak"),
+    "e": ("Live at the end", "bytes live at the end"),
+}
+
+
+def live_figure(trace: Trace, live: list[tuple[int, int]]) -> str:
+    return draw(live, trace.ns_a_unit) if live else ""
+
+
+def bars(
+    trace: Trace, sizes: Sequence[float], lifetimes: Sequence[float]
+) -> dict[str, list[tuple[str, str, float]]]:
     unit = trace.ns_a_unit
-    figure = draw(live, unit).replace(NAMESPACE, "") if live else ""
-    return templates.get_template(name).render(
-        command=" ".join(trace.command) or trace.path.name,
-        damage=trace.damage,
-        running=trace.running,
-        builds=module_notes(trace),
-        summary=trace.summary,
-        size=size,
-        percent=percent,
-        live=Markup(figure),
-        sizes=_rows(sizes, lambda k: f"up to {size(2**k - 1)}"),
-        lifetimes=_rows(
+    return {
+        "Sizes": _rows(sizes, lambda k: f"up to {size(2**k - 1)}"),
+        "Lifetimes": _rows(
             lifetimes,
             lambda k: f"below {show(2**k * unit, 'ns')}" if unit else f"below 2^{k} units",
         ),
-        tree=embedded(call_tree(stacks)),
-        style=style,
-        zoom=zoom,
-        script=script,
-        palette=PALETTE,
-        version=__version__,
-        **values,
-    )
+    }
 
 
 def call_tree(stacks: Sequence[CallStack]) -> Node:

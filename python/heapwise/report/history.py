@@ -7,29 +7,17 @@ from statistics import mean
 
 from markupsafe import Markup
 
-from heapwise import __version__
 from heapwise.analysis.across_runs.history import SHORT, MetricHistory, Moment
 from heapwise.analysis.across_runs.history_lines import change_line, name_of, scale_of, seam_line
 from heapwise.figures.history import Level, draw
-from heapwise.figures.svg import PALETTE
-from heapwise.report.page import NAMESPACE, environment
+from heapwise.report.page import NAMESPACE, whole_page
 from heapwise.wording.numbers import Scale
 
 
 def history_page(shown: list[MetricHistory]) -> str:
     """One file that loads nothing from the network."""
-    templates = environment()
-    assert templates.loader is not None
-    style, script = (
-        Markup(templates.loader.get_source(templates, name)[0]) for name in ("style.css", "zoom.js")
-    )
-    return templates.get_template("history.html").render(
-        blocks=[_block(series) for series in shown],
-        style=style,
-        script=script,
-        palette=PALETTE,
-        version=__version__,
-    )
+    blocks = [_block(series) for series in shown]
+    return whole_page("history.html", ("zoom.js",), blocks=blocks)
 
 
 def _block(series: MetricHistory) -> dict[str, object]:

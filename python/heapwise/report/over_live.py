@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from heapwise.document import TextTable, plain_table
 from heapwise.model import Row
 from heapwise.wording.numbers import show
 
@@ -12,25 +12,26 @@ LEAST_LIVE = 1 << 20
 """Bytes. Below, nearly all memory of a process is code, stacks and the C library's own."""
 
 
-@dataclass(frozen=True)
-class OverLive:
-    """The peak memory of a subject, and how many times the peak of live bytes that is."""
-
-    subject: str
-    peak: str
-    ratio: str
+ABOUT = (
+    "Peak memory over live bytes. Live is what the program had allocated and not freed at its "
+    "peak, as the baseline rounds sizes up. Peak memory also has code, stacks and mapped files, "
+    "so 1 cannot be reached."
+)
 
 
-def over_live(rows: Sequence[Row], live: int | None) -> list[OverLive]:
+def over_live(rows: Sequence[Row], live: int | None) -> list[TextTable]:
     """rows: of the peak memory of a process. Empty if the peak of live bytes is unknown or
     small."""
     if live is None or live < LEAST_LIVE:
         return []
-    return [
-        OverLive(row.subject, show(row.median, row.unit), _ratio(row, live))
+    lines = [
+        [row.subject, show(row.median, row.unit), _ratio(row, live)]
         for row in rows
         if row.median is not None
     ]
+    return (
+        [plain_table([["allocator", "peak memory", "over live"], *lines], ABOUT)] if lines else []
+    )
 
 
 def _ratio(row: Row, live: int) -> str:

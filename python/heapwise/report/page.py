@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 import heapwise.report.sections
+from heapwise import __version__
 from heapwise.document.html import html
 from heapwise.figures.svg import PALETTE
 from heapwise.report.context import Context
@@ -63,6 +65,19 @@ def _visible(value: Any) -> Any:
     return visible(value) if isinstance(value, str) else value
 
 
+def whole_page(template: str, scripts: Sequence[str], **values: Any) -> str:
+    """One file that loads nothing from the network."""
+    templates = environment()
+    assert templates.loader is not None
+    style, *texts = (
+        Markup(templates.loader.get_source(templates, name)[0]) for name in ("style.css", *scripts)
+    )
+    shared = {"palette": PALETTE, "version": __version__, "style": style}
+    return templates.get_template(template).render(
+        **{**shared, "script": Markup("").join(texts), **values}
+    )
+
+
 def build_page(views: list[View]) -> str:
     """The whole file. Raises ValueError for no run."""
     if not views:
@@ -75,12 +90,11 @@ def build_page(views: list[View]) -> str:
         }
         for view in views
     ]
-    return templates.get_template("page.html").render(
+    return whole_page(
+        "page.html",
+        ("script.js", "zoom.js"),
         runs=runs,
         views=views,
-        style=_asset(templates, "style.css"),
-        script=_asset(templates, "script.js") + _asset(templates, "zoom.js"),
-        palette=PALETTE,
         version=views[0].run.version,
     )
 
@@ -122,8 +136,3 @@ def _price_of_protection(view: View, views: list[View]) -> list[Block]:
         return []
     text = Markup(html(found).replace(NAMESPACE, ""))
     return [Block(f"protection-{view.run.id}", "Protection and its price", text)]
-
-
-def _asset(templates: jinja2.Environment, name: str) -> Markup:
-    assert templates.loader is not None
-    return Markup(templates.loader.get_source(templates, name)[0])

@@ -19,12 +19,15 @@ from heapwise.study.experiments.tell import MANY_ROWS, figures
 def test_each_row_has_a_line_with_the_best_and_how_far_the_others_are_behind() -> None:
     text = terminal(standing_tables(Evidence(heap_run(Heap(threads=(1, 2))))))
     lines = {line.split("  ")[0]: line.split() for line in text.splitlines() if line}
+    titles = ("Speed", "Memory", "Latency", "Other measures of memory, and all else")
     assert [t for t in lines if t.endswith("behind the best (?: cannot tell)")] == [
-        f"{t}: times behind the best (?: cannot tell)" for t in ("Speed", "Latency", "Memory")
+        f"{title}: times behind the best (?: cannot tell)" for title in titles
     ]
-    row = lines["rl_small throughput threads=2"]
-    assert row[-5:-3] == ["1.90", "1.46"]
-    assert row[-1] == "best"
+    names = text.splitlines()[0].split()[-5:]
+    row = dict(zip(names, lines["rl_small throughput threads=2"][-5:], strict=True))
+    assert (row["heapwise"], row["jemalloc"], row["glibc"]) == ("best", "1.46", "1.90")
+    behind = [float(row[name]) for name in names[1:]]
+    assert behind == sorted(behind), "the subjects are in the order of their speed"
     assert "?" in text
 
 
@@ -105,5 +108,5 @@ def test_many_rows_end_in_it_and_few_in_all_their_figures() -> None:
     long, short = heap_run(Heap(rounds=6)), heap_run(Heap(threads=(1,), rounds=6))
     assert len(analyse(Evidence(long)).rows) > MANY_ROWS >= len(analyse(Evidence(short)).rows)
     assert "heapwise report 4ea9" in terminal(figures(analyse(Evidence(long)), Evidence(long)))
-    assert "stddev" not in terminal(figures(analyse(Evidence(long)), Evidence(long)))
-    assert "stddev" in terminal(figures(analyse(Evidence(short)), Evidence(short)))
+    assert " sd " not in terminal(figures(analyse(Evidence(long)), Evidence(long)))
+    assert " sd " in terminal(figures(analyse(Evidence(short)), Evidence(short)))

@@ -9,6 +9,7 @@ from synthetic import changed, compare_run, pool_run
 
 from heapwise.analysis import analyse
 from heapwise.document import Labelled
+from heapwise.document import Facts, Passage, Plot, TextTable
 from heapwise.evidence import Evidence
 from heapwise.evidence.demand import Demand
 from heapwise.model import Calls
@@ -24,16 +25,22 @@ def counted(**facts: object) -> StoredRun:
     return replace(stored, processes=[first, *stored.processes[1:]])
 
 
+def demand_of(view: View) -> tuple[dict[str, str], Passage]:
+    """What is known of the requests, and what follows it."""
+    facts, *others = demand.tell(view)
+    assert isinstance(facts, Facts)
+    return dict(facts.pairs), others[0]
+
+
 def test_calls_a_second_are_over_the_time_of_a_process_that_is_not_counted() -> None:
     stored = counted(plain_wall_s=9.0, sizes=[0, 0, 0, 0, 0, 0, 0, 20_000_000])
-    found = demand.build(View(Evidence(stored)))
-    assert found is not None
-    facts = dict(found["facts"])
+    facts, figure = demand_of(View(Evidence(stored)))
     assert facts["Requests"] == "20,000,000"
     rate = facts["Requests for each second of processor time"]
     assert rate == "8,500,000", "20 million in 2.35 s"
     assert facts["Mean request"] == "100 B"
-    assert "65 to 128 B" in found["figure"]
+    assert isinstance(figure, Plot)
+    assert "65 to 128 B" in figure.svg
 
 
 def test_without_sizes_the_numbers_stay_and_the_figure_is_left_out() -> None:
@@ -45,32 +52,33 @@ def test_without_sizes_the_numbers_stay_and_the_figure_is_left_out() -> None:
 def test_peak_memory_stands_over_the_bytes_that_live() -> None:
     stored = counted(peak_live_bytes=50 << 20)
     view = View(Evidence(stored))
-    found = demand.build(view)
-    assert found is not None
-    assert dict(found["facts"])["Live at most"] == "50.0 MiB"
+    facts, table = demand_of(view)
+    assert facts["Live at most"] == "50.0 MiB"
+    assert isinstance(table, TextTable)
     group = view.group("peak_memory")
     assert group is not None
-    assert [row.subject for row in found["over_live"]] == [row.subject for row in group.rows]
+    lines = [[cell.text for cell in line] for line in table.lines[1:]]
+    assert [line[0] for line in lines] == [row.subject for row in group.rows]
     first = group.rows[0]
     assert first.median is not None
-    assert found["over_live"][0].ratio.startswith(f"{first.median / (50 << 20):.2f} (")
+    assert lines[0][2].startswith(f"{first.median / (50 << 20):.2f} (")
     assert "Peak memory over live bytes" in build_page([view])
 
 
 def test_few_live_bytes_have_no_ratio() -> None:
     """Nearly all of the memory is then the process's own."""
-    found = demand.build(View(Evidence(counted(peak_live_bytes=5000))))
-    assert found is not None
-    assert found["over_live"] == []
+    found = demand.tell(View(Evidence(counted(peak_live_bytes=5000))))
+    assert found
+    assert not any(isinstance(part, TextTable) for part in found)
     assert "over live bytes" not in build_page([View(Evidence(counted(peak_live_bytes=5000)))])
 
 
 def test_without_counts_there_is_no_section() -> None:
-    assert demand.build(View(Evidence(pool_run()))) is None
+    assert demand.tell(View(Evidence(pool_run()))) == []
     run = pool_run()
     first = replace(run.processes[0], facts=counted().processes[0].facts)
-    assert demand.build(View(Evidence(replace(run, processes=[first, *run.processes[1:]])))) is None
-    assert demand.build(View(Evidence(counted(calls=Calls())))) is None
+    assert demand.tell(View(Evidence(replace(run, processes=[first, *run.processes[1:]])))) == []
+    assert demand.tell(View(Evidence(counted(calls=Calls())))) == []
 
 
 def test_the_most_gain_is_that_of_calls_and_of_the_kernel() -> None:

@@ -13,6 +13,7 @@ import pytest
 from synthetic import compare_run, pool_run
 from synthetic_heap import MIX, SPEED, Heap, experiment_of, heap_run
 
+from heapwise.document import DRAWING, Folded, Heading, Plot, TextTable
 from heapwise.evidence import Evidence
 from heapwise.model import Quantity
 from heapwise.report import View, build_page
@@ -105,26 +106,27 @@ def test_a_subject_that_ran_out_of_time_is_shown_and_has_no_mean() -> None:
     assert float(mean[6]) > 1.5
 
 
+def standing_tables() -> dict[str, TextTable]:
+    tables = [part for part in standing.tell(VIEW) if isinstance(part, TextTable)]
+    return {table.folded.partition(",")[0]: table for table in tables}
+
+
 def test_memory_that_an_experiment_asks_for_first_stands_with_the_peaks() -> None:
-    found = standing.build(VIEW)
-    assert found is not None
-    tables = {table.title: table for table in found["tables"]}
+    tables = standing_tables()
     assert list(tables)[:2] == ["Speed", "Memory"]
-    names = {row.experiment + " " + row.cell for row in tables["Memory"].rows}
+    names = {line[0].text for line in tables["Memory"].lines}
     assert "size_shift resident over live" in names
     assert "rl_small peak memory, threads 1" in names
     assert "rl_small resident over live, threads 1" not in names
-    assert [table.open for table in found["tables"]] == [True, True, False, False]
+    assert [table.is_open for table in tables.values()] == [True, True, False, False]
 
 
 def test_the_interval_of_a_heap_that_is_compiled_in_holds_its_factor_below_one() -> None:
-    found = standing.build(VIEW)
-    assert found is not None
-    (speed,) = (table for table in found["tables"] if table.title == "Speed")
-    (pair,) = (row for row in speed.rows if row.experiment == "pair")
-    cell = pair.cells[speed.subjects.index("heap_inlined")]
-    low, high = map(float, re.search(r", ([\d.]+) to ([\d.]+) times", cell["hint"]).groups())
-    assert low <= float(cell["value"]) <= high < 1
+    head, *lines = standing_tables()["Speed"].lines
+    (pair,) = (line for line in lines if line[0].text.startswith("pair "))
+    cell = pair[[word.text for word in head].index("heap_inlined")]
+    low, high = map(float, re.search(r", ([\d.]+) to ([\d.]+) times", cell.hint).groups())
+    assert low <= float(cell.value) <= high < 1
 
 
 def test_nothing_sets_ours_apart_in_tables_and_figures() -> None:
@@ -135,18 +137,17 @@ def test_nothing_sets_ours_apart_in_tables_and_figures() -> None:
 
 
 def test_a_comparison_a_smoke_run_and_a_single_row_have_no_such_table() -> None:
-    assert standing.build(View(Evidence(compare_run()))) is None
+    assert standing.tell(View(Evidence(compare_run()))) == []
     smoke = replace(LOST, run=replace(LOST.run, plan=replace(LOST.run.plan, smoke=True)))
-    assert standing.build(View(Evidence(smoke))) is None
-    assert heaps.build(View(Evidence(smoke))) is None
-    assert heaps.build(View(Evidence(pool_run(6)))) is None
-    assert standing.build(View(Evidence(pool_run(6, threads=[1, 2])))) is not None
+    assert standing.tell(View(Evidence(smoke))) == []
+    assert heaps.tell(View(Evidence(smoke))) == []
+    assert heaps.tell(View(Evidence(pool_run(6)))) == []
+    assert standing.tell(View(Evidence(pool_run(6, threads=[1, 2]))))
 
 
 def test_the_three_pictures_of_the_report_and_the_maps() -> None:
-    found = heaps.build(VIEW)
-    assert found is not None
-    captions = [caption for caption, _ in found["figures"]]
+    found = heaps.tell(VIEW)
+    captions = [part.caption for part in found if isinstance(part, Plot)]
     assert [c.partition(":")[0] for c in captions] == [
         "Throughput by workload, one thread",
         "Throughput by workload, 16 threads",
@@ -155,7 +156,8 @@ def test_the_three_pictures_of_the_report_and_the_maps() -> None:
         "Scaling",
     ]
     assert all("95 % intervals" in c and "every sample" in c for c in captions)
-    assert [title for title, _ in found["maps"]][:2] == [
+    (maps,) = (part for part in found if isinstance(part, Folded))
+    assert [part.text for part in maps.passages if isinstance(part, Heading)][:2] == [
         "heap/rl_small: throughput, threads 1",
         "heap/rl_small: throughput, threads 16",
     ]
@@ -169,15 +171,38 @@ def test_the_first_picture_is_the_map_over_all_rows() -> None:
 
 
 def test_many_tables_fold_and_the_first_quantity_keeps_its_dots() -> None:
-    found = experiments.build(View(Evidence(heap_run())))
-    assert found is not None
-    part = found["parts"][0]
-    assert [t.drawn for t in part.tables] == [True] * 3
-    assert len(part.more) == 3 * (len(MIX) - 1)
-    assert not any(t.drawn or t.forest for t in part.more)
-    few = experiments.build(View(Evidence(pool_run(6, threads=[1, 2]))))
-    assert few is not None
-    assert all(not p.more and all(t.drawn for t in p.tables) for p in few["parts"])
+    *first, more = figures_of(heap_run(), "heap/rl_small")
+    assert [is_drawn(part) for part in first] == [True] * 3
+    assert more.title.startswith("Other quantities")
+    rest = [part for part in more.passages if isinstance(part, Folded)]
+    assert len(rest) == 3 * (len(MIX) - 1)
+    assert not any(map(is_drawn, rest))
+    few = figures_of(pool_run(6, threads=[1, 2]), "pool/concurrent")
+    assert few
+    assert all(map(is_drawn, few))
+
+
+LIMITS = "What it isolates, and what it does not show"
+
+
+def figures_of(stored: StoredRun, experiment: str) -> list[Folded]:
+    """What can be opened of an experiment, but for its sentences."""
+    found: dict[str, list[Folded]] = {}
+    for part in experiments.tell(View(Evidence(stored))):
+        if isinstance(part, Heading):
+            parts = found.setdefault(part.text, [])
+        elif isinstance(part, Folded) and part.title != LIMITS and "comparisons" not in part.title:
+            parts.append(part)
+    return found[experiment]
+
+
+def is_drawn(part: Folded) -> bool:
+    """It has a forest, or a dot for every sample."""
+    return any(
+        isinstance(each, Plot)
+        or (isinstance(each, TextTable) and any(cell.mark == DRAWING for cell in each.head))
+        for each in part.passages
+    )
 
 
 def test_an_allocator_of_our_name_is_not_a_command() -> None:
@@ -235,5 +260,5 @@ def test_a_run_of_the_baselines_control_alone_has_a_page_without_figures_of_heap
         samples=[s for s in LOST.samples if s.subject == name],
     )
     view = View(Evidence(alone))
-    assert heaps.build(view) is None
+    assert heaps.tell(view) == []
     assert build_page([view])

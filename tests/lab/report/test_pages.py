@@ -63,11 +63,12 @@ def told_beforehand(stored: StoredRun) -> set[str]:
         for process in stored.processes
         if (start := process.facts.start)
     )
-    rounds = {
-        str(stored.run.plan.max_rounds),
-        *(str(e.repeats - e.dropped_repeats) for e in stored.run.experiments),
-    }
-    return numbers(words) | bounds | rounds
+    rounds, kept = (
+        stored.run.plan.max_rounds,
+        {e.repeats - e.dropped_repeats for e in stored.run.experiments},
+    )
+    counts = {rounds, *kept, *(rounds * repeats for repeats in kept)}
+    return numbers(words) | bounds | set(map(str, counts))
 
 
 def drift(experiment: str, subject: str, cell: dict[str, Any], name: str, value: float) -> float:
@@ -108,7 +109,7 @@ def test_a_page_has_all_that_a_reader_asks_for(page_files: dict[str, str]) -> No
         LAYOUT.not_shown,
         "## Expected beforehand",
         "(aos_vs_soa.svg)",
-        "1234.5 M/s",
+        "| 1234.5 |",
         "Published: Small experiments; Apple Silicon, 8 cores.",
         "1.42x faster than aos.",
         "A/A pairs",

@@ -13,6 +13,7 @@ from synthetic_trees import Trees, trees_run
 from heapwise.catalog import choose_published
 from heapwise.cli.frame.tell.console import Console
 from heapwise.cli.frame.tell.reproduced import show_reproduced
+from heapwise.document import Heading, Listing
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page, pages, results
 from heapwise.report.sections import published_ratios, trees
@@ -142,7 +143,8 @@ def test_a_budget_is_one_curve_for_each_runtime_in_the_order_of_its_points() -> 
 
 
 def test_the_general_table_of_published_figures_leaves_them_to_their_own() -> None:
-    found = published_ratios.build(VIEW)
-    assert found is not None
-    assert found["lines"] == []
-    assert found["headlines"]
+    [heading, ratios] = published_ratios.tell(VIEW)
+    assert isinstance(heading, Heading)
+    assert heading.text == "Ratios"
+    assert isinstance(ratios, Listing)
+    assert ratios.texts

@@ -8,53 +8,38 @@ from pathlib import Path
 from heapwise.catalog.experiments import find_experiments
 from heapwise.catalog.lessons import Lesson, find_lesson
 from heapwise.catalog.loop_code import loop_of, source_of
+from heapwise.document import Code, Heading, Listing, Passage, Sentence, under
 from heapwise.errors import Problem
 from heapwise.model import Experiment
 
 
-def lesson_lines(experiment: Experiment) -> list[str]:
+def lesson_passages(experiment: Experiment) -> list[Passage]:
     """Empty if the experiment has no lesson, or it is not known which program was measured. The
     instructions are those of the program here, whose hash is named if another was measured."""
     lesson = find_lesson(experiment.id) if experiment.program_hash else None
     if lesson is None:
         return []
-    return [
-        "## What to learn from it",
-        "",
-        lesson.learn,
-        "",
-        *_code(experiment, lesson),
-        "## Try",
-        "",
-        *(
-            f"- `heapwise run {experiment.id} {_settings(each.settings)}`: {each.shows}"
-            for each in lesson.tries
-        ),
-        "",
+    tries = [
+        f"`heapwise run {experiment.id} {_settings(each.settings)}`: {each.shows}"
+        for each in lesson.tries
     ]
+    learn = under("What to learn from it", [Sentence(lesson.learn)])
+    return [*learn, *_code(experiment, lesson), *under("Try", [Listing(tries)])]
 
 
 def _settings(settings: list[str]) -> str:
     return " ".join(f"--set {shlex.quote(each)}" for each in settings)
 
 
-def _code(experiment: Experiment, lesson: Lesson) -> list[str]:
-    lines: list[str] = []
+def _code(experiment: Experiment, lesson: Lesson) -> list[Passage]:
+    passages: list[Passage] = []
     if source := source_of(experiment.id, lesson.loop):
-        lines += ["## The loop", "", "```cpp", *source, "```", ""]
+        passages += [Heading("The loop"), Code("\n".join(source), "cpp")]
     here = _here(experiment)
     if here and (loop := loop_of(Path(here.binary), lesson.symbol)):
-        lines += [
-            "## Its instructions",
-            "",
-            _which(experiment, here),
-            "",
-            "```asm",
-            *loop,
-            "```",
-            "",
-        ]
-    return lines
+        words = Sentence(_which(experiment, here))
+        passages += [Heading("Its instructions"), words, Code("\n".join(loop), "asm")]
+    return passages
 
 
 def _here(experiment: Experiment) -> Experiment | None:

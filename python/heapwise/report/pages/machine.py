@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from heapwise.document.markdown import table
+from heapwise.document import TextTable, plain_table
 from heapwise.model import Machine, Revision
 from heapwise.report.view import View
 from heapwise.wording.numbers import size
@@ -44,25 +44,19 @@ def built_words(revision: Revision | None, program_hash: str) -> str:
     return " ".join(words)
 
 
-def machine_table(view: View) -> list[str]:
+def machine_facts(view: View) -> list[tuple[str, str]]:
     """Processor, caches, memory, system, C library, compiler and flags, allocators and programs."""
     machine = view.run.machine
     facts = machine.facts
     caches = ", ".join(f"{name} {size(held)}" for name, held in machine.caches.items())
-    rows = [
-        (
-            "Processor",
-            f"{machine.cpu}, {machine.cores} processors"
-            f"{', a virtual machine' if facts.virtual else ''}",
-        ),
+    virtual = ", a virtual machine" if facts.virtual else ""
+    governors = ", ".join(dict.fromkeys(facts.cpufreq_governors or []))
+    found = [
+        ("Processor", f"{machine.cpu}, {machine.cores} processors{virtual}"),
         ("Kind of processor", ", ".join(map(" ".join, facts.processor.items()))),
         ("Caches", caches),
         ("Memory", f"{size(machine.memory_bytes)}, pages of {size(machine.page_bytes)}"),
-        (
-            "Frequency",
-            ", ".join(dict.fromkeys(facts.cpufreq_governors or []))
-            or "not controlled: the system has no cpufreq",
-        ),
+        ("Frequency", governors or "not controlled: the system has no cpufreq"),
         ("System", machine.distribution),
         ("Kernel", machine.kernel),
         ("C library", machine.libc),
@@ -70,7 +64,11 @@ def machine_table(view: View) -> list[str]:
         ("Allocators", ", ".join(_peers(view))),
         ("Programs", ", ".join(_programs(view))),
     ]
-    return table(["", "of this machine"], [[name, value] for name, value in rows if value])
+    return [(name, value) for name, value in found if value]
+
+
+def machine_table(view: View) -> TextTable:
+    return plain_table([["", "of this machine"], *machine_facts(view)])
 
 
 def _bare(name: str) -> str:

@@ -6,24 +6,24 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
 from heapwise.analysis.across_runs.recorded_facts import rounds
-from heapwise.document import Sentence
-from heapwise.document.markdown import markdown, table
+from heapwise.document import (
+    Code,
+    Listing,
+    Passage,
+    Sentence,
+    TextTable,
+    plain_cells,
+    table_cell,
+    under,
+)
+from heapwise.document.markdown import markdown
 from heapwise.report.pages.machine import built_words, kind_of, machine_table
 from heapwise.report.view import View
 from heapwise.study.reproduce.reproduced import Reproduced
-from heapwise.study.reproduce.tell import (
-    author_words,
-    changes_words,
-    conclusion_table,
-    counts_words,
-    figure_passages,
-    runs_words,
-    sizes_words,
-    source_tables,
-)
-from heapwise.study.trees.row_commands import commands_table
+from heapwise.study.reproduce.tell import counts_words, report_passages, sizes_words
 from heapwise.wording.lists import counted
 from heapwise.wording.names import plain_value, quantity_name
 from heapwise.wording.numbers import percent
@@ -39,90 +39,39 @@ def reproduced_page(
     """Pictures lie in a folder of the report's name beside the page, and so do the pages of its
     experiments."""
     report, name = found.report, found.report.name
-    lines = [
-        f"# {report.title}",
-        "",
-        f"On {kind_of(view.run.machine)}, {view.run.machine.distribution}.",
-        "",
-        *markdown([Sentence(f"{report.origin.rstrip('.')}.", report.link)]),
-        report.about,
-        "",
-        f"**{counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}. "
-        f"Sizes: {sizes_words(found)}.**",
-        "",
+    drawn: dict[str, list[Passage]] = {}
+    for picture in report.pictures:
+        link = Sentence(f"![{picture.title}]({name}/{picture.name}.svg)")
+        drawn.setdefault(picture.table, []).append(link)
+    conclusions = counted(len(found.conclusions), "conclusion")
+    passages = [
+        Sentence(f"On {kind_of(view.run.machine)}, {view.run.machine.distribution}."),
+        Sentence(f"**{conclusions}: {counts_words(found)}. Sizes: {sizes_words(found)}.**"),
         *_trust(view),
-        *(
-            line
-            for words in (changes_words(found), author_words(found), runs_words(found))
-            if words
-            for line in ("", words)
-        ),
-        "",
-        "## Conclusions",
-        "",
-        *markdown([conclusion_table(found)]),
+        *report_passages(found, drawn),
+        *under("Noise", [_noise(view, others, found, f"{name}/" if has_experiments else "")]),
+        *under("The machine", [machine_table(view)]),
+        *under("How it was measured", _how(view, found)),
     ]
-    for each in found.tables:
-        cited = (
-            f"Published figures: {report.machines[each.table.machine].title}. "
-            if any(figure.value is not None for figure in each.table.figures)
-            else ""
-        )
-        lines += [
-            f"## {each.table.title}",
-            "",
-            f"{cited}In brackets: the 95 % interval of ours.",
-            "",
-            *markdown(figure_passages(each)),
-        ]
-        lines += [
-            line
-            for picture in report.pictures
-            if picture.table == each.table.name
-            for line in (f"![{picture.title}]({name}/{picture.name}.svg)", "")
-        ]
-    if found.programs:
-        lines += [
-            "## Commands, versions and builds",
-            "",
-            *markdown([commands_table(found.programs)]),
-        ]
-    lines += [
-        "## Noise",
-        "",
-        *_noise(view, found, others, f"{name}/" if has_experiments else ""),
-        "",
-        "## Machines",
-        "",
-        *machine_table(view),
-        "",
-        *markdown(source_tables(report)),
-        "## How it was measured",
-        "",
-        *_how(view, found),
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([f"# {report.title}", "", *markdown(passages)])
 
 
-def _trust(view: View) -> list[str]:
+def _trust(view: View) -> list[Passage]:
     trust = view.result.trust
     against = [check for check in trust.checks if check.verdict in ("warn", "fail")]
-    smoke = ["This was a smoke run: its figures mean nothing."] if view.run.plan.smoke else []
+    smoke = "This was a smoke run: its figures mean nothing. " if view.run.plan.smoke else ""
     return [
-        *smoke,
-        f"Trust: {trust.verdict}{'.' if not against else ':'}",
-        *(f"- {check.id}: {check.detail}" for check in against),
+        Sentence(f"{smoke}Trust: {trust.verdict}{'.' if not against else ':'}"),
+        *([Listing([f"{check.id}: {check.detail}" for check in against])] if against else []),
     ]
 
 
-def _noise(view: View, found: Reproduced, others: Sequence[View], folder: str) -> list[str]:
+def _noise(view: View, others: Sequence[View], found: Reproduced, folder: str) -> TextTable:
     """What each experiment could have shown, in the run that it is from."""
-    least = {
-        (each.run.id, one.experiment): one
-        for each in (view, *others)
-        for one in each.result.detectable
-    }
     views = {each.run.id: each for each in (view, *others)}
+    least = {
+        (run, one.experiment): one for run, each in views.items() for one in each.result.detectable
+    }
     rows = []
     for experiment in view.run.experiments:
         run = found.run_of.get(experiment.id, view.run.id)
@@ -132,14 +81,15 @@ def _noise(view: View, found: Reproduced, others: Sequence[View], folder: str) -
             worst = f"; {percent(known.worst)} in {known.worst_cell}" if known.worst else ""
             words = f"{percent(known.difference)} in {quantity_name(known.quantity)}{worst}"
             verdict = "noisy" if known.difference > NOISY else ""
-        name = f"[{experiment.id}]({folder}{experiment.id}.md)" if folder else experiment.id
-        rows.append([name, str(rounds(views[run].evidence, experiment.id)), words, verdict])
-    return table(
-        ["experiment", "rounds", "a difference that would be found 4 times in 5", ""], rows
-    )
+        link = f"{folder}{experiment.id}.md" if folder else ""
+        count = str(rounds(views[run].evidence, experiment.id))
+        cells = plain_cells((count, words, verdict))
+        rows.append([replace(table_cell(experiment.id), link=link), *cells])
+    heads = ("experiment", "rounds", "a difference that would be found 4 times in 5", "noise")
+    return TextTable(plain_cells(heads), rows)
 
 
-def _how(view: View, found: Reproduced) -> list[str]:
+def _how(view: View, found: Reproduced) -> list[Passage]:
     run = view.run
     built = built_words(run.revision, _hash_of_all(view))
     missing = dict.fromkeys(
@@ -148,13 +98,16 @@ def _how(view: View, found: Reproduced) -> list[str]:
         for spec in experiment.subjects
         if not spec.available
     )
-    lines = [
+    words = (
         f"Run {run.id} of {run.created[:10]}, Heapwise {run.version}, "
-        f"{counted(rounds(view.evidence), 'round')} of processes in random order."
-        f"{f' {built}' if built else ''}"
+        f"{counted(rounds(view.evidence), 'round')} of processes in random order. {built}"
+    )
+    passages: list[Passage] = [Sentence(words.rstrip())]
+    passages += [Sentence("Not here:"), Listing(list(missing))] if missing else []
+    return [
+        *passages,
+        Code(f"{_command(view, found)}\n    heapwise reproduce --pages FOLDER"),
     ]
-    lines += ["", "Not here:", "", *(f"- {words}" for words in missing)] if missing else []
-    return [*lines, "", f"    {_command(view, found)}", "    heapwise reproduce --pages FOLDER"]
 
 
 def _hash_of_all(view: View) -> str:

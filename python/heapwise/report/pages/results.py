@@ -6,7 +6,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from heapwise.document.markdown import table
+from heapwise.document.markdown import markdown, table
 from heapwise.figures.svg import plain_colours
 from heapwise.report.pages.machine import folder_of, machine_table, title_of
 from heapwise.report.pages.picture import standing_alone
@@ -74,17 +74,14 @@ def _index(members: list[tuple[View, Reproduced]]) -> str:
     rows = [_row(view, found) for view, found in members]
     head = ["report", "measured", "trust", *members[0][1].counts]
     view = members[0][0]
-    return (
-        "\n".join(
-            [
-                MADE,
-                "",
-                f"# {title_of(view.run.machine)}",
-                "",
-                *table(head, rows),
-                "",
-                *machine_table(view),
-            ]
-        )
-        + "\n"
+    return "\n".join(
+        [
+            MADE,
+            "",
+            f"# {title_of(view.run.machine)}",
+            "",
+            *table(head, rows),
+            "",
+            *markdown([machine_table(view)]),
+        ]
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from heapwise.document.markdown import table
+from heapwise.document import Heading, Passage, Sentence
+from heapwise.document.markdown import markdown
 from heapwise.model import Experiment
 from heapwise.report.pages.experiment_page import page
 from heapwise.report.pages.picture import picture
+from heapwise.report.sections.experiments import story_table
 from heapwise.report.story import story
 from heapwise.report.view import View
 
@@ -28,34 +30,14 @@ def pages(view: View) -> dict[str, str]:
 
 def _index(view: View, experiments: list[Experiment]) -> str:
     machine = view.run.machine
-    lines = [
-        MADE,
-        "",
-        "# Experiments",
-        "",
-        f"Run {view.run.id} of {view.run.created[:10]} on {machine.cpu}, "
-        f"{machine.cores} cores. Trust: {view.result.trust.verdict}.",
-        "",
+    passages: list[Passage] = [
+        Sentence(
+            f"Run {view.run.id} of {view.run.created[:10]} on {machine.cpu}, "
+            f"{machine.cores} cores. Trust: {view.result.trust.verdict}."
+        )
     ]
     by_family = sorted(experiments, key=lambda e: e.family)  # a run mixes families
     for family, members in groupby(by_family, key=lambda e: e.family):
-        rows = []
-        for experiment in members:
-            told = story(view, experiment)
-            rows.append(
-                [
-                    f"[{experiment.id}]({experiment.id}.md)",
-                    experiment.question,
-                    told.headline,
-                    told.counts,
-                ]
-            )
-        lines += [
-            f"## {family}",
-            "",
-            *table(
-                ["experiment", "question", "what the run shows first of all", "expectations"], rows
-            ),
-            "",
-        ]
-    return "\n".join(lines)
+        stories = [story(view, experiment) for experiment in members]
+        passages += [Heading(family), story_table(stories, "{}.md")]
+    return "\n".join([MADE, "", "# Experiments", "", *markdown(passages)])

@@ -4,32 +4,35 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from markupsafe import Markup
-
+from heapwise.document import Facts, Passage, Plot, TextTable
 from heapwise.evidence.demand import Demand
 from heapwise.figures import sizes
-from heapwise.report.context import Context
-from heapwise.report.over_live import OverLive, over_live
+from heapwise.report.over_live import over_live
 from heapwise.report.view import View
 from heapwise.wording.numbers import show
 
 TITLE, ORDER = "What the program asks of malloc", 28
 
+SIZES = (
+    "Share of the requests by size, each bar a power of two. Counted in one process of its own, "
+    "under the baseline, that is not timed; calls a second are over the time of a process that is "
+    "not counted."
+)
 
-def build(view: View) -> Context | None:
-    """None where no process was counted, or it asked for nothing; experiments are not a program."""
+
+def tell(view: View) -> list[Passage]:
+    """Empty if no process was counted, or it asked for nothing; experiments are not a program."""
     found = view.requests
     if found is None:
-        return None
+        return []
     name = Path(*view.run.plan.command[:1]).name or "the program"
-    return {
-        "facts": _facts(found.demand),
-        "calls": [(function, f"{number:,}") for function, number in found.calls.items()],
-        "figure": Markup(sizes.draw(found.sizes, f"Sizes that {name} asks for"))
-        if any(found.sizes)
-        else "",
-        "over_live": _over_live(view, found.demand.peak_live),
-    }
+    calls = ", ".join(f"{function} {number:,}" for function, number in found.calls.items())
+    drawn = sizes.draw(found.sizes, f"Sizes that {name} asks for") if any(found.sizes) else ""
+    return [
+        Facts([*_facts(found.demand), ("Calls", calls)]),
+        *([Plot(drawn, SIZES)] if drawn else []),
+        *_over_live(view, found.demand.peak_live),
+    ]
 
 
 def _facts(demand: Demand) -> list[tuple[str, str]]:
@@ -46,7 +49,7 @@ def _facts(demand: Demand) -> list[tuple[str, str]]:
     return found
 
 
-def _over_live(view: View, live: int | None) -> list[OverLive]:
+def _over_live(view: View, live: int | None) -> list[TextTable]:
     """Empty if there are several settings: the calls of only one of them were counted. Builds other
     than the counted one are left out."""
     groups = [group for group in view.groups if group.quantity == "peak_memory"]

@@ -1,23 +1,31 @@
-"""A run of experiments: for each its question, its figures, its rows."""
+"""A run of experiments: for each its question, its figures, its rows. Its page has them too."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
-from markupsafe import Markup
-
 from heapwise.analysis.verdicts.comparison import spelt
-from heapwise.analysis.verdicts.published_figures import published_figures
+from heapwise.document import (
+    Folded,
+    Heading,
+    Labelled,
+    Listing,
+    Notice,
+    Passage,
+    Plot,
+    Sentence,
+    TextTable,
+    plain_cells,
+    table_cell,
+)
 from heapwise.figures import forest, scaling
-from heapwise.model import Experiment, Row
-from heapwise.report.cells import ColumnCell, cells
-from heapwise.report.context import Context
 from heapwise.report.lines import axis_of, by_setting
 from heapwise.report.story import Story, story
 from heapwise.report.view import Group, View
+from heapwise.study.experiments.cell_tables import cell_table
 from heapwise.wording.names import cell_words, quantity_name, setting, split_quantile
-from heapwise.wording.numbers import Scale, scale_for, show
+from heapwise.wording.numbers import show
 
 TITLE, ORDER = "Experiments", 30
 
@@ -27,98 +35,109 @@ MANY = 12
 INDEXED = 4
 """From this many experiments on, a table of what each found stands before them."""
 
+FEW_TABLES = 3
+"""So many are open at first."""
 
-def build(view: View) -> Context | None:
-    if view.is_compare:
-        return None
-    parts = [_part(view, e) for e in view.run.experiments if view.of(e)]
-    return {"parts": parts, "index": len(parts) >= INDEXED} if parts else None
+MARKS = {"met": "better", "not met": "worse"}
 
 
-@dataclass(frozen=True)
-class _Table:
-    """One cell and quantity. published: subject -> figure, title of its report, machine."""
-
-    name: str
-    unit: str
-    forest: Markup
-    better: str
-    drawn: bool
-    cells: list[ColumnCell]
-    published: dict[str, list[tuple[str, str, str]]]
+def tell(view: View) -> list[Passage]:
+    told = [] if view.is_compare else [story(view, e) for e in view.run.experiments if view.of(e)]
+    index = [story_table(told, "#{}-" + view.run.id)] if len(told) >= INDEXED else []
+    return [*index, *(passage for each in told for passage in _of_experiment(view, each))]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One experiment. more, more_figures: what can be opened."""
+def story_table(stories: list[Story], link: str) -> TextTable:
+    """What each experiment found. link: of an experiment, by its name."""
+    head = ("experiment", "question", "what this run shows first of all", "expectations")
+    lines = [
+        [
+            replace(table_cell(each.experiment.id), link=link.format(each.experiment.id)),
+            *plain_cells((each.experiment.question, each.headline, each.counts)),
+        ]
+        for each in stories
+    ]
+    return TextTable(plain_cells(head), lines)
 
-    experiment: Experiment
-    story: Story
-    fixed: str
-    varying: list[str]
-    figures: list[tuple[str, Markup]]
-    more_figures: list[tuple[str, Markup]]
-    tables: list[_Table]
-    more: list[_Table]
 
-
-def _part(view: View, experiment: Experiment) -> _Part:
+def _of_experiment(view: View, told: Story) -> list[Passage]:
+    experiment = told.experiment
     groups, varying = view.of(experiment), view.varying(experiment)
     fixed = {k: v for k, v in groups[0].parameters.items() if k not in varying}
     first = [g for g in groups if g.quantity == experiment.quantities[0].name]
-    first, rest = (
-        (first, [g for g in groups if g not in first]) if len(groups) > MANY else (groups, [])
-    )
-    return _Part(
-        experiment=experiment,
-        story=story(view, experiment),
-        fixed=cell_words(fixed),
-        varying=varying,
-        figures=_scaling(view, first, varying),
-        more_figures=_scaling(view, rest, varying),
-        tables=[_table(view, group, varying) for group in first],
-        more=[_table(view, group, varying, drawn=False) for group in rest],
-    )
-
-
-def _name(group: Group, varying: list[str]) -> str:
-    words = [setting(name, group.parameters[name]) for name in varying if name in group.parameters]
-    return ", ".join([quantity_name(group.quantity), *words])
-
-
-def _table(view: View, group: Group, varying: list[str], *, drawn: bool = True) -> _Table:
-    """drawn: with its forest and every sample as a dot; else numbers alone."""
-    scale = scale_for([row.min for row in group.rows], group.unit)
-    name, picture = _name(group, varying), ""
-    if drawn and any(row.ratio for row in group.rows) and split_quantile(group.quantity) is None:
-        picture = forest.draw(group.rows, name, view.floor(group))
-    return _Table(
-        name=name,
-        unit=scale.label,
-        forest=Markup(picture),
-        better=group.rows[0].better,
-        drawn=drawn,
-        cells=list(cells(group, scale, with_strip=drawn).values()),
-        published={
-            row.subject: found for row in group.rows if (found := _published(group, row, scale))
-        },
-    )
-
-
-def _published(group: Group, row: Row, scale: Scale) -> list[tuple[str, str, str]]:
-    """Figure, title of its report, machine; in the unit of the table."""
+    if len(groups) <= MANY:
+        first = groups
+    rest = [g for g in groups if g not in first]
+    limits = [
+        Labelled("Isolates.", experiment.isolates),
+        Labelled("Does not show.", experiment.not_shown),
+    ]
+    more: list[Passage] = [
+        *_scaling(view, rest, varying),
+        *(_table(view, g, is_drawn=False) for g in rest),
+    ]
     return [
-        (scale.number(f.value), f.report, f.machine)
-        for f in published_figures(group.experiment, row.subject, row.cell)
+        Heading(experiment.id, f"{experiment.id}-{view.run.id}"),
+        Sentence(experiment.question),
+        *first_words(told),
+        *all_comparisons(told),
+        Folded("What it isolates, and what it does not show", limits),
+        *([Notice(words)] if (words := cell_words(fixed)) else []),
+        *expectations(told),
+        *([Notice(told.detects)] if told.detects else []),
+        *_scaling(view, first, varying),
+        *(
+            replace(_table(view, group), is_open=len(first) <= FEW_TABLES or group is first[0])
+            for group in first
+        ),
+        *([Folded(f"Other quantities: {len(rest)} tables", more)] if rest else []),
     ]
 
 
-def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:
+def first_words(told: Story) -> list[Listing]:
+    return [Listing(told.first)] if told.first else []
+
+
+def all_comparisons(told: Story) -> list[Folded]:
+    if len(told.first) >= len(told.sentences):
+        return []
+    return [Folded(f"All {len(told.sentences)} comparisons", [Listing(told.sentences)])]
+
+
+def expectations(told: Story) -> list[TextTable]:
+    head = ("outcome", "expected beforehand", "here", "bound", "note")
+    lines = [
+        [
+            table_cell(check.verdict, mark=MARKS.get(check.verdict, "unsure")),
+            table_cell(check.says, small=check.measured),
+            *plain_cells((check.figures, check.aim, check.note)),
+        ]
+        for check in told.checks
+    ]
+    return [TextTable(plain_cells(head), lines, look="expected")] if lines else []
+
+
+def _table(view: View, group: Group, *, is_drawn: bool = True) -> Folded:
+    """is_drawn: with its forest and every sample as a dot; else numbers alone, as those are in the
+    data at the end."""
+    varying = view.varying(group.experiment)
+    words = [setting(name, group.parameters[name]) for name in varying if name in group.parameters]
+    name = ", ".join([quantity_name(group.quantity), *words])
+    passages: list[Passage] = [cell_table(group.experiment, group.rows, with_strips=is_drawn)]
+    has_ratio = any(row.ratio for row in group.rows)
+    if is_drawn and has_ratio and split_quantile(group.quantity) is None:
+        side = "Left" if group.rows[0].better == "lower" else "Right"
+        caption = f"Relative to {group.experiment.baseline}, with 95 % intervals. {side} is better."
+        passages.insert(0, Plot(forest.draw(group.rows, name, view.floor(group)), caption))
+    return Folded(name, passages)
+
+
+def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[Plot]:
     """A figure for each quantity and each setting of what varies beside the number of the axis."""
-    found: list[tuple[str, Markup]] = []
     axis = axis_of(groups, varying)
     if axis is None:
-        return found
+        return []
+    found = []
     for quantity in dict.fromkeys(g.quantity for g in groups):
         same = [g for g in groups if g.quantity == quantity]
         for others, cells_of_line in by_setting(same, varying, axis).items():
@@ -130,12 +149,8 @@ def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[
             ]
             if not rows or split_quantile(quantity) is not None:
                 continue
-            name = ", ".join(
-                [
-                    f"{quantity_name(quantity)} over {axis}",
-                    *(setting(n, value) for n, value in others),
-                ]
-            )
+            title = f"{quantity_name(quantity)} over {axis}"
+            name = ", ".join([title, *(setting(n, value) for n, value in others)])
             drawn = scaling.draw(
                 rows,
                 axis,
@@ -143,11 +158,6 @@ def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[
                 partial(show, unit=rows[0].unit),
                 partial(spelt, groups[0].experiment, axis),
             )
-            if drawn:
-                found.append(
-                    (
-                        f"{name}: medians with 95 % intervals, every sample as a faint dot.",
-                        Markup(drawn),
-                    )
-                )
+            caption = f"{name}: medians with 95 % intervals, every sample as a faint dot."
+            found += [Plot(drawn, caption)] if drawn else []
     return found

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from markupsafe import Markup
-
 from heapwise.analysis.speed_memory import SpeedMemory, row_map
 from heapwise.analysis.verdicts.gain import is_main, main_rows
+from heapwise.document import Folded, Heading, Passage, Plot
 from heapwise.figures import panels, scaling, tradeoff
 from heapwise.figures.panels import Panel
 from heapwise.model import Quantity, Row, short_name
-from heapwise.report.context import Context
 from heapwise.report.view import Group, View
 from heapwise.wording.names import quantity_name, setting, spaced
 from heapwise.wording.numbers import TIME_UNITS, scale_for, show
@@ -25,18 +23,17 @@ THROUGHPUT, OVERHEAD = "throughput", "overhead_ratio"
 FASTER = ("slower", "faster")
 
 
-def build(view: View) -> Context | None:
+def tell(view: View) -> list[Passage]:
     if view.run.plan.smoke:
-        return None
+        return []
     groups = [g for g in view.groups if g.experiment.family == FAMILY]
-    figures = [
-        figure for figure in (*_by_workload(view, groups), *_scaling(view, groups)) if figure[1]
-    ]
+    figures = [p for p in (*_by_workload(view, groups), *_scaling(view, groups)) if p.svg]
     maps = _maps(view)
-    return {"figures": figures, "maps": maps} if figures or maps else None
+    title = f"Speed against memory, row by row: {len(maps)} maps"
+    return [*figures, *([Folded(title, maps)] if maps else [])]
 
 
-def _by_workload(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
+def _by_workload(view: View, groups: list[Group]) -> list[Plot]:
     """Throughput with the fewest and the most threads, mean times, and the overhead."""
     speeds = [g for g in groups if g.quantity == THROUGHPUT]
     found = [
@@ -71,9 +68,7 @@ def _one_each(groups: list[Group], *, most: bool) -> list[Group]:
     return list(found.values())
 
 
-def _panels(
-    view: View, groups: list[Group], title: str, ends: tuple[str, str]
-) -> tuple[str, Markup]:
+def _panels(view: View, groups: list[Group], title: str, ends: tuple[str, str]) -> Plot:
     several = len({g.quantity for g in groups}) > 1
     drawn = [
         Panel(_title(g, several), _rows(view, g.rows), scale_for([r.min for r in g.rows], g.unit))
@@ -82,10 +77,10 @@ def _panels(
     present = {row.subject for panel in drawn for row in panel.rows}
     subjects = [name for name in map(short_name, view.evidence.subjects) if name in present]
     figure = panels.draw(drawn, subjects, title, left=ends[0], right=ends[1])
-    return (
+    return Plot(
+        figure,
         f"{title}{_threads(groups)}: medians with 95 % intervals, every sample as a faint "
         "dot. Each panel has an axis of its own.",
-        Markup(figure),
     )
 
 
@@ -108,7 +103,7 @@ def _threads(groups: list[Group]) -> str:
     return ", one thread" if fewest == {1} else ""
 
 
-def _scaling(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
+def _scaling(view: View, groups: list[Group]) -> list[Plot]:
     rows = [
         row
         for g in groups
@@ -120,16 +115,12 @@ def _scaling(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
         return []
     title = f"Scaling: throughput of {SCALED} over threads"
     drawn = scaling.draw(rows, "threads", title, partial(show, unit=rows[0].unit))
-    return (
-        [(f"{title}: medians with 95 % intervals, every sample as a faint dot.", Markup(drawn))]
-        if drawn
-        else []
-    )
+    return [Plot(drawn, f"{title}: medians with 95 % intervals, every sample as a faint dot.")]
 
 
-def _maps(view: View) -> list[tuple[str, Markup]]:
+def _maps(view: View) -> list[Passage]:
     """Speed against memory in each row where both were measured."""
-    found = []
+    found: list[Passage] = []
     for cell in main_rows(view.evidence, FAMILY):
         experiment = next(e for e in view.run.experiments if e.id == cell.experiment)
         one = row_map(view.evidence, cell, experiment.baseline)
@@ -140,17 +131,17 @@ def _maps(view: View) -> list[tuple[str, Markup]]:
                 if k in cell.parameters
             ]
             name = f"{cell.experiment}: {quantity_name(cell.quantity)}"
-            found.append((", ".join([name, *words]), picture(one)))
+            found += [Heading(", ".join([name, *words])), Plot(picture(one))]
     return found
 
 
-def picture(found: SpeedMemory) -> Markup:
+def picture(found: SpeedMemory) -> str:
     """Speed to the right, memory upwards: the best are at the right below."""
     points = [
         tradeoff.TradeoffPoint(short_name(s.subject), s.speed, s.memory, s.baseline, s.control)
         for s in found.spots
     ]
-    return Markup(tradeoff.draw(points, words=tradeoff.SPEED))
+    return tradeoff.draw(points, words=tradeoff.SPEED)
 
 
 def caption(found: SpeedMemory) -> str:

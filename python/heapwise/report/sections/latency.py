@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from markupsafe import Markup
-
+from heapwise.document import Passage, Plot
 from heapwise.figures import latency
 from heapwise.model import Row, Settings
-from heapwise.report.context import Context
 from heapwise.report.view import View
 from heapwise.wording.names import cell_words, quantity_name, split_quantile
 from heapwise.wording.numbers import show
@@ -16,8 +14,8 @@ from heapwise.wording.numbers import show
 TITLE, ORDER = "Latency", 50
 
 
-def build(view: View) -> Context | None:
-    figures = []
+def tell(view: View) -> list[Passage]:
+    figures: list[Passage] = []
     for experiment in view.run.experiments:
         families: dict[tuple[str, Settings], list[Row]] = {}
         for group in view.of(experiment):
@@ -31,9 +29,9 @@ def build(view: View) -> Context | None:
                 title = _title(experiment.id, quantity, parameters)
                 unit = measured[0].unit
                 drawn = latency.draw(measured, title, partial(show, unit=unit))
-                if drawn:
-                    figures.append((title, Markup(drawn)))
-    return {"figures": figures} if figures else None
+                caption = f"{title}. The further right, the rarer and slower the operation."
+                figures += [Plot(drawn, caption)] if drawn else []
+    return figures
 
 
 def _title(experiment: str, quantity: str, parameters: Settings) -> str:

@@ -3,16 +3,11 @@ charged to their control groups."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
-
-from markupsafe import Markup
-
-from heapwise.analysis.group_memory import GroupParts, GroupsOfCell, group_memory
+from heapwise.analysis.group_memory import GroupsOfCell, group_memory
 from heapwise.analysis.memory_over_time import Band, MemoryOverTime, memory_over_time
+from heapwise.document import Heading, Notice, Passage, Plot, TextTable, plain_table
 from heapwise.figures import memory
-from heapwise.report.context import Context
-from heapwise.report.over_live import OverLive, over_live
+from heapwise.report.over_live import over_live
 from heapwise.report.view import View
 from heapwise.wording.growth import growth_words
 from heapwise.wording.names import cell_words
@@ -27,40 +22,30 @@ LEAST_SHARE = 0.01
 """The share of the memory at the end: less of it is not named."""
 
 
-@dataclass(frozen=True)
-class CellOverTime:
-    title: str
-    figure: Markup
-    rows: list[tuple[str, str, str, str, str]]
-    """Subject, most, mean and last of the middle line, growth. Beside the last: how much of it the
-    kernel may take back, if that is a figure that shows."""
-
-    left_out: list[str]
-    unread: int
-
-
-@dataclass(frozen=True)
-class GroupTable:
-    title: str
-    rows: list[tuple[str, ...]]
-    """Subject, then the figures of ``GroupParts``."""
-
-    missing: str
-    surrounding: str
+CURVE = (
+    "All processes of the program together; a page that several share counts in equal parts. The "
+    "line is the median of the samples of an allocator, and the band reaches from the smallest to "
+    "the largest. The memory was read while the program ran, which took at most a thousandth of "
+    "the time."
+)
+GROUP = (
+    "Medians over the processes. The peak is the kernel's own figure, of all that it charged to "
+    "the control group of a process: files too, if this process was the first to use them. The "
+    "parts are of a look near the peak, if there was one."
+)
+PARTS = ("peak", "anonymous", "files", "kernel", "sockets", "swap")
 
 
-def build(view: View) -> Context | None:
-    blocks = [_block(one) for one in memory_over_time(view.evidence)]
-    groups = [_group_table(one) for one in group_memory(view.evidence)]
+def tell(view: View) -> list[Passage]:
     over = _over_live_of_server(view)
-    return (
-        {"blocks": blocks, "groups": groups, "over_live": over}
-        if blocks or over or _has_figures(groups)
-        else None
-    )
+    curves = [p for one in memory_over_time(view.evidence) for p in _curve(one)]
+    found = group_memory(view.evidence)
+    if not (curves or over or any(one.rows for one in found)):
+        return []
+    return [*curves, *(p for one in found for p in _group(one)), *over]
 
 
-def _over_live_of_server(view: View) -> list[OverLive]:
+def _over_live_of_server(view: View) -> list[TextTable]:
     """The figures of the load without a rate, under which the live bytes were counted; empty if
     they were not."""
     if not view.run.plan.traits.under_load:
@@ -80,25 +65,7 @@ def _over_live_of_server(view: View) -> list[OverLive]:
     return over_live(rows, next(iter(live), None))
 
 
-def _has_figures(groups: list[GroupTable]) -> bool:
-    return any(table.rows for table in groups)
-
-
-def _group_table(one: GroupsOfCell) -> GroupTable:
-    rows = [_group_row(parts) for parts in one.rows]
-    return GroupTable(cell_words(one.parameters), rows, one.missing, _bytes(one.surrounding))
-
-
-def _group_row(parts: GroupParts) -> tuple[str, ...]:
-    figures = (parts.peak, parts.anonymous, parts.files, parts.kernel, parts.sockets, parts.swap)
-    return parts.subject, *map(_bytes, figures)
-
-
-def _bytes(value: float | None) -> str:
-    return "" if value is None else scale_for([value], "bytes").text(value)
-
-
-def _block(one: MemoryOverTime) -> CellOverTime:
+def _curve(one: MemoryOverTime) -> list[Passage]:
     scale = scale_for([max(band.middle) for band in one.bands], "bytes")
     title = cell_words(one.parameters)
     lines = [
@@ -106,12 +73,20 @@ def _block(one: MemoryOverTime) -> CellOverTime:
         for band in one.bands
     ]
     drawn = memory.draw(lines, f"Memory over time {title}".strip(), scale.text, scale.factor)
+    head = ["allocator", "peak", "mean", "at the end", "second half (95 % interval)"]
+    passages: list[Passage] = [Heading(title)] if title else []
     rows = [_row(band, scale) for band in one.bands]
-    return CellOverTime(title, Markup(drawn), rows, one.left_out, one.unread)
+    passages += [Plot(drawn, CURVE, zooms=True), plain_table([head, *rows])]
+    if one.left_out:
+        passages.append(Notice(f"Too short for a curve: {', '.join(one.left_out)}."))
+    if one.unread:
+        processes = f"Up to {one.unread} processes at once could not be looked at"
+        passages.append(Notice(f"{processes}: they belong to another user."))
+    return passages
 
 
-def _row(band: Band, scale: Scale) -> tuple[str, str, str, str, str]:
-    show = partial(scale.text)
+def _row(band: Band, scale: Scale) -> list[str]:
+    """Beside the last figure how much of it the kernel may take back, if that shows."""
     found = band.growth
     words = (
         "too short"
@@ -119,7 +94,27 @@ def _row(band: Band, scale: Scale) -> tuple[str, str, str, str, str]:
         else growth_words(found.trend, found.per_hour, found.low, found.high)
     )
     mean = sum(band.middle) / len(band.middle)
-    last = show(band.middle[-1])
+    last = scale.text(band.middle[-1])
     if band.lazy_free >= LEAST_SHARE * band.middle[-1] > 0:
-        last += f" ({show(band.lazy_free)} of it may be taken back)"
-    return band.subject, show(max(band.middle)), show(mean), last, words
+        last += f" ({scale.text(band.lazy_free)} of it may be taken back)"
+    return [band.subject, scale.text(max(band.middle)), scale.text(mean), last, words]
+
+
+def _group(one: GroupsOfCell) -> list[Passage]:
+    title = cell_words(one.parameters)
+    passages: list[Passage] = []
+    if one.rows:
+        rows = [[p.subject, *(_bytes(getattr(p, name)) for name in PARTS)] for p in one.rows]
+        table = plain_table([["allocator", *PARTS], *rows])
+        passages += [Heading(f"Control groups {title}"), table, Notice(GROUP)]
+    if one.missing:
+        words = f"Processes without a control group of their own {title}".rstrip()
+        words += f": {one.missing}."
+        if around := _bytes(one.surrounding):
+            words += f" The group around them, with other processes in it, had {around} at most."
+        passages.append(Notice(words))
+    return passages
+
+
+def _bytes(value: float | None) -> str:
+    return "" if value is None else scale_for([value], "bytes").text(value)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from markupsafe import Markup
 
+from heapwise.document import Passage, Plot, Sentence
 from heapwise.evidence.series import Series
 from heapwise.figures import order
 from heapwise.figures.order import OrderPoint
-from heapwise.report.context import Context
 from heapwise.report.view import View
 from heapwise.wording.names import quantity_name
 
 TITLE, ORDER = "Run order", 60
 
 
-def build(view: View) -> Context | None:
+def tell(view: View) -> list[Passage]:
     figures = []
     for experiment in view.run.experiments:
         first = experiment.quantities[0].name
@@ -28,9 +27,10 @@ def build(view: View) -> Context | None:
         ]
         if len(moments) > 3:
             title = f"{experiment.id}: {quantity_name(first)}, relative to its own median"
-            figures.append((title, Markup(order.draw(moments, title))))
-    check = next((c for c in view.result.trust.checks if c.id == "V9"), None)
-    return {"figures": figures, "check": check} if figures else None
+            caption = f"{title}. Colours tell subjects apart; a level cloud means no drift."
+            figures.append(Plot(order.draw(moments, title), caption))
+    drift = [Sentence(c.detail) for c in view.result.trust.checks if c.id == "V9"]
+    return [*drift, *figures] if figures else []
 
 
 def _moments(series: Series) -> list[OrderPoint]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.analysis.verdicts.standing import are_many_questions
+from heapwise.document import Listing, Notice, Passage, plain_table, under
 from heapwise.model import CitedFigure, Row
-from heapwise.report.context import Context
 from heapwise.report.view import Group, View
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for
@@ -13,7 +15,14 @@ from heapwise.wording.numbers import scale_for
 TITLE, ORDER = "Ratios and published figures", 29
 
 
-def build(view: View) -> Context | None:
+ABOUT = (
+    "They were measured on another machine, with another system and compiler: compare ratios, not "
+    "nanoseconds."
+)
+HEAD = ("experiment", "quantity", "cell", "subject", "ours", "published", "unit", "from")
+
+
+def tell(view: View) -> list[Passage]:
     # With many questions each has them in its own tables.
     groups = [] if are_many_questions(view.evidence) else view.groups
     lines = [
@@ -23,22 +32,22 @@ def build(view: View) -> Context | None:
         for row in group.rows
         for figure in published_figures(group.experiment, row.subject, row.cell)
     ]
-    headlines = view.result.headlines
-    if not lines and not headlines:
-        return None
-    return {"lines": lines, "headlines": [line.partition(": ")[::2] for line in headlines]}
+    ratios = [Listing(view.result.headlines)] if view.result.headlines else []
+    published: list[Passage] = []
+    if lines:
+        published = [Notice(ABOUT), replace(plain_table([HEAD, *lines]), sortable=True)]
+    return [*under("Ratios", ratios), *under("Published figures beside ours", published)]
 
 
-def _line(group: Group, row: Row, figure: CitedFigure) -> dict[str, str]:
+def _line(group: Group, row: Row, figure: CitedFigure) -> list[str]:
     scale = scale_for([row.median, figure.value], row.unit)
-    return {
-        "experiment": group.experiment.id,
-        "quantity": quantity_name(group.quantity),
-        "cell": cell_words(group.parameters),
-        "subject": row.subject,
-        "unit": scale.label,
-        "published": scale.number(figure.value),
-        "machine": figure.machine,
-        "report": figure.report,
-        "ours": scale.number(row.median) if row.median is not None else "",
-    }
+    return [
+        group.experiment.id,
+        quantity_name(group.quantity),
+        cell_words(group.parameters),
+        row.subject,
+        scale.number(row.median) if row.median is not None else "",
+        scale.number(figure.value),
+        scale.label,
+        f"{figure.report}; {figure.machine}",
+    ]

@@ -2,63 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
-from heapwise.model import SIDE_BY_SIDE, Row
-from heapwise.report.cells import Column, column
-from heapwise.report.context import Context
+from heapwise.document import (
+    DRAWING,
+    Heading,
+    Notice,
+    Passage,
+    Sentence,
+    TableCell,
+    TextTable,
+    table_cell,
+)
+from heapwise.model import SIDE_BY_SIDE
 from heapwise.report.view import Group, View
+from heapwise.study.experiments.cell_tables import name_cell
+from heapwise.study.program.compare_table import figure_columns, table_of
 
 TITLE, ORDER = "Result", 20
 
 FIRST = ("wall_time", SIDE_BY_SIDE, "peak_memory")
 
+LEGEND = (
+    "Small figures are 95 % intervals. One with signs is the change of the figure: −3 % is 3 % "
+    "less of it. A dot is one process, the stroke is the median, and the shade is its interval. "
+    "All strips of a column have the same axis."
+)
 
-def build(view: View) -> Context | None:
+
+def tell(view: View) -> list[Passage]:
     if not view.is_compare or not view.groups:
-        return None
-    cells = list(dict.fromkeys(group.parameters for group in view.groups))
-    return {
-        "tables": [_of_cell([g for g in view.groups if g.parameters == cell]) for cell in cells],
-        "versions": {s.name: s.peer.version for s in view.run.plan.subjects if s.peer},
-        "missing": view.run.missing_peers,
-        "what": "program" if view.evidence.compares_builds else "allocator",
-    }
+        return []
+    passages: list[Passage] = []
+    for cell in dict.fromkeys(group.parameters for group in view.groups):
+        groups = [group for group in view.groups if group.parameters == cell]
+        first = [g for name in FIRST for g in groups if g.quantity == name]
+        # A quantity that is zero everywhere tells nothing.
+        rest = [g for g in groups if g.quantity not in FIRST and any(r.max for r in g.rows)]
+        passages += [Heading(str(cell))] if str(cell) else []
+        passages += [_table(view, first or groups[:1], with_strips=True), Notice(LEGEND)]
+        if rest:
+            more = _table(view, rest, with_strips=False)
+            passages.append(replace(more, folded="More quantities"))
+    if absent := "; ".join(f"{peer.name} {peer.get}" for peer in view.run.missing_peers):
+        passages.append(Sentence(f"Not installed, so not measured: {absent}."))
+    return passages
 
 
-@dataclass(frozen=True)
-class _CellTable:
-    """The rows of one cell: columns that are drawn, others that can be opened, and remarks."""
-
-    title: str
-    subjects: list[str]
-    columns: list[Column]
-    more: list[Column]
-    noted: dict[str, str]
-
-
-def _of_cell(groups: list[Group]) -> _CellTable:
-    first = [g for name in FIRST for g in groups if g.quantity == name]
-    rest = [g for g in groups if g.quantity not in FIRST and _tells(g.rows)]
-    return _CellTable(
-        title=str(groups[0].parameters),
-        subjects=list(dict.fromkeys(row.subject for g in first or groups for row in g.rows)),
-        columns=[column(g, with_strip=True) for g in first],
-        more=[column(g, with_strip=False) for g in rest],
-        noted=_noted(first),
-    )
-
-
-def _tells(rows: list[Row]) -> bool:
-    """A quantity that is zero everywhere tells nothing."""
-    return any(row.max for row in rows)
-
-
-def _noted(groups: list[Group]) -> dict[str, str]:
-    """Subject -> why it has no figure, or how its figures are weak."""
-    found: dict[str, str] = {}
+def _table(view: View, groups: list[Group], *, with_strips: bool) -> TextTable:
+    """A row for each subject; for each quantity its figure, and how it compares."""
+    versions = {s.name: s.peer.version for s in view.run.plan.subjects if s.peer}
+    subjects: dict[str, TableCell] = {}
+    for row in (row for group in groups for row in group.rows):
+        known = subjects.get(row.subject) or replace(name_cell(row), value=row.subject)
+        note = (known.note or row.note) if with_strips else ""
+        subjects[row.subject] = replace(known, small=versions.get(row.subject, ""), note=note)
+    columns = []
     for group in groups:
-        for row in group.rows:
-            if row.note and row.subject not in found:
-                found[row.subject] = row.note
-    return found
+        columns += figure_columns({row.subject: row for row in group.rows}, "")
+    if not with_strips:
+        columns = [column for column in columns if column.head.mark != DRAWING]
+    table = table_of(subjects, columns)
+    first = table_cell("program" if view.evidence.compares_builds else "allocator")
+    return replace(table, head=[first, *table.head[1:]], sortable=True, of_figures=True)

@@ -8,38 +8,52 @@ import shlex
 from msgspec import to_builtins
 
 from heapwise.analysis.across_runs.recorded_facts import rounds
-from heapwise.model import Run
-from heapwise.report.context import Context
+from heapwise.document import Code, Facts, Folded, Passage, TextTable, plain_cells, table_cell
+from heapwise.report.pages.machine import machine_facts
 from heapwise.report.view import View
-from heapwise.wording.numbers import size
 
 TITLE, ORDER = "What was run", 25
 
 
-def build(view: View) -> Context | None:
+def tell(view: View) -> list[Passage]:
     run = view.run
-    machine = run.machine
-    return {
-        "run": run,
-        "command": shlex.join(["heapwise", *(run.command_line[1:] or [run.plan.kind])]),
-        "program": _programs(run),
-        "facts": _facts(view),
-        "memory": size(machine.memory_bytes),
-        "peers": [s.peer for s in run.plan.subjects if s.peer and not s.control],
-        "machine_facts": [
-            (k, v if isinstance(v, str) else json.dumps(v))
-            for k, v in sorted(to_builtins(machine.facts).items())
-            if v is not None
-        ],
-        "when": _when(run.created, run.finished),
-        "rounds": rounds(view.evidence),
-    }
+    order = f"{rounds(view.evidence)} rounds, random order, seed {run.plan.seed}"
+    facts = [
+        *(fact for fact in machine_facts(view) if fact[0] != "Allocators"),
+        ("Host", f"{run.machine.user}@{run.machine.host}"),
+        ("When", _when(run.created, run.finished)),
+        ("Order", order),
+    ]
+    peers = [s.peer for s in run.plan.subjects if s.peer and not s.control]
+    lines = [
+        [
+            *plain_cells((peer.title or peer.name, peer.version)),
+            table_cell(peer.build_id[:16], is_code=True),
+            table_cell(str(peer.path or "the system's own"), is_code=True),
+        ]
+        for peer in peers
+    ]
+    head = plain_cells(("allocator", "version", "build-id", "library"))
+    variables = "\n".join(f"{name}={value}" for name, value in sorted(run.plan.environment.items()))
+    whole: list[Passage] = [Facts(_all_facts(view)), Code(variables, "environment")]
+    return [
+        Code(shlex.join(["heapwise", *(run.command_line[1:] or [run.plan.kind])])),
+        Facts(facts),
+        *([TextTable(head, lines)] if lines else []),
+        Folded("Machine and environment, in full", whole),
+    ]
 
 
-def _programs(run: Run) -> str:
-    if len(run.plan.builds) < 2:
-        return shlex.join(run.plan.command)
-    return "; ".join(f"{build.name}: {shlex.join(build.command)}" for build in run.plan.builds)
+def _all_facts(view: View) -> list[tuple[str, str]]:
+    machine, folder = view.run.machine, view.run.plan.working_directory
+    found = [
+        (name, value if isinstance(value, str) else json.dumps(value))
+        for name, value in sorted(to_builtins(machine.facts).items())
+        if value is not None
+    ]
+    found += [(name, f"not available: {why}") for name, why in machine.unavailable.items()]
+    found += [("working directory", str(folder))] if folder else []
+    return [(name.replace("_", " "), value) for name, value in found]
 
 
 def _when(start: str, end: str) -> str:
@@ -48,17 +62,3 @@ def _when(start: str, end: str) -> str:
     if not end:
         return f"{day} {clock}"
     return f"{day} {clock} to {end[11:16] if end[:10] == day else f'{end[:10]} {end[11:16]}'}"
-
-
-def _facts(view: View) -> list[tuple[str, str]]:
-    machine = view.run.machine
-    caches = ", ".join(f"{name} {size(bytes_)}" for name, bytes_ in machine.caches.items())
-    found = [
-        ("Processor", f"{machine.cpu}, {machine.cores} cores"),
-        ("Caches", caches),
-        ("Memory", f"{size(machine.memory_bytes)}, pages of {size(machine.page_bytes)}"),
-        ("System", f"{machine.distribution}, {machine.kernel}, {machine.libc}"),
-        ("Host", f"{machine.user}@{machine.host}"),
-        ("Compiler", "; ".join(map(str, view.builds))),
-    ]
-    return [(name, value) for name, value in found if value]

@@ -80,7 +80,7 @@
   }
   document.querySelectorAll("button[data-copy]").forEach(function (copier) {
     copier.addEventListener("click", function () {
-      const element = document.getElementById(copier.dataset.copy);
+      const element = copier.previousElementSibling;
       if (!navigator.clipboard) return copyBySelecting(element);
       navigator.clipboard.writeText(element.textContent).then(
         function () { say("Copied"); }, function () { copyBySelecting(element); });

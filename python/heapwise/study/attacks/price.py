@@ -11,7 +11,10 @@ from heapwise.model import ATTACKS, Peer, Result, Row
 from heapwise.study.attacks import price_figure
 from heapwise.study.attacks.attack_tables import AttackTable, attack_tables, total
 from heapwise.study.attacks.price_figure import Price
-from heapwise.study.program.compare_table import cells_of, scale_of
+from heapwise.study.experiments.cell_tables import missing
+from heapwise.study.program.compare_table import scale_of
+from heapwise.wording.numbers import Scale
+from heapwise.wording.ratios import interval, relation
 
 PLAIN = ("glibc", "heapwise")
 """What the others are compared with: the system's malloc, and ours as most use it."""
@@ -33,13 +36,13 @@ def price_passages(result: Result, tables: Sequence[AttackTable], run: str) -> l
     it stopped in the attacks of ``run``. tables: empty if there are none."""
     peers = {s.name: s.peer for s in result.run.plan.subjects if s.peer and not s.control}
     times, memory = (_rows(result, quantity) for quantity in ("wall_time", "peak_memory"))
-    scales = scale_of(times, "s"), scale_of(memory, "bytes")
+    scales = scale_of(times), scale_of(memory)
     lines = [
         [
             name,
             peer.protection,
             *(
-                _price(cells_of(rows.get(name), scale))
+                _price(rows.get(name), scale)
                 for rows, scale in zip((times, memory), scales, strict=True)
             ),
             *_stops(tables, peer.name),
@@ -98,10 +101,12 @@ def _ratio(row: Row) -> tuple[float, float, float] | None:
     return (row.ratio_low, row.ratio, row.ratio_high)
 
 
-def _price(cells: Sequence[str]) -> str:
+def _price(row: Row | None, scale: Scale) -> str:
     """Against the baseline, with the interval; the baseline has its absolute figure."""
-    absolute, relation, interval = cells
-    return f"{relation}, {interval}" if interval else absolute
+    if row is None or row.median is None:
+        return missing(row)
+    between = "" if row.baseline else interval(row)
+    return f"{relation(row)}, {between}" if between else scale.text(row.median)
 
 
 def _rows(result: Result, quantity: str) -> dict[str, Row]:

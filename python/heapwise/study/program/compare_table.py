@@ -1,18 +1,112 @@
-"""The tables of a comparison: time, memory, faults."""
+"""The tables of a comparison: a row for each subject, and columns for each quantity."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from heapwise.document import TextTable, plain_table
-from heapwise.document.aligned import CI, LEAST_WIDTH, WIDTH, Line, fitted
+from heapwise.document import DRAWING, TableCell, TextTable, table_cell
+from heapwise.document.aligned import CI, LEAST_WIDTH, WIDTH, fitted
+from heapwise.figures import strip
 from heapwise.model import SIDE_BY_SIDE, Result, Row, Settings
-from heapwise.wording.names import spaced
+from heapwise.study.experiments.cell_tables import (
+    median_cell,
+    missing,
+    relation_cell,
+    strip_cell,
+)
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import Scale, scale_for
 from heapwise.wording.ratios import interval, relation
+
+Rows = Mapping[str, Row]
+"""Subject -> what was measured of one quantity."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """cells: subject -> cell; a subject without one has nothing there."""
+
+    head: TableCell
+    cells: Mapping[str, TableCell]
+
+
+def table_of(subjects: Mapping[str, TableCell], columns: Sequence[Column]) -> TextTable:
+    """subjects: name -> the first cell of its row."""
+    empty = table_cell("")
+    rows = [
+        [cell, *(column.cells.get(name, empty) for column in columns)]
+        for name, cell in subjects.items()
+    ]
+    return TextTable([empty, *(column.head for column in columns)], rows, fits=True)
+
+
+def rows_of(result: Result, cell: Settings, quantity: str, *, controls: bool = False) -> Rows:
+    hidden = () if controls else {s.name for s in result.run.plan.subjects if s.control}
+    return {
+        row.subject: row
+        for row in result.rows
+        if row.quantity == quantity and row.parameters == cell and row.subject not in hidden
+    }
+
+
+def figure_columns(rows: Rows, name: str, *, ranges: bool = False) -> list[Column]:
+    """The median, and how it compares with the baseline; where there is room, every sample."""
+    scale = scale_of(rows)
+    axis = strip.shared_axis([row.values for row in rows.values()])
+    base = next((row.subject for row in rows.values() if row.baseline), "baseline")
+    title = quantity_name(next((row.quantity for row in rows.values()), ""))
+    label = f"{title}, {scale.label}" if scale.label else title
+    heads = [
+        TableCell(label, name, mark="number"),
+        TableCell("", "min to max" if ranges else ""),
+        TableCell("vs baseline", f"vs {base}", mark="relation"),
+        TableCell("", CI),
+        TableCell("every sample", "", mark=DRAWING),
+    ]
+    cells = {subject: _figure_cells(row, scale, ranges=ranges) for subject, row in rows.items()}
+    columns = [
+        Column(head, {subject: line[at] for subject, line in cells.items()})
+        for at, head in enumerate(heads[:4])
+    ]
+    dots = {subject: strip_cell(row, axis, scale) for subject, row in rows.items()}
+    return [*columns, Column(heads[4], dots)]
+
+
+def _figure_cells(row: Row, scale: Scale, *, ranges: bool) -> list[TableCell]:
+    if row.median is None:
+        return [TableCell(missing(row), missing(row), mark="missing"), *[table_cell("")] * 3]
+    between = ""
+    if ranges and row.min is not None and row.max is not None:
+        between = f"{scale.number(row.min)} to {scale.number(row.max)}"
+    words = "-" if row.baseline else "cannot tell" if row.ratio is None else relation(row)
+    return [
+        replace(median_cell(row, scale), short=scale.text(row.median)),
+        TableCell("", between),
+        replace(relation_cell(row), short=words),
+        TableCell("", "" if row.baseline else interval(row)),
+    ]
+
+
+def value_column(rows: Rows, name: str, scale: Scale | None = None) -> list[Column]:
+    """The medians alone; nothing if there is none."""
+    if all(row.median is None for row in rows.values()):
+        return []
+    scale = scale or scale_of(rows)
+    cells = {
+        subject: table_cell(scale.text(row.median))
+        for subject, row in rows.items()
+        if row.median is not None
+    }
+    return [Column(table_cell(name), cells)]
+
+
+def count_column(rows: Rows, name: str) -> Column:
+    """How many samples each subject has."""
+    return Column(table_cell(name), {s: table_cell(str(row.n)) for s, row in rows.items()})
 
 
 def compare_tables(result: Result, width: int | None = None) -> list[TextTable]:
@@ -21,11 +115,54 @@ def compare_tables(result: Result, width: int | None = None) -> list[TextTable]:
     cells = dict.fromkeys(row.parameters for row in result.rows)
     found: list[TextTable] = []
     for cell in cells:
-        first, *others = _CellTable(result, cell).lines(width or terminal_width())
+        first, *others = _tables(result, cell, width or terminal_width())
         caption = str(cell) if len(cells) > 1 or cell else ""
-        found.append(plain_table(first, caption, fits=True))
-        found += [plain_table(lines, fits=True) for lines in others]
+        found += [replace(first, caption=caption), *others]
     return found
+
+
+def _tables(result: Result, cell: Settings, width: int) -> list[TextTable]:
+    def rows(quantity: str) -> Rows:
+        return rows_of(result, cell, quantity)
+
+    times = rows("wall_time")
+    subjects = {name: table_cell(name) for name in sorted(times, key=lambda s: _rank(times[s]))}
+    user, system = rows("user_time"), rows("system_time")
+    cpu = scale_for([row.median for row in (*user.values(), *system.values())], "s")
+    faults = {s: r for s, r in rows("minor_faults").items() if r.median is not None}
+    time = [
+        count_column(times, "n"),
+        *figure_columns(times, "time", ranges=True),
+        *value_column(user, "user", cpu),
+        *value_column(system, "system", cpu),
+    ]
+    memory = [
+        *figure_columns(rows("peak_memory"), "peak memory", ranges=True),
+        Column(
+            table_cell("page faults"),
+            {s: table_cell(f"{row.median:,.0f}") for s, row in faults.items()},
+        ),
+        *value_column(rows("group_peak"), "cgroup peak"),
+    ]
+    both = table_of(subjects, [*time, *memory])
+    lines = [[shown.short for shown in line] for line in both.lines]
+    is_wide = max(map(len, fitted(lines).splitlines()), default=0) > width
+    found = [table_of(subjects, time), table_of(subjects, memory)] if is_wide else [both]
+    beside = rows(SIDE_BY_SIDE)
+    return [*found, _side_by_side(beside, subjects)] if beside else found
+
+
+def _side_by_side(rows: Rows, subjects: Mapping[str, TableCell]) -> TextTable:
+    """How many pairs, and what they say."""
+    base = next((row.subject for row in rows.values() if row.baseline), "baseline")
+    pairs = {s: row for s, row in rows.items() if not row.baseline and row.median is not None}
+    median, _, compared, ends, _ = figure_columns(rows, "")
+    words = {s: compared.cells[s] if s in pairs else median.cells[s] for s in rows}
+    words |= {base: compared.cells[base]} if base in rows else {}
+    words |= {s: table_cell(missing(None)) for s in subjects if s not in rows}
+    head = table_cell(f"CPU time, side by side with {base}")
+    columns = [count_column(pairs, "pairs"), Column(head, words), ends]
+    return table_of(subjects, columns)
 
 
 def terminal_width() -> int:
@@ -34,125 +171,9 @@ def terminal_width() -> int:
     return max(LEAST_WIDTH, shutil.get_terminal_size().columns - 1)
 
 
-@dataclass(frozen=True)
-class _CellTable:
-    result: Result
-    cell: Settings
-
-    def lines(self, width: int) -> list[list[Line]]:
-        """For each table, its head and its rows."""
-        time, memory = self._time(), self._memory()
-        both = [[*left, *right[1:]] for left, right in zip(time, memory, strict=True)]
-        is_wide = max(map(len, fitted(both).splitlines()), default=0) > width
-        found = [time, memory] if is_wide else [both]
-        return [*found, beside] if (beside := self._side_by_side()) else found
-
-    def _rows(self, quantity: str) -> dict[str, Row]:
-        hidden = {s.name for s in self.result.run.plan.subjects if s.control}
-        return {
-            row.subject: row
-            for row in self.result.rows
-            if row.quantity == quantity
-            and row.parameters == self.cell
-            and row.subject not in hidden
-        }
-
-    @property
-    def _subjects(self) -> list[str]:
-        """The baseline, then the others by their times."""
-        times = self._rows("wall_time")
-        return sorted(times, key=lambda name: _rank(times[name]))
-
-    @property
-    def _baseline(self) -> str:
-        rows = self._rows("wall_time").values()
-        return next((row.subject for row in rows if row.baseline), "baseline")
-
-    def _time(self) -> list[Line]:
-        rows, user, system = (self._rows(q) for q in ("wall_time", "user_time", "system_time"))
-        scale = scale_of(rows, "s")
-        cpu = scale_of(user | {f"{name} ": row for name, row in system.items()}, "s")
-        lines = [["", "n", "time", "min to max", f"vs {self._baseline}", CI]]
-        if user:
-            lines[0] += ["user", "system"]
-        for name in self._subjects:
-            line = [name, *cells_of(rows.get(name), scale)]
-            line.insert(2, _range(rows.get(name), scale))
-            line.insert(1, str(rows[name].n))
-            if user:
-                line += [value_of(user.get(name), cpu), value_of(system.get(name), cpu)]
-            lines.append(line)
-        return lines
-
-    def _side_by_side(self) -> list[Line]:
-        """Empty if nothing was measured that way."""
-        rows = self._rows(SIDE_BY_SIDE)
-        if not rows:
-            return []
-        head = ["", "pairs", f"CPU time, side by side with {self._baseline}", CI]
-        return [head, *(_beside(name, rows.get(name)) for name in self._subjects)]
-
-    def _memory(self) -> list[Line]:
-        rows, faults = self._rows("peak_memory"), self._rows("minor_faults")
-        scale = scale_of(rows, "bytes")
-        lines = [["", "peak memory", "min to max", f"vs {self._baseline}", CI, "page faults"]]
-        for name in self._subjects:
-            line = [name, *cells_of(rows.get(name), scale), _count(faults.get(name))]
-            line.insert(2, _range(rows.get(name), scale))
-            lines.append(line)
-        group = self._rows("group_peak")
-        if any(row.median is not None for row in group.values()):
-            of_group = scale_of(group, "bytes")
-            lines[0].append("cgroup peak")
-            for name, line in zip(self._subjects, lines[1:], strict=True):
-                line.append(value_of(group.get(name), of_group))
-        return lines
-
-
-def scale_of(rows: dict[str, Row], unit: str) -> Scale:
+def scale_of(rows: Rows) -> Scale:
+    unit = next((row.unit for row in rows.values()), "")
     return scale_for([row.median for row in rows.values()], unit)
-
-
-def cells_of(row: Row | None, scale: Scale) -> Line:
-    if row is None or row.median is None:
-        return [missing(row), "", ""]
-    if row.baseline:
-        return [scale.text(row.median), "-", ""]
-    return [
-        scale.text(row.median),
-        "cannot tell" if row.ratio is None else relation(row),
-        interval(row),
-    ]
-
-
-def _beside(name: str, row: Row | None) -> Line:
-    """The name, how many pairs, and what they say."""
-    if row is None or row.median is None:
-        return [name, "", missing(row), ""]
-    if row.baseline:
-        return [name, "", "-", ""]
-    return [name, str(row.n), relation(row), interval(row)]
-
-
-def _range(row: Row | None, scale: Scale) -> str:
-    if row is None or row.min is None or row.max is None:
-        return ""
-    return f"{scale.number(row.min)} to {scale.number(row.max)}"
-
-
-def value_of(row: Row | None, scale: Scale) -> str:
-    return "" if row is None or row.median is None else scale.text(row.median)
-
-
-def _count(row: Row | None) -> str:
-    return "" if row is None or row.median is None else f"{row.median:,.0f}"
-
-
-def missing(row: Row | None) -> str:
-    """Why there is no figure."""
-    if row is None:
-        return "not measured"
-    return row.note or spaced(row.status)
 
 
 def _rank(row: Row) -> tuple[Any, ...]:

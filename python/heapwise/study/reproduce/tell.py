@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from heapwise.document import Notice, Passage, TableCell, TextTable, table_cell
+from heapwise.document import (
+    Labelled,
+    Notice,
+    Passage,
+    Sentence,
+    TableCell,
+    TextTable,
+    table_cell,
+    under,
+)
 from heapwise.model import PublishedFigure, PublishedReport, PublishedRow
 from heapwise.study.reproduce.author import AUTHORS_PROGRAM
 from heapwise.study.reproduce.judged import (
@@ -16,6 +26,7 @@ from heapwise.study.reproduce.judged import (
 )
 from heapwise.study.reproduce.ours import Ours
 from heapwise.study.reproduce.reproduced import Reproduced, ReproducedTable
+from heapwise.study.trees.row_commands import commands_table
 from heapwise.wording.lists import counted
 from heapwise.wording.names import setting_value, spaced
 from heapwise.wording.numbers import ends, significant
@@ -36,6 +47,12 @@ MARKS = {
     "as published": "better",
     "another size": "worse",
 }
+
+JUDGED = (
+    "The verdict says whether a conclusion holds here, the size whether our ratio lies within 1.5 "
+    "times the published one. A ratio is judged by its 99 % interval and the noise floor, a value "
+    "by its 95 % interval. In the tables, small figures and those in brackets are 95 % intervals."
+)
 
 FACTS = ("processor", "caches", "memory", "system", "compiler", "flags", "versions")
 
@@ -82,6 +99,41 @@ def runs_words(found: Reproduced) -> str:
         by_run.setdefault(run, []).append(experiment)
     parts = [f"run {run}: {', '.join(sorted(names))}" for run, names in by_run.items()]
     return f"Each experiment is from its quieter run. {'; '.join(parts)}." if parts else ""
+
+
+def summary(found: Reproduced) -> list[Labelled]:
+    """How many conclusions hold, and what has to be known of the figures."""
+    entries = {
+        "Count": f"{counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}",
+        "Size": sizes_words(found),
+        "Changes": changes_words(found),
+        "Author": author_words(found),
+        "Runs": runs_words(found),
+    }
+    return [Labelled(label, words, folds=False) for label, words in entries.items() if words]
+
+
+def report_passages(
+    found: Reproduced, drawn: Mapping[str, Sequence[Passage]], folded: str = ""
+) -> list[Passage]:
+    """The report, what became of its conclusions, and its figures beside ours. drawn: the pictures
+    of a table of the report. folded: the words under which its machines can be opened."""
+    report = found.report
+    passages: list[Passage] = [
+        Sentence(f"{report.title}. {report.origin.rstrip('.')}.", report.link),
+        Sentence(report.about),
+        *summary(found),
+        *under("Conclusions", [conclusion_table(found), Notice(JUDGED)]),
+    ]
+    for each in found.tables:
+        machine = report.machines[each.table.machine].title
+        is_cited = any(figure.value is not None for figure in each.table.figures)
+        cited = [Notice(f"Published figures measured on: {machine}.")] if is_cited else []
+        figures = [*cited, *drawn.get(each.table.name, []), *figure_passages(each)]
+        passages += under(each.table.title, figures)
+    commands = [commands_table(found.programs)] if found.programs else []
+    machines = [replace(table, folded=folded) for table in source_tables(report)]
+    return [*passages, *under("Commands, versions and builds", commands), *machines]
 
 
 def conclusion_table(found: Reproduced) -> TextTable:

@@ -9,10 +9,10 @@ from heapwise.analysis.verdicts.gain import PEAK
 from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.document import Heading, TableCell, TextTable, table_cell
 from heapwise.model import Experiment, Result
+from heapwise.study.experiments.cell_tables import median_cell, relation_cell
 from heapwise.study.trees.tree_table import WALL, TreeLine, TreeTable, tree_tables
 from heapwise.wording.names import quantity_name
-from heapwise.wording.numbers import Scale, times
-from heapwise.wording.ratios import interval, ratio_ends, relation
+from heapwise.wording.numbers import Scale
 
 SHORT = {
     WALL: "wall",
@@ -73,27 +73,10 @@ def _line(line: TreeLine, scales: Mapping[str, Scale]) -> Iterator[TableCell]:
         yield TableCell(line.trouble, line.trouble, mark="missing", span=len(scales) + 1)
         return
     for quantity, scale in scales.items():
-        yield _figure(line, quantity, scale)
-    yield _ratio(line)
-
-
-def _figure(line: TreeLine, quantity: str, scale: Scale) -> TableCell:
-    """The median, and its 95 % interval."""
-    value, row = line.median(quantity), line.rows.get(quantity)
-    if value is None or row is None:
-        return table_cell("", "-")
-    low, high = row.ci_low, row.ci_high
-    ends = "" if low is None or high is None else f"{scale.number(low)}–{scale.number(high)}"
-    return table_cell(scale.number(value), small=ends)
-
-
-def _ratio(line: TreeLine) -> TableCell:
-    row = line.rows.get(WALL)
-    if row is None or row.ratio is None:
-        short = "baseline" if row and row.baseline else "-"
-        return table_cell(relation(row) if row else "", short)
-    short = f"{times(row.ratio)}  {ratio_ends(row)}".rstrip()
-    return table_cell(relation(row), short, interval(row), row.verdict.replace(" ", "-"))
+        row = line.rows.get(quantity)
+        yield median_cell(row, scale) if row else table_cell("", "-")
+    wall = line.rows.get(WALL)
+    yield relation_cell(wall) if wall else table_cell("", "-")
 
 
 def _cited(found: Published, machines: list[str]) -> list[TableCell]:

@@ -113,8 +113,10 @@ def collect_fleet(file: FleetFile, store: Path, console: Console) -> int:
 
 def show_fleet(fleet: FleetRun, file: FleetFile, store: Path, console: Console) -> int:
     """The tables by machine, the machines that failed, and the page."""
+    from heapwise.document.terminal import terminal
     from heapwise.report.fleet_page import fleet_page
     from heapwise.store.writer import write_atomically
+    from heapwise.study.fleet.machine_tables import machine_passages
 
     tables = tables_of(fleet, store)
     failed = [
@@ -126,16 +128,8 @@ def show_fleet(fleet: FleetRun, file: FleetFile, store: Path, console: Console) 
     write_atomically(
         page, fleet_page(fleet.id, f"heapwise {shlex.join(fleet.words)}", tables, failed).encode()
     )
-    if tables:
-        console.result(
-            "Ratio        subject over baseline, with its 95 % interval; below 1 is "
-            "less time or memory"
-        )
-    for table in tables:
-        for line in table_lines(table):
-            console.result(line)
-    for name, why in failed:
-        console.result(f"Failed       {name}: {why}")
+    if told := terminal(machine_passages(tables, failed)):
+        console.result(told)
     console.result(f"Saved        fleet run {fleet.id}  .  {page}")
     if console.as_json:
         console.json({"fleet": fleet, "by_machine": tables})
@@ -153,27 +147,6 @@ def tables_of(fleet: FleetRun, store: Path) -> list[ByMachine]:
     return by_machine(
         [analyse(Evidence(read_run(store, str(run)))) for run in runs if run.is_dir()]
     )
-
-
-def table_lines(table: ByMachine) -> list[str]:
-    """A sentence, a line for each machine, and the mean of each kind of machine."""
-    lines = [f"{table.quantity:<12} {table.sentence}"]
-    width = max(len(row.machine) for row in table.rows)
-    for row in table.rows:
-        found = "not measured" if row.ratio is None else f"{row.ratio:.3f}"
-        between = f" ({row.low:.3f} to {row.high:.3f})" if row.low and row.high else ""
-        lines.append(
-            f"{'':12} {row.machine:<{width}}  {found}{between}  {row.verdict}, "
-            f"trust {row.trust}, kind {row.kind}"
-        )
-    lines += [
-        f"{'':12} mean of {mean.machines} machines of kind {mean.kind}: {mean.ratio:.3f} "
-        f"(95 % CI {mean.low:.3f} to {mean.high:.3f})"
-        for mean in table.means
-    ]
-    if table.split:
-        lines.append(f"{'':12} better and worse machines differ in: {', '.join(table.split)}")
-    return lines
 
 
 def check_lines(found: Mapping[str, dict[str, Json]]) -> list[str]:

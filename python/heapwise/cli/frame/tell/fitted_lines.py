@@ -1,20 +1,18 @@
-"""Lines that fit: labelled paragraphs and names of functions, for a terminal or for 80 columns."""
+"""Lines that fit: passages for a terminal or for 80 columns."""
 
 from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from heapwise.trace.names.wrappers import bare_name
+from heapwise.document import Heading, Labelled, Notice, Passage
+from heapwise.document.terminal import terminal
 
 LABEL = 10
 """Columns of a label."""
 
 LEAST, MOST = 40, 120
-
-LEAST_NAME = 10
-"""Columns of a function beside its line."""
 
 
 def width() -> int:
@@ -35,22 +33,17 @@ def boxed(label: str, text: str) -> Iterator[str]:
     ).splitlines()
 
 
-def shortened(name: str, most: int) -> str:
-    """The whole name if it fits, else without arguments, else its begin and its end."""
-    if len(name) <= most:
-        return name
-    function, bracket, line = name.rpartition(" (")
-    if bracket and line.endswith(")"):
-        # The line is what users look for: it stays whole as long as there is room for it.
-        brief = bare_name(function) or function
-        room = most - len(line) - 2
-        if room >= LEAST_NAME:
-            return f"{_cut(brief, room)} ({line}"
-    return _cut(bare_name(name) or name, most)
-
-
-def _cut(name: str, most: int) -> str:
-    if len(name) <= most:
-        return name
-    end = most // 2
-    return f"{name[: most - end - 3]}...{name[len(name) - end :]}"
+def shown(passages: Sequence[Passage]) -> Iterator[str]:
+    """Entries stand in boxes; all else but a notice has an empty line above it."""
+    above: Passage | None = None
+    for block in passages:
+        both = isinstance(block, Labelled) and isinstance(above, Labelled)
+        if above and not both and not isinstance(above, Heading) and not isinstance(block, Notice):
+            yield ""
+        if isinstance(block, Labelled):
+            yield from boxed(block.label, block.text)
+        elif isinstance(block, Notice):
+            yield from textwrap.wrap(block.text, width(), break_on_hyphens=False)
+        else:
+            yield from terminal([block], width()).splitlines()
+        above = block

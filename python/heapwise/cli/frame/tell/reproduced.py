@@ -110,14 +110,7 @@ def show_reproduced(
     from heapwise.analysis import analyse
     from heapwise.study.reproduce.documents import to_json
     from heapwise.study.reproduce.reproduced import MeasuredRun, reproduce_from
-    from heapwise.study.reproduce.tell import (
-        author_words,
-        changes_words,
-        counts_words,
-        figure_passages,
-        runs_words,
-        sizes_words,
-    )
+    from heapwise.study.reproduce.tell import figure_passages, summary
 
     result = analyse(evidence)
     runs = [
@@ -132,20 +125,11 @@ def show_reproduced(
     smoke = result.run.plan.smoke
     if found.programs:
         console.result(f"{programs_text(found.programs)}\n")
-    if found.changes and not smoke:
-        console.result(f"{changes_words(found)}\n")
     if found.conclusions:
         console.result(SMOKE_WORDS if smoke else STRICT_WORDS)
     for judged in found.conclusions:
         console.result(conclusion_text(judged, brief=smoke))
-    console.result(
-        f"\nCount    {counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}"
-    )
-    console.result(f"Size     {sizes_words(found)}")
-    if author := author_words(found):
-        console.result(f"Author   {author}")
-    if several := runs_words(found):
-        console.result(f"Runs     {several}")
+    console.result(f"\n{terminal(summary(found))}")
     console.result(f"Trust    {trust_line(result)}")
     folder = Path(output) if output else evidence.stored.path / FOLDER / report.name
     files = _write(evidence, found, folder, pdf, console)

@@ -1,0 +1,1 @@
+"""What is told about the machines of a fleet run."""
