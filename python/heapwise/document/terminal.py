@@ -84,7 +84,7 @@ def _named(lines: Sequence[Line], cut: Callable[[str, int], str], width: int) ->
 
 
 def _figures(table: TextTable) -> set[int]:
-    """The columns of numbers: cells with a mark are words, but for a row that has no number."""
+    """The columns of numbers: cells with a mark are words, except for a row that has no number."""
     words = {
         at
         for row in table.lines[1:]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapwise.document.html import html
+from heapwise.document import Notice
 from heapwise.model.by_machine import ByMachine
-from heapwise.report.page import whole_page
+from heapwise.report.page import told_page
 from heapwise.study.fleet.machine_tables import machine_passages
 
 
@@ -14,5 +14,6 @@ def fleet_page(
     fleet: str, command: str, tables: Sequence[ByMachine], failed: Sequence[tuple[str, str]]
 ) -> str:
     """One file that loads nothing from the network. failed: (machine, why) without a result."""
-    told = html(machine_passages(tables, failed))
-    return whole_page("fleet.html", (), fleet=fleet, command=command, told=told)
+    told = [Notice(command), *machine_passages(tables, failed)]
+    name = f"fleet run {fleet}"
+    return told_page(name, "machines", f"By machine: {name}", told)

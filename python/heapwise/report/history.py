@@ -5,22 +5,28 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import mean
 
-from markupsafe import Markup
-
 from heapwise.analysis.across_runs.history import SHORT, MetricHistory, Moment
 from heapwise.analysis.across_runs.history_lines import change_line, name_of, scale_of, seam_line
+from heapwise.document import Heading, Listing, Notice, Passage, Plot
 from heapwise.figures.history import Level, draw
-from heapwise.report.page import NAMESPACE, whole_page
+from heapwise.report.page import told_page
 from heapwise.wording.numbers import Scale
+
+ABOUT = (
+    "A dot is the median of a run. A line is the level between two changes; a dashed line marks a "
+    "new kernel, C library, allocator or compiler, across which nothing is compared. The keys + "
+    "and − zoom a figure that has the focus."
+)
 
 
 def history_page(shown: list[MetricHistory]) -> str:
     """One file that loads nothing from the network."""
-    blocks = [_block(series) for series in shown]
-    return whole_page("history.html", ("zoom.js",), blocks=blocks)
+    changes = sum(len(series.changes) for series in shown)
+    told = [Notice(ABOUT), *(passage for series in shown for passage in _series(series))]
+    return told_page("history", "series", f"{len(shown)} series, {changes} changes", told)
 
 
-def _block(series: MetricHistory) -> dict[str, object]:
+def _series(series: MetricHistory) -> list[Passage]:
     scale = scale_of(series)
     figure = draw(
         [m.value for m in series.moments],
@@ -30,15 +36,15 @@ def _block(series: MetricHistory) -> dict[str, object]:
         name_of(series),
         scale.text,
     )
-    return {
-        "command": series.key.command,
-        "machine": series.key.machine,
-        "place": series.key.place,
-        "name": name_of(series),
-        "figure": Markup(figure.replace(NAMESPACE, "")),
-        "changes": [(change.better, change_line(series, change)) for change in series.changes],
-        "seams": [seam_line(series, seam) for seam in series.seams],
-    }
+    where = " · ".join(filter(None, (series.key.command, series.key.place, series.key.machine)))
+    lines = [*(change_line(series, change) for change in series.changes)]
+    lines += [seam_line(series, seam) for seam in series.seams]
+    return [
+        Heading(name_of(series)),
+        Notice(where),
+        Plot(figure, zooms=True),
+        *([Listing(lines)] if lines else []),
+    ]
 
 
 def _hint(moment: Moment, scale: Scale) -> str:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 import heapwise.report.sections
 from heapwise import __version__
+from heapwise.document import Passage
 from heapwise.document.html import html
 from heapwise.figures.svg import PALETTE
 from heapwise.report.context import Context
@@ -76,6 +77,12 @@ def whole_page(template: str, scripts: Sequence[str], **values: Any) -> str:
     return templates.get_template(template).render(
         **{**shared, "script": Markup("").join(texts), **values}
     )
+
+
+def told_page(title: str, what: str, answer: str, told: Sequence[Passage]) -> str:
+    """A document as a page. what: is shown."""
+    text = Markup(html(told).replace(NAMESPACE, ""))
+    return whole_page("told.html", ("zoom.js",), title=title, what=what, answer=answer, told=text)
 
 
 def build_page(views: list[View]) -> str:

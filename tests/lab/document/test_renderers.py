@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from heapwise.document import (
+    DRAWING,
+    Code,
+    Facts,
+    Folded,
     Heading,
     Labelled,
+    Listing,
     Notice,
     Plot,
     Sentence,
@@ -137,3 +142,75 @@ def test_rows_have_a_title_and_a_cell_fills_several_columns() -> None:
     assert '<td colspan="2">no figure</td>' in page
     assert markdown([table])[2:4] == ["| pools |", "| a | no figure |  |"]
     assert terminal([table]).splitlines()[1:] == ["pools:", "a       none"]
+
+
+def test_facts_lists_and_what_can_be_opened_stand_in_each_form() -> None:
+    document = [
+        Facts([("Caches", "32 KiB"), ("Memory", "a < b")]),
+        Listing(["first", "second"]),
+        Folded("More", [Notice("inside")]),
+        Code("heapwise run a"),
+    ]
+    assert terminal(document).splitlines() == [
+        "Caches  32 KiB",
+        "Memory  a < b",
+        "",
+        "- first",
+        "- second",
+        "",
+        "More",
+        "",
+        "inside",
+        "",
+        "heapwise run a",
+    ]
+    page = html(document)
+    assert "<div><dt>Memory</dt><dd>a &lt; b</dd></div>" in page
+    assert "<li>first</li>\n<li>second</li>" in page
+    assert '<details><summary>More</summary>\n<p class="small">inside</p>\n</details>' in page
+    assert "<code>heapwise run a</code>" in page
+    lines = markdown(document)
+    assert lines[:2] == ["- Caches: 32 KiB", "- Memory: a < b"]
+    assert lines[lines.index("## More") + 2] == "inside"
+    assert "    heapwise run a" in lines
+
+
+def test_a_column_of_drawings_and_one_without_text_are_left_out_of_text() -> None:
+    table = TextTable(
+        [table_cell("name"), table_cell("where", ""), table_cell("every sample", mark=DRAWING)],
+        [[table_cell("a"), table_cell("here", ""), TableCell("", "", svg="<svg>dots</svg>")]],
+        sortable=True,
+    )
+    assert terminal([table]).splitlines() == ["name", "a"]
+    assert markdown([table])[0] == "| name | where |"
+    page = html([table])
+    assert "<td><svg>dots</svg></td>" in page
+    assert page.count("<button") == 2, "nobody sorts by a drawing"
+
+
+def test_the_note_of_a_row_stands_below_its_table_or_within_it() -> None:
+    rows = [
+        [TableCell(name, name, note=note), table_cell("1")]
+        for name, note in (("a", "weak"), ("b", ""), ("c", "weak"))
+    ]
+    table = TextTable([table_cell("name"), table_cell("figure")], rows)
+    assert terminal([table]).splitlines()[-1] == "  a, c: weak"
+    assert "- a, c: weak" in markdown([table])
+    assert html([table]).count('<small class="note">weak</small>') == 2
+
+
+def test_long_names_stand_last_and_above_their_row_where_there_is_no_room() -> None:
+    table = TextTable(
+        [table_cell("site"), table_cell("bytes")],
+        [[table_cell("a_very_long_name_of_a_function"), table_cell("12 KiB")]],
+        cut=lambda name, most: name[:most],
+    )
+    assert terminal([table], 36).splitlines() == [
+        "bytes   site",
+        "12 KiB  a_very_long_name_of_a_functi",
+    ]
+    assert terminal([table], 30).splitlines() == [
+        "bytes",
+        "a_very_long_name_of_a_function",
+        "  12 KiB",
+    ]

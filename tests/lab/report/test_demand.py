@@ -8,8 +8,7 @@ import pytest
 from synthetic import changed, compare_run, pool_run
 
 from heapwise.analysis import analyse
-from heapwise.document import Labelled
-from heapwise.document import Facts, Passage, Plot, TextTable
+from heapwise.document import Facts, Labelled, Passage, Plot, TextTable
 from heapwise.evidence import Evidence
 from heapwise.evidence.demand import Demand
 from heapwise.model import Calls

@@ -186,7 +186,7 @@ LIMITS = "What it isolates, and what it does not show"
 
 
 def figures_of(stored: StoredRun, experiment: str) -> list[Folded]:
-    """What can be opened of an experiment, but for its sentences."""
+    """What can be opened of an experiment, except for its sentences."""
     found: dict[str, list[Folded]] = {}
     for part in experiments.tell(View(Evidence(stored))):
         if isinstance(part, Heading):

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.cli.frame.tell.heap_profile_text import heap_profile_lines
+from heapwise.cli.frame.tell.fitted_lines import shown
 from heapwise.errors import Problem
+from heapwise.study.recording.heap_profile_tables import heap_profile_passages
 from heapwise.trace import open_trace
 from heapwise.trace.contents import read_contents
 from heapwise.trace.exports.pprof import pprof
@@ -54,7 +55,7 @@ def test_our_own_export_is_read_back(known: Path, record: Record, tmp_path: Path
     totals = dict(zip((name for name, _ in profile.kinds), profile.totals(), strict=True))
     assert (totals["alloc_objects"], totals["alloc_space"]) == (found.blocks, found.bytes)
     assert totals["peak_space"] == peak
-    said = "\n".join(heap_profile_lines(profile, Wrappers(), 10))
+    said = "\n".join(shown(heap_profile_passages(profile, Wrappers(), 10)))
     assert "lifetimes" in said
     assert "need a trace" in " ".join(said.split())
     assert max(map(len, said.splitlines()[3:])) <= 80
@@ -95,7 +96,7 @@ def test_a_profile_of_go_is_read(tmp_path: Path) -> None:
     subprocess.run(["go", "run", "main.go", "go.pb.gz"], cwd=tmp_path, check=True, timeout=300)
     profile = read_heap_profile(tmp_path / "go.pb.gz")
     assert ("inuse_space", "bytes") in profile.kinds
-    lines = list(heap_profile_lines(profile, Wrappers(), 1))
+    lines = list(shown(heap_profile_passages(profile, Wrappers(), 1)))
     assert any("main.keep (main.go:14)" in line and " 99." in line for line in lines), lines
 
 
@@ -128,7 +129,7 @@ def test_a_difference_of_two_profiles_may_sum_to_nothing(tmp_path: Path) -> None
     path.write_bytes(kind + samples + locations + b"\x32\x00\x32\x05space\x32\x05bytes")
     profile = read_heap_profile(path)
     assert [stack.values for stack in profile.stacks] == [(5,), (-5,)]
-    assert any("+0x5" in line for line in heap_profile_lines(profile, Wrappers(), 5))
+    assert any("+0x5" in line for line in shown(heap_profile_passages(profile, Wrappers(), 5)))
 
 
 def packed(content: bytes) -> bytes:

@@ -94,7 +94,7 @@ def sites_of(trace: Path) -> dict[str, Samples]:
 def test_a_profile_says_that_its_figures_are_estimates(
     lifetimes: tuple[dict[str, Any], Path],
 ) -> None:
-    from heapwise.cli.frame.tell.profile_text import profile_lines
+    from heapwise.cli.frame.tell.trace_text import profile_lines
     from heapwise.trace.names.symbols import Symbols
     from heapwise.trace.names.wrappers import Wrappers
     from heapwise.trace.sampled_stacks import read_sampled_stacks

@@ -4,23 +4,19 @@ charged to their control groups."""
 from __future__ import annotations
 
 from heapwise.analysis.group_memory import GroupsOfCell, group_memory
-from heapwise.analysis.memory_over_time import Band, MemoryOverTime, memory_over_time
+from heapwise.analysis.memory_over_time import MemoryOverTime, memory_over_time
 from heapwise.document import Heading, Notice, Passage, Plot, TextTable, plain_table
 from heapwise.figures import memory
 from heapwise.report.over_live import over_live
 from heapwise.report.view import View
-from heapwise.wording.growth import growth_words
+from heapwise.study.server.server_tables import curve_table
 from heapwise.wording.names import cell_words
-from heapwise.wording.numbers import Scale, scale_for
+from heapwise.wording.numbers import scale_for
 
 TITLE, ORDER = "Memory over time", 45
 
 CAPACITY = "capacity"
 """The value of the parameter ``load`` without a rate."""
-
-LEAST_SHARE = 0.01
-"""The share of the memory at the end: less of it is not named."""
-
 
 CURVE = (
     "All processes of the program together; a page that several share counts in equal parts. The "
@@ -73,31 +69,14 @@ def _curve(one: MemoryOverTime) -> list[Passage]:
         for band in one.bands
     ]
     drawn = memory.draw(lines, f"Memory over time {title}".strip(), scale.text, scale.factor)
-    head = ["allocator", "peak", "mean", "at the end", "second half (95 % interval)"]
     passages: list[Passage] = [Heading(title)] if title else []
-    rows = [_row(band, scale) for band in one.bands]
-    passages += [Plot(drawn, CURVE, zooms=True), plain_table([head, *rows])]
+    passages += [Plot(drawn, CURVE, zooms=True), curve_table(one)]
     if one.left_out:
         passages.append(Notice(f"Too short for a curve: {', '.join(one.left_out)}."))
     if one.unread:
         processes = f"Up to {one.unread} processes at once could not be looked at"
         passages.append(Notice(f"{processes}: they belong to another user."))
     return passages
-
-
-def _row(band: Band, scale: Scale) -> list[str]:
-    """Beside the last figure how much of it the kernel may take back, if that shows."""
-    found = band.growth
-    words = (
-        "too short"
-        if found is None
-        else growth_words(found.trend, found.per_hour, found.low, found.high)
-    )
-    mean = sum(band.middle) / len(band.middle)
-    last = scale.text(band.middle[-1])
-    if band.lazy_free >= LEAST_SHARE * band.middle[-1] > 0:
-        last += f" ({scale.text(band.lazy_free)} of it may be taken back)"
-    return [band.subject, scale.text(max(band.middle)), scale.text(mean), last, words]
 
 
 def _group(one: GroupsOfCell) -> list[Passage]:

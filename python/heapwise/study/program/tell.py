@@ -8,7 +8,7 @@ from heapwise.evidence.earlier_runs import calibration_words
 from heapwise.model import SIDE_BY_SIDE, Result
 from heapwise.study.program.compare_table import compare_tables
 from heapwise.study.sentences import advice
-from heapwise.study.server.server_tables import growth_table
+from heapwise.study.server.server_tables import growth_tables
 from heapwise.wording.numbers import percent
 
 
@@ -16,7 +16,7 @@ def tell(result: Result, evidence: Evidence) -> list[Passage]:
     noise = result.noise_floor
     return [
         *compare_tables(result),
-        *growth_table(evidence),
+        *growth_tables(evidence),
         advice(result),
         *_most_gain(evidence),
         *([] if noise is None else [_noise(noise, evidence)]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heapwise.document import Passage, Sentence, TextTable, plain_table, table_cell
@@ -14,8 +15,10 @@ from heapwise.study.program.compare_table import (
 )
 from heapwise.wording.growth import growth_words
 from heapwise.wording.names import cell_words
+from heapwise.wording.numbers import Scale, scale_for
 
 if TYPE_CHECKING:
+    from heapwise.analysis.memory_over_time import Band, MemoryOverTime
     from heapwise.evidence import Evidence
 
 
@@ -35,25 +38,36 @@ THROUGHPUT = {"throughput": "throughput", "CPU a request": "cpu_per_request"}
 """Title of a column -> its quantity. The first one is compared with the baseline."""
 
 
-def growth_table(evidence: Evidence) -> list[TextTable]:
-    """Whether memory grows under each allocator; empty if no process was watched for long
-    enough."""
+LEAST_SHARE = 0.01
+"""The share of the memory at the end: less of it is not named."""
+
+
+def growth_tables(evidence: Evidence) -> list[TextTable]:
+    """What each allocator had over time, if a process was watched for long enough to say whether
+    it grows."""
     from heapwise.analysis.memory_over_time import memory_over_time
 
-    lines = [
-        [
-            cell_words(cell.parameters),
-            band.subject,
-            growth_words(
-                band.growth.trend, band.growth.per_hour, band.growth.low, band.growth.high
-            ),
-        ]
-        for cell in memory_over_time(evidence)
-        for band in cell.bands
-        if band.growth
-    ]
-    head = ["", "memory over time", "second half (95 % CI)"]
-    return [plain_table([head, *lines], fits=True)] if lines else []
+    cells = [one for one in memory_over_time(evidence) if any(band.growth for band in one.bands)]
+    return [replace(curve_table(one), caption=cell_words(one.parameters)) for one in cells]
+
+
+def curve_table(one: MemoryOverTime) -> TextTable:
+    scale = scale_for([max(band.middle) for band in one.bands], "bytes")
+    head = ["memory", "peak", "mean", "at the end", "second half (95 % CI)"]
+    return plain_table([head, *(_curve_row(band, scale) for band in one.bands)], fits=True)
+
+
+def _curve_row(band: Band, scale: Scale) -> list[str]:
+    """Beside the last figure how much of it the kernel may take back, if that shows."""
+    found = band.growth
+    words = "too short"
+    if found is not None:
+        words = growth_words(found.trend, found.per_hour, found.low, found.high)
+    mean = sum(band.middle) / len(band.middle)
+    last = scale.text(band.middle[-1])
+    if band.lazy_free >= LEAST_SHARE * band.middle[-1] > 0:
+        last += f" ({scale.text(band.lazy_free)} of it may be taken back)"
+    return [band.subject, scale.text(max(band.middle)), scale.text(mean), last, words]
 
 
 def server_tables(result: Result) -> list[Passage]:

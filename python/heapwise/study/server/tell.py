@@ -7,7 +7,7 @@ from heapwise.evidence import Evidence
 from heapwise.model import Result
 from heapwise.study.section import Section
 from heapwise.study.sentences import advice, answers, headlines
-from heapwise.study.server.server_tables import growth_table, server_tables
+from heapwise.study.server.server_tables import growth_tables, server_tables
 from heapwise.study.server.server_windows import ServerWindows, server_windows
 from heapwise.wording.numbers import scale_for
 from heapwise.wording.windows import NOT_INDEPENDENT
@@ -23,7 +23,7 @@ def tell(result: Result, evidence: Evidence) -> list[Passage]:
     return [
         *server_tables(result),
         *window_passages(evidence),
-        *growth_table(evidence),
+        *growth_tables(evidence),
         *answers(result, findings),
         *headlines(result),
         advice(result),
