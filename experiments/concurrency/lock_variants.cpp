@@ -186,7 +186,7 @@ const experiment question{
     .parameters = {{"work", "dependent steps while the lock is held", {1, 32}, {1}},
                    {"threads", "threads at once", {1, 2, 4}, {1, 4}},
                    duration(6)},
-    .quantities = {throughput("times that a thread held the lock")},
+    .quantities = {throughput("times that a thread held the lock"), processor_time},
     .subjects = subjects(),
     .baseline = "mutex",
     .expectations = {{.says = "alone, a spin lock is at least as fast as a mutex",

@@ -70,6 +70,24 @@ void measure(cell& the_cell) {
   measure_rate(the_cell, items, expected, [&] { return walk<chains>(seeds, items); });
 }
 
+/// Counters in memory, which the compiler must read and write for each item: a chain goes through
+/// the store and back. The report latency-lab counts so, with one counter and with two.
+template <std::size_t counters>
+void measure_counters(cell& the_cell) {
+  const std::uint64_t items = the_cell.size("items") / 2 * 2;
+  measure_rate(the_cell, items, items, [&] {
+    static std::array<volatile std::uint64_t, counters> in_memory;
+    for (volatile std::uint64_t& each : in_memory) each = 0;
+    for (std::uint64_t done = 0; done < items; done += 2) {
+      in_memory[0] = in_memory[0] + 1;
+      in_memory[counters - 1] = in_memory[counters - 1] + 1;
+    }
+    std::uint64_t sum = 0;
+    for (const volatile std::uint64_t& each : in_memory) sum += each;
+    return sum;
+  });
+}
+
 void measure_loop(cell& the_cell) {
   const std::uint64_t items = the_cell.size("items") / unrolled * unrolled;
   measure_rate(the_cell, items, items, [&] {
@@ -89,7 +107,9 @@ const experiment question{
         "Memory, branches, vector instructions. The gain ends at what the processor can start in "
         "a cycle: more chains than a multiplication takes cycles bring nothing. Eight steps make "
         "a pass of the loop for every subject; empty_loop is that loop with nothing in it, and "
-        "runs beside the chains rather than after them.",
+        "runs beside the chains rather than after them. latency-lab adds 1 to one counter in "
+        "memory, or to two: `counter_1` and `counters_2`. Some processors hand a stored value "
+        "to the next load without a wait; there one counter is as fast as two.",
     .parameters = {{"items", "steps of all chains together", {20'000'000}, {80'000}, "", 8}},
     .quantities = {{rate_name, "M/s", better::higher,
                     "an item is one multiplication and one addition"},
@@ -98,6 +118,8 @@ const experiment question{
                  {"independent_2", "two chains", measure<2>},
                  {"independent_4", "four chains", measure<4>},
                  {"independent_8", "eight chains", measure<8>},
+                 {"counter_1", "one counter in memory", measure_counters<1>},
+                 {"counters_2", "two counters in memory", measure_counters<2>},
                  {"empty_loop", "the loop alone", measure_loop}},
     .baseline = "dependent",
     .repeats = 16,

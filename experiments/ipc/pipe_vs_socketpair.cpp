@@ -71,8 +71,8 @@ const experiment question{
         "Both directions at once, which only sockets have; many writers; passing descriptors. How "
         "far the sender may run ahead differs: a pipe holds 64 KiB, a socket's buffer about 200 "
         "KiB of memory, where a small message takes more than its bytes. Threads share their table "
-        "of files, and pay a little for it in every call. The report latency-lab does not say how "
-        "long its messages were.",
+        "of files, and pay a little for it in every call. The messages of the report latency-lab "
+        "have 8 bytes.",
     .parameters = {between,
                    {"bytes", "of a message", {64, 4096}, {64}, "bytes", 8},
                    {"messages", "in the timed region", {20'000}, {1000}}},

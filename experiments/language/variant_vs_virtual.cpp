@@ -1,8 +1,9 @@
-// Four kinds of objects in one sequence: a variant that is visited, or a base that is called.
+// Several kinds of objects in one sequence: a variant that is visited, or a base that is called.
 //
 // build: aligned_loops
 #include <array>
 #include <memory>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,50 +18,59 @@ struct alternative {
   std::uint64_t figure;
 };
 
-using variant = std::variant<alternative<0>, alternative<1>, alternative<2>, alternative<3>>;
-
-variant variant_of(std::size_t kind, std::uint64_t figure) {
-  switch (kind) {
-    case 0:
-      return alternative<0>{figure};
-    case 1:
-      return alternative<1>{figure};
-    case 2:
-      return alternative<2>{figure};
-    default:
-      return alternative<3>{figure};
+template <class Kinds>
+struct variant_of_kinds;
+template <std::size_t... kind>
+struct variant_of_kinds<std::index_sequence<kind...>> {
+  using type = std::variant<alternative<kind>...>;
+  static type make(std::size_t which, std::uint64_t figure) {
+    type made;
+    ((which == kind ? void(made = alternative<kind>{figure}) : void()), ...);
+    return made;
   }
-}
+};
 
+template <std::size_t count>
 struct variants {
+  using every = variant_of_kinds<std::make_index_sequence<count>>;
   explicit variants(const plan& the_plan) {
-    for (std::size_t i = 0; i < objects; ++i) {
-      all.push_back(variant_of(the_plan.kind[i], the_plan.figure[i]));
+    for (std::size_t i = 0; i < the_plan.size(); ++i) {
+      all.push_back(every::make(the_plan.kind[i], the_plan.figure[i]));
     }
   }
   [[nodiscard]] std::uint64_t expected(const plan& the_plan, std::uint64_t rounds) const noexcept {
     return the_plan.expected(rounds);
   }
-  std::vector<variant> all;
+  std::vector<typename every::type> all;
 };
 
-struct visited : variants {
-  using variants::variants;
+template <std::size_t count>
+struct visited : variants<count> {
+  using variants<count>::variants;
   [[nodiscard]] std::uint64_t apply(std::size_t i, std::uint64_t sum) const {
     const auto does = [sum]<std::size_t kind>(const alternative<kind>& one) {
       return done_by<kind>(sum, one.figure);
     };
-    return std::visit(does, all[i]);
+    return std::visit(does, this->all[i]);
   }
 };
 
-struct asked : variants {
-  using variants::variants;
+template <std::size_t count>
+struct asked : variants<count> {
+  using variants<count>::variants;
   [[nodiscard]] std::uint64_t apply(std::size_t i, std::uint64_t sum) const noexcept {
-    if (const auto* one = std::get_if<0>(&all[i])) return done_by<0>(sum, one->figure);
-    if (const auto* one = std::get_if<1>(&all[i])) return done_by<1>(sum, one->figure);
-    if (const auto* one = std::get_if<2>(&all[i])) return done_by<2>(sum, one->figure);
-    return done_by<3>(sum, std::get_if<3>(&all[i])->figure);
+    return ask<0>(this->all[i], sum);
+  }
+
+ private:
+  template <std::size_t kind, class Variant>
+  static std::uint64_t ask(const Variant& one, std::uint64_t sum) noexcept {
+    const auto* is = std::get_if<kind>(&one);
+    if constexpr (kind + 1 < count) {
+      return is != nullptr ? done_by<kind>(sum, is->figure) : ask<kind + 1>(one, sum);
+    } else {
+      return done_by<kind>(sum, is->figure);
+    }
   }
 };
 
@@ -81,8 +91,8 @@ struct derived : base {
 
 /// Objects lie as the variants do: side by side, in order, of the same size.
 struct hierarchy {
-  explicit hierarchy(const plan& the_plan) : slots(objects) {
-    for (std::size_t i = 0; i < objects; ++i) {
+  explicit hierarchy(const plan& the_plan) : slots(the_plan.size()) {
+    for (std::size_t i = 0; i < the_plan.size(); ++i) {
       all.push_back(make(slots[i].data(), the_plan.kind[i], the_plan.figure[i]));
     }
   }
@@ -118,28 +128,27 @@ struct hierarchy {
   std::vector<base*> all;
 };
 
-static_assert(sizeof(variant) == sizeof(base));
+static_assert(sizeof(variants<4>::every::type) == sizeof(base));
 
 const experiment question{
     .id = "language/variant_vs_virtual",
     .question = "Is it faster to visit a variant or to call a virtual function?",
     .isolates =
-        "65536 objects of four kinds, of the same size and side by side in both; each does "
+        "Objects of four kinds, of the same size and side by side in both; each does "
         "something else to a running sum. In `rotating` order a predictor knows what comes, in "
         "`random` order it cannot.",
     .not_shown =
         "Alternatives of different sizes, which make every variant as large as the largest, and "
         "objects strewn over the heap, as those of a hierarchy often are. The virtual objects are "
         "reached through pointers, since that is how they are kept: one more load each. In random "
-        "order the mispredicted jump is nearly all of it, for both. The report latency-lab does "
-        "not say in "
-        "which order its kinds came; at its speed they were predicted.",
-    .parameters = {order, kind_items},
+        "order the mispredicted jump is nearly all of it, for both. The report latency-lab "
+        "has a million objects of two kinds in turn (kinds=2, objects=1048576).",
+    .parameters = {order, kind_items, kinds, objects},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one object asked"},
                    processor_time},
-    .subjects = {{"variant", "std::variant, std::visit", measure_kinds<visited>},
+    .subjects = {{"variant", "std::variant, std::visit", measure_either<visited>},
                  {"variant_get_if", "std::variant, std::get_if one after the other",
-                  measure_kinds<asked>},
+                  measure_either<asked>},
                  {"virtual", "virtual function", measure_kinds<hierarchy>},
                  empty_loop_of_kinds},
     .baseline = "virtual",

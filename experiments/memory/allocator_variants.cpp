@@ -1,6 +1,8 @@
 // Blocks of one size on one thread: out one after the other, and back in the same order.
 //
 // build: with_sanitizers
+#include <cstring>
+
 #include "harness/experiment.hpp"
 #include "harness/memory/mapped_array.hpp"
 #include "sources/rounds.hpp"
@@ -13,12 +15,17 @@ using namespace heapwise::bench;
 
 constexpr std::size_t granule = 16;
 
+/// Sets the first bytes of a block to zero, a cache line of them, as a constructor does.
+constexpr std::size_t cleared_bytes = 64;
+
 /// Allocates a block for each slot, writes its number to it, and frees them, oldest first. Returns
 /// the sum of the numbers as they were read back.
 template <class Source>
-std::uint64_t out_and_back(Source& source, std::span<std::uint64_t*> slots, std::size_t bytes) {
+std::uint64_t out_and_back(Source& source, std::span<std::uint64_t*> slots, std::size_t bytes,
+                           bool clears) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     slots[i] = static_cast<std::uint64_t*>(source.allocate(bytes));
+    if (clears) std::memset(slots[i], 0, cleared_bytes);
     *slots[i] = i;
     escape(slots[i]);
   }
@@ -41,8 +48,9 @@ void measure(cell& the_cell) {
                  .round_bytes = live * ((bytes + granule - 1) / granule * granule),
                  .largest_bytes = bytes}};
   const std::uint64_t expected = std::uint64_t{live} * (live - 1) / 2;
+  const bool clears = the_cell.text("cleared") == "line" && bytes >= cleared_bytes;
   memory::time_rounds(the_cell, 2 * live, expected,
-                      [&] { return out_and_back(source, slots.span(), bytes); });
+                      [&] { return out_and_back(source, slots.span(), bytes, clears); });
 }
 
 const experiment question{
@@ -68,11 +76,19 @@ const experiment question{
         "gave 6.4 thousand. "
         "pmr_by_list shows it here. --set live=65536 comes near latency-lab's figure, slowly. What "
         "that "
-        "report calls an arena is free_list. It has 50,000 blocks of 128 bytes, and counts an "
+        "report calls an arena is free_list. It has 50,000 blocks of 128 bytes, aligned to 64 "
+        "(new_aligned, pmr_aligned), sets 64 bytes of each to zero (cleared=line), and counts an "
         "allocation and its free as one operation.",
     .parameters =
         {{"live", "blocks out at once", {64, 4096}, {64, 1024}},
          {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
+         {"cleared",
+          "line: the first 64 bytes of a block are set to zero when it is allocated",
+          {"no"},
+          {"no"},
+          "",
+          1,
+          {"no", "line"}},
          {"region", "that a timed region is made to last, one round at least", {10}, {1}, "ms"}},
     .quantities = {memory::throughput, processor_time},
     .subjects =
@@ -85,6 +101,10 @@ const experiment question{
           measure<memory::pmr_synchronized>},
          {"pmr_limited", "the unsynchronized one, pools up to the blocks' size",
           measure<memory::pmr_limited>},
+         {"new_aligned", "operator new and delete, aligned to 64 bytes",
+          measure<memory::aligned_new>},
+         {"pmr_aligned", "std::pmr::unsynchronized_pool_resource, aligned to 64 bytes",
+          measure<memory::pmr_aligned>},
          {"pmr_by_list", "a resource that looks for freed blocks in a list",
           measure<memory::pmr_by_list>},
          {"arena", "an arena, emptied each round", measure<memory::arena>},

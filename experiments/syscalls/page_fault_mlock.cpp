@@ -10,6 +10,7 @@
 #include "harness/experiment.hpp"
 #include "harness/rate.hpp"
 #include "sources/mapping.hpp"
+#include "sources/touch.hpp"
 
 namespace {
 
@@ -29,8 +30,9 @@ std::int64_t faults() { return kernel_counts::now().minor_faults; }
 /// The words hold what the last pass wrote, and as many pages as should came by faults.
 void check(cell& the_cell, const mapping& area, word figure, std::int64_t faulted,
            bool faults_wanted, std::size_t pages) {
-  const word must = figure * (area.bytes() / sizeof(word));
-  const word is = sum_of(area.words(), area.bytes());
+  const touching touched = touched_by(the_cell);
+  const word must = figure * touched.count(area.bytes());
+  const word is = touched.sum(area.words(), area.bytes());
   the_cell.check("work", is == must, "sum of the words {} of {}", is, must);
   const auto count = static_cast<std::size_t>(faulted);
   const bool ok = faults_wanted ? count >= pages : count < pages / 64 + 16;
@@ -41,6 +43,7 @@ void check(cell& the_cell, const mapping& area, word figure, std::int64_t faulte
 std::size_t area_bytes(const cell& the_cell) { return whole_pages(the_cell.size("bytes")); }
 
 void measure_first(cell& the_cell) {
+  const touching touched = touched_by(the_cell);
   const std::size_t bytes = area_bytes(the_cell);
   the_cell.each_repeat([&](sample& the_sample) {
     std::vector<std::unique_ptr<mapping>> areas;
@@ -48,7 +51,7 @@ void measure_first(cell& the_cell) {
     const auto figure = static_cast<word>(the_sample.repeat()) + 1;
     const std::int64_t before = faults();
     const std::uint64_t elapsed_ns = the_sample.measure(passes * bytes / page_bytes, [&] {
-      for (const auto& area : areas) fill(area->words(), bytes, figure);
+      for (const auto& area : areas) touched.write(area->words(), bytes, figure);
     });
     const std::int64_t faulted = faults() - before;
     set_both(the_sample, passes * bytes, elapsed_ns);
@@ -57,12 +60,13 @@ void measure_first(cell& the_cell) {
 }
 
 void measure_present(cell& the_cell, const mapping& area) {
+  const touching touched = touched_by(the_cell);
   the_cell.each_repeat([&](sample& the_sample) {
     const auto figure = static_cast<word>(the_sample.repeat()) + 1;
     const std::int64_t before = faults();
     const std::uint64_t elapsed_ns = the_sample.measure(passes * area.bytes() / page_bytes, [&] {
       for (int pass = 0; pass < passes; ++pass) {
-        fill(area.words(), area.bytes(), figure);
+        touched.write(area.words(), area.bytes(), figure);
         clobber();
       }
     });
@@ -106,6 +110,38 @@ void measure_locked(cell& the_cell) {
   measure_present(the_cell, area);
 }
 
+/// As the report latency-lab has them: the clock has one pass and the taking down of the area. If
+/// the pass is the first one, it has its making, too.
+enum class before { nothing, writing, locking };
+
+template <before prepared>
+void measure_life(cell& the_cell) {
+  const touching touched = touched_by(the_cell);
+  const std::size_t bytes = area_bytes(the_cell);
+  const std::uint64_t pages = bytes / page_bytes;
+  the_cell.each_repeat([&](sample& the_sample) {
+    const auto figure = static_cast<word>(the_sample.repeat()) + 1;
+    std::unique_ptr<mapping> area;
+    const auto make = [&] { area = std::make_unique<mapping>(bytes, MAP_PRIVATE); };
+    if constexpr (prepared != before::nothing) {
+      make();
+      if (prepared == before::locking && mlock(area->words(), bytes) != 0) {
+        the_cell.refuse("mlock", "mlock was refused: more than ulimit -l allows");
+      }
+      fill(area->words(), bytes, 0);
+    }
+    std::uint64_t elapsed_ns = the_sample.measure(pages, [&] {
+      if constexpr (prepared == before::nothing) make();
+      touched.write(area->words(), bytes, figure);
+    });
+    const word is = touched.sum(area->words(), bytes);
+    if (prepared == before::locking) munlock(area->words(), bytes);
+    elapsed_ns += the_sample.measure(pages, [&] { area.reset(); });
+    set_both(the_sample, bytes, elapsed_ns);
+    the_cell.check("work", is == figure * touched.count(bytes), "sum of the words {}", is);
+  });
+}
+
 /// The first pass over an area and the second, which finds the pages and what the kernel cleared
 /// just now in the caches: what is left between them are the faults.
 void measure_fault(cell& the_cell) {
@@ -140,15 +176,20 @@ const experiment question{
         "Memory pressure, which locking is for: without it, locked pages are written as fast as "
         "others. Huge pages (memory/tlb_pressure) and pages of files (syscalls/mapped_write). "
         "prefaulted and locked go over one area again and again, which the caches may hold; "
-        "first_touch goes over new ones. latency-lab's locked pages were written four times as "
-        "fast "
-        "as its prefaulted ones: its two areas, or what was touched in them, must have differed.",
-    .parameters = {{"bytes", "of an area", {4 << 20}, {1 << 20}, "bytes"}},
+        "first_touch goes over new ones. latency-lab writes one byte of each page and counts "
+        "the page (touch=pages), and its clock has the taking down of the area: those are the "
+        "subjects `..._life`.",
+    .parameters = {{"bytes", "of an area", {4 << 20}, {1 << 20}, "bytes"}, touch_parameter},
     .quantities = {{rate_name, "GiB/s", better::higher, "bytes written", "page"},
-                   {"page", "ns/op", better::lower, "one op is a page of 4 KiB"}},
+                   {"page", "ns/op", better::lower, "one op is a page of 4 KiB"},
+                   processor_time},
     .subjects = {{"first_touch", "never touched before", measure_first},
                  {"prefaulted", "touched before", measure_prefaulted},
                  {"locked", "locked by mlock, as the kernel confirms", measure_locked},
+                 {"first_touch_life", "made, written, taken down", measure_life<before::nothing>},
+                 {"prefaulted_life", "written again and taken down", measure_life<before::writing>},
+                 {"locked_life", "locked, written again, and taken down",
+                  measure_life<before::locking>},
                  {"fault_alone", "first pass less second pass", measure_fault}},
     .baseline = "prefaulted",
     .expectations = {{.says = "a page fault costs between 0.1 and 5 microseconds",

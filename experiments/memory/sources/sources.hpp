@@ -39,6 +39,34 @@ struct system_malloc {
   void round_ends() {}
 };
 
+/// Blocks of the report latency-lab have this alignment, a cache line.
+inline constexpr std::size_t line_alignment = 64;
+
+struct aligned_new {
+  explicit aligned_new(const demand&) {}
+  [[gnu::always_inline]] void* allocate(std::size_t bytes) {
+    return ::operator new(bytes, std::align_val_t{line_alignment});
+  }
+  [[gnu::always_inline]] void deallocate(void* block, std::size_t bytes) {
+    ::operator delete(block, bytes, std::align_val_t{line_alignment});
+  }
+  void round_ends() {}
+};
+
+struct pmr_aligned {
+  explicit pmr_aligned(const demand&) {}
+  [[gnu::always_inline]] void* allocate(std::size_t bytes) {
+    return resource_.allocate(bytes, line_alignment);
+  }
+  [[gnu::always_inline]] void deallocate(void* block, std::size_t bytes) {
+    resource_.deallocate(block, bytes, line_alignment);
+  }
+  void round_ends() {}
+
+ private:
+  std::pmr::unsynchronized_pool_resource resource_;
+};
+
 /// Any resource with pools of its own, as `Options` makes it.
 template <class Resource, class Options>
 class pmr_pools {

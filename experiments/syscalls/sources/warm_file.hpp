@@ -22,7 +22,9 @@ class warm_file {
   /// Random words, in the system's folder for temporary files; refuses where it cannot be written.
   warm_file(cell& the_cell, std::size_t bytes) : bytes_{bytes} {
     const mapped_array<word> content{bytes / sizeof(word)};
-    for (word& each : content) sum_ += (each = the_cell.random().next());
+    for (word& each : content) each = the_cell.random().next();
+    sum_ = sum_of(content.data(), bytes);
+    heads_ = sum_of_heads(content.data(), bytes);
     std::string name = (std::filesystem::temp_directory_path() / "heapwise-XXXXXX").string();
     file_ = descriptor{mkstemp(name.data())};
     if (file_.valid()) unlink(name.c_str());
@@ -35,18 +37,22 @@ class warm_file {
 
   [[nodiscard]] int number() const noexcept { return file_.number(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  [[nodiscard]] word sum() const noexcept { return sum_; } ///< of the words as first written
+  /// Of the words as first written.
+  [[nodiscard]] word sum(touching touched = {}) const noexcept {
+    return touched.heads ? heads_ : sum_;
+  }
 
   /// What the file holds now, by pread; not for timed regions.
-  [[nodiscard]] word read_sum() const {
+  [[nodiscard]] word read_sum(touching touched = {}) const {
     const mapped_array<word> content{bytes_ / sizeof(word)};
     const ssize_t got = pread(number(), content.data(), bytes_, 0);
-    return got == static_cast<ssize_t>(bytes_) ? sum_of(content.data(), bytes_) : 0;
+    return got == static_cast<ssize_t>(bytes_) ? touched.sum(content.data(), bytes_) : 0;
   }
 
  private:
   std::size_t bytes_;
   word sum_ = 0;
+  word heads_ = 0;
   descriptor file_;
 };
 

@@ -12,6 +12,7 @@ from heapwise.catalog import COUNTER, PROBE, native_part, system_peer
 from heapwise.evidence.gate_memory import ENOUGH
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
+    PROCESSOR_TIME,
     ROUND,
     BuildPlace,
     GroupMemory,
@@ -237,6 +238,7 @@ def measured_values(
         "user_time": facts.user_s,
         "system_time": facts.system_s,
         "cpu": facts.cpu_s,
+        PROCESSOR_TIME: facts.cpu_s,
         "peak_resident": facts.peak_rss_bytes,
         "minor_faults": facts.minor_faults,
         "major_faults": facts.major_faults,
