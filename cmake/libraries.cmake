@@ -46,6 +46,10 @@ function(add_hybrid_library)
     PROPERTIES OUTPUT_NAME heapwise-hybrid EXPORT_NAME hybrid POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
   )
   target_include_directories(heapwise_hybrid PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_compile_definitions(heapwise_hybrid PRIVATE HEAPWISE_IN_LIBRARY)
+  # Checks only beside tests: what reports a broken invariant is not exported by a shared libheapwise.
+  target_compile_definitions(
+    heapwise_hybrid
+    PRIVATE HEAPWISE_IN_LIBRARY $<$<BOOL:${HEAPWISE_WITH_TESTS}>:HEAPWISE_HEAP_CHECKS=${HEAPWISE_HEAP_CHECKS}>
+  )
   target_link_libraries(heapwise_hybrid PUBLIC heapwise PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
 endfunction()

@@ -129,7 +129,7 @@ PACKAGES = (
     Package(
         "sources", r"src/(pool|arena)/", (*BELOW_POOL, "source", "os", "pool", "observe", "c_api")
     ),
-    Package("hybrid_sources", r"src/hybrid/", ("interface", "detail", "hybrid")),
+    Package("hybrid_sources", r"src/hybrid/", ("interface", "detail", "hybrid", "os")),
     Package("launcher_facts", r"bench/launcher/facts/", (*LIBRARY, "c_api", "bench")),
     Package(
         "launcher_memory", r"bench/launcher/memory/", (*LIBRARY, "c_api", "launcher_facts", "bench")

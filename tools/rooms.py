@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import check_cycles
+from contracts.requirements import CHECK, requirements
 
 ROOT = Path(__file__).resolve().parent.parent
 NATIVE = ("src", "include", "bench")
@@ -87,6 +88,12 @@ def questions_for_kinds(root: Path) -> int:
     )
 
 
+def checked_requirements(root: Path) -> str:
+    """How many contracts of ``src`` with "Requires:" a build with checks asserts, of how many."""
+    found = list(requirements(root))
+    return f"{sum(each.checked for each in found)} of {len(found)}"
+
+
 def figures(root: Path) -> dict[str, str]:
     """Name of a figure -> its value in a checkout."""
     widest = folders(root).most_common(3)
@@ -97,7 +104,8 @@ def figures(root: Path) -> dict[str, str]:
         "cycles of imports": str(len(check_cycles.cycles(imports))),
         "`dict[str, Any]`": str(_count(root, (".py",), re.compile(r"dict\[str, Any\]"))),
         "questions for the kind of a run": str(questions_for_kinds(root)),
-        "`expects` in C++": str(_count(root, (".cpp", ".hpp", ".h"), re.compile(r"\bexpects\("))),
+        "`expects` in C++": str(_count(root, (".cpp", ".hpp", ".h"), CHECK)),
+        "requirements that are checked": checked_requirements(root),
         "lines that say a result": f"{presentation_lines(root):,}",
     }
 

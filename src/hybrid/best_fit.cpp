@@ -1,12 +1,14 @@
 #include <heapwise/hybrid/detail/best_fit.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <bitset>
 #include <limits>
 #include <mutex>
 #include <new>
 
 #include "hybrid/size_tree.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::detail::hybrids {
 namespace {
@@ -77,6 +79,7 @@ void unlink(Node*& first, Node* node) noexcept {
 } // namespace
 
 void* best_fit::allocate(std::size_t size, std::size_t alignment) noexcept {
+  expects(std::has_single_bit(alignment), "an alignment is a power of two");
   if (alignment > largest_alignment || size > size_limit) return nullptr;
   const std::size_t bytes = round_up(std::max<std::size_t>(size, 1) + piece::tag_bytes, granule);
   const std::scoped_lock lock{mutex_};

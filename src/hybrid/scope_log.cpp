@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "os/expects.hpp"
+
 namespace heapwise::detail::hybrids {
 namespace {
 
@@ -18,6 +20,7 @@ bool scope_log::begin(chunk_map& memory) noexcept {
 }
 
 bool scope_log::note(void* block, chunk_map& memory) noexcept {
+  expects(depth_ != 0, "a scope is open");
   if (!add({block, false}, memory)) return false;
   index(size_ - 1);
   return true;
@@ -38,6 +41,7 @@ bool scope_log::strike(const void* block) noexcept {
 }
 
 void* scope_log::take() noexcept {
+  expects(depth_ != 0, "a scope is open");
   while (!entries_[size_ - 1].begins) {
     void* const block = entries_[size_ - 1].block;
     if (block != nullptr) {

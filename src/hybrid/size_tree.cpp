@@ -1,5 +1,7 @@
 #include "hybrid/size_tree.hpp"
 
+#include "os/expects.hpp"
+
 namespace heapwise::detail::hybrids {
 namespace {
 
@@ -39,6 +41,7 @@ void split(piece* from, const piece* where, piece** before, piece** after) noexc
 void insert(best_fit::piece*& root, best_fit::piece* added) noexcept {
   piece** link = &root;
   while (*link != nullptr && priority(*link) >= priority(added)) {
+    expects(*link != added, "the piece is not in the tree yet");
     link = goes_before(added, *link) ? &(*link)->smaller : &(*link)->larger;
   }
   piece* const below = *link;
@@ -48,7 +51,10 @@ void insert(best_fit::piece*& root, best_fit::piece* added) noexcept {
 
 void remove(best_fit::piece*& root, best_fit::piece* node) noexcept {
   piece** link = &root;
-  while (*link != node) link = goes_before(node, *link) ? &(*link)->smaller : &(*link)->larger;
+  while (*link != node) {
+    expects(*link != nullptr, "the piece is in the tree");
+    link = goes_before(node, *link) ? &(*link)->smaller : &(*link)->larger;
+  }
   piece* left = node->smaller;
   piece* right = node->larger;
   while (left != nullptr && right != nullptr) {

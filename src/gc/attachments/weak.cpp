@@ -167,7 +167,10 @@ void give_back_lost_cells() noexcept {
   });
 }
 
-std::size_t most_targets() noexcept { return the_gc.attached.targets.size() * targets_of_a_page(); }
+std::size_t most_targets() noexcept {
+  expects_lock();
+  return the_gc.attached.targets.size() * targets_of_a_page();
+}
 
 std::size_t list_empty_targets(weak_target** into) noexcept {
   expects_lock();

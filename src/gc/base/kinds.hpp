@@ -91,6 +91,7 @@ constexpr kind kind_of(std::size_t size_bytes, bool atomic) noexcept {
 /// Returns: the kind of small blocks of `size_bytes`, their last word included, that have a layout.
 /// Requires: at most max_small_bytes.
 constexpr kind typed_kind_of(std::size_t size_bytes) noexcept {
+  expects(size_bytes <= max_small_bytes, "the block is a small one");
   return static_cast<kind>(kind_of(size_bytes, false) + first_typed - 1);
 }
 

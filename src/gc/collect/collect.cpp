@@ -215,7 +215,10 @@ void finish_copy() noexcept {
   count_wait(os::now_ns() - begin);
 }
 
-void collect_locked() noexcept { collect_now(false); }
+void collect_locked() noexcept {
+  expects_lock();
+  collect_now(false);
+}
 
 void collect(heapwise_gc_block_visitor* visitor, void* argument) noexcept {
   if (holds_world()) refuse("a collection", " between stopping and starting the world");

@@ -87,6 +87,7 @@ slice_index take_slices(std::size_t count, kind block_kind) noexcept {
 }
 
 void keep_pace() noexcept {
+  expects_registered();
   thread_record& self = *this_thread;
   if (self.rest_ns == 0) [[likely]]
     return;

@@ -9,12 +9,14 @@
 #include "gc/collect/slices.hpp"
 #include "gc/collect/told.hpp"
 #include "gc/state/layouts.hpp"
+#include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "os/collector/world.hpp"
 
 namespace heapwise::gc {
 
 void* allocate_large(std::size_t size_bytes, kind block_kind) {
+  expects_registered();
   if (size_bytes > static_cast<std::size_t>(PTRDIFF_MAX) - slice_bytes) return nullptr;
   const std::size_t bytes = (size_bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
   const std::size_t count = (bytes + slice_bytes - 1) / slice_bytes;

@@ -126,6 +126,7 @@ bool start_markers(std::size_t count, std::size_t stack_bytes, bool interior) no
 void end_markers() noexcept { markers[0].give_back(); }
 
 void start_helpers() noexcept {
+  expects([] { return the_gc.epoch.load(std::memory_order_relaxed) % 2 == 0; }, "the world runs");
   while (helpers.load(std::memory_order_relaxed) + 1 < marker_count) {
     // Before the thread: it may be quick. One that could not be started is asked for again.
     if (!markers[1 + helpers.load(std::memory_order_relaxed)].start(stack_limit)) return;
@@ -166,6 +167,7 @@ bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexce
 }
 
 void mark_named_by(const found_block& block) noexcept {
+  expects_still_world();
   marker& self = markers[0];
   self.begin(the_gc.memory.what_is_where());
   call_function(*layout_of(block), block.begin, self);

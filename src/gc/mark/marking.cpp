@@ -31,6 +31,8 @@ struct marking : heapwise_gc_marking {
 } // namespace
 
 void call_function(const layout& its, const void* block, marker& self) noexcept {
+  expects_still_world();
+  expects(its.function != nullptr, "the layout has a marking function");
   const marking now{self, block_around(block)};
   its.function(&now, block, usable_bytes(now.block), its.argument);
 }

@@ -26,6 +26,7 @@ HEAPWISE_ALWAYS_INLINE std::uint64_t set_marks(const mark* eight) noexcept {
   constexpr std::uint64_t below_top = 0x7F7F'7F7F'7F7F'7F7F;
   std::uint64_t marks = 0;
   std::memcpy(&marks, static_cast<const void*>(eight), sizeof marks);
+  expects((marks & ~below_top) == 0, "a mark is below 128");
   return (marks + below_top) & ~below_top;
 }
 

@@ -106,6 +106,7 @@ sampled_block& sampled_blocks::around(const void* address) const noexcept {
 }
 
 void* sampled_blocks::take(std::byte* block, size_class class_index) noexcept {
+  expects(is_on(), "blocks are sampled");
   sampled_block* const sampled = pop_free();
   if (sampled == nullptr) {
     count_missed();

@@ -49,6 +49,7 @@ inline void write(std::byte* block, std::byte* next) noexcept {
 
 /// Returns: whether a link leads to a free block, or to none. Requires: a profile with states.
 [[nodiscard]] inline bool leads_to_free(const std::byte* next) noexcept {
+  expects(chosen_profile.keeps_states, "the profile keeps states");
   if (next == nullptr) return true;
   return the_space.holds(next) && reinterpret_cast<std::uintptr_t>(next) % granule_bytes == 0 &&
          the_space.record(the_space.slice_of(next)) != nullptr &&
@@ -101,6 +102,7 @@ inline void use_alone(const std::byte* block) noexcept {
 /// states.
 [[nodiscard]] inline std::optional<invalid> free(std::byte* block,
                                                  size_class class_index) noexcept {
+  expects(chosen_profile.keeps_states, "the profile keeps states");
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   const std::uint8_t seen = state.load(std::memory_order_relaxed);
   const auto expected = static_cast<std::uint8_t>(class_index == no_class ? 0 : class_index);

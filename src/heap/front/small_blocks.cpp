@@ -90,6 +90,8 @@ void* sample_or_refill(std::size_t wanted) noexcept {
 }
 
 void keep_sampled(std::byte* sampled) noexcept {
+  expects([&] { return the_samples.holds(sampled); },
+          "the address is at a place of a sampled block");
   const auto [block, class_index] = the_samples.release(sampled);
   if (block == nullptr) return;
   heap_cache* const cache = own_cache();

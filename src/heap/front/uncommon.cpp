@@ -185,6 +185,7 @@ HEAPWISE_NOINLINE void* resize_by_class(void* block, std::size_t size_bytes,
 } // namespace
 
 void* allocate_large(std::size_t size_bytes, std::size_t alignment, bool zeroed) noexcept {
+  expects(std::has_single_bit(alignment), "an alignment is a power of two");
   span* const new_span = make_large(size_bytes, alignment, 0, zeroed);
   return new_span == nullptr ? no_memory() : the_space.begin_of(*new_span);
 }
@@ -232,6 +233,7 @@ std::size_t usable_bytes(const void* block) noexcept {
 }
 
 std::size_t grow_in_place(void* block, std::size_t size_bytes) noexcept {
+  expects(block != nullptr, "there is a block that may grow");
   const std::size_t before = usable_bytes(block);
   if (before == 0 || size_bytes <= before || too_large(size_bytes)) return before;
   const found what = look_up(without_tag(block));
@@ -242,6 +244,7 @@ std::size_t grow_in_place(void* block, std::size_t size_bytes) noexcept {
 }
 
 void* resize(void* block, std::size_t size_bytes) noexcept {
+  expects(block != nullptr && size_bytes != 0, "a block gets a size above 0");
   if constexpr (chosen_profile.keeps_states) expect_block(block);
   const size_class class_index = small_class_of(without_tag(block));
   if (class_index != no_class && (is_worth_keeping(usable_bytes_of(class_index), size_bytes) ||

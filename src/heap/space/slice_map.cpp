@@ -14,6 +14,7 @@ constexpr std::size_t most_measured = 64;
 
 /// Returns: a bit where `count` set bits begin that lie side by side. Requires: 0 < count < 64.
 slice_word begins_of_runs(slice_word bits, std::size_t count) noexcept {
+  expects(0 < count && count < slices_of_a_word, "the run fits into a word");
   // Each step leaves the bits that begin a run of twice the length, and the last one of the rest.
   std::size_t length = 1;
   for (; 2 * length <= count; length *= 2) bits &= bits >> length;
@@ -28,6 +29,7 @@ std::size_t slice_map::bytes_for(std::size_t slices) noexcept {
 }
 
 void slice_map::start(void* memory, std::size_t slices) noexcept {
+  expects(reinterpret_cast<std::uintptr_t>(memory) % 8 == 0, "the tables are aligned");
   used_ = static_cast<slice_word*>(memory);
   groups_ = reinterpret_cast<group*>(used_ + round_up(slices, slices_of_a_word) / slices_of_a_word);
   slices_ = slices;
@@ -90,6 +92,8 @@ slice_index slice_map::find(std::size_t count, std::size_t alignment, std::size_
 /// Returns: the lowest `count` free slices side by side that begin at or after `at` and before
 /// `end`; slices() if there are none. Requires: `end` is that of the group, or slices().
 slice_index slice_map::find_by_words(slice_index at, slice_index end, std::size_t count) noexcept {
+  expects(end == slices_ || (end % slices_of_a_group == 0 && end - at <= slices_of_a_group),
+          "a search ends with the group or the map");
   std::size_t free_before = 0; // slices right before the word
   slice_word hidden = ~(~slice_word{0} << (at % slices_of_a_word));
   for (slice_index begin = at / slices_of_a_word * slices_of_a_word; begin < end;

@@ -38,6 +38,7 @@ slice_index space::find_usable(std::size_t count, std::size_t alignment,
 }
 
 std::size_t space::touched_slices() const noexcept {
+  expects_held(lock_);
   return used_slices_.load(std::memory_order_relaxed) +
          dirty_slices_.load(std::memory_order_relaxed);
 }

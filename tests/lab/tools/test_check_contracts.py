@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts.requirements import requirements
 from contracts.rules import offences
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -78,3 +79,32 @@ def test_a_macro_of_a_c_header_without_a_word_is_found(tmp_path: Path) -> None:
 
 def test_headers_below_detail_are_not_public(tmp_path: Path) -> None:
     assert found(tmp_path, in_namespace("int hidden(int);"), "detail/planted.hpp") == []
+
+
+def test_a_requirement_is_checked_where_its_function_expects_something(tmp_path: Path) -> None:
+    folder = tmp_path / "src" / "heap"
+    folder.mkdir(parents=True)
+    (folder / "bin.hpp").write_text(
+        "/// Effects: fills it. Requires: the lock.\nvoid fill() noexcept;\n\n"
+        "/// Requires: no lock is held.\n[[nodiscard]] bool flush(int count) noexcept;\n\n"
+        "/// Requires: a count above 0.\n"
+        "inline int half(int count) noexcept {\n"
+        '  expects(count > 0, "there is something");\n  return count / 2;\n}\n'
+    )
+    (folder / "bin.cpp").write_text(
+        "void bin::fill() noexcept {\n  expects_held(lock_);\n}\n\n"
+        "bool bin::flush(int count) noexcept {\n  fill();\n  return count > 0;\n}\n"
+    )
+    found = list(requirements(tmp_path))
+    assert [(each.function, each.checked) for each in found] == [
+        ("fill", True),
+        ("flush", False),
+        ("half", True),
+    ]
+
+
+def test_few_requirements_of_the_tree_are_not_checked() -> None:
+    """They are about other threads, about what the caller does later, or about locks that are not
+    held; or a function that is called checks them. The number may only fall."""
+    unchecked = [each for each in requirements(ROOT) if not each.checked]
+    assert len(unchecked) <= 88, "\n".join(f"{each.file}:{each.line}" for each in unchecked)
