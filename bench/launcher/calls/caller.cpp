@@ -61,13 +61,12 @@ int descriptor_in(std::string_view name) {
   return name == "/dev/stdin" ? 0 : name == "/dev/stdout" ? 1 : name == "/dev/stderr" ? 2 : -1;
 }
 
-/// /proc/self and /proc/NUMBER: a process changes only what is its own there, or its child's.
+/// /proc/NUMBER: a process changes only what is its own there, or its child's.
 bool is_of_a_process(std::string_view path) {
   constexpr std::string_view folder = "/proc/";
   if (!path.starts_with(folder)) return false;
   path.remove_prefix(folder.size());
-  const bool is_number = !path.empty() && path[0] >= '0' && path[0] <= '9';
-  return is_number || path.starts_with("self/") || path.starts_with("thread-self/");
+  return !path.empty() && path[0] >= '0' && path[0] <= '9';
 }
 
 /// Whether the launcher sees a file system with this number.
@@ -141,17 +140,19 @@ std::optional<std::string> caller::text_at(std::uint64_t address) const {
 
 std::optional<found_file> caller::find(int folder, std::string_view name) const {
   if (const int own = descriptor_in(name); own >= 0) return find_open(own);
-  if (name.empty() || is_of_a_process(name)) return {};
-  const owned_file base{open_base(folder, name)};
-  const owned_file file{open_below(base.number(), std::string{name}, O_PATH)};
+  if (name.empty()) return {};
+  const std::string path = without_self(name);
+  const owned_file base{open_base(folder, path)};
+  const owned_file file{open_below(base.number(), path, O_PATH)};
   if (file.is_open()) return describe(file.number());
   return errno == ENOENT ? find_entry(folder, name) : std::nullopt;
 }
 
 std::optional<found_file> caller::find_entry(int folder, std::string_view name) const {
-  if (name.empty() || is_of_a_process(name)) return {};
-  const owned_file base{open_base(folder, name)};
-  const split_name parts = split(name);
+  if (name.empty()) return {};
+  const std::string path = without_self(name);
+  const owned_file base{open_base(folder, path)};
+  const split_name parts = split(path);
   const owned_file parent{open_below(base.number(), parts.folder, O_PATH | O_DIRECTORY)};
   if (!parent.is_open()) return {};
   std::optional<found_file> result = describe(parent.number());
@@ -190,6 +191,13 @@ bool caller::is_apart(const char* space) const {
 bool caller::has_own_mounts() const {
   if (!has_own_mounts_) has_own_mounts_ = is_apart("mnt");
   return *has_own_mounts_;
+}
+
+std::string caller::without_self(std::string_view name) const {
+  for (const std::string_view prefix : {"/proc/self/", "/proc/thread-self/"}) {
+    if (name.starts_with(prefix)) return place_of("") + std::string{name.substr(prefix.size())};
+  }
+  return std::string{name};
 }
 
 std::string caller::place_of(const char* part) const {

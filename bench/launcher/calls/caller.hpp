@@ -55,6 +55,7 @@ class caller {
   [[nodiscard]] int open_below(int base, const std::string& name, int flags) const;
   [[nodiscard]] std::optional<found_file> describe(int file) const;
   [[nodiscard]] bool has_own_mounts() const;
+  [[nodiscard]] std::string without_self(std::string_view name) const;
   [[nodiscard]] std::string place_of(const char* part) const;
 
   [[nodiscard]] const std::vector<long>& numbers() const;

@@ -100,6 +100,17 @@ def test_names_with_the_number_of_the_process_or_of_its_parent_are_told(
     assert numbered == {"own": True, "par": True, f"x{os.getpid()}"[:3]: False}
 
 
+def test_descriptors_of_other_processes_lead_to_their_files(
+    shell: Callable[[str], Names], tmp_path: Path
+) -> None:
+    with (tmp_path / "theirs").open("w") as file:
+        place = f"/proc/{os.getpid()}/fd/{file.fileno()}"
+        ours = f"cd {tmp_path}; echo a >/proc/self/cwd/ours; echo b >{place}"
+        assert set(shell(ours)) == {f"{tmp_path}/ours", f"{tmp_path}/theirs"}
+    memory = os.memfd_create("memory")
+    assert shell(f"echo a >/proc/{os.getpid()}/fd/{memory}") == {}
+
+
 def test_temporary_files_are_new_ones_only(look: Look, tmp_path: Path) -> None:
     script = (
         "import os, sys, tempfile\n"
