@@ -20,7 +20,7 @@ from heapwise.store import read_run
 from heapwise.wording.durations import parse_duration
 from workshop.planted.judged import PLAIN, Looked, effects_of, name_of
 from workshop.planted.load import load
-from workshop.planted.plant import build_plant, new_record, read_record
+from workshop.planted.plant import build_plant, read_record, record_in_memory
 from world.program import Program, all_programs
 from world.run import Place, execute, filled, prepare
 from world.way import Start
@@ -99,10 +99,10 @@ def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
         return refused(f"it ended with {plain.status} by itself: {plain.err}")
     leaves_files = any(work.iterdir())
     library = build_plant(own)
-    records = {percent: new_record(own / name_of(percent)) for percent in settings.percents}
+    records = {percent: record_in_memory(name_of(percent)) for percent in settings.percents}
     words = [
         *(sys.executable, "-m", "heapwise", "compare", "--quiet"),
-        *_subjects(library, {PLAIN: (0.0, new_record(own / PLAIN))}),
+        *_subjects(library, {PLAIN: (0.0, record_in_memory(PLAIN))}),
         *_subjects(library, {name_of(p): (p, file) for p, file in records.items()}),
         *("--allocators", ",".join([PLAIN, *map(name_of, settings.percents)])),
         *("--baseline", PLAIN, "--time", settings.time, "--store", str(own / "store")),
