@@ -17,6 +17,7 @@ from heapwise.runner.campaign.steps import MOST_BESIDE, steps_together
 from heapwise.runner.campaign.together import (
     demand_possible,
     has_to_ask,
+    is_in_vain,
     may_ask,
     may_choose,
     most_beside,
@@ -103,6 +104,34 @@ def looked_at(evidence: Evidence, *looks: ChangedNames) -> Evidence:
         for number, names in enumerate(looks)
     ]
     return Evidence(replace(stored, processes=[*timed, *more]))
+
+
+@pytest.mark.parametrize(
+    ("rounds", "expected"),
+    [
+        ([["ok", "ok"]], False),
+        ([["ok", "beside others: exit code 3"]], False),
+        ([["ok", "ok"], ["beside others: exit code 3", "the baseline beside it: it failed"]], True),
+        ([["the others ran beside it for 78% of its time"] * 2], False),  # only lost
+        ([["the others ran beside it for 78% of its time"] * 2] * 3, True),
+        ([["ok", "ok"], *[["the others ran beside it for 78% of its time"] * 2] * 3], False),
+    ],
+)
+def test_rounds_side_by_side_end_if_the_program_fails_beside_itself(
+    rounds: list[list[str]], expected: bool
+) -> None:
+    first = known()[1].stored.processes[0]
+    together = [
+        replace(
+            first,
+            round=round,
+            status="ok" if words == "ok" else "discarded",
+            reason="" if words == "ok" else words,
+        )
+        for round, all_words in enumerate(rounds)
+        for words in all_words
+    ]
+    assert is_in_vain(together, len(rounds) - 1) is expected
 
 
 def names_of(*names: ChangedName, missing: str | None = None, more: int = 0) -> ChangedNames:

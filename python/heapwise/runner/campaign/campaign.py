@@ -34,6 +34,7 @@ from heapwise.runner.campaign.steps import (
 from heapwise.runner.campaign.together import (
     BUSY,
     has_to_ask,
+    is_in_vain,
     may_choose,
     most_beside,
     pays,
@@ -331,12 +332,10 @@ class Campaign:
             self.writer.update(self.run)
 
     def _give_up_together(self) -> None:
-        """Goes back to separate processes if none of a round side by side did its work: the program
-        may need a port, a lock or a file for itself."""
-        plan, begun = self.run.plan, self._rounds_begun
-        first = plan.options.together_from
-        ended = [p for p in self.processes if p.round == begun and p.facts.beside is not None]
-        if first is None or not ended or any(p.status == "ok" for p in ended):
+        """Goes back to separate processes if the program cannot run beside itself."""
+        plan = self.run.plan
+        together = [p for p in self.processes if p.facts.beside is not None]
+        if plan.options.together_from is None or not is_in_vain(together, self._rounds_begun):
             return
         options = replace(plan.options, together_from=None, side_by_side=False)
         self.run = replace(self.run, plan=replace(plan, options=options))

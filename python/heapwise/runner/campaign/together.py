@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from pathlib import Path
 from statistics import median
@@ -36,6 +36,9 @@ spoil the caches less, frequent ones spread what disturbs the machine over all
 
 LEAST_ROUNDS = 3
 """Fewer rounds side by side have no interval."""
+
+FAILED_BESIDE = "beside others: "
+"""So begins the reason of a process that failed beside others."""
 
 COST = 1.3
 """A round takes about this many times the processor time of its processes: for fillers and starts.
@@ -149,6 +152,22 @@ def has_to_ask(plan: Plan, evidence: Evidence) -> bool:
     if shared.missing and not shared.names:
         return written_elsewhere(evidence.stored) != 0
     return not shared.none
+
+
+def is_in_vain(together: Sequence[Process], round: int) -> bool:
+    """Whether the rounds side by side end here: none of the last round did its work and one failed,
+    since the program may need a port, a lock or a file for itself; or none of any round counts.
+
+    together: all processes that ran beside others. A round whose processes ran beside each other
+    for too short a time is only lost.
+    """
+    last = [process for process in together if process.round == round]
+    if not last or any(process.status == "ok" for process in last):
+        return False
+    if any(FAILED_BESIDE in process.reason for process in last):
+        return True
+    rounds = {process.round for process in together}
+    return len(rounds) >= LEAST_ROUNDS and all(process.status != "ok" for process in together)
 
 
 def may_ask(plan: Plan) -> bool:

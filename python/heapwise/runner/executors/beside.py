@@ -17,6 +17,7 @@ from heapwise.catalog import PROBE
 from heapwise.model import SIDE_BY_SIDE, Beside, Process, Sample, Status, Subject
 from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.steps import Step
+from heapwise.runner.campaign.together import FAILED_BESIDE
 from heapwise.runner.executors.whole_program import WholeProgram, measured_values
 from heapwise.runner.process.launch import Launch, tail
 from heapwise.runner.process.process_status import judge
@@ -108,7 +109,7 @@ def _process(
         facts = structs.replace(facts, stderr_tail=tail(ended.outcome.stderr))
     if status not in ("ok", "discarded", "interrupted"):
         # Alone it did its work: what failed is to run at once, which nobody asked of it.
-        status, reason = "discarded", f"beside others: {reason}"
+        status, reason = "discarded", f"{FAILED_BESIDE}{reason}"
     return replace(step, subject=member.subject).process(
         member.number, started_at, status, reason, facts, ended.outcome.identity
     )
