@@ -30,6 +30,10 @@ const char* word_of(deed how) {
 
 void shared_names::add(const std::string& name, deed how, bool exclusive, bool numbered) {
   if (knows(name)) return;
+  if (known_.size() == most_known) { // from here on a name may be counted more than once
+    ++more_;
+    return;
+  }
   known_.insert(name);
   const bool is_own = exclusive || numbered;
   std::size_t& count = is_own ? own_ : fixed_;

@@ -45,6 +45,7 @@ class shared_names {
   };
 
   static constexpr std::size_t most_fixed = 20;
+  static constexpr std::size_t most_known = 100'000;
   static constexpr std::size_t most_own = 100; ///< that seem to be of one process only
 
   [[nodiscard]] bool is_below_own_folder(std::string_view name) const;
