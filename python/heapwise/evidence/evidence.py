@@ -107,12 +107,17 @@ class Evidence:
 
     @cached_property
     def tried(self) -> dict[Setup, dict[str, list[Process]]]:
-        """Setup -> subject -> its timed processes, however they ended."""
+        """Setup -> subject -> its timed processes, however they ended; of a subject that never ran
+        by itself, those that ran beside others."""
         found: dict[Setup, dict[str, list[Process]]] = {}
+        beside: dict[Setup, dict[str, list[Process]]] = {}
         for process in self.stored.processes:
             if timed(process):
                 found.setdefault(process.setup, {}).setdefault(process.subject, []).append(process)
-        return found
+            elif process.facts.beside is not None:
+                rows = beside.setdefault(process.setup, {})
+                rows.setdefault(process.subject, []).append(process)
+        return {setup: beside.get(setup, {}) | found.get(setup, {}) for setup in beside | found}
 
     @cached_property
     def subjects(self) -> dict[str, Subject]:

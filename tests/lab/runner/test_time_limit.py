@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from synthetic import Script, compare_run
 
 from heapwise.cli.frame.tell.progress import describe
-from heapwise.model import Process, ProcessFacts, Run, Sample
+from heapwise.model import Beside, Process, ProcessFacts, Run, Sample
 from heapwise.runner.campaign.campaign import BUSY_WARM_UP_SHARE, WARM_UP_SHARE, Campaign
 from heapwise.runner.campaign.executor import Sink
 from heapwise.runner.campaign.measured_files import Unchanged
@@ -38,6 +39,9 @@ class SlowProcesses:
     took_s: float
     waited: float = 0.0
     """The share of it in which something waited for a processor."""
+
+    facts: ProcessFacts = field(default_factory=ProcessFacts)
+    """What is known of each beside its times."""
 
     warm: int = 0
     steps: list[Step] = field(default_factory=list)
@@ -73,8 +77,11 @@ class SlowProcesses:
             step.round,
             "ok",
             warm_up=step.warm_up,
-            facts=ProcessFacts(
-                wall_s=self.took_s, psi_cpu_us=int(self.waited * self.took_s * 1_000_000)
+            facts=structs.replace(
+                self.facts,
+                wall_s=self.took_s,
+                psi_cpu_us=int(self.waited * self.took_s * 1_000_000),
+                beside=Beside(number, len(step.beside) + 1, 0, 1.0) if step.beside else None,
             ),
         )
 
@@ -140,6 +147,25 @@ def test_a_busy_machine_warms_up_for_a_shorter_time(
     executor = SlowProcesses(clock, 3.0, waited)
     timed_run(tmp_path, executor, Watching(clock))
     assert share * 60 <= executor.warm * 3.0 <= share * 60 + 3.0
+
+
+def test_a_busy_machine_goes_side_by_side_within_the_first_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seven processes of 5 s, and as many again, would take longer than the minute."""
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    facts = ProcessFacts(user_s=0.5, system_s=0.0, peak_rss_bytes=2**20, written_elsewhere_bytes=0)
+    executor = SlowProcesses(clock, 5.0, 0.9, facts)
+    campaign = timed_run(tmp_path, executor, Watching(clock))
+    alone = [step for step in executor.steps if not step.warm_up and not step.beside]
+    groups = [step for step in executor.steps if step.beside]
+    assert sum(step.subject.baseline for step in alone) == 1
+    assert len(alone) <= 3
+    assert len(groups) >= 3
+    assert executor.steps.index(groups[0]) > executor.steps.index(alone[-1])
+    assert campaign.run.plan.options.together_from == groups[0].round == alone[-1].round + 1
+    assert clock.now_s - 1000 <= 60
 
 
 def test_a_process_that_was_held_up_says_nothing_of_the_next() -> None:

@@ -20,6 +20,7 @@ from heapwise.runner.campaign.together import (
     is_in_vain,
     may_ask,
     may_choose,
+    may_leave,
     most_beside,
     obstacles,
     pays,
@@ -55,7 +56,48 @@ def test_pairs_follow_if_separate_processes_will_not_tell(
     options: dict[str, Any], elapsed_s: float, width: float | None, expected: bool
 ) -> None:
     plan, evidence = known(**options)
-    assert pays(plan, evidence, elapsed_s, width) is expected
+    assert pays(plan, evidence, 12, elapsed_s, width) is expected
+
+
+@pytest.mark.parametrize(
+    ("rounds", "width", "expected"), [(3, 0.02, False), (3, 0.05, True), (12, 0.02, True)]
+)
+def test_few_rounds_have_wide_intervals_that_more_of_them_narrow(
+    rounds: int, width: float, expected: bool
+) -> None:
+    """By Student's t: half of 3 rounds' interval is 4.3 standard errors, of 18 rounds' 2.1."""
+    plan, evidence = known()
+    assert pays(plan, evidence, rounds, 30.0, width) is expected
+
+
+@pytest.mark.parametrize("time_given", [True, False])
+def test_rounds_that_are_run_in_any_case_may_be_side_by_side(time_given: bool) -> None:
+    plan, evidence = known(time_given=time_given)
+    assert pays(plan, evidence, 1, 178.0, 0.05) is not time_given
+    assert not pays(plan, evidence, 5, 178.0, 0.05)
+
+
+def test_if_not_one_separate_round_fits_one_of_groups_is_enough() -> None:
+    """A round of groups takes about 3 s here, and one of processes that wait as well 9 s."""
+    plan, evidence = known(time_given=True)
+    waiting = waited(evidence, wall=3.0, cpu=1.0)
+    assert not pays(plan, waiting, 1, 172.0, None)
+    assert pays(plan, waiting, 0, 172.0, None)
+    assert not pays(plan, waiting, 0, 168.0, None)
+
+
+def waited(evidence: Evidence, wall: float, cpu: float) -> Evidence:
+    """The same processes on a machine on which others take most of the time."""
+    processes = [
+        replace(
+            p,
+            facts=structs.replace(
+                p.facts, wall_s=wall, user_s=cpu, system_s=0.0, psi_cpu_us=int(wall * 1e6)
+            ),
+        )
+        for p in evidence.stored.processes
+    ]
+    return Evidence(replace(evidence.stored, processes=processes))
 
 
 def test_a_program_on_several_processors_does_not_run_in_pairs() -> None:
@@ -66,7 +108,7 @@ def test_a_program_on_several_processors_does_not_run_in_pairs() -> None:
         for p in stored.processes
     ]
     parallel = Evidence(replace(stored, processes=processes))
-    assert not pays(plan, parallel, 30.0, 0.05)
+    assert not pays(plan, parallel, 12, 30.0, 0.05)
 
 
 @pytest.mark.parametrize("written", [1, None])
@@ -79,7 +121,7 @@ def test_a_program_that_writes_runs_in_pairs_only_if_asked(written: int | None) 
     ]
     writing = Evidence(replace(evidence.stored, processes=processes))
     asked = replace(plan, options=replace(plan.options, side_by_side=True))
-    assert pays(plan, writing, 30.0, 0.05)
+    assert pays(plan, writing, 12, 30.0, 0.05)
     assert has_to_ask(plan, writing)
     assert not has_to_ask(asked, writing)
     assert not has_to_ask(plan, evidence)
@@ -211,7 +253,7 @@ def replace_times(facts: Any, cpu: float) -> Any:
 
 def test_a_number_of_rounds_is_not_changed() -> None:
     plan, evidence = known()
-    assert not pays(replace(plan, max_rounds=12), evidence, 30.0, 0.05)
+    assert not pays(replace(plan, max_rounds=12), evidence, 12, 30.0, 0.05)
 
 
 def under_pressure(evidence: Evidence, share: float) -> Evidence:
@@ -237,11 +279,20 @@ def test_a_busy_machine_needs_fewer_separate_rounds() -> None:
     plan, evidence = known()
     quiet, busy = under_pressure(evidence, 0.1), under_pressure(evidence, 0.9)
     assert may_choose(plan, 6, 5.0, quiet)
-    assert not may_choose(plan, 5, 150.0, quiet)
+    assert not may_choose(plan, 5, 5.0, quiet)
+    assert may_choose(plan, 3, 31.0, quiet)  # few rounds fit into the time
+    assert not may_choose(plan, 2, 31.0, quiet)
     assert may_choose(plan, 3, 5.0, busy)
     assert may_choose(plan, 1, 31.0, busy)
     assert not may_choose(plan, 1, 5.0, busy)
     assert not may_choose(plan, 0, 100.0, busy)
+
+
+def test_a_busy_machine_does_not_finish_the_first_round() -> None:
+    plan, evidence = known()
+    assert may_leave(plan, 31.0, under_pressure(evidence, 0.9))
+    assert not may_leave(plan, 29.0, under_pressure(evidence, 0.9))
+    assert not may_leave(plan, 31.0, under_pressure(evidence, 0.1))
 
 
 def test_a_user_who_asks_for_side_by_side_gets_it_after_one_round() -> None:
@@ -258,8 +309,8 @@ def test_a_program_that_waits_on_a_quiet_machine_keeps_its_time() -> None:
         for p in evidence.stored.processes
     ]
     waiting = Evidence(replace(evidence.stored, processes=processes))
-    assert not pays(plan, under_pressure(waiting, 0.1), 30.0, 0.05)
-    assert pays(plan, under_pressure(waiting, 0.9), 30.0, 0.05)
+    assert not pays(plan, under_pressure(waiting, 0.1), 12, 30.0, 0.05)
+    assert pays(plan, under_pressure(waiting, 0.9), 12, 30.0, 0.05)
 
 
 def test_groups_fit_into_half_of_the_memory_that_is_free(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,13 @@ TIME = "wall_time"
 
 def speed_quantity(rows: Sequence[Row]) -> str:
     """The time of separate processes. If that leaves a question that processes side by side answer,
-    their processor time."""
+    or a subject has no other figure, their processor time."""
+    beside = {
+        (*row.cell.setup, row.subject) for row in rows if row.quantity == SIDE_BY_SIDE and row.n
+    }
+    timed = {(*row.cell.setup, row.subject) for row in rows if row.quantity == TIME and row.n}
+    if beside - timed:
+        return SIDE_BY_SIDE
     answered = {
         (*row.cell.setup, row.subject)
         for row in rows

@@ -39,6 +39,7 @@ FIGURES = (
 )
 NOTHING: dict[str, Any] = dict.fromkeys(FIGURES)
 LOST = "no sample was kept: V12, V13 and V26 say how many were discarded, and why"
+ONLY_BESIDE = "measured side by side only"
 NOT_FINISHED = ("crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused")
 
 
@@ -56,6 +57,7 @@ def make_rows(evidence: Evidence) -> list[Row]:
                     _row(evidence, experiment, quantity, cell, subject, by_subject[subject])
                     for subject in names
                     if _belongs(evidence, cell, subject)
+                    or (quantity == experiment.quantities[0] and _only_beside(by_subject[subject]))
                 ]
                 if quantity == experiment.quantities[0]:
                     rows += _missing(experiment, quantity, cell)
@@ -129,6 +131,11 @@ def _belongs(evidence: Evidence, cell: Cell, subject: str) -> bool:
     return subject in evidence.table.get(cell, {}) or not measured_at_all
 
 
+def _only_beside(processes: list[Process]) -> bool:
+    """Whether none of them ran by itself."""
+    return all(process.facts.beside is not None for process in processes)
+
+
 def _row(
     evidence: Evidence,
     experiment: Experiment,
@@ -142,7 +149,7 @@ def _row(
     base = baseline_of(evidence.stored, experiment)
     published = published_value(experiment, subject, cell)
     if series is None:
-        trouble = trouble or LOST
+        trouble = trouble or (ONLY_BESIDE if _only_beside(processes) else LOST)
         return Row(
             subject=subject,
             cell=cell,

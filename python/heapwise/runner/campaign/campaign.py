@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import next_look_of
-from heapwise.evidence.kept import timed
+from heapwise.evidence.kept import measured, timed
 from heapwise.evidence.sound_rounds import paired_rounds
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, control_name
@@ -36,6 +36,7 @@ from heapwise.runner.campaign.together import (
     has_to_ask,
     is_in_vain,
     may_choose,
+    may_leave,
     most_beside,
     pays,
     pressure_of,
@@ -57,6 +58,9 @@ WARM_UP_SHARE = 0.25
 BUSY_WARM_UP_SHARE = 1 / 12
 """The same on a busy machine, of any limit of time: what its processes disturb each other is larger
 than what a warm-up takes away, and the time is needed for rounds side by side."""
+
+WITH_FILLERS = 1.8
+"""A last group side by side takes this many times as long: the run waits for its fillers."""
 
 
 @dataclass
@@ -135,7 +139,7 @@ class Campaign:
         for position, step in enumerate(open_steps):
             if stop.requested or self._is_out_of_time(step):
                 return
-            if self._skip(step):
+            if self._skip(step) or self._leaves_out(step):
                 continue
             self.watcher.step(step, self._progress(position, len(open_steps)))
             self.files.demand()
@@ -159,9 +163,26 @@ class Campaign:
             return (plan.options.time_given and spent >= WARM_UP_SHARE) or (
                 spent >= BUSY_WARM_UP_SHARE and pressure_of(self.processes) > BUSY
             )
-        ends_s = self.elapsed_s + self._usual_times.usual_s(step)
+        usual_s = self._usual_times.usual_s(step) * (WITH_FILLERS if step.beside else 1)
+        ends_s = self.elapsed_s + usual_s
         self._time_is_up = self._rounds_before_the_end <= self.rounds_done and ends_s > plan.time_s
         return self._time_is_up
+
+    def _leaves_out(self, step: Step) -> bool:
+        """Whether a process of the first round that counts gives its time to groups, which follow.
+        The baseline is measured by itself in any case."""
+        if step.warm_up or step.beside or self.rounds_done:
+            return False
+        if self.run.plan.options.together_from is None and self._may_choose(1):
+            evidence = self._evidence()
+            if may_leave(self.run.plan, self.elapsed_s, evidence):
+                self._choose_together(evidence, 0, None, self._rounds_begun + 1)
+        if self.run.plan.options.together_from is None:
+            return False
+        return not step.subject.baseline or any(
+            (process.setup, process.subject) == _row(step)
+            for process in measured(self._evidence().stored)
+        )
 
     @property
     def _rounds_before_the_end(self) -> int:
@@ -197,7 +218,8 @@ class Campaign:
 
     def _is_whole(self, round: int) -> bool:
         together_from = self.run.plan.options.together_from
-        if together_from is not None and round >= together_from:  # settled rows were left out
+        if together_from is not None and round >= together_from - 1:
+            # Settled rows were left out, and the rest of the round before the first of them.
             return any(process.round == round for process in self.processes)
         steps = self._steps(round)
         if self.run.plan.traits.ends_by == "intervals" and not self.run.plan.max_rounds:
@@ -298,7 +320,9 @@ class Campaign:
             if plan.traits.ends_by == "intervals" and not plan.max_rounds:
                 self._settled = settled(self._evidence())
         if plan.options.together_from is None and self._may_choose(done):
-            self._choose_together(width)
+            if width is None and pressure_of(self.processes) <= BUSY:
+                width = self._half_width()
+            self._choose_together(self._evidence(), done, width, self._rounds_begun)
         elapsed_s = plan.time_s if self._time_is_up else self.elapsed_s
         self.reason = reason_to_stop(plan, done, elapsed_s, width, lost=self._lost(width))
         return bool(self.reason)
@@ -311,20 +335,21 @@ class Campaign:
             return False
         return may_choose(plan, rounds_done, self.elapsed_s, self._evidence())
 
-    def _choose_together(self, width: float | None) -> None:
+    def _choose_together(
+        self, evidence: Evidence, rounds_done: int, width: float | None, first: int
+    ) -> None:
         """Once, and stored with the plan, so that a resumed run goes on with it: whether subjects
-        run beside the baseline from now on, or would if the user asked for it."""
+        run beside the baseline from round ``first`` on, or would if the user asked for it."""
         plan = self.run.plan
-        evidence = self._evidence()
         most = most_beside(evidence)
-        if most > 0 and pays(plan, evidence, self.elapsed_s, width):
+        if most > 0 and pays(plan, evidence, rounds_done, self.elapsed_s, width):
             if has_to_ask(plan, evidence):
                 options = replace(plan.options, asks_first=True)
             else:
                 self._settled = set()  # by separate processes
                 options = replace(
                     plan.options,
-                    together_from=self._rounds_begun,
+                    together_from=first,
                     most_beside=most,
                     slice_s=slice_of(evidence),
                 )

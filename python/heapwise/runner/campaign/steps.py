@@ -26,8 +26,9 @@ from heapwise.runner.campaign.repeats import LEARNING
 
 REFERENCE_ROUND = -1
 
-MOST_BESIDE = 7
-"""Subjects that run at once beside a baseline."""
+MOST_BESIDE = 15
+"""Subjects that run at once beside a baseline. On a busy machine a large group gets more of a
+processor than a small one, and pairs scatter as much (docs/design/statistics.md)."""
 
 StepKey = tuple[int, Setup, str]
 """Round, setup and subject: what a process has done need not be done again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from math import sqrt
 from pathlib import Path
@@ -12,11 +13,12 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured, written_elsewhere
 from heapwise.evidence.shared_names import shared_names
 from heapwise.model import Plan, Process
-from heapwise.runner.campaign.steps import MOST_BESIDE
+from heapwise.runner.campaign.steps import MOST_BESIDE, cells
 
-BUSY, EARLY = 0.5, 3
-"""If something waited for a processor for half of the time, these rounds of separate processes are
-enough to begin with."""
+BUSY, EARLY, BEGINNING = 0.5, 3, 1 / 6
+"""If something waited for a processor for half of the time, these rounds of separate processes, or
+this share of the time, are enough to begin with. On any machine both together are: few more rounds
+would fit into the time."""
 
 WAITS = 2.0
 """A program that takes twice its processor time on a quiet machine mostly waits: then processor
@@ -40,9 +42,9 @@ LEAST_ROUNDS = 3
 FAILED_BESIDE = "beside others: "
 """So begins the reason of a process that failed beside others."""
 
-COST = 1.3
-"""A round takes about this many times the processor time of its processes: for fillers and starts.
-"""
+COST, COST_OF_ONE = 1.1, 2.0
+"""A round takes about this many times the processor time of its processes, for starts and fillers,
+on several processors, and on one, where no group runs while the fillers of another one end."""
 
 
 def obstacles(plan: Plan) -> list[str]:
@@ -63,12 +65,23 @@ def obstacles(plan: Plan) -> list[str]:
 
 def may_choose(plan: Plan, rounds_done: int, elapsed_s: float, evidence: Evidence) -> bool:
     """Whether enough is known of separate processes: their least number of rounds, or one if the
-    user asked for side by side. On a busy machine, where they take long and tell little, three
-    rounds, or a sixth of the time."""
+    user asked for side by side. If only few rounds fit into the time, three rounds. On a busy
+    machine, where they take long and tell little, three rounds or a sixth of the time."""
     if rounds_done == 0 or rounds_done >= plan.min_rounds or plan.options.side_by_side:
         return rounds_done > 0
-    spent = bool(plan.time_s) and elapsed_s >= plan.time_s / 6
-    return (rounds_done >= EARLY or spent) and pressure(evidence) > BUSY
+    conditions = rounds_done >= EARLY, has_begun(plan, elapsed_s)
+    return all(conditions) or (any(conditions) and pressure(evidence) > BUSY)
+
+
+def has_begun(plan: Plan, elapsed_s: float) -> bool:
+    """Whether a sixth of the time is over."""
+    return bool(plan.time_s) and elapsed_s >= plan.time_s * BEGINNING
+
+
+def may_leave(plan: Plan, elapsed_s: float, evidence: Evidence) -> bool:
+    """Whether separate processes may end before the first round that counts is whole. On a busy
+    machine that round may take longer than the time."""
+    return has_begun(plan, elapsed_s) and pressure(evidence) > BUSY
 
 
 def pressure(evidence: Evidence) -> float:
@@ -123,11 +136,15 @@ def available_bytes() -> int:
     return int(fields[1]) * 1024 if fields else 0
 
 
-def pays(plan: Plan, evidence: Evidence, elapsed_s: float, width: float | None) -> bool:
+def pays(
+    plan: Plan, evidence: Evidence, rounds_done: int, elapsed_s: float, width: float | None
+) -> bool:
     """Whether pairs from now on will tell more than separate processes.
 
-    elapsed_s: of the run so far. width: half of the widest interval of the undecided rows,
-    relative; None if one is unknown. Separate processes narrow it with the root of their rounds.
+    rounds_done: of separate processes; if there is none, and none will fit into the time, one round
+    of pairs is more. elapsed_s: of the run so far. width: half of the widest
+    interval of the undecided rows, relative; None if one is unknown. Separate processes narrow it
+    with the root of their rounds, and as Student's t does.
     """
     options = plan.options
     if plan.traits.ends_by != "intervals" or options.side_by_side is False or obstacles(plan):
@@ -138,9 +155,23 @@ def pays(plan: Plan, evidence: Evidence, elapsed_s: float, width: float | None) 
         return False
     if stretch(evidence) > WAITS and pressure(evidence) <= BUSY:
         return False
-    if (plan.time_s - elapsed_s) < LEAST_ROUNDS * _round_s(evidence):
+    in_time = (plan.time_s - elapsed_s) / max(_round_s(plan, evidence), 1e-9)
+    in_any_case = 0 if options.time_given else plan.min_rounds - rounds_done
+    alone_fits = rounds_done or _alone_s(plan, evidence) <= plan.time_s - elapsed_s
+    least = LEAST_ROUNDS if alone_fits else 1
+    if max(in_time, in_any_case) < least:
         return False
-    return width is None or width * sqrt(min(1.0, elapsed_s / plan.time_s)) > FINE
+    return width is None or width * _narrowing(rounds_done, elapsed_s / plan.time_s) > FINE
+
+
+def _narrowing(rounds: int, share: float) -> float:
+    """By how much more rounds at the same pace narrow an interval. share: of the time so far."""
+    from heapwise.stats.basics.special import stdtrit
+
+    if share >= 1 or rounds < LEAST_ROUNDS:
+        return 1.0
+    at_the_end = stdtrit(rounds / share - 1, 0.975) / stdtrit(rounds - 1, 0.975)
+    return float(at_the_end) * sqrt(share)
 
 
 def has_to_ask(plan: Plan, evidence: Evidence) -> bool:
@@ -190,13 +221,31 @@ def _runs_on_one(evidence: Evidence) -> bool:
     return bool(shares) and max(shares) <= ONE_PROCESSOR
 
 
-def _round_s(evidence: Evidence) -> float:
-    """About what a round side by side takes: all share one processor with whatever else runs."""
+def _round_s(plan: Plan, evidence: Evidence) -> float:
+    """About what a round side by side takes. A group shares a processor with whatever else runs. A
+    subject that was not measured yet takes as long as the others."""
     last: dict[tuple[object, str], float] = {}
     for process in measured(evidence.stored):
         last[process.setup, process.subject] = process.facts.cpu_s or 0.0
+    if not last:
+        return 0.0
+    rows = _rows(plan, evidence)
+    group = max(2, min(len(plan.subjects), most_beside(evidence) + 1))
     others = stretch(evidence) - 1
-    return COST * sum(last.values()) * (1 + others / max(2, len(last)))
+    cost = COST if len(plan.options.cpus or os.sched_getaffinity(0)) > 1 else COST_OF_ONE
+    return cost * rows * sum(last.values()) / len(last) * (1 + others / group)
+
+
+def _alone_s(plan: Plan, evidence: Evidence) -> float:
+    """About what a round of separate processes takes."""
+    found = [process.facts.wall_s or 0.0 for process in measured(evidence.stored)]
+    return _rows(plan, evidence) * median(found) if found else 0.0
+
+
+def _rows(plan: Plan, evidence: Evidence) -> int:
+    """Processes of a round."""
+    experiments = evidence.stored.run.experiments
+    return sum(len(cells(experiment, plan)) for experiment in experiments) * len(plan.subjects)
 
 
 def demand_possible(plan: Plan) -> None:

@@ -17,7 +17,7 @@ from heapwise.catalog import PROBE
 from heapwise.model import SIDE_BY_SIDE, Beside, Process, Sample, Status, Subject
 from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.steps import Step
-from heapwise.runner.campaign.together import FAILED_BESIDE
+from heapwise.runner.campaign.together import FAILED_BESIDE, available_bytes
 from heapwise.runner.executors.whole_program import WholeProgram, measured_values
 from heapwise.runner.process.launch import Launch, tail
 from heapwise.runner.process.process_status import judge
@@ -32,11 +32,13 @@ UNDISTURBED = ("peak_memory", "minor_faults", "major_faults")
 
 @dataclass(frozen=True)
 class Member:
-    """One of those that run at once. number: of its process."""
+    """One of those that run at once. number: of its process. worked: a process that ran by itself
+    did its work."""
 
     subject: Subject
     program: WholeProgram
     number: int
+    worked: bool = True
 
 
 def measure_together(
@@ -55,6 +57,8 @@ def measure_together(
     cpu = groups.choose(list(baseline.program.cpus) or sorted(os.sched_getaffinity(0)), chance)
     order = chance.sample(range(len(members)), len(members))
     folder = baseline.program.folder / "together"
+    if available_bytes() < 2 * groups.peak_bytes * (len(members) + groups.left):
+        groups.finish(stop)
     ended = groups.run([_launch(m, step, cpu, len(members)) for m in members], folder, stop, order)
     found = [
         _process(
@@ -107,7 +111,7 @@ def _process(
     facts = structs.replace(ended.outcome.facts, beside=beside)
     if status not in ("ok", "discarded"):
         facts = structs.replace(facts, stderr_tail=tail(ended.outcome.stderr))
-    if status not in ("ok", "discarded", "interrupted"):
+    if status not in ("ok", "discarded", "interrupted") and member.worked:
         # Alone it did its work: what failed is to run at once, which nobody asked of it.
         status, reason = "discarded", f"{FAILED_BESIDE}{reason}"
     return replace(step, subject=member.subject).process(

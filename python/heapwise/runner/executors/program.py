@@ -130,6 +130,9 @@ class ProgramExecutor:
     is_set_up: bool = False
     """Whether the commands of --setup have run."""
 
+    _worked: set[tuple[str, Settings]] = field(default_factory=set)
+    """Subjects at settings in which a process by itself did its work."""
+
     _groups: SideBySide = field(default_factory=SideBySide)
     _stop: StopSwitch | None = None
     _programs: dict[tuple[str, Settings], WholeProgram] = field(default_factory=dict)
@@ -151,6 +154,8 @@ class ProgramExecutor:
             subject = self._labels.get(process.subject)
             if subject is None:
                 continue
+            if process.facts.beside is None:
+                self._note(process)
             if process.facts.counting:
                 self._counting.resume_from(process)
             elif subject.name in self._examples:
@@ -173,8 +178,14 @@ class ProgramExecutor:
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         program = self._program(step.subject, step.parameters)
         if step.beside:
+            cell = Settings.of(step.parameters)
             members = [
-                Member(subject, self._program(subject, step.parameters), self._next_number())
+                Member(
+                    subject,
+                    self._program(subject, step.parameters),
+                    self._next_number(),
+                    worked=(subject.name, cell) in self._worked,
+                )
                 for subject in step.beside
             ]
             baseline = Member(step.subject, program, number)
@@ -192,7 +203,12 @@ class ProgramExecutor:
             shown=self.shown,
         )
         commands.conclude(*place)
+        self._note(process)
         return process
+
+    def _note(self, process: Process) -> None:
+        if process.status == "ok":
+            self._worked.add((process.subject, Settings.of(process.parameters)))
 
     def after(self, process: Process) -> None:
         """Problems E031 and E040 of the baseline, and E030 if a build does not do its work in any

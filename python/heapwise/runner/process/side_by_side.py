@@ -126,6 +126,9 @@ class SideBySide:
     _leftovers: dict[int, list[WaitingLauncher]] = field(default_factory=dict)
     """By processor; the oldest group is first."""
 
+    peak_bytes: int = 0
+    """The most memory of a process so far."""
+
     def choose(self, cpus: Sequence[int], chance: random.Random) -> int:
         """A processor for the next group, at random of those without fillers of an earlier one; if
         all have some, the one of the oldest group."""
@@ -190,6 +193,9 @@ class SideBySide:
             stop.guard()
         if stop.requested:
             return [Together(Outcome(interrupted=True)) for _ in members]
+        self.peak_bytes = max(
+            self.peak_bytes, *(outcome.facts.peak_rss_bytes or 0 for outcome in outcomes)
+        )
         if left := [member.running for member in members if member.running]:
             self._leftovers[cpu] = left
             for each in left:
