@@ -10,6 +10,9 @@ If it fails: the row has no value. Read what the loader printed on the program's
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from heapwise.evidence import Evidence, calls_of
 from heapwise.evidence.identity import (
     Uneven,
@@ -19,7 +22,7 @@ from heapwise.evidence.identity import (
     uneven,
 )
 from heapwise.evidence.kept import timed
-from heapwise.model import Check, Identity, Peer, Process, Setup
+from heapwise.model import Check, Identity, Peer, Process, Setup, Verdict
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V1", "The right allocator was inside"
@@ -46,90 +49,74 @@ def check(evidence: Evidence) -> Check:
         "own_allocator": sorted(own),
         "calls": counts,
     }
-    if not watched or (not proven and not wrong):
-        reason = (
-            "No subject of this run loads a library."
-            if not peers
-            else "No process wrote down where its malloc comes from."
+    seen = Seen(peers, watched, proven, wrong, silent, own, counts)
+    verdict, detail = _judged(seen, evidence)
+    return Check(ID, TITLE, verdict, detail, figures)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the processes of a run said about the library of their malloc."""
+
+    peers: dict[str, Peer]
+    watched: list[Process]
+    proven: list[Process]
+    wrong: list[Process]
+    silent: list[Process]
+    own: set[str]
+    calls: Mapping[str, int | None]
+
+
+def _judged(seen: Seen, evidence: Evidence) -> tuple[Verdict, str]:
+    """The verdict and its detail: the first that applies."""
+    watched, own = seen.watched, seen.own
+    if not watched or (not seen.proven and not seen.wrong):
+        if seen.peers:
+            return "unavailable", "No process wrote down where its malloc comes from."
+        return "unavailable", "No subject of this run loads a library."
+    processes = counted(len(watched), "process", "processes")
+    if seen.wrong:
+        found = sorted({_found(p, seen.peers[p.subject], own) for p in seen.wrong})
+        return "fail", (
+            f"Another malloc than the chosen one was used in {len(seen.wrong)} of {processes}: "
+            f"{listed(found)}."
         )
-        return Check(ID, TITLE, "unavailable", reason, figures)
-    if wrong:
-        found = sorted({_found(p, peers[p.subject], own) for p in wrong})
-        return Check(
-            ID,
-            TITLE,
-            "fail",
-            f"Another malloc than the "
-            f"chosen one was used in {len(wrong)} of "
-            f"{counted(len(watched), 'process', 'processes')}: {listed(found)}.",
-            figures,
+    if seen.silent:
+        return "fail", (
+            f"{counted(len(seen.silent), 'process', 'processes')} of {len(watched)} did not say "
+            f"where malloc came from ({listed(p.subject for p in seen.silent)})."
         )
-    if silent:
-        return Check(
-            ID,
-            TITLE,
-            "fail",
-            f"{counted(len(silent), 'process', 'processes')} of "
-            f"{len(watched)} did not say where malloc came from "
-            f"({listed(p.subject for p in silent)}).",
-            figures,
+    if never := [name for name, calls in seen.calls.items() if not calls]:
+        return "warn", (
+            f"Under {listed(never)} no call of malloc arrived in the process whose calls were "
+            "counted."
         )
-    if never := [name for name, calls in counts.items() if not calls]:
-        return Check(
-            ID,
-            TITLE,
-            "warn",
-            f"Under {listed(never)} no call of malloc arrived in the "
-            "process whose calls were counted.",
-            figures,
-        )
-    differing = _uneven(evidence, proven)
+    differing = _uneven(evidence, seen.proven)
     if missing := [u for u in differing if u.is_missing]:
-        return Check(
-            ID,
-            TITLE,
-            "fail",
-            "Processes that the baseline has did not have the library, "
-            f"or were not started: {listed(map(str, missing))}.",
-            figures,
+        return "fail", (
+            "Processes that the baseline has did not have the library, or were not started: "
+            f"{listed(map(str, missing))}."
         )
     if differing:
-        return Check(
-            ID,
-            TITLE,
-            "warn",
-            "The program does not start as many processes under each "
-            f"allocator: {listed(map(str, differing))}.",
-            figures,
+        return "warn", (
+            "The program does not start as many processes under each allocator: "
+            f"{listed(map(str, differing))}."
         )
     if lost := lost_programs(watched):
-        return Check(
-            ID,
-            TITLE,
-            "warn",
-            "Read inside all first processes, and as expected, but not "
-            "in programs that were started without the library: "
-            f"{listed(target for target, _ in lost)}. See V2.",
-            figures,
+        return "warn", (
+            "Read inside all first processes, and as expected, but not in programs that were "
+            f"started without the library: {listed(target for target, _ in lost)}. See V2."
         )
     if own:
-        return Check(
-            ID,
-            TITLE,
-            "warn",
-            f"{listed(sorted(own))}: an allocator of its own, which "
-            "nothing that is preloaded replaces. It is in the figures of every row.",
-            figures,
+        return "warn", (
+            f"{listed(sorted(own))}: an allocator of its own, which nothing that is preloaded "
+            "replaces. It is in the figures of every row."
         )
-    further = sum(sum(record.count for record in p.identity) - 1 for p in proven)
+    further = sum(sum(record.count for record in p.identity) - 1 for p in seen.proven)
     also = f" and {counted(further, 'process', 'processes')} that they started" if further else ""
-    return Check(
-        ID,
-        TITLE,
-        "pass",
-        f"Path and build-id of malloc's library read inside all "
-        f"{len(proven)} first processes{also}, and as expected.",
-        figures,
+    return "pass", (
+        "Path and build-id of malloc's library read inside all "
+        f"{len(seen.proven)} first processes{also}, and as expected."
     )
 
 
