@@ -53,9 +53,9 @@ bool is_marked(void* page) noexcept {
 }
 
 bool has_data_limit() noexcept {
-  constexpr long itself = 0;
+  constexpr long this_process = 0;
   rlimit limit{};
-  return system_call(SYS_prlimit64, itself, RLIMIT_DATA, nullptr, &limit).succeeded() &&
+  return system_call(SYS_prlimit64, this_process, RLIMIT_DATA, nullptr, &limit).succeeded() &&
          limit.rlim_cur != RLIM_INFINITY;
 }
 
