@@ -5,6 +5,8 @@
 #include "gc/checks/guards.hpp"
 #include "gc/mark/marker.hpp"
 #include "gc/state/blocks.hpp"
+#include "gc/state/required.hpp"
+#include "os/expects.hpp"
 
 namespace heapwise::gc {
 
