@@ -49,13 +49,13 @@ def check(evidence: Evidence) -> Check:
         "own_allocator": sorted(own),
         "calls": counts,
     }
-    seen = Seen(peers, watched, proven, wrong, silent, own, counts)
-    verdict, detail = _judged(seen, evidence)
+    origins = Origins(peers, watched, proven, wrong, silent, own, counts)
+    verdict, detail = _judged(origins, evidence)
     return Check(ID, TITLE, verdict, detail, figures)
 
 
 @dataclass(frozen=True)
-class Seen:
+class Origins:
     """What the processes of a run said about the library of their malloc."""
 
     peers: dict[str, Peer]
@@ -67,31 +67,31 @@ class Seen:
     calls: Mapping[str, int | None]
 
 
-def _judged(seen: Seen, evidence: Evidence) -> tuple[Verdict, str]:
+def _judged(origins: Origins, evidence: Evidence) -> tuple[Verdict, str]:
     """The verdict and its detail: the first that applies."""
-    watched, own = seen.watched, seen.own
-    if not watched or (not seen.proven and not seen.wrong):
-        if seen.peers:
+    watched, own = origins.watched, origins.own
+    if not watched or (not origins.proven and not origins.wrong):
+        if origins.peers:
             return "unavailable", "No process wrote down where its malloc comes from."
         return "unavailable", "No subject of this run loads a library."
     processes = counted(len(watched), "process", "processes")
-    if seen.wrong:
-        found = sorted({_found(p, seen.peers[p.subject], own) for p in seen.wrong})
+    if origins.wrong:
+        found = sorted({_found(p, origins.peers[p.subject], own) for p in origins.wrong})
         return "fail", (
-            f"Another malloc than the chosen one was used in {len(seen.wrong)} of {processes}: "
+            f"Another malloc than the chosen one was used in {len(origins.wrong)} of {processes}: "
             f"{listed(found)}."
         )
-    if seen.silent:
+    if origins.silent:
         return "fail", (
-            f"{counted(len(seen.silent), 'process', 'processes')} of {len(watched)} did not say "
-            f"where malloc came from ({listed(p.subject for p in seen.silent)})."
+            f"{counted(len(origins.silent), 'process', 'processes')} of {len(watched)} did not say "
+            f"where malloc came from ({listed(p.subject for p in origins.silent)})."
         )
-    if never := [name for name, calls in seen.calls.items() if not calls]:
+    if never := [name for name, calls in origins.calls.items() if not calls]:
         return "warn", (
             f"Under {listed(never)} no call of malloc arrived in the process whose calls were "
             "counted."
         )
-    differing = _uneven(evidence, seen.proven)
+    differing = _uneven(evidence, origins.proven)
     if missing := [u for u in differing if u.is_missing]:
         return "fail", (
             "Processes that the baseline has did not have the library, or were not started: "
@@ -112,11 +112,11 @@ def _judged(seen: Seen, evidence: Evidence) -> tuple[Verdict, str]:
             f"{listed(sorted(own))}: an allocator of its own, which nothing that is preloaded "
             "replaces. It is in the figures of every row."
         )
-    further = sum(sum(record.count for record in p.identity) - 1 for p in seen.proven)
+    further = sum(sum(record.count for record in p.identity) - 1 for p in origins.proven)
     also = f" and {counted(further, 'process', 'processes')} that they started" if further else ""
     return "pass", (
         "Path and build-id of malloc's library read inside all "
-        f"{len(seen.proven)} first processes{also}, and as expected."
+        f"{len(origins.proven)} first processes{also}, and as expected."
     )
 
 
