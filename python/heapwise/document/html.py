@@ -13,11 +13,11 @@ from heapwise.document.model import (
     Folded,
     Heading,
     Labelled,
-    Listing,
     Notice,
     Passage,
     Plot,
     Sentence,
+    SentenceList,
     TableCell,
     TextTable,
 )
@@ -47,7 +47,7 @@ def _element(block: Passage) -> Markup:
             return Markup("<p>{}</p>").format(text)
         case Sentence(text, link):
             return Markup('<p>{0} <a href="{1}">{1}</a></p>').format(text, link)
-        case Listing(texts):
+        case SentenceList(texts):
             return Markup('<ul class="told">\n{}\n</ul>').format(_each("<li>{}</li>", texts))
         case Facts(pairs):
             facts = Markup("\n").join(FACT.format(*pair) for pair in pairs)

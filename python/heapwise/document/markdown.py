@@ -11,10 +11,10 @@ from heapwise.document.model import (
     Folded,
     Heading,
     Labelled,
-    Listing,
     Passage,
     Plot,
     Sentence,
+    SentenceList,
     TableCell,
     TextTable,
 )
@@ -54,7 +54,7 @@ def _lines(block: Passage, level: int, plain: Plain | None) -> list[str]:
             return [f"{words(text)} [Where it can be read]({link})."]
         case Labelled(label, text):
             return [words(f"{label}: {text}" if label else text)]
-        case Listing(texts):
+        case SentenceList(texts):
             return [f"- {words(text)}" for text in texts]
         case Facts(pairs):
             return [f"- {words(f'{name}: {value}')}" for name, value in pairs]

@@ -23,7 +23,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Listing:
+class SentenceList:
     """Sentences of equal weight, one below the other."""
 
     texts: Sequence[str]
@@ -172,7 +172,7 @@ class Folded:
 
 
 Passage = (
-    Heading | Sentence | Listing | Facts | Code | Notice | Labelled | TextTable | Plot | Folded
+    Heading | Sentence | SentenceList | Facts | Code | Notice | Labelled | TextTable | Plot | Folded
 )
 
 

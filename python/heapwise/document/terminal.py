@@ -12,11 +12,11 @@ from heapwise.document.model import (
     Folded,
     Heading,
     Labelled,
-    Listing,
     Notice,
     Passage,
     Plot,
     Sentence,
+    SentenceList,
     TextTable,
 )
 from heapwise.wording.visible import visible
@@ -41,10 +41,10 @@ def terminal(blocks: Sequence[Passage], width: int = 1000) -> str:
     return text
 
 
-Shown = Heading | Sentence | Listing | Facts | Code | Notice | Labelled | TextTable | Folded
+WithText = Heading | Sentence | SentenceList | Facts | Code | Notice | Labelled | TextTable | Folded
 
 
-def _text(block: Shown, width: int) -> str:
+def _text(block: WithText, width: int) -> str:
     match block:
         case TextTable():
             lines = filled([[visible(cell.short) for cell in line] for line in block.lines])
@@ -57,7 +57,7 @@ def _text(block: Shown, width: int) -> str:
         case Labelled(label, text, folds):
             head = f"{label:{LABEL}}"
             return labelled(head, text) if folds else head + text
-        case Listing(texts):
+        case SentenceList(texts):
             return "\n".join(f"- {text}" for text in texts)
         case Facts(pairs):
             return align([list(pair) for pair in pairs])

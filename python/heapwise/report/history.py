@@ -7,7 +7,7 @@ from statistics import mean
 
 from heapwise.analysis.across_runs.history import SHORT, MetricHistory, Moment
 from heapwise.analysis.across_runs.history_lines import change_line, name_of, scale_of, seam_line
-from heapwise.document import Heading, Listing, Notice, Passage, Plot
+from heapwise.document import Heading, Notice, Passage, Plot, SentenceList
 from heapwise.figures.history import Level, draw
 from heapwise.report.page import told_page
 from heapwise.wording.numbers import Scale
@@ -43,7 +43,7 @@ def _series(series: MetricHistory) -> list[Passage]:
         Heading(name_of(series)),
         Notice(where),
         Plot(figure, zooms=True),
-        *([Listing(lines)] if lines else []),
+        *([SentenceList(lines)] if lines else []),
     ]
 
 

@@ -9,10 +9,10 @@ from heapwise.document import (
     Folded,
     Heading,
     Labelled,
-    Listing,
     Notice,
     Plot,
     Sentence,
+    SentenceList,
     TableCell,
     TextTable,
     plain_table,
@@ -147,7 +147,7 @@ def test_rows_have_a_title_and_a_cell_fills_several_columns() -> None:
 def test_facts_lists_and_what_can_be_opened_stand_in_each_form() -> None:
     document = [
         Facts([("Caches", "32 KiB"), ("Memory", "a < b")]),
-        Listing(["first", "second"]),
+        SentenceList(["first", "second"]),
         Folded("More", [Notice("inside")]),
         Code("heapwise run a"),
     ]

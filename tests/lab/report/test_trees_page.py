@@ -13,7 +13,7 @@ from synthetic_trees import Trees, trees_run
 from heapwise.catalog import choose_published
 from heapwise.cli.frame.tell.console import Console
 from heapwise.cli.frame.tell.reproduced import show_reproduced
-from heapwise.document import Heading, Listing
+from heapwise.document import Heading, SentenceList
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page, pages, results
 from heapwise.report.sections import published_ratios, trees
@@ -146,5 +146,5 @@ def test_the_general_table_of_published_figures_leaves_them_to_their_own() -> No
     [heading, ratios] = published_ratios.tell(VIEW)
     assert isinstance(heading, Heading)
     assert heading.text == "Ratios"
-    assert isinstance(ratios, Listing)
+    assert isinstance(ratios, SentenceList)
     assert ratios.texts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.document import Heading, Listing, Passage, Sentence
+from heapwise.document import Heading, Passage, Sentence, SentenceList
 from heapwise.document.markdown import markdown
 from heapwise.report.view import View
 from heapwise.study.experiments.cell_tables import cell_table
@@ -25,9 +25,9 @@ def write(view: View) -> str:
     unverified = "" if result.trust.verified else ", unverified"
     passages: list[Passage] = [Sentence(result.advice)]
     if warned:
-        passages += [Listing([f"{c.id} {c.verdict}: {c.detail}" for c in warned])]
+        passages += [SentenceList([f"{c.id} {c.verdict}: {c.detail}" for c in warned])]
     if result.headlines:
-        passages += [Listing(result.headlines)]
+        passages += [SentenceList(result.headlines)]
     for group in view.groups:
         if any(row.max for row in group.rows) or any(row.median is None for row in group.rows):
             words = cell_words(group.parameters)

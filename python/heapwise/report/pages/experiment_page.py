@@ -13,10 +13,10 @@ from heapwise.document import (
     Code,
     Folded,
     Heading,
-    Listing,
     Notice,
     Passage,
     Sentence,
+    SentenceList,
     TextTable,
     plain_cells,
     plain_table,
@@ -135,7 +135,7 @@ def _matrix(view: View, groups: list[Group]) -> list[Passage]:
         for (subject, note), cells in notes.items()
     ]
     heading = Heading(f"{name}: medians, with their 95 % intervals")
-    return [heading, TextTable(head, lines), *([Listing(told)] if told else [])]
+    return [heading, TextTable(head, lines), *([SentenceList(told)] if told else [])]
 
 
 def _amount(experiment: Experiment, figure: CitedFigure) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from heapwise.catalog.experiments import find_experiments
 from heapwise.catalog.lessons import Lesson, find_lesson
 from heapwise.catalog.loop_code import loop_of, source_of
-from heapwise.document import Code, Heading, Listing, Passage, Sentence, under
+from heapwise.document import Code, Heading, Passage, Sentence, SentenceList, under
 from heapwise.errors import Problem
 from heapwise.model import Experiment
 
@@ -24,7 +24,7 @@ def lesson_passages(experiment: Experiment) -> list[Passage]:
         for each in lesson.tries
     ]
     learn = under("What to learn from it", [Sentence(lesson.learn)])
-    return [*learn, *_code(experiment, lesson), *under("Try", [Listing(tries)])]
+    return [*learn, *_code(experiment, lesson), *under("Try", [SentenceList(tries)])]
 
 
 def _settings(settings: list[str]) -> str:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from heapwise.analysis.across_runs.recorded_facts import rounds
 from heapwise.document import (
     Code,
-    Listing,
     Passage,
     Sentence,
+    SentenceList,
     TextTable,
     plain_cells,
     table_cell,
@@ -62,7 +62,7 @@ def _trust(view: View) -> list[Passage]:
     smoke = "This was a smoke run: its figures mean nothing. " if view.run.plan.smoke else ""
     return [
         Sentence(f"{smoke}Trust: {trust.verdict}{'.' if not against else ':'}"),
-        *([Listing([f"{check.id}: {check.detail}" for check in against])] if against else []),
+        *([SentenceList([f"{check.id}: {check.detail}" for check in against])] if against else []),
     ]
 
 
@@ -103,7 +103,7 @@ def _how(view: View, found: Reproduced) -> list[Passage]:
         f"{counted(rounds(view.evidence), 'round')} of processes in random order. {built}"
     )
     passages: list[Passage] = [Sentence(words.rstrip())]
-    passages += [Sentence("Not here:"), Listing(list(missing))] if missing else []
+    passages += [Sentence("Not here:"), SentenceList(list(missing))] if missing else []
     return [
         *passages,
         Code(f"{_command(view, found)}\n    heapwise reproduce --pages FOLDER"),

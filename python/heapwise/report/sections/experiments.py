@@ -10,11 +10,11 @@ from heapwise.document import (
     Folded,
     Heading,
     Labelled,
-    Listing,
     Notice,
     Passage,
     Plot,
     Sentence,
+    SentenceList,
     TextTable,
     plain_cells,
     table_cell,
@@ -94,14 +94,14 @@ def _of_experiment(view: View, told: Story) -> list[Passage]:
     ]
 
 
-def first_words(told: Story) -> list[Listing]:
-    return [Listing(told.first)] if told.first else []
+def first_words(told: Story) -> list[SentenceList]:
+    return [SentenceList(told.first)] if told.first else []
 
 
 def all_comparisons(told: Story) -> list[Folded]:
     if len(told.first) >= len(told.sentences):
         return []
-    return [Folded(f"All {len(told.sentences)} comparisons", [Listing(told.sentences)])]
+    return [Folded(f"All {len(told.sentences)} comparisons", [SentenceList(told.sentences)])]
 
 
 def expectations(told: Story) -> list[TextTable]:

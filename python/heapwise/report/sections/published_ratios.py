@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.analysis.verdicts.standing import are_many_questions
-from heapwise.document import Listing, Notice, Passage, plain_table, under
+from heapwise.document import Notice, Passage, SentenceList, plain_table, under
 from heapwise.model import CitedFigure, Row
 from heapwise.report.view import Group, View
 from heapwise.wording.names import cell_words, quantity_name
@@ -32,7 +32,7 @@ def tell(view: View) -> list[Passage]:
         for row in group.rows
         for figure in published_figures(group.experiment, row.subject, row.cell)
     ]
-    ratios = [Listing(view.result.headlines)] if view.result.headlines else []
+    ratios = [SentenceList(view.result.headlines)] if view.result.headlines else []
     published: list[Passage] = []
     if lines:
         published = [Notice(ABOUT), replace(plain_table([HEAD, *lines]), sortable=True)]

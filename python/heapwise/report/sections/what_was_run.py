@@ -11,6 +11,7 @@ from heapwise.analysis.across_runs.recorded_facts import rounds
 from heapwise.document import Code, Facts, Folded, Passage, TextTable, plain_cells, table_cell
 from heapwise.report.pages.machine import machine_facts
 from heapwise.report.view import View
+from heapwise.wording.names import spaced
 
 TITLE, ORDER = "What was run", 25
 
@@ -53,7 +54,7 @@ def _all_facts(view: View) -> list[tuple[str, str]]:
     ]
     found += [(name, f"not available: {why}") for name, why in machine.unavailable.items()]
     found += [("working directory", str(folder))] if folder else []
-    return [(name.replace("_", " "), value) for name, value in found]
+    return [(spaced(name), value) for name, value in found]
 
 
 def _when(start: str, end: str) -> str:

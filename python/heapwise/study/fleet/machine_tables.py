@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from heapwise.document import (
     Heading,
-    Listing,
     Notice,
     Passage,
+    SentenceList,
     TableCell,
     TextTable,
     plain_cells,
@@ -45,12 +45,12 @@ def machine_passages(
         head = plain_cells(HEADS) + [table_cell(word, "") for word in OF_MACHINES]
         passages += [
             Heading(f"{table.quantity}: {table.sentence}"),
-            *([Listing(said)] if said else []),
+            *([SentenceList(said)] if said else []),
             TextTable(head, [_line(row) for row in table.rows]),
         ]
     if failed:
         reasons = [f"{machine}: {why}" for machine, why in failed]
-        passages += [Heading("Failed: without a complete result"), Listing(reasons)]
+        passages += [Heading("Failed: without a complete result"), SentenceList(reasons)]
     return passages
 
 

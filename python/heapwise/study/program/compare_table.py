@@ -22,7 +22,7 @@ from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import Scale, scale_for
 from heapwise.wording.ratios import interval, relation
 
-Rows = Mapping[str, Row]
+SubjectRows = Mapping[str, Row]
 """Subject -> what was measured of one quantity."""
 
 
@@ -44,7 +44,9 @@ def table_of(subjects: Mapping[str, TableCell], columns: Sequence[Column]) -> Te
     return TextTable([empty, *(column.head for column in columns)], rows, fits=True)
 
 
-def rows_of(result: Result, cell: Settings, quantity: str, *, controls: bool = False) -> Rows:
+def rows_of(
+    result: Result, cell: Settings, quantity: str, *, controls: bool = False
+) -> SubjectRows:
     hidden = () if controls else {s.name for s in result.run.plan.subjects if s.control}
     return {
         row.subject: row
@@ -53,7 +55,7 @@ def rows_of(result: Result, cell: Settings, quantity: str, *, controls: bool = F
     }
 
 
-def figure_columns(rows: Rows, name: str, *, ranges: bool = False) -> list[Column]:
+def figure_columns(rows: SubjectRows, name: str, *, ranges: bool = False) -> list[Column]:
     """The median, and how it compares with the baseline; where there is room, every sample."""
     scale = scale_of(rows)
     axis = strip.shared_axis([row.values for row in rows.values()])
@@ -91,7 +93,7 @@ def _figure_cells(row: Row, scale: Scale, *, ranges: bool) -> list[TableCell]:
     ]
 
 
-def value_column(rows: Rows, name: str, scale: Scale | None = None) -> list[Column]:
+def value_column(rows: SubjectRows, name: str, scale: Scale | None = None) -> list[Column]:
     """The medians alone; nothing if there is none."""
     if all(row.median is None for row in rows.values()):
         return []
@@ -104,7 +106,7 @@ def value_column(rows: Rows, name: str, scale: Scale | None = None) -> list[Colu
     return [Column(table_cell(name), cells)]
 
 
-def count_column(rows: Rows, name: str) -> Column:
+def count_column(rows: SubjectRows, name: str) -> Column:
     """How many samples each subject has."""
     return Column(table_cell(name), {s: table_cell(str(row.n)) for s, row in rows.items()})
 
@@ -122,7 +124,7 @@ def compare_tables(result: Result, width: int | None = None) -> list[TextTable]:
 
 
 def _tables(result: Result, cell: Settings, width: int) -> list[TextTable]:
-    def rows(quantity: str) -> Rows:
+    def rows(quantity: str) -> SubjectRows:
         return rows_of(result, cell, quantity)
 
     times = rows("wall_time")
@@ -152,7 +154,7 @@ def _tables(result: Result, cell: Settings, width: int) -> list[TextTable]:
     return [*found, _side_by_side(beside, subjects)] if beside else found
 
 
-def _side_by_side(rows: Rows, subjects: Mapping[str, TableCell]) -> TextTable:
+def _side_by_side(rows: SubjectRows, subjects: Mapping[str, TableCell]) -> TextTable:
     """How many pairs, and what they say."""
     base = next((row.subject for row in rows.values() if row.baseline), "baseline")
     pairs = {s: row for s, row in rows.items() if not row.baseline and row.median is not None}
@@ -171,7 +173,7 @@ def terminal_width() -> int:
     return max(LEAST_WIDTH, shutil.get_terminal_size().columns - 1)
 
 
-def scale_of(rows: Rows) -> Scale:
+def scale_of(rows: SubjectRows) -> Scale:
     unit = next((row.unit for row in rows.values()), "")
     return scale_for([row.median for row in rows.values()], unit)
 
