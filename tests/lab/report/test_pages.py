@@ -220,3 +220,13 @@ def test_a_note_of_a_row_with_figures_is_told_everywhere() -> None:
     assert "\n- mutex: weak everywhere\n" in page
     assert "\n- lock_free, threads 2: weak here\n" in page
     assert "weak here" in build_page([view])
+
+
+def test_a_row_of_one_sample_has_no_deviation() -> None:
+    """As in a smoke run, which has one repeat in one round."""
+    view = View(Evidence(pool_run(rounds=6)))
+    rows = [replace(row, n=1, stddev=None) for row in view.result.rows]
+    view.__dict__["result"] = replace(view.result, rows=rows)
+    assert "| malloc@glibc | 1 |" in pages(view)["pool/bulk.md"]
+    assert "malloc@glibc     1 " in terminal(experiment_tables(view.result))
+    assert build_page([view])

@@ -69,7 +69,9 @@ def _figures(row: Row, scale: Scale) -> list[TableCell]:
         words = TableCell(missing(row), missing(row), mark="missing", span=len(FIGURES) + 1)
         return [name_cell(row), table_cell(str(row.n)), words]
     figures = [median_cell(row, scale)] + [
-        table_cell(scale.number(getattr(row, name))) for name in FIGURES if name != "median"
+        table_cell("" if (value := getattr(row, name)) is None else scale.number(value))
+        for name in FIGURES
+        if name != "median"
     ]
     return [name_cell(row), table_cell(str(row.n)), *figures, relation_cell(row)]
 

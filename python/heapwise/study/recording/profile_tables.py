@@ -70,8 +70,11 @@ def profile_tables(
         *under("Lifetimes of freed blocks", [table] if lines else []),
         *site_table(
             "Call sites",
-            ["bytes", "blocks", "lifetime", "own", "samples"],
-            ((name, _figures(site, shown), []) for name, site in sites[:top]),
+            ["bytes", "blocks", "lifetime", "own"],
+            (
+                (f"{name} ({counted(len(site), 'sample')})", _figures(site, shown), [])
+                for name, site in sites[:top]
+            ),
         ),
         *more_sites(top, len(sites), f"heapwise trace {trace.path}"),
     ]
@@ -85,7 +88,6 @@ def _figures(site: Samples, shown: ShowNumber) -> list[str]:
         said(site.blocks(), _count),
         "to the end" if isnan(median.value) else shown(median.value),
         "-" if isnan(handed) else percent(1 - handed),
-        f"{len(site):,}",
     ]
 
 
