@@ -7,6 +7,7 @@
 #include "heap/base/invalid.hpp"
 #include "heap/base/profile.hpp"
 #include "heap/base/upcalls.hpp"
+#include "heap/central/hole_search.hpp"
 #include "heap/space/free_pages.hpp"
 #include "heap/space/space.hpp"
 #include "os/expects.hpp"
@@ -126,39 +127,60 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
   expects_held(lock_);
   const std::uint32_t size = granules_of(class_index);
   const std::uint32_t alignment = alignment_of(class_index);
-  std::byte* const begin = the_space.begin_of(from);
+  hole_search search{from.free_map, from.mixed.searched};
+  std::uint32_t longest = from.mixed.longest_seen;
   std::uint32_t taken = 0;
-  while (taken < wanted) {
-    const std::uint32_t hole = from.free_map.find(true, from.mixed.searched, granules);
-    if (hole == granules) {
+  while (true) {
+    const hole found = search.next();
+    if (found.first == granules) {
       // All of it was seen since the search began: what is known of the holes is exact again.
-      place(from, std::exchange(from.mixed.longest_seen, 0));
+      place(from, longest);
+      from.mixed.longest_seen = 0;
       from.mixed.searched = 0;
       break;
     }
-    const std::uint32_t end = from.free_map.find(false, hole, granules);
-    const std::uint32_t first = rounded_up(hole, alignment);
-    std::uint32_t next = first;
-    for (; taken < wanted && next + size <= end; next += size, ++taken) {
-      std::byte* const block = begin + std::size_t{next} * granule_bytes;
-      the_space.granule_class(block).store(static_cast<std::uint8_t>(class_index),
-                                           std::memory_order_relaxed);
-      *top++ = block;
+    const std::uint32_t first = rounded_up(found.first, alignment);
+    if (first + size > found.end) {
+      longest = std::max(longest, found.length());
+      continue;
     }
-    from.mixed.searched = static_cast<std::uint16_t>(next > first ? next : end);
-    if (next > first) cut_off(from, first, next);
-    see_hole(from, next > first ? first - hole : end - hole);
+    const std::uint32_t blocks =
+        hand_out(from, {first, found.end}, top, wanted - taken, class_index);
+    const std::uint32_t end = first + blocks * size;
+    taken += blocks;
+    longest = std::max(longest, first - found.first);
+    if (taken == wanted) {
+      from.mixed.longest_seen = static_cast<std::uint16_t>(longest);
+      from.mixed.searched = static_cast<std::uint16_t>(end);
+      break;
+    }
+    longest = std::max(longest, found.end - end); // too short for another one
   }
   from.touched = 1;
   return taken;
 }
 
-void mixed_spans::cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept {
-  expects(first < end && end <= granules, "granules of the span are cut off");
-  from.free_map.clear_run(first, end - first);
-  count_free(from, -static_cast<std::ptrdiff_t>(end - first));
-  const std::size_t page = os::page_bytes() / granule_bytes;
-  from.mixed.purged_pages &= ~page_bits(first / page, (end - 1) / page - first / page + 1);
+std::uint32_t mixed_spans::hand_out(span& from, hole part, std::byte**& top, std::uint32_t most,
+                                    size_class class_index) noexcept {
+  const std::uint32_t size = granules_of(class_index);
+  std::byte* const begin = the_space.begin_of(from);
+  std::uint32_t end = part.first;
+  std::uint32_t blocks = 0;
+  for (; blocks < most && end + size <= part.end; end += size, ++blocks) {
+    std::byte* const block = begin + std::size_t{end} * granule_bytes;
+    the_space.granule_class(block).store(static_cast<std::uint8_t>(class_index),
+                                         std::memory_order_relaxed);
+    *top++ = block;
+  }
+  expects(blocks > 0, "the hole is long enough for a block");
+  from.free_map.clear_run(part.first, end - part.first);
+  count_free(from, -static_cast<std::ptrdiff_t>(end - part.first));
+  if (from.mixed.purged_pages != 0) {
+    const std::size_t page = os::page_bytes() / granule_bytes;
+    from.mixed.purged_pages &=
+        ~page_bits(part.first / page, (end - 1) / page - part.first / page + 1);
+  }
+  return blocks;
 }
 
 std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted,
@@ -208,26 +230,33 @@ void mixed_spans::put_back(std::span<std::byte* const> blocks) noexcept {
   while (!empty.is_empty()) the_space.give(empty.pop());
 }
 
+void mixed_spans::let_go(span& empty) noexcept {
+  expects_held(lock_);
+  remove(empty);
+  count_free(empty, -static_cast<std::ptrdiff_t>(granules));
+  count_.fetch_sub(1, std::memory_order_relaxed);
+  empty.use.store(slice_use::none, std::memory_order_relaxed);
+  the_space.set_class(empty, no_class);
+}
+
 bool mixed_spans::put_back_locked(std::byte* block, linked_stack<span>& empty) noexcept {
-  span& home = the_space.span_at(block);
+  span* const slice = the_space.record(the_space.slice_of(block));
+  expects(slice != nullptr, "a block that comes back lies in the space");
+  span& home = *slice; // a mixed span has one slice
   std::atomic<std::uint8_t>& kept = the_space.granule_class(block);
   const size_class class_index = kept.load(std::memory_order_relaxed);
   if (class_index == no_class || home.use.load(std::memory_order_relaxed) != slice_use::mixed) {
     return false;
   }
   const std::uint32_t size = granules_of(class_index);
-  const auto first =
-      static_cast<std::uint32_t>(block - the_space.begin_of(home)) / std::uint32_t{granule_bytes};
+  const auto first = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block) %
+                                                slice_bytes / granule_bytes);
   kept.store(no_class, std::memory_order_relaxed);
   home.free_map.set_run(first, size);
   count_free(home, size);
   home.touched = 1;
-  if (home.mixed.free_granules == granules) {
-    remove(home);
-    count_free(home, -static_cast<std::ptrdiff_t>(granules));
-    count_.fetch_sub(1, std::memory_order_relaxed);
-    home.use.store(slice_use::none, std::memory_order_relaxed);
-    the_space.set_class(home, no_class);
+  if (home.mixed.free_granules == granules) [[unlikely]] {
+    let_go(home);
     empty.push(home);
     return true;
   }
@@ -235,10 +264,15 @@ bool mixed_spans::put_back_locked(std::byte* block, linked_stack<span>& empty) n
   const bool before = first > 0 && home.free_map.test(first - 1);
   const bool behind = first + size < granules && home.free_map.test(first + size);
   const std::uint32_t known = home.mixed.longest_hole;
-  const std::uint32_t hole =
+  const std::uint32_t grown =
       std::min(home.mixed.free_granules, size + (before ? known : 0) + (behind ? known : 0));
-  if (first < home.mixed.searched) see_hole(home, hole);
-  if (hole > known) place(home, hole);
+  if (first < home.mixed.searched) see_hole(home, grown);
+  if (grown <= known) return true;
+  if (list_of(grown) == home.mixed.list) { // mostly
+    home.mixed.longest_hole = static_cast<std::uint16_t>(grown);
+  } else {
+    place(home, grown);
+  }
   return true;
 }
 

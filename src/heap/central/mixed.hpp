@@ -13,6 +13,7 @@
 
 #include "heap/base/linked.hpp"
 #include "heap/base/sharing.hpp"
+#include "heap/central/hole_search.hpp"
 #include "heap/space/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 
@@ -59,7 +60,12 @@ class alignas(cache_line_bytes) mixed_spans {
   /// Effects: a block comes back to its hole. If the span has no block in use any more, it goes
   /// from the mixed spans to `empty`. Returns: whether it was a block in use.
   [[nodiscard]] bool put_back_locked(std::byte* block, linked_stack<detail::span>& empty) noexcept;
-  void cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept;
+  /// Effects: cuts blocks out of a part of a hole and puts them onto the stack, at most `most`.
+  /// Returns: how many. Requires: the part begins where a block may, and one has room.
+  std::uint32_t hand_out(span& from, hole part, std::byte**& top, std::uint32_t most,
+                         size_class class_index) noexcept;
+  /// Effects: a span without a block in use is not a mixed one any more.
+  HEAPWISE_NOINLINE void let_go(detail::span& empty) noexcept;
   void place(span& member, std::uint32_t longest_hole) noexcept;
   void remove(span& member) noexcept;
   void count_free(span& of_span, std::ptrdiff_t more) noexcept;

@@ -107,6 +107,7 @@ class block_map {
   [[nodiscard]] bool test(std::uint32_t block) const noexcept {
     return (words_[block / 64] >> (block % 64) & 1) != 0;
   }
+  [[nodiscard]] std::uint64_t word(std::size_t number) const noexcept { return words_[number]; }
   void set(std::uint32_t block) noexcept { words_[block / 64] |= std::uint64_t{1} << (block % 64); }
   void set_run(std::uint32_t first, std::uint32_t count) noexcept {
     each_word(first, count, [](std::uint64_t& word, std::uint64_t mask) { word |= mask; });
@@ -220,6 +221,11 @@ class block_map {
 
   template <class Change>
   void each_word(std::uint32_t first, std::uint32_t count, Change change) noexcept {
+    const std::uint32_t begin = first % word_bits;
+    if (count != 0 && begin + count <= word_bits) { // mostly
+      change(words_[first / word_bits], (~std::uint64_t{0} >> (word_bits - count)) << begin);
+      return;
+    }
     const std::uint32_t end = first + count;
     while (first < end) {
       const std::uint32_t from = first % 64;

@@ -391,6 +391,32 @@ std::size_t most_adopted_at_once(std::vector<void*>& blocks, std::size_t size, s
   return most;
 }
 
+TEST_CASE("the heap mixes spans even if most of it is in use") {
+  start_without_clock();
+  bring_everything_home();
+  constexpr std::size_t blocks = (std::size_t{128} << 20) / 128;
+  std::vector<void*> survivors;
+  std::vector<void*> freed;
+  stress::random draw{12};
+  for (std::size_t at = 0; at < blocks; ++at) { // of the last quarter three of four are freed
+    void* const block = heapwise_malloc(128);
+    (at > blocks / 4 * 3 && draw.below(4) != 0 ? freed : survivors).push_back(block);
+  }
+  for (void* each : freed) heapwise_free(each);
+  heapwise_malloc_purge();
+  const std::size_t used = the_space.used_bytes();
+  std::vector<void*> later;
+  for (std::size_t at = 0; at < (std::size_t{4} << 20) / 320; ++at) {
+    later.push_back(heapwise_malloc(320));
+  }
+  CHECK(the_mixed_spans.count() > 0);
+  CHECK(the_space.used_bytes() < used + (std::size_t{1} << 20));
+  for (void* each : survivors) heapwise_free(each);
+  for (void* each : later) heapwise_free(each);
+  bring_everything_home();
+  check_nothing_is_left();
+}
+
 TEST_CASE("one request makes few spans mixed ones, whether their holes fit it or not") {
   const contract::ending how = contract::in_child([] {
     start_without_clock();
