@@ -295,3 +295,25 @@ def test_an_unknown_commit_is_bad_usage(heapwise: Any, repository: Path) -> None
     done = of_commit(heapwise, repository, "nosuch", *QUICK)
     assert done.returncode == 2
     assert "E009" in done.stderr
+
+
+def test_a_gate_names_the_line_that_allocates_more(heapwise: Any, tmp_path: Path) -> None:
+    base = build(tmp_path, "base", "-g")
+    new = build(tmp_path, "extra", "-g", "-DEXTRA=240")
+    done = gate(heapwise, base, new, "--limit", "allocations=0", "--", "10", "1000")
+    assert done.returncode == 1, done.stderr
+    [line] = [each for each in done.stdout.splitlines() if each.startswith("More by")]
+    number = next(
+        number
+        for number, text in enumerate(SOURCE.read_text().splitlines(), 1)
+        if "malloc(" in text
+    )
+    assert line.split(None, 2)[2] == f"+240 blocks, +15 KiB: main ({SOURCE.name}:{number})"
+
+
+def test_a_gate_that_is_fine_names_no_line(heapwise: Any, tmp_path: Path) -> None:
+    base = build(tmp_path, "base", "-g")
+    new = build(tmp_path, "fewer", "-g", "-DEXTRA=-5")
+    done = gate(heapwise, base, new, "--limit", "allocations=0", "--", "10", "1000")
+    assert done.returncode == 0, done.stderr
+    assert "More by" not in done.stdout

@@ -18,7 +18,9 @@ from heapwise.options import Options, taken
 from heapwise.wording.metrics import OF_GATE
 
 if TYPE_CHECKING:
+    from heapwise.cli.frame.watched_campaign import Shown
     from heapwise.model import BuildPlace, Relinked
+    from heapwise.runner import Prepared
     from heapwise.study.gate.ask import GateRequest
 
 BASE, NEW = "base", "new"
@@ -200,9 +202,24 @@ def _decide(
             console.json(prepared.plan)
         return 0
     if places or not request.limits.keys() & COUNTED.keys():  # times are not exact anyway
-        return measure(placed(prepared, places, ""), options, console).code
+        shown = measure(placed(prepared, places, ""), options, console)
+        _say_sites(shown, prepared, console)
+        return shown.code
     with common_place(old, new) as common:
-        return measure(placed(prepared, common.places, common.uneven), options, console).code
+        shown = measure(placed(prepared, common.places, common.uneven), options, console)
+    _say_sites(shown, prepared, console)
+    return shown.code
+
+
+def _say_sites(shown: Shown, prepared: Prepared, console: Console) -> None:
+    """Names the call sites that allocate more, if an exact count says that the new build does."""
+    from heapwise.cli.frame.tell.gated import site_lines
+    from heapwise.study.gate.grown_sites import asks_for_sites, grown_sites
+
+    gate = shown.result.gate if shown.result else None
+    if gate is not None and asks_for_sites(gate):
+        for line in site_lines(grown_sites(prepared)):
+            console.result(line)
 
 
 def parse_limits(words: list[str]) -> dict[str, float]:

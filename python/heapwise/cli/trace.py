@@ -15,8 +15,6 @@ from heapwise.errors import Problem
 if TYPE_CHECKING:
     from heapwise.trace import Trace
     from heapwise.trace.exports import Export
-    from heapwise.trace.names.call_stacks import CallStack
-    from heapwise.trace.names.named_sites import NamedSite
     from heapwise.trace.names.wrappers import Wrappers
 
 
@@ -91,14 +89,6 @@ def trace(
 
 
 @dataclass(frozen=True)
-class NamedTrace:
-    """What two traces are compared by."""
-
-    sites: list[NamedSite]
-    stacks: list[CallStack]
-
-
-@dataclass(frozen=True)
 class Wanted:
     """What the user asked for. html: the name of a page. exports: names of files. written: those of
     one trace, and what makes them."""
@@ -115,6 +105,7 @@ def _difference(wanted: Wanted, later: str, console: Console) -> int:
     """Problem E062 for a profile, and for a form that two traces do not have."""
     from heapwise.cli.frame.tell.fitted_lines import shown
     from heapwise.study.recording.difference_tables import difference_passages
+    from heapwise.trace.named_trace import read_named_trace
     from heapwise.trace.trace_difference import folded_difference, trace_difference
 
     for name in wanted.exports:
@@ -124,8 +115,10 @@ def _difference(wanted: Wanted, later: str, console: Console) -> int:
                 f"--export {name}: two traces are written as .folded or .md",
                 do="--export FILE.folded, which flamegraph.pl draws; --html PAGE for a page",
             )
-    before, after = (_named(name, wanted.wrappers) for name in (wanted.file, later))
-    found = trace_difference((wanted.file, later), before.sites, after.sites)
+    before, after = (read_named_trace(Path(name), wanted.wrappers) for name in (wanted.file, later))
+    found = trace_difference(
+        (wanted.file, later), before.sites, after.sites, (before.program, after.program)
+    )
     for line in shown(difference_passages(found, wanted.top)):
         console.result(line)
     if console.as_json:
@@ -143,33 +136,6 @@ def _difference(wanted: Wanted, later: str, console: Console) -> int:
         page = trace_difference_page(found, before.stacks, after.stacks)
         _write(wanted.html, page.encode(errors="replace"))
     return 0
-
-
-def _named(name: str, wrappers: Wrappers) -> NamedTrace:
-    from heapwise.trace import open_trace
-    from heapwise.trace.contents import read_contents
-    from heapwise.trace.heap_profile import is_heap_profile
-    from heapwise.trace.names.call_stacks import call_stacks
-    from heapwise.trace.names.named_sites import named_sites
-    from heapwise.trace.names.symbols import Symbols
-
-    if is_heap_profile(Path(name)):
-        raise _no_trace(name)
-    with open_trace(Path(name)) as opened:
-        if opened.sample_every:
-            raise _no_trace(name)
-        contents = read_contents(opened)
-        stacks = call_stacks(opened, contents, Symbols(opened.modules))
-        return NamedTrace(named_sites(contents, stacks, wrappers), stacks)
-
-
-def _no_trace(name: str) -> Problem:
-    return Problem(
-        "E062",
-        f"{name} is a profile, and two profiles cannot be compared",
-        why="Only a trace has every block.",
-        do="heapwise record -o FILE.hwt -- PROGRAM without --profile",
-    )
 
 
 def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:

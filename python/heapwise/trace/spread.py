@@ -31,7 +31,7 @@ class Spread:
 
     @classmethod
     def counted(cls, rows: Iterable[tuple[int, int, int, int]]) -> Spread:
-        """From places with their number of numbers, their sum of weights, and the largest number."""
+        """From rows: a place, how many numbers it has, their weight, and the largest of them."""
         found = cls()
         for place, count, weight, largest in rows:
             found.counts[place], found.weights[place] = count, weight

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -69,10 +69,18 @@ class TraceDifference(msgspec.Struct, frozen=True):
 
 
 def trace_difference(
-    names: tuple[str, str], first: Sequence[NamedSite], second: Sequence[NamedSite]
+    names: tuple[str, str],
+    first: Sequence[NamedSite],
+    second: Sequence[NamedSite],
+    programs: tuple[str, str] = ("", ""),
 ) -> TraceDifference:
-    """Call sites are of one function in one file: its lines move from build to build."""
-    before, after = _by_function(first), _by_function(second)
+    """Call sites are of one function in one file: its lines move from build to build. programs:
+    the files of the recorded programs, which may be two builds under two names."""
+    name = Path(programs[1]).name
+    before, after = (
+        _by_function(sites, {program: name} if program else {})
+        for sites, program in zip((first, second), programs, strict=True)
+    )
     sites = [_site(key, before.get(key, []), after.get(key, [])) for key in {**after, **before}]
     whole = _site(("", "all call sites"), first, second)
     changed = [site for site in sites if site.first != site.second]
@@ -88,15 +96,20 @@ def folded_difference(first: Sequence[CallStack], second: Sequence[CallStack]) -
     return "".join(lines).encode(errors="replace")
 
 
-def _by_function(sites: Iterable[NamedSite]) -> dict[tuple[str, str], list[NamedSite]]:
+def _by_function(
+    sites: Iterable[NamedSite], names: Mapping[str, str]
+) -> dict[tuple[str, str], list[NamedSite]]:
+    """names: of files that have another name here."""
     found: dict[tuple[str, str], list[NamedSite]] = {}
     for site in sites:
-        found.setdefault(_key(site.place), []).append(site)
+        found.setdefault(_key(site.place, names), []).append(site)
     return found
 
 
-def _key(place: Place | None) -> tuple[str, str]:
-    return (Path(place.module).name, place.name) if place else ("", "unknown")
+def _key(place: Place | None, names: Mapping[str, str]) -> tuple[str, str]:
+    if place is None:
+        return "", "unknown"
+    return names.get(place.module) or Path(place.module).name, place.name
 
 
 def _site(
