@@ -119,7 +119,7 @@ void trace_contents::begin_window(const frame_header& frame,
   for (std::size_t first = 0, rows = 0; (rows = all.read(first)) != 0; first += rows) {
     for (std::size_t row = 0; row < rows; ++row) {
       block += all.at(column::number, row);
-      live_block birth;
+      traced_block birth;
       birth.time = frame.first_time; // when it was made is not known
       birth.size = all.at(column::more, row);
       birth.thread = static_cast<std::uint32_t>(all.at(column::thread, row));
@@ -153,7 +153,7 @@ void trace_contents::follow(site_contents& site, std::uint32_t number, std::uint
   steps_.push_back({size, number, blocks});
 }
 
-void trace_contents::add_made(std::uint64_t block, const live_block& birth) {
+void trace_contents::add_made(std::uint64_t block, const traced_block& birth) {
   const std::uint64_t size = birth.size;
   live_.add(block, birth);
   ++blocks_;
@@ -175,7 +175,7 @@ void trace_contents::add_made(std::uint64_t block, const live_block& birth) {
   follow(site, birth.site, size, 1);
 }
 
-void trace_contents::add_ended(const live_block& birth, std::uint64_t time, std::uint64_t thread,
+void trace_contents::add_ended(const traced_block& birth, std::uint64_t time, std::uint64_t thread,
                                event_kind kind) {
   const std::uint64_t age = time - birth.time;
   const unsigned bucket = power_bucket(age);
@@ -220,7 +220,7 @@ void trace_contents::take(const frame_header& frame, const std::vector<unsigned 
       ++calls_[stored_kind];
       ++thread_of(thread);
       if (makes) {
-        live_block birth;
+        traced_block birth;
         size = all.at(size_column, row);
         birth.time = time;
         birth.size = size;
@@ -229,7 +229,7 @@ void trace_contents::take(const frame_header& frame, const std::vector<unsigned 
         if (kind == event_kind::resize_to) resized_to_ += size;
         add_made(next_block++, birth);
       } else if (ends_block(kind)) {
-        live_block birth;
+        traced_block birth;
         if (live_.take(next_block - all.at(column::number, row), birth)) {
           add_ended(birth, time, thread, kind);
         }
@@ -280,8 +280,9 @@ void trace_contents::add_stack(std::vector<std::uint64_t> addresses, std::uint64
 }
 
 void trace_contents::end() {
-  live_.visit(
-      [this](const live_block& each) { site_of(each.site).lifetime_sum += duration_ - each.time; });
+  live_.visit([this](const traced_block& each) {
+    site_of(each.site).lifetime_sum += duration_ - each.time;
+  });
 }
 
 } // namespace heapwise::bench

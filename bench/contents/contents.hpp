@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "contents/live_blocks.hpp"
 #include "contents/spread.hpp"
+#include "contents/traced_blocks.hpp"
 #include "trace/event.hpp"
 #include "trace/frame_rows.hpp"
 
@@ -85,15 +85,15 @@ class trace_contents {
   static frame_extras read_extras(const std::vector<unsigned char>& raw, std::size_t at);
   site_contents& site_of(std::uint64_t number);
   std::uint64_t& thread_of(std::uint64_t number);
-  void add_made(std::uint64_t block, const live_block& birth);
-  void add_ended(const live_block& birth, std::uint64_t time, std::uint64_t thread,
+  void add_made(std::uint64_t block, const traced_block& birth);
+  void add_ended(const traced_block& birth, std::uint64_t time, std::uint64_t thread,
                  event_kind kind);
   void follow(site_contents& site, std::uint32_t number, std::uint64_t size, std::int32_t blocks);
   void keep_peak();
   void add_stack(std::vector<std::uint64_t> addresses, std::uint64_t size);
 
   std::uint32_t version_;
-  live_blocks live_;
+  traced_blocks live_;
   std::vector<site_contents> sites_;
   std::vector<std::uint64_t> events_of_thread_;
   std::uint64_t calls_[64] = {};

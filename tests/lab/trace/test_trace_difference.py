@@ -114,3 +114,12 @@ def test_a_function_whose_line_moved_is_one_call_site() -> None:
     [site] = trace_difference(("a", "b"), before, after).sites
     assert site.grown == Amount(2, 20, 0, 0)
     assert site.line == ""
+
+
+def test_two_builds_under_two_names_are_one_program() -> None:
+    before = [NamedSite(Place("/a/old", 16, "f", "a.c:1"), blocks=2, bytes=20)]
+    after = [NamedSite(Place("/a/new", 32, "f", "a.c:1"), blocks=5, bytes=50)]
+    programs = ("/a/old", "/a/new")
+    [site] = trace_difference(("a", "b"), before, after, programs).sites
+    assert (site.module, site.grown) == ("new", Amount(3, 30, 0, 0))
+    assert len(trace_difference(("a", "b"), before, after).sites) == 2

@@ -7,8 +7,9 @@
 
 namespace heapwise::bench {
 
-/// What is known of the call that made a block. block: its number and 1, so that 0 is no block.
-struct live_block {
+/// What is known of the call that made a block. key: the number of the block and 1. An empty place
+/// of the table has the key 0.
+struct traced_block {
   std::uint64_t key = 0;
   std::uint64_t time = 0;
   std::uint64_t size = 0;
@@ -18,9 +19,9 @@ struct live_block {
 
 /// A hash table with linear probing (Knuth, volume 3, 6.4, algorithms L and R). Blocks whose
 /// numbers follow each other lie in groups: most blocks end soon after those beside them.
-class live_blocks {
+class traced_blocks {
  public:
-  live_blocks() : table_(least), bits_{least_bits} {}
+  traced_blocks() : table_(least), bits_{least_bits} {}
 
   void clear() {
     table_.assign(least, {});
@@ -28,14 +29,14 @@ class live_blocks {
     count_ = 0;
   }
 
-  void add(std::uint64_t block, const live_block& birth) {
+  void add(std::uint64_t block, const traced_block& birth) {
     if (2 * (count_ + 1) > table_.size()) grow();
     put(block, birth);
     ++count_;
   }
 
   /// Takes the block out. Returns whether it was there.
-  bool take(std::uint64_t block, live_block& taken) {
+  bool take(std::uint64_t block, traced_block& taken) {
     std::size_t at = home(block + 1);
     while (table_[at].key != block + 1) {
       if (table_[at].key == 0) return false;
@@ -49,7 +50,7 @@ class live_blocks {
 
   template <class Visit>
   void visit(Visit visit) const {
-    for (const live_block& each : table_) {
+    for (const traced_block& each : table_) {
       if (each.key != 0) visit(each);
     }
   }
@@ -68,7 +69,7 @@ class live_blocks {
     return (at + 1) & (table_.size() - 1);
   }
 
-  void put(std::uint64_t block, const live_block& birth) {
+  void put(std::uint64_t block, const traced_block& birth) {
     std::size_t at = home(block + 1);
     while (table_[at].key != 0) at = next(at);
     table_[at] = birth;
@@ -88,15 +89,15 @@ class live_blocks {
   }
 
   void grow() {
-    std::vector<live_block> old(2 * table_.size());
+    std::vector<traced_block> old(2 * table_.size());
     old.swap(table_);
     ++bits_;
-    for (const live_block& each : old) {
+    for (const traced_block& each : old) {
       if (each.key != 0) put(each.key - 1, each);
     }
   }
 
-  std::vector<live_block> table_;
+  std::vector<traced_block> table_;
   unsigned bits_;
   std::size_t count_ = 0;
 };
