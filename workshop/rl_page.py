@@ -14,6 +14,7 @@ from heapwise.evidence import Evidence
 from heapwise.model import PROGRAM, Result, Row
 from heapwise.report import View
 from heapwise.report.pages.machine import machine_table, title_of
+from heapwise.study.reproduce.advice import advice, advice_by_allocator, allocator
 from heapwise.wording.numbers import percent
 from workshop.programs import program_names, write_programs
 from workshop.recorded_work import REPORTED, SMALL, TABLE, Work, cpp, read_work
@@ -21,7 +22,6 @@ from workshop.recorded_work import REPORTED, SMALL, TABLE, Work, cpp, read_work
 EXPERIMENT = "heap/rl_programs"
 LIMITS = (16, 64, 512, 4096, 65536)
 MIB = 1 << 20
-TIME, MEMORY = "cpu", ("peak_resident", "after_idle")
 COLUMNS = {
     "cpu": "processor time",
     "peak_resident": "peak",
@@ -170,40 +170,15 @@ def _figures(view: View, works: Sequence[Work]) -> Iterator[str]:
             continue
         yield from (f"### {work.name}", "", advice(rows), "")
         subjects = list(dict.fromkeys(row.subject for row in rows))
+        said = {f"malloc@{name}": words for name, words in advice_by_allocator(rows)}
         yield from table(
-            ["allocator", *COLUMNS.values()],
-            [[_short(one), *(_cell(rows, one, name) for name in COLUMNS)] for one in subjects],
+            ["allocator", *COLUMNS.values(), "advice"],
+            [
+                [allocator(one), *(_cell(rows, one, name) for name in COLUMNS), said.get(one, "")]
+                for one in subjects
+            ],
         )
         yield ""
-
-
-def advice(rows: Sequence[Row]) -> str:
-    """One sentence or two, from what the run shows and from nothing else."""
-    faster = _best(rows, TIME)
-    smaller = [best for quantity in MEMORY if (best := _best(rows, quantity))]
-    parts = []
-    if faster:
-        parts.append(f"For time take {_short(faster.subject)}: {_gain(faster)} than glibc.")
-    for best in smaller:
-        what = COLUMNS[best.quantity]
-        parts.append(f"For memory ({what}) take {_short(best.subject)}: {_gain(best)}.")
-    if not parts:
-        judged = any(row.verdict in ("no difference", "worse") for row in rows)
-        parts.append(
-            "Stay with glibc: no allocator was shown to be better."
-            if judged
-            else "This run has too few rounds for advice; the figures are below."
-        )
-    return " ".join(parts)
-
-
-def _best(rows: Sequence[Row], quantity: str) -> Row | None:
-    better = [row for row in rows if row.quantity == quantity and row.verdict == "better"]
-    return min(better, key=lambda row: row.ratio or 1.0, default=None)
-
-
-def _gain(row: Row) -> str:
-    return f"{percent(1 - (row.ratio or 1.0))} less"
 
 
 def _rounds(result: Result) -> int:
@@ -212,10 +187,6 @@ def _rounds(result: Result) -> int:
 
 def _is_of(row: Row, name: str) -> bool:
     return row.experiment == EXPERIMENT and row.parameters.get(PROGRAM) == name
-
-
-def _short(subject: str) -> str:
-    return subject.removeprefix("malloc@")
 
 
 def _cell(rows: Sequence[Row], subject: str, quantity: str) -> str:

@@ -127,6 +127,7 @@ class ReportDocument(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     table: list[TablePart]
     link: str = ""
     about: str = ""
+    advice: str = ""
     repeats: Annotated[int, msgspec.Meta(ge=2)] | None = None
     place: dict[str, PlacePart] = {}
     conclusion: list[ConclusionPart] = []
@@ -176,6 +177,7 @@ def _report(name: str, document: ReportDocument) -> PublishedReport:
         conclusions,
         tuple(_pictures(document, tables)),
         document.repeats or 0,
+        document.advice,
     )
 
 

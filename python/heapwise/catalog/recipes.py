@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from heapwise.catalog.program_file import program_folder
+from heapwise.catalog.program_wheels import ADD_PROGRAMS, ProgramWheels
 from heapwise.errors import Problem
 from heapwise.natives import CHECKOUT, PACKAGE
 
@@ -27,7 +30,9 @@ class RecipeDeclaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
     """package: the Debian package that brings the server. programs: what must be installed.
 
     The words may hold {port}, a free port; {folder}, an empty folder of each server; {cache}, a
-    folder of the run; {recipe}, the folder of this file; ``load`` also {time} and {rate}.
+    folder of the run; {recipe}, the folder of this file; ``load`` also {time} and {rate}. wheels:
+    the set of Python packages beside the programs that the server needs. Then {python} is the
+    Python for which they were fetched, {wheels} their folder, {programs} that of the programs.
     """
 
     title: str
@@ -39,6 +44,7 @@ class RecipeDeclaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
     prepare: list[str] = []
     rates: list[float] = []
     without: Without | None = None
+    wheels: str = ""
     brings_malloc: bool = False
     """It is linked with a malloc, which whatever is preloaded replaces."""
 
@@ -74,9 +80,28 @@ def recipe_names() -> list[str]:
     return sorted(path.parent.name for path in recipe_folder().glob(f"*/{RECIPE_FILE}"))
 
 
+def _wheel_places(name: str, wheels: str) -> dict[str, str]:
+    """Problem E010 if the packages are not here."""
+    if not wheels:
+        return {}
+    programs = program_folder()
+    packages = ProgramWheels(wheels, programs / f"{wheels}.lock")
+    if not packages.is_here:
+        raise Problem(
+            "E010",
+            f"--recipe {name}: its Python packages are not here",
+            do=ADD_PROGRAMS,
+        )
+    return {
+        "python": sys.executable,
+        "wheels": str(packages.folder),
+        "programs": str(programs),
+    }
+
+
 def find_recipe(name: str) -> Recipe:
     """Problem E003 for one that is not there, E012 for one that is not as it should be, E010 if a
-    program lacks.
+    program or its packages are missing.
     """
     path = recipe_folder() / name / RECIPE_FILE
     if name not in recipe_names():
@@ -97,6 +122,7 @@ def find_recipe(name: str) -> Recipe:
             f"--recipe {name}: {lacking} is not installed",
             do=f"apt-get install {found.package}, which is Debian's",
         )
+    places = {"recipe": str(path.parent), **_wheel_places(name, found.wheels)}
     load, rates = found.load, found.rates
     if found.without is not None and not shutil.which(load.split()[0]):
         load, rates = found.without.load, []
@@ -108,7 +134,9 @@ def find_recipe(name: str) -> Recipe:
         )
 
     def placed(text: str) -> str:
-        return text.replace("{recipe}", str(path.parent))
+        for place, value in places.items():
+            text = text.replace(f"{{{place}}}", value)
+        return text
 
     server = [_installed(found.server[0]) or found.server[0], *found.server[1:]]
     return Recipe(

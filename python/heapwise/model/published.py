@@ -170,7 +170,8 @@ class Picture:
 @dataclass(frozen=True)
 class PublishedReport:
     """``origin``: who published it, and when; ``link``: where, or "" for what is in no public
-    place. ``repeats`` of a process; 0: as many as each experiment declares."""
+    place. ``repeats`` of a process; 0: as many as each experiment declares. ``advice``: the
+    experiment for whose programs the page says which allocator suits them; "" for none."""
 
     name: str
     title: str
@@ -182,6 +183,7 @@ class PublishedReport:
     conclusions: tuple[Conclusion, ...]
     pictures: tuple[Picture, ...]
     repeats: int = 0
+    advice: str = ""
 
     @property
     def figures(self) -> Iterator[PublishedFigure]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from heapwise.catalog import recipes
+from heapwise.catalog.added import RECORD
+from heapwise.catalog.program_wheels import ProgramWheels
 from heapwise.catalog.recipes import find_recipe
 from heapwise.errors import Problem
 
@@ -96,3 +99,25 @@ def test_preparing_a_database_says_why_it_fails(tmp_path: Path, initdb: str, sai
     )
     assert done.returncode != 0
     assert said in done.stderr
+
+
+def test_a_recipe_whose_python_packages_are_missing_says_how_to_get_them(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (toys / "recipes" / "toy" / "recipe.toml").write_text(
+        TOY.replace('"toyd", "{port}"', '"{python}", "{port}", "{wheels}"')
+        .replace('["toyd"]', "[]")
+        .replace("load =", 'wheels = "some"\nload =')
+    )
+    (toys / "programs").mkdir()
+    (toys / "programs" / "some.lock").write_text("")
+    monkeypatch.setenv("HEAPWISE_PROGRAMS", str(toys / "programs"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(toys / "data"))
+    with pytest.raises(Problem, match="its Python packages are not here") as refused:
+        find_recipe("toy")
+    assert "heapwise peers add programs" in refused.value.do
+
+    packages = ProgramWheels("some", toys / "programs" / "some.lock")
+    packages.folder.mkdir(parents=True)
+    (packages.folder / RECORD).touch()
+    assert find_recipe("toy").server == [sys.executable, "{port}", str(packages.folder)]

@@ -22,6 +22,7 @@ from heapwise.document import (
 from heapwise.document.markdown import markdown
 from heapwise.report.pages.machine import built_words, kind_of, machine_table
 from heapwise.report.view import View
+from heapwise.study.reproduce.advice import advice, advice_by_allocator, programs_of
 from heapwise.study.reproduce.reproduced import Reproduced
 from heapwise.study.reproduce.tell import counts_words, report_passages, sizes_words
 from heapwise.wording.lists import counted
@@ -48,12 +49,27 @@ def reproduced_page(
         Sentence(f"On {kind_of(view.run.machine)}, {view.run.machine.distribution}."),
         Sentence(f"**{conclusions}: {counts_words(found)}. Sizes: {sizes_words(found)}.**"),
         *_trust(view),
+        *under("Which allocator suits each program", _advice([view, *others], report.advice)),
         *report_passages(found, drawn),
         *under("Noise", [_noise(view, others, found, f"{name}/" if has_experiments else "")]),
         *under("The machine", [machine_table(view)]),
         *under("How it was measured", _how(view, found)),
     ]
     return "\n".join([f"# {report.title}", "", *markdown(passages)])
+
+
+def _advice(views: Sequence[View], experiment: str) -> list[Passage]:
+    """A sentence for each program of the experiment, and one for each allocator."""
+    rows = [row for view in views for row in view.result.rows]
+    programs = programs_of(rows, experiment) if experiment else {}
+    passages: list[Passage] = []
+    for name, each in programs.items():
+        said = [f"{subject}: {words}" for subject, words in advice_by_allocator(each)]
+        passages += [Sentence(f"**{name}**: {advice(each)}"), Listing(said)]
+    if not passages:
+        return []
+    first = "These sentences are computed from this run. They leave out what it does not show."
+    return [Sentence(first), *passages]
 
 
 def _trust(view: View) -> list[Passage]:
