@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heapwise.model import PROGRAM, Row
+from heapwise.model import PROGRAM, Row, SubjectName
 from heapwise.wording.numbers import percent
 
 TIME, MEMORY = "cpu", ("peak_resident", "after_idle")
@@ -18,10 +18,12 @@ JUDGED = (*KNOWN, "no difference")
 
 
 def programs_of(rows: Sequence[Row], experiment: str) -> dict[str, list[Row]]:
-    """The rows of each program that has a figure, in the order of the run."""
+    """The rows of each program that has a figure, in the order of the run. The second copy of the
+    baseline, which shows the noise, has none."""
     found: dict[str, list[Row]] = {}
     for row in rows:
-        if row.experiment == experiment and PROGRAM in row.parameters:
+        is_control = SubjectName.parse(row.subject).control
+        if row.experiment == experiment and PROGRAM in row.parameters and not is_control:
             found.setdefault(str(row.parameters[PROGRAM]), []).append(row)
     return {name: each for name, each in found.items() if any(row.median for row in each)}
 
@@ -43,7 +45,7 @@ def advice(rows: Sequence[Row]) -> str:
         return " ".join(parts)
     if any(row.verdict in JUDGED for row in rows):
         return "Stay with glibc: no allocator was shown to be better."
-    return "This run has too few rounds for advice; the figures are below."
+    return "This run cannot tell which allocator to take; the figures are below."
 
 
 def advice_by_allocator(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
@@ -59,7 +61,7 @@ def allocator(subject: str) -> str:
 def _sentence(rows: Sequence[Row]) -> str:
     judged = {row.quantity: row for row in rows if row.quantity in NAMES and row.verdict in JUDGED}
     if not judged:
-        return "Not enough rounds to tell."
+        return "This run cannot tell."
     known = [judged[name] for name in NAMES if name in judged and judged[name].verdict in KNOWN]
     if not known:
         return "No difference from glibc was shown."
