@@ -14,7 +14,7 @@ from heapwise.evidence import Evidence
 from heapwise.model import PROGRAM, Result, Row
 from heapwise.report import View
 from heapwise.report.pages.machine import machine_table, title_of
-from heapwise.study.reproduce.advice import advice, advice_by_allocator, allocator
+from heapwise.study.reproduce.allocator_advice import advice, advice_by_allocator, allocator
 from heapwise.wording.numbers import percent
 from workshop.programs import program_names, write_programs
 from workshop.recorded_work import REPORTED, SMALL, TABLE, Work, cpp, read_work

@@ -10,7 +10,7 @@ from synthetic import pool_run
 from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Row, Settings
-from heapwise.study.reproduce.advice import advice, advice_by_allocator, programs_of
+from heapwise.study.reproduce.allocator_advice import advice, advice_by_allocator, programs_of
 
 EXPERIMENT = "heap/rl_programs"
 ANY = analyse(Evidence(pool_run(rounds=6))).rows[0]
@@ -41,7 +41,7 @@ def test_the_best_allocator_for_time_and_for_memory_is_named() -> None:
     assert "For peak memory take a: 25" in said
 
 
-def test_each_allocator_has_its_sentence_and_the_baseline_has_none() -> None:
+def test_each_allocator_but_the_baseline_has_its_sentence() -> None:
     rows = [
         row("glibc", "cpu", "baseline", None),
         row("a", "cpu", "better", 0.9),

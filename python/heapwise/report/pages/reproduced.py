@@ -22,7 +22,7 @@ from heapwise.document import (
 from heapwise.document.markdown import markdown
 from heapwise.report.pages.machine import built_words, kind_of, machine_table
 from heapwise.report.view import View
-from heapwise.study.reproduce.advice import advice, advice_by_allocator, programs_of
+from heapwise.study.reproduce.allocator_advice import advice, advice_by_allocator, programs_of
 from heapwise.study.reproduce.reproduced import Reproduced
 from heapwise.study.reproduce.tell import counts_words, report_passages, sizes_words
 from heapwise.wording.lists import counted
