@@ -2,10 +2,9 @@
 
 Usage: serve.py PORT PROGRAMS WHEELS
 
-PROGRAMS: the folder of Heapwise's programs; the model is that of rl_onnxruntime. WHEELS: the folder of
-the packages that they run with. A thread for each
-connection reads requests. One more thread takes all that wait, at most 32, and runs the model once
-for them, as inference servers do.
+PROGRAMS: the folder of Heapwise's programs; the model is that of rl_onnxruntime. WHEELS: the folder
+of the packages that they run with. A thread for each connection reads requests. One more thread
+takes all that wait, at most 32, and runs the model once for them, as inference servers do.
 """
 
 import os
@@ -60,7 +59,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         picture = self.rfile.read(int(self.headers["Content-Length"]))
         if len(picture) != PICTURE:
-            return self._answer(400, b"a picture has %d bytes\n" % PICTURE)
+            self._answer(400, b"a picture has %d bytes\n" % PICTURE)
+            return
         answer = Future()
         waiting.put((picture, answer))
         self._answer(200, answer.result())

@@ -65,7 +65,7 @@ def _advice(views: Sequence[View], experiment: str) -> list[Passage]:
     passages: list[Passage] = []
     for name, each in programs.items():
         said = [f"{subject}: {words}" for subject, words in advice_by_allocator(each)]
-        passages += [Sentence(f"**{name}**: {advice(each)}"), Listing(said)]
+        passages += [Sentence(f"**{name}**: {advice(each)}"), SentenceList(said)]
     if not passages:
         return []
     first = "These sentences are computed from this run. They leave out what it does not show."
