@@ -23,7 +23,36 @@ PAIR, GROUP = 0.035 / 2**0.5, 0.02 / 2**0.5
 
 def aims() -> dict[str, Promise]:
     """Name -> what is simulated and aimed at, in reading order."""
-    return {**_told(), **_raced(), **_days(), **_never(), **_covered(), **_calibrated()}
+    return {
+        **_told(),
+        **_few_groups(),
+        **_raced(),
+        **_days(),
+        **_never(),
+        **_covered(),
+        **_calibrated(),
+    }
+
+
+def _few_groups() -> dict[str, Promise]:
+    """Twelve allocators on a busy machine: three rounds side by side are the least that has an
+    interval. All twelve have the effect."""
+    promises = {
+        f"side by side, twelve allocators, {rounds} rounds: {effect:.0%} is told": Promise(
+            Campaign(rounds, (effect,) * 12, deviation=GROUP, compares=True), "found", low=aim
+        )
+        for rounds, effect, aim in ((3, 0.1, 0.8), (5, 0.05, 0.8), (8, 0.05, 0.9), (8, 0.03, 0.5))
+    }
+    return promises | {
+        f"identical, called different: side by side, twelve allocators, {shape} noise, "
+        f"{rounds} rounds": Promise(
+            Campaign(rounds, (0.0,) * 12, shape=shape, deviation=GROUP, compares=True),
+            "different",
+            high=AT_MOST,
+        )
+        for shape in ("normal", "skewed", "heavy")
+        for rounds in (3, 5)
+    }
 
 
 def _days() -> dict[str, Promise]:

@@ -170,8 +170,9 @@ class Campaign:
 
     def _leaves_out(self, step: Step) -> bool:
         """Whether a process of the first round that counts gives its time to groups, which follow.
-        The baseline is measured by itself in any case."""
-        if step.warm_up or step.beside or self.rounds_done:
+        The baseline is measured by itself in any case. If the user asked for groups, nobody has
+        looked whether processes disturb each other: then each subject is."""
+        if step.warm_up or step.beside or self.rounds_done or self.run.plan.options.side_by_side:
             return False
         if self.run.plan.options.together_from is None and self._may_choose(1):
             evidence = self._evidence()
