@@ -52,7 +52,7 @@ TEST_CASE("a table of traced blocks gives each block once, in any order of ends"
   }
 }
 
-TEST_CASE("a table of traced blocks that was cleared holds no block") {
+TEST_CASE("a cleared table of traced blocks is empty") {
   traced_blocks table;
   for (std::uint64_t number = 0; number < 5'000; ++number) table.add(number, block_of(number));
   table.clear();

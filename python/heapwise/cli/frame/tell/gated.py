@@ -77,7 +77,7 @@ def demand_exports(files: Sequence[Path]) -> None:
 
 
 def site_lines(sites: Sequence[SiteDifference]) -> Iterator[str]:
-    """The recordings are not the processes that were counted."""
+    """The sites of two recordings, which are other processes than those that were counted."""
     for number, site in enumerate(sites):
         grown, mark = site.grown, "about " if site.estimated else ""
         blocks = "block" if abs(grown.blocks) == 1 else "blocks"
