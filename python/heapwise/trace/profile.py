@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv, ndtri
 
 from heapwise.errors import Problem
 from heapwise.trace.columns import Numbers, Reals
@@ -144,6 +143,8 @@ def total(chance: Reals, value: Reals) -> Estimate:
     The interval is that of a weighted sum of Poisson counts (Fay and Feuer, 1997), which holds for
     few samples, too. A block adds to its width as far as one like it can have been missed.
     """
+    from scipy.special import gammaincinv  # a look at a trace needs no scipy
+
     weights = value / chance
     found = float(weights.sum())
     variance = float((weights**2 * (1 - chance)).sum())
@@ -162,6 +163,8 @@ def share(chance: Reals, chosen: NDArray[np.bool_]) -> Estimate:
     observations as the weights are worth."""
     if not len(chance):
         return Estimate(np.nan, 0.0, 1.0)
+    from scipy.special import ndtri
+
     weights = 1 / chance
     all_, found = float(weights.sum()), float(weights[chosen].sum())
     count = all_**2 / float((weights**2).sum())
