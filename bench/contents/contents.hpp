@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "contents/spread.hpp"
+#include "contents/number_spread.hpp"
 #include "contents/traced_blocks.hpp"
 #include "trace/event.hpp"
 #include "trace/frame_rows.hpp"

@@ -7,7 +7,7 @@ from heapwise.lazy import lazy_names
 if TYPE_CHECKING:
     from heapwise.trace.columns import Events, Kind, LiveBlocks, Stack
     from heapwise.trace.file import Frame, FrameKind, Trace, open_trace
-    from heapwise.trace.summary import Modules, OtherProgram, Summary, TracedProcess
+    from heapwise.trace.recording_texts import Modules, OtherProgram, Summary, TracedProcess
 
 __all__ = [
     "Events",

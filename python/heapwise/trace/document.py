@@ -14,9 +14,9 @@ from heapwise.trace.contents import EXACT_SIZES, Contents, SiteContents
 from heapwise.trace.file import Trace
 from heapwise.trace.names.named_sites import NamedSite
 from heapwise.trace.names.symbols import Place, Symbols, module_notes
+from heapwise.trace.recording_texts import Summary
 from heapwise.trace.siblings import Sibling, siblings
 from heapwise.trace.spread import Spread
-from heapwise.trace.summary import Summary
 
 ORDERS = (0.5, 0.9, 0.99)
 """The orders of quantiles: 0.5 is the median."""

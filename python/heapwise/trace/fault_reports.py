@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from heapwise.trace.names.symbols import Place, Symbols
-from heapwise.trace.summary import Modules
+from heapwise.trace.recording_texts import Modules
 
 
 class ThreadStack(msgspec.Struct, frozen=True):

@@ -33,8 +33,8 @@ from heapwise.trace.columns import (
     split_columns,
 )
 from heapwise.trace.names.perf_map import kept_map, perf_map_of
+from heapwise.trace.recording_texts import Modules, Summary, TracedProcess
 from heapwise.trace.running import mappings_now, names_beside, running_process
-from heapwise.trace.summary import Modules, Summary, TracedProcess
 
 MAGIC = b"HWTRACE\n"
 HEAP_PROFILES = (b"\x1f\x8b", b"heap profile:", b"heap_v2/")

@@ -11,7 +11,7 @@ from math import expm1
 
 from heapwise.trace.names.symbols import Place, Symbols
 from heapwise.trace.protobuf import Malformed
-from heapwise.trace.summary import Modules
+from heapwise.trace.recording_texts import Modules
 
 KINDS = (
     ("inuse_objects", "count"),

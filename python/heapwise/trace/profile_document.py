@@ -11,7 +11,7 @@ from heapwise.trace.document import SourcePlace, source_place
 from heapwise.trace.file import Trace
 from heapwise.trace.names.symbols import Symbols, module_notes
 from heapwise.trace.profile import CONFIDENCE, Estimate, Samples
-from heapwise.trace.summary import Summary
+from heapwise.trace.recording_texts import Summary
 
 LIFETIME_ORDERS = (0.1, 0.5, 0.9, 0.99)
 """The orders of the lifetimes: their quantiles."""

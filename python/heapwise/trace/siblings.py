@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapwise.errors import Problem
-from heapwise.trace.summary import Summary, TracedProcess
+from heapwise.trace.recording_texts import Summary, TracedProcess
 
 if TYPE_CHECKING:
     from heapwise.trace.file import Trace

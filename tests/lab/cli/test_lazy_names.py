@@ -54,7 +54,7 @@ def test_an_unknown_name_of_a_package_is_an_error() -> None:
 
 def test_recording_loads_nothing_that_judges_or_counts() -> None:
     loaded = _loaded_by("import heapwise.runner.recording, heapwise.cli.frame.tell.process_text")
-    assert "heapwise.trace.summary" in loaded
+    assert "heapwise.trace.recording_texts" in loaded
     assert not {"numpy", "heapwise.stats", "heapwise.evidence", "elftools"} & loaded
 
 

@@ -43,7 +43,7 @@ DEBUG_SECTIONS = (b".debug_info", b".zdebug_info", b".gnu_debuglink", b".gnu_deb
 
 
 @dataclass(frozen=True)
-class Section:
+class ElfSection:
     """A row of the table of sections. names: the section that has the names of its symbols."""
 
     name: bytes
@@ -59,7 +59,7 @@ class ElfTables:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._segments: list[tuple[int, int, int, int]] = []
-        self._sections: list[Section] = []
+        self._sections: list[ElfSection] = []
         try:
             self._read()
         except (OSError, struct.error, ValueError, IndexError):
@@ -90,7 +90,7 @@ class ElfTables:
                 file.seek(rows[names][4])
                 text = file.read(rows[names][5])
             self._sections = [
-                Section(text[row[0] : text.index(b"\0", row[0])], row[1], row[4], row[5], row[6])
+                ElfSection(text[row[0] : text.index(b"\0", row[0])], row[1], row[4], row[5], row[6])
                 for row in rows
             ]
 

@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from heapwise.trace.names.elf_tables import ElfTables
-from heapwise.trace.summary import ModuleFile
+from heapwise.trace.recording_texts import ModuleFile
 
 PIECE = 1 << 20
 

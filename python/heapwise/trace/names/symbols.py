@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from heapwise.trace.names.elf_tables import ElfTables
 from heapwise.trace.names.module_identity import Match, ModuleIdentity
 from heapwise.trace.names.perf_map import PerfMap
-from heapwise.trace.summary import Modules
+from heapwise.trace.recording_texts import Modules
 from heapwise.wording.lists import listed
 
 if TYPE_CHECKING:
