@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from heapwise.document import (
     Heading,
+    Labelled,
     Notice,
     Passage,
     SentenceList,
@@ -48,9 +49,7 @@ def machine_passages(
             *([SentenceList(said)] if said else []),
             TextTable(head, [_line(row) for row in table.rows]),
         ]
-    if failed:
-        reasons = [f"{machine}: {why}" for machine, why in failed]
-        passages += [Heading("Failed: without a complete result"), SentenceList(reasons)]
+    passages += [Labelled("Failed", f"{name}: {why}", folds=False) for name, why in failed]
     return passages
 
 
