@@ -11,24 +11,25 @@ namespace {
 
 using namespace heapwise::detail;
 
-constexpr std::uint32_t bits = block_map::bits;
+constexpr std::uint32_t map_bits = block_map::bits;
 
 /// Effects: compares a search with one that looks at one bit after the other.
 void check_search(const block_map& map, std::uint32_t from) {
   CAPTURE(from);
   hole_search search{map, from};
   while (true) {
-    const std::uint32_t first = map.find(true, from, bits);
+    const std::uint32_t first = map.find(true, from, map_bits);
     const hole found = search.next();
     REQUIRE(found.first == first);
-    if (first == bits) return;
-    from = map.find(false, first, bits);
+    if (first == map_bits) return;
+    from = map.find(false, first, map_bits);
     REQUIRE(found.end == from);
   }
 }
 
 TEST_CASE("a search for holes finds those that end at, begin at and cross the edges of words") {
-  constexpr std::uint32_t edges[] = {0, 1, 63, 64, 65, 127, 128, bits - 64, bits - 1, bits};
+  constexpr std::uint32_t edges[] = {0,       1, 63, 64, 65, 127, 128, map_bits - 64, map_bits - 1,
+                                     map_bits};
   for (const std::uint32_t first : edges) {
     for (const std::uint32_t end : edges) {
       if (first > end) continue;
@@ -45,11 +46,11 @@ TEST_CASE("a search for holes finds each of a random map, from wherever it begin
   for (int round = 0; round < 60; ++round) {
     block_map map{};
     for (std::size_t run = 0; run < 80; ++run) {
-      const auto first = static_cast<std::uint32_t>(draw.below(bits));
-      map.set_run(first, static_cast<std::uint32_t>(draw.below(1 + (bits - first) % 180)));
+      const auto first = static_cast<std::uint32_t>(draw.below(map_bits));
+      map.set_run(first, static_cast<std::uint32_t>(draw.below(1 + (map_bits - first) % 180)));
     }
     for (int probe = 0; probe < 20; ++probe) {
-      check_search(map, static_cast<std::uint32_t>(draw.below(bits + 1)));
+      check_search(map, static_cast<std::uint32_t>(draw.below(map_bits + 1)));
     }
   }
 }
@@ -63,8 +64,8 @@ TEST_CASE("a search for holes goes on behind what was cut off below it") {
   CHECK(first.length() == 500);
   map.clear_run(10, 480);
   CHECK(search.next().first == 600);
-  CHECK(search.next().first == bits);
-  CHECK(search.next().first == bits);
+  CHECK(search.next().first == map_bits);
+  CHECK(search.next().first == map_bits);
 }
 
 } // namespace
