@@ -11,10 +11,10 @@ from pathlib import Path
 
 from heapwise.document.markdown import markdown, table
 from heapwise.evidence import Evidence
-from heapwise.model import PROGRAM, Result, Row
+from heapwise.model import PROGRAM, Result, Row, short_name
 from heapwise.report import View
 from heapwise.report.pages.machine import machine_table, title_of
-from heapwise.study.reproduce.allocator_advice import advice, advice_by_allocator, allocator
+from heapwise.study.reproduce.allocator_advice import advice, advice_by_allocator
 from heapwise.wording.numbers import percent
 from workshop.programs import program_names, write_programs
 from workshop.recorded_work import REPORTED, SMALL, TABLE, Work, cpp, read_work
@@ -174,7 +174,7 @@ def _figures(view: View, works: Sequence[Work]) -> Iterator[str]:
         yield from table(
             ["allocator", *COLUMNS.values(), "advice"],
             [
-                [allocator(one), *(_cell(rows, one, name) for name in COLUMNS), said.get(one, "")]
+                [short_name(one), *(_cell(rows, one, name) for name in COLUMNS), said.get(one, "")]
                 for one in subjects
             ],
         )

@@ -24,9 +24,9 @@ template <std::size_t... kind>
 struct variant_of_kinds<std::index_sequence<kind...>> {
   using type = std::variant<alternative<kind>...>;
   static type make(std::size_t which, std::uint64_t figure) {
-    type made;
-    ((which == kind ? void(made = alternative<kind>{figure}) : void()), ...);
-    return made;
+    type result;
+    ((which == kind ? void(result = alternative<kind>{figure}) : void()), ...);
+    return result;
   }
 };
 

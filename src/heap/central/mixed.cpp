@@ -131,30 +131,30 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
   std::uint32_t longest = from.mixed.longest_seen;
   std::uint32_t taken = 0;
   while (true) {
-    const hole found = search.next();
-    if (found.first == granules) {
+    const hole next = search.next();
+    if (next.first == granules) {
       // All of it was seen since the search began: what is known of the holes is exact again.
       place(from, longest);
       from.mixed.longest_seen = 0;
       from.mixed.searched = 0;
       break;
     }
-    const std::uint32_t first = rounded_up(found.first, alignment);
-    if (first + size > found.end) {
-      longest = std::max(longest, found.length());
+    const std::uint32_t first = rounded_up(next.first, alignment);
+    if (first + size > next.end) {
+      longest = std::max(longest, next.length());
       continue;
     }
     const std::uint32_t blocks =
-        hand_out(from, {first, found.end}, top, wanted - taken, class_index);
+        hand_out(from, {first, next.end}, top, wanted - taken, class_index);
     const std::uint32_t end = first + blocks * size;
     taken += blocks;
-    longest = std::max(longest, first - found.first);
+    longest = std::max(longest, first - next.first);
     if (taken == wanted) {
       from.mixed.longest_seen = static_cast<std::uint16_t>(longest);
       from.mixed.searched = static_cast<std::uint16_t>(end);
       break;
     }
-    longest = std::max(longest, found.end - end); // too short for another one
+    longest = std::max(longest, next.end - end); // too short for another one
   }
   from.touched = 1;
   return taken;

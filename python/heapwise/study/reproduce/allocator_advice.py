@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heapwise.model import PROGRAM, Row, SubjectName
+from heapwise.model import PROGRAM, Row, SubjectName, short_name
 from heapwise.wording.numbers import percent
 
 TIME, MEMORY = "cpu", ("peak_resident", "after_idle")
@@ -33,12 +33,12 @@ def advice(rows: Sequence[Row]) -> str:
     parts = []
     if faster := _best(rows, TIME):
         parts.append(
-            f"For time take {allocator(faster.subject)}: {percent(_less(faster))} less than glibc."
+            f"For time take {short_name(faster.subject)}: {percent(_less(faster))} less than glibc."
         )
     for quantity in MEMORY:
         if smaller := _best(rows, quantity):
             parts.append(
-                f"For {NAMES[quantity]} take {allocator(smaller.subject)}: "
+                f"For {NAMES[quantity]} take {short_name(smaller.subject)}: "
                 f"{percent(_less(smaller))} less than glibc."
             )
     if parts:
@@ -51,11 +51,7 @@ def advice(rows: Sequence[Row]) -> str:
 def advice_by_allocator(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     """For one program: each allocator beside the baseline, and a sentence."""
     for subject in dict.fromkeys(row.subject for row in rows if row.ratio is not None):
-        yield allocator(subject), _sentence([row for row in rows if row.subject == subject])
-
-
-def allocator(subject: str) -> str:
-    return subject.removeprefix("malloc@")
+        yield short_name(subject), _sentence([row for row in rows if row.subject == subject])
 
 
 def _sentence(rows: Sequence[Row]) -> str:

@@ -19,11 +19,11 @@ void check_search(const block_map& map, std::uint32_t from) {
   hole_search search{map, from};
   while (true) {
     const std::uint32_t first = map.find(true, from, map_bits);
-    const hole found = search.next();
-    REQUIRE(found.first == first);
+    const hole next = search.next();
+    REQUIRE(next.first == first);
     if (first == map_bits) return;
     from = map.find(false, first, map_bits);
-    REQUIRE(found.end == from);
+    REQUIRE(next.end == from);
   }
 }
 
