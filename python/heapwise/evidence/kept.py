@@ -232,6 +232,12 @@ def filter_samples(found: list[Candidate]) -> FilteredSamples:
     joint = _too_many_together(struck)
     for name in joint:
         out[name] = [False] * len(found)
+    # One rule may take out what another one left.
+    by_all = _where_left(found, list(map(any, zip(*out.values(), strict=True))), 0)
+    out = {
+        name: [hit and excluded for hit, excluded in zip(marks, by_all, strict=True)]
+        for name, marks in out.items()
+    }
     kept, sound, removed = [], [], dict.fromkeys(RULES, 0)
     rare = [
         marks

@@ -77,6 +77,18 @@ def test_no_row_loses_its_last_sample(rule: str, field: str, value: int) -> None
     assert "none would have been left" in found.detail
 
 
+def test_two_rules_together_leave_each_row_a_sample() -> None:
+    def edit(process: Process) -> Process:
+        if process.subject != "mimalloc":
+            return process
+        hit = {"steal_ticks": 30} if process.round % 2 else {"spin_after_ns": 1_100_000}
+        return changed(process, **hit)
+
+    filtered = Evidence(compare_run(Script(edit=edit))).filtered
+    assert filtered.struck["V12"] > 0 < filtered.struck["V13"]
+    assert any(sample.subject == "mimalloc" for sample in filtered.kept)
+
+
 def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredRun:
     """Samples before which somebody shared the core."""
     return replace(
