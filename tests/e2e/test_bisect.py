@@ -51,7 +51,7 @@ def test_a_planted_commit_is_found_past_one_that_does_not_build(tmp_path: Path) 
     repository = tmp_path / "r"
     hashes = planted(repository, 6, 3, 40, iterations=4_000_000, broken=[4])
     (repository / "main.c").write_text("the user's own change\n")
-    done = bisect(repository, "--good", hashes[0], "--time", "20s", "--json")
+    done = bisect(repository, "--good", hashes[0], "--time", "60s", "--json")
     assert done.returncode == 0, done.stderr
     found = document(done)
     assert found["found"] == hashes[3]
@@ -60,7 +60,7 @@ def test_a_planted_commit_is_found_past_one_that_does_not_build(tmp_path: Path) 
     assert (repository / "main.c").read_text() == "the user's own change\n"
     assert git(repository, "worktree", "list").count("\n") == 0
     # What is known is not measured again: the same command only confirms.
-    again = bisect(repository, "--good", hashes[0], "--time", "20s", "--json")
+    again = bisect(repository, "--good", hashes[0], "--time", "60s", "--json")
     assert document(again)["found"] == hashes[3]
     assert len(list((tmp_path / "cache").glob("heapwise/bisect/*/store/runs/*"))) == 3
 
@@ -77,7 +77,7 @@ def test_commits_with_the_same_files_need_no_measurement_but_both_ends_do(tmp_pa
     hashes = planted(repository, 2, 1, 400, iterations=4_000_000)
     for number in range(5):
         git(repository, "commit", "-qm", f"nothing {number}", "--allow-empty")
-    done = bisect(repository, "--good", hashes[0], "--time", "20s", "--json")
+    done = bisect(repository, "--good", hashes[0], "--time", "60s", "--json")
     assert document(done)["found"] == hashes[1], done.stdout
     # The ends, and the commit against its parent.
     assert len(list((tmp_path / "cache").glob("heapwise/bisect/*/store/runs/*"))) == 2
@@ -178,7 +178,7 @@ def test_a_program_with_its_whole_path_is_that_of_each_commit(tmp_path: Path) ->
     hashes = planted(repository, 2, 1, 400, iterations=4_000_000)
     subprocess.run(["sh", "-c", BUILD], cwd=repository, check=True)
     done = bisect(
-        repository, "--good", hashes[0], "--time", "10s", "--json", program=str(repository / "prog")
+        repository, "--good", hashes[0], "--time", "30s", "--json", program=str(repository / "prog")
     )
     assert document(done)["found"] == hashes[1]
 
