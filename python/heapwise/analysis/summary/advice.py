@@ -248,8 +248,9 @@ def _against(name: str, base: str, quick: list[Row], small: list[Row]) -> str:
     return f"{name} against {base}: {', '.join(words)}." if words else ""
 
 
-def _relation(row: Row) -> str:
-    words = relation(row)
+def _relation(row: Row, what: str = "") -> str:
+    """what: of which there is more or less, behind a space."""
+    words = relation(row) + what
     return with_interval(words, interval(row)) if row.verdict in ("better", "worse") else words
 
 
@@ -339,7 +340,8 @@ def _no_winner(evidence: Evidence, rows: list[Row], base: str, comparison: str) 
     unsure = [r.subject for r in rows if r.verdict in ("cannot tell", "better")]
     if unsure:
         others = [r for r in rows if not r.baseline and r.subject not in unsure]
-        worse = [f"{r.subject} {_relation(r)}" for r in others if r.verdict == "worse"]
+        what = " memory" if comparison == SMALLER else " CPU time" if _is_beside(rows) else ""
+        worse = [f"{r.subject} {_relation(r, what)}" for r in others if r.verdict == "worse"]
         who, told = f"any of {listed(unsure, len(unsure))}", ""
         if len(unsure) < 3:
             who = " or ".join(unsure)
