@@ -46,6 +46,45 @@ bool keeps_nothing(const struct stat& file) {
   return kind == 1 || kind == 4 || kind == 5 || (kind >= 136 && kind <= 143);
 }
 
+/// A message of one byte, with an open descriptor for the process that receives it (unix(7)).
+class descriptor_message {
+ public:
+  descriptor_message() {
+    message_.msg_iov = &data_;
+    message_.msg_iovlen = 1;
+    message_.msg_control = control_;
+    message_.msg_controllen = sizeof control_;
+  }
+  descriptor_message(const descriptor_message&) = delete;
+  descriptor_message& operator=(const descriptor_message&) = delete;
+
+  /// Returns: whether it was sent.
+  bool send(int socket, int descriptor) {
+    cmsghdr* header = CMSG_FIRSTHDR(&message_);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof descriptor);
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    return sendmsg(socket, &message_, MSG_NOSIGNAL) == 1;
+  }
+
+  /// Returns: the descriptor; -1 if no message waits.
+  int receive(int socket) {
+    int descriptor = -1;
+    if (recvmsg(socket, &message_, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != 1) return descriptor;
+    if (const cmsghdr* header = CMSG_FIRSTHDR(&message_)) {
+      std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+    }
+    return descriptor;
+  }
+
+ private:
+  char byte_ = 'd';
+  iovec data_{&byte_, 1};
+  alignas(cmsghdr) char control_[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message_{};
+};
+
 int lower_half(std::uint64_t argument) {
   return static_cast<int>(static_cast<std::uint32_t>(argument));
 }
@@ -73,38 +112,13 @@ const char* call_watch::enter(bool loses_rights) const {
   if (ends_[1] < 0) return "there is no socket";
   const call_filter filter = install_call_filter(loses_rights);
   if (filter.listener < 0) return filter.missing;
-  char byte = 'l';
-  iovec data{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &filter.listener, sizeof(int));
-  return sendmsg(ends_[1], &message, MSG_NOSIGNAL) == 1 ? nullptr : "a socket failed";
+  return descriptor_message{}.send(ends_[1], filter.listener) ? nullptr : "a socket failed";
 }
 
 void call_watch::begin(const char* missing) {
   if (!asked_) return;
   if (missing != nullptr) names_.give_up(missing);
-  char byte = 0;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  if (recvmsg(ends_[0], &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) == 1) {
-    if (const cmsghdr* header = CMSG_FIRSTHDR(&message)) {
-      std::memcpy(&listener_, CMSG_DATA(header), sizeof(int));
-    }
-  }
+  listener_ = descriptor_message{}.receive(ends_[0]);
   for (const int end : ends_) {
     if (end >= 0) close(end);
   }

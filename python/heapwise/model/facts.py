@@ -456,6 +456,9 @@ class Beside(Record, frozen=True):
     place: Count = 0
     """Which of them was started as the first, 0, the second, 1, and so on."""
 
+    prepared: Count = 0
+    """Which of their launchers was prepared as the first, 0, the second, 1, and so on."""
+
     overlap: Number = 0.0
     """The share of its time in which each of the others ran, too; of the one that did so least."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.catalog import read_elf
-from heapwise.errors import Problem
+from heapwise.errors import CATALOGUE, Problem
 from heapwise.runner.plan.preflight import obstacle
 from heapwise.runner.process.script import interpreter_chain
 from heapwise.trace import OtherProgram
@@ -47,11 +47,13 @@ class Unrecorded:
 
     def as_problem(self, before: str) -> Problem:
         """before: the program that was recorded instead."""
+        itself = "record the program itself, without what starts it"
+        way_out = itself if self.problem == "E028" else CATALOGUE[self.problem].do
         return Problem(
             self.problem,
             f"{before} {self.way} {self.name}, which was not recorded: {self.reason}",
             why=f"The trace has the calls of {before} only.",
-            do="record the program itself, without what starts it; --force keeps the exit code",
+            do=f"{way_out}; record --force keeps the exit code",
         )
 
 

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
+from heapwise.errors import Problem
 from heapwise.natives import CONTENTS, native_part
 from heapwise.trace.columns import Integers, Kind, Numbers
 from heapwise.trace.file import FRAME, FrameKind, Trace
 from heapwise.trace.peak import PeakSites
 from heapwise.trace.spread import Spread
+from heapwise.wording.visible import visible
 
 EXACT_SIZES = 4096
 """Sizes up to here are counted one by one, larger ones by powers of two."""
@@ -163,18 +165,26 @@ def read_contents(trace: Trace) -> Contents:
     """Reads the whole trace once. Memory: one frame and the live blocks.
 
     A native program reads it: a trace of 1 GB has about 900 million events. Problem E052 if that
-    program is not there.
+    program is not there, or fails.
     """
     kinds = (FrameKind.EVENTS, FrameKind.LIVE)
     places = [each.offset - FRAME.size for each in trace.frames if each.kind in kinds]
-    said = subprocess.run(
+    done = subprocess.run(
         [str(native_part(CONTENTS)), f"/proc/self/fd/{trace.file}", str(trace.version)],
         input=struct.pack(f"={len(places)}Q", *places),
-        stdout=subprocess.PIPE,
+        capture_output=True,
         pass_fds=[trace.file],
-        check=True,
-    ).stdout
-    read = msgspec.json.decode(said, type=_Read)
+        check=False,
+    )
+    if done.returncode != 0:
+        said = visible(done.stderr.decode(errors="replace").strip()) or "it said nothing"
+        raise Problem(
+            "E052",
+            f"{CONTENTS} ended with {done.returncode}: {said}",
+            why="It reads the trace, and needs memory for each block that lived at once.",
+            do="ulimit -v unlimited, or run it where more memory is free",
+        )
+    read = msgspec.json.decode(done.stdout, type=_Read)
     if read.damage:
         trace.damage = trace.damage or f"frame {read.damaged_frame}: {read.damage}"
     for first, addresses in read.addresses:

@@ -81,7 +81,7 @@ class SlowProcesses:
                 self.facts,
                 wall_s=self.took_s,
                 psi_cpu_us=int(self.waited * self.took_s * 1_000_000),
-                beside=Beside(number, len(step.beside) + 1, 0, 1.0) if step.beside else None,
+                beside=Beside(number, len(step.beside) + 1, overlap=1.0) if step.beside else None,
             ),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -85,6 +86,21 @@ def test_a_file_that_is_not_a_trace_is_refused(content: bytes, tmp_path: Path) -
     path.write_bytes(content)
     with pytest.raises(Problem, match=r"is not a trace"):
         open_trace(path)
+
+
+def test_a_reader_without_memory_is_told_as_a_problem(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "whole.hwt"
+    path.write_bytes(whole)
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    with open_trace(path) as opened:
+        assert opened.frames, "they are read before the limit"
+        resource.setrlimit(resource.RLIMIT_DATA, (1 << 18, before[1]))
+        try:
+            with pytest.raises(Problem, match="heapwise-contents ended with") as raised:
+                read_contents(opened)
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, before)
+    assert raised.value.id == "E052"
 
 
 def test_a_newer_version_is_refused(whole: bytes, tmp_path: Path) -> None:

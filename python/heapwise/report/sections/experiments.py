@@ -36,7 +36,7 @@ INDEXED = 4
 """From this many experiments on, a table of what each found stands before them."""
 
 FEW_TABLES = 3
-"""So many are open at first."""
+"""Up to this many tables are unfolded when the page opens."""
 
 MARKS = {"met": "better", "not met": "worse"}
 

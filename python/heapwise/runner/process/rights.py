@@ -10,8 +10,8 @@ from heapwise.model import Process
 
 
 def may_be_watched(process: Process) -> bool:
-    """Whether the calls of a process like this one can be watched. Of a user who is not root only
-    those of programs that gain no rights can be: others would not gain them.
+    """Whether the calls of a process like this one can be watched. A user who is not root cannot
+    watch a program that gains rights: while it is watched it would not gain them.
 
     The loader preloads nothing into a program that gains rights, so the probe was silent in it.
     """
