@@ -7,7 +7,7 @@ namespace heapwise::bench {
 
 namespace {
 
-/// A trace with a larger number is damaged: it gets no memory for so many.
+/// A trace with a larger number is damaged: no table becomes longer.
 constexpr std::uint64_t most_sites = std::uint64_t{1} << 26;
 constexpr std::uint64_t most_threads = std::uint64_t{1} << 24;
 

@@ -60,6 +60,14 @@ std::uint8_t join_shard() noexcept {
   }
 }
 
+bool has_several_threads() noexcept {
+  std::uint32_t count = 0;
+  for (const auto& each : std::span{threads_of_shard}.first(possible_shards())) {
+    count += each.load(std::memory_order_relaxed);
+  }
+  return count > 1;
+}
+
 void leave_shard(std::uint8_t shard) noexcept {
   expects([&] { return threads_of_shard[shard].load(std::memory_order_relaxed) > 0; },
           "a shard that a thread leaves has one");

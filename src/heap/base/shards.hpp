@@ -31,6 +31,10 @@ void choose_shards() noexcept;
 /// It may not be in use yet. Thread safety: all.
 [[nodiscard]] std::uint8_t join_shard() noexcept;
 
+/// Returns: whether more than one thread has joined a shard. Relaxed: threads begin and end
+/// meanwhile. Thread safety: all.
+[[nodiscard]] bool has_several_threads() noexcept;
+
 /// Effects: the shard has a thread less. Thread safety: all.
 void leave_shard(std::uint8_t shard) noexcept;
 

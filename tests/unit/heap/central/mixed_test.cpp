@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -391,14 +393,15 @@ std::size_t most_adopted_at_once(std::vector<void*>& blocks, std::size_t size, s
   return most;
 }
 
-TEST_CASE("the heap mixes spans even if most of it is in use") {
-  start_without_clock();
-  bring_everything_home();
+/// Effects: fills 128 MiB with blocks of one size, frees three of four of the last quarter, and
+/// asks for blocks of another size. Calls `look` with the bytes in use before.
+template <class Look>
+void change_the_size_of_few(Look look) {
   constexpr std::size_t blocks = (std::size_t{128} << 20) / 128;
   std::vector<void*> survivors;
   std::vector<void*> freed;
   stress::random draw{12};
-  for (std::size_t at = 0; at < blocks; ++at) { // of the last quarter three of four are freed
+  for (std::size_t at = 0; at < blocks; ++at) {
     void* const block = heapwise_malloc(128);
     (at > blocks / 4 * 3 && draw.below(4) != 0 ? freed : survivors).push_back(block);
   }
@@ -409,10 +412,41 @@ TEST_CASE("the heap mixes spans even if most of it is in use") {
   for (std::size_t at = 0; at < (std::size_t{4} << 20) / 320; ++at) {
     later.push_back(heapwise_malloc(320));
   }
-  CHECK(the_mixed_spans.count() > 0);
-  CHECK(the_space.used_bytes() < used + (std::size_t{1} << 20));
+  look(used);
   for (void* each : survivors) heapwise_free(each);
   for (void* each : later) heapwise_free(each);
+}
+
+TEST_CASE("the heap mixes spans even if most of it is in use") {
+  start_without_clock();
+  bring_everything_home();
+  change_the_size_of_few([](std::size_t used) {
+    CHECK(the_mixed_spans.count() > 0);
+    CHECK(the_space.used_bytes() < used + (std::size_t{1} << 20));
+  });
+  bring_everything_home();
+  check_nothing_is_left();
+}
+
+TEST_CASE("beside another thread the heap grows where one thread alone would mix") {
+  start_without_clock();
+  bring_everything_home();
+  std::atomic<bool> joined{false};
+  std::atomic<bool> done{false};
+  std::thread other{[&] {
+    heapwise_free(heapwise_malloc(64));
+    joined = true;
+    joined.notify_one();
+    done.wait(false);
+  }};
+  joined.wait(false);
+  change_the_size_of_few([](std::size_t used) {
+    CHECK(the_mixed_spans.count() == 0);
+    CHECK(the_space.used_bytes() >= used + (std::size_t{3} << 20));
+  });
+  done = true;
+  done.notify_one();
+  other.join();
   bring_everything_home();
   check_nothing_is_left();
 }
