@@ -21,7 +21,7 @@ set(
   HEAPWISE_TESTS_ALONE
   "^unit/gc/"
   "^unit/adapt/std_allocator_test$"
-  "^unit/bench/(caller_rule|control_group|group_memory|memory_groups|output_stream|resolver|rings|sampled_blocks|size_budget|team)_test$"
+  "^unit/bench/(caller_rule|control_group|group_memory|memory_groups|output_stream|resolver|rings|sampled_blocks|size_budget|team|trace_writer)_test$"
   "^unit/heap/[a-z]+/(sharing|space)_test$"
   "^unit/(c_api|sanitized|without_exceptions)_test$"
 )

@@ -299,22 +299,38 @@ std::uint64_t trace_writer::kept_events() const noexcept {
 
 void trace_writer::finish(const std::string& modules, std::function<std::string()> summary) {
   if (!open_again()) return;
-  // A full disk may have room for the end: the frame that it had no room for is cut off.
-  const int refused = std::exchange(error_, 0);
+  // A full disk has room for the end once enough frames are cut off: first the one that it had no
+  // room for, then the last ones.
+  int refused = std::exchange(error_, 0);
   // A window that was begun and got no event says nothing.
   std::erase_if(windows_,
                 [](const window& each) { return each.number != 0 && each.events() == 0; });
   close_gaps();
   const std::vector<unsigned char> stored = compressor_.compressed_text(modules);
   const std::uint64_t charged = sizeof(frame_header) + stored.size() + index_entry_bytes;
-  if (budget_.take(charged)) {
-    charged_ += charged;
-    texts_.push_back(put_text(frame_kind::modules, stored, modules.size()));
-  }
-  modules_frames_ = texts_.size();
+  const bool has_modules = budget_.take(charged);
+  if (has_modules) charged_ += charged;
   summary_ = std::move(summary);
-  write_end();
+  do {
+    error_ = 0;
+    texts_.clear();
+    if (!open_again()) break;
+    close_gaps();
+    if (has_modules) texts_.push_back(put_text(frame_kind::modules, stored, modules.size()));
+    modules_frames_ = texts_.size();
+    write_end();
+    if (refused == 0) refused = error_;
+  } while (error_ != 0 && drop_last_frame());
   if (refused != 0) error_ = refused;
+}
+
+/// Returns false if there is none.
+bool trace_writer::drop_last_frame() {
+  window& last = windows_.back();
+  if (last.frames.empty()) return false;
+  last.frames.pop_back();
+  if (last.number != 0 && last.events() == 0) windows_.pop_back();
+  return true;
 }
 
 /// Summary, index and trailer, whose room was charged from the begin on. Closes the file.

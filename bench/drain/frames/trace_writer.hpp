@@ -52,8 +52,9 @@ class trace_writer final : public budgeted_file {
   [[nodiscard]] std::size_t windows() const noexcept { return windows_.size(); }
 
   /// Writes modules (left out if the budget has no room for them), summary, index and trailer, and
-  /// closes the file. After a failure, too: then the file holds what came before it, and ok() stays
-  /// false. `summary` is called again if the file shrinks later: less was kept then.
+  /// closes the file. After a failure, too: then the file holds what came before it and still fits
+  /// the disk, and ok() stays false. `summary` is called again if the file shrinks later: less was
+  /// kept then.
   void finish(const std::string& modules, std::function<std::string()> summary);
 
   bool shrink() override;
@@ -84,6 +85,7 @@ class trace_writer final : public budgeted_file {
   void drop_second_windows();
   bool cut_windows();
   bool drop_later_windows();
+  bool drop_last_frame();
   void leave_window();
   void close_gaps();
   void widen_gap() noexcept;
