@@ -32,8 +32,9 @@ class Amount(msgspec.Struct, frozen=True):
 
 
 class SiteDifference(msgspec.Struct, frozen=True):
-    """function: or the file and the offset. line: in the second trace, if it has the call site.
-    estimated: in one trace, wrappers with several callers share out the figures."""
+    """function: or the file and the offset. line: in the second trace, if it has the call site, of
+    the one place in the function that asked for something else than before; "" if there are
+    several. estimated: in one trace, wrappers with several callers share out the figures."""
 
     module: str
     function: str
@@ -115,7 +116,8 @@ def _key(place: Place | None, names: Mapping[str, str]) -> tuple[str, str]:
 def _site(
     key: tuple[str, str], first: Sequence[NamedSite], second: Sequence[NamedSite]
 ) -> SiteDifference:
-    lines = {site.place.line for site in second or first if site.place and key[0]}
+    sites = _changed(first, second) or second or first
+    lines = {site.place.line for site in sites if site.place and key[0]}
     return SiteDifference(
         *key,
         lines.pop() if len(lines) == 1 else "",
@@ -123,6 +125,19 @@ def _site(
         _amount(second),
         any(site.estimated for site in (*first, *second)),
     )
+
+
+def _changed(first: Sequence[NamedSite], second: Sequence[NamedSite]) -> list[NamedSite]:
+    """Those of the second trace that asked for something else than each one of the first."""
+    left = Counter(_amount([site]) for site in first)
+    changed: list[NamedSite] = []
+    for site in second:
+        amount = _amount([site])
+        if left[amount]:
+            left[amount] -= 1
+        else:
+            changed.append(site)
+    return changed
 
 
 def _amount(sites: Iterable[NamedSite]) -> Amount:

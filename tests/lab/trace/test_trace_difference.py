@@ -116,6 +116,15 @@ def test_a_function_whose_line_moved_is_one_call_site() -> None:
     assert site.line == ""
 
 
+def test_the_line_that_asked_for_more_is_named_in_a_function_with_several() -> None:
+    kept, grown = Place("/app", 16, "f", "a.c:4"), Place("/app", 32, "f", "a.c:6")
+    before = [NamedSite(kept, blocks=2, bytes=20), NamedSite(grown, blocks=3, bytes=30)]
+    moved = Place("/app", 32, "f", "a.c:7")
+    after = [NamedSite(kept, blocks=2, bytes=20), NamedSite(moved, blocks=9, bytes=90)]
+    [site] = trace_difference(("a", "b"), before, after).sites
+    assert (site.name, site.grown) == ("f (a.c:7)", Amount(6, 60, 0, 0))
+
+
 def test_two_builds_under_two_names_are_one_program() -> None:
     before = [NamedSite(Place("/a/old", 16, "f", "a.c:1"), blocks=2, bytes=20)]
     after = [NamedSite(Place("/a/new", 32, "f", "a.c:1"), blocks=5, bytes=50)]
