@@ -1,6 +1,8 @@
-// heapwise-contents: says what is in a trace, as JSON.
+// heapwise-contents: says what is in a trace, as JSON, and before it how far it has read.
 //
 //   heapwise-contents TRACE VERSION < PLACES
+//
+// A line before the JSON is a number: the share of the frames that was read, in percent.
 //
 // PLACES are the offsets of the frames of events, and of the live blocks of windows, in their
 // order: numbers of 8 bytes. VERSION is that of the format.
@@ -21,6 +23,24 @@ using namespace heapwise::bench;
 
 /// Points of the curve of live bytes, about; python/heapwise/trace/contents.py has the same.
 constexpr std::size_t most_points = 2000;
+
+/// Says how many of the frames are read, once for each percent.
+class progress {
+ public:
+  explicit progress(std::size_t frames) noexcept : frames_{frames} {}
+
+  void at(std::size_t frame) {
+    const std::size_t percent = 100 * frame / frames_;
+    if (percent == percent_) return;
+    percent_ = percent;
+    std::printf("%zu\n", percent);
+    std::fflush(stdout);
+  }
+
+ private:
+  std::size_t frames_;
+  std::size_t percent_ = 0;
+};
 
 std::vector<std::uint64_t> read_places() {
   std::vector<std::uint64_t> places;
@@ -54,7 +74,9 @@ class whole_reading {
       const std::size_t every = std::max<std::size_t>(1, events.size() / most_points);
       const std::size_t points =
           std::max<std::size_t>(1, most_points / std::max<std::size_t>(1, events.size()));
+      progress told{events.size()};
       for (std::size_t i = 0; i < events.size(); ++i) {
+        told.at(i);
         const frame_header frame = frame_content::header_at(file_, events[i]);
         number = frame.number;
         begin_window(frame.window, number);

@@ -43,14 +43,21 @@ def advise(
     from heapwise.cli.frame.measure import measure
     from heapwise.cli.frame.tell.announce import announce
     from heapwise.cli.frame.tell.process_text import say_process
+    from heapwise.cli.frame.tell.reading import reading
     from heapwise.runner import RunRequest
     from heapwise.store import costs, find_store
     from heapwise.study.replay.ask import NothingToPool, prepare_advice
 
     request = taken(RunRequest, options)
-    prepared = prepare_advice(
-        Path(file), request, os.environ, window=options.window, force=options.play_anyway
-    )
+    with reading(file, options.quiet) as tell:
+        prepared = prepare_advice(
+            Path(file),
+            request,
+            os.environ,
+            window=options.window,
+            force=options.play_anyway,
+            tell=tell,
+        )
     console = Console(options.quiet, options.json)
     say_process(Path(file), console)
     _say_builds(Path(file), console)

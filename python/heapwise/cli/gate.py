@@ -214,10 +214,15 @@ def _decide(
 def _say_sites(shown: Shown, prepared: Prepared, console: Console) -> None:
     """Names the call sites that allocate more, if an exact count says that the new build does."""
     from heapwise.cli.frame.tell.gated import site_lines
-    from heapwise.study.gate.grown_sites import asks_for_sites, grown_sites
+    from heapwise.study.gate.grown_sites import MOST_S, asks_for_sites, grown_sites
+    from heapwise.wording.durations import show_limit
 
     gate = shown.result.gate if shown.result else None
     if gate is not None and asks_for_sites(gate):
+        console.say(
+            "Recording each build once, to name the call sites that allocate more "
+            f"(at most {show_limit(MOST_S)} each)."
+        )
         for line in site_lines(grown_sites(prepared)):
             console.result(line)
 

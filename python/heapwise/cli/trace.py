@@ -15,6 +15,7 @@ from heapwise.errors import Problem
 if TYPE_CHECKING:
     from heapwise.trace import Trace
     from heapwise.trace.exports import Export
+    from heapwise.trace.named_trace import NamedTrace
     from heapwise.trace.names.wrappers import Wrappers
 
 
@@ -105,7 +106,6 @@ def _difference(wanted: Wanted, later: str, console: Console) -> int:
     """Problem E062 for a profile, and for a form that two traces do not have."""
     from heapwise.cli.frame.tell.fitted_lines import shown
     from heapwise.study.recording.difference_tables import difference_passages
-    from heapwise.trace.named_trace import read_named_trace
     from heapwise.trace.trace_difference import folded_difference, trace_difference
 
     for name in wanted.exports:
@@ -115,7 +115,7 @@ def _difference(wanted: Wanted, later: str, console: Console) -> int:
                 f"--export {name}: two traces are written as .folded or .md",
                 do="--export FILE.folded, which flamegraph.pl draws; --html PAGE for a page",
             )
-    before, after = (read_named_trace(Path(name), wanted.wrappers) for name in (wanted.file, later))
+    before, after = (_named(name, wanted, console) for name in (wanted.file, later))
     found = trace_difference(
         (wanted.file, later), before.sites, after.sites, (before.program, after.program)
     )
@@ -138,14 +138,25 @@ def _difference(wanted: Wanted, later: str, console: Console) -> int:
     return 0
 
 
+def _named(name: str, wanted: Wanted, console: Console) -> NamedTrace:
+    from heapwise.cli.frame.tell.reading import reading
+    from heapwise.trace.named_trace import read_named_trace
+
+    with reading(name, console.quiet) as tell:
+        return read_named_trace(Path(name), wanted.wrappers, tell)
+
+
 def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
+    from heapwise.cli.frame.tell.reading import reading
     from heapwise.cli.frame.tell.trace_text import trace_lines
     from heapwise.trace.contents import read_contents
     from heapwise.trace.names.call_stacks import call_stacks
     from heapwise.trace.names.named_sites import named_sites
     from heapwise.trace.names.symbols import Symbols
 
-    contents, symbols = read_contents(opened), Symbols(opened.modules)
+    with reading(wanted.file, console.quiet) as tell:
+        contents = read_contents(opened, tell)
+    symbols = Symbols(opened.modules)
     stacks = call_stacks(opened, contents, symbols)
     named = named_sites(contents, stacks, wanted.wrappers)
     for line in trace_lines(opened, contents, named, wanted.top):

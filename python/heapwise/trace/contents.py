@@ -5,8 +5,10 @@ from __future__ import annotations
 import struct
 import subprocess
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from tempfile import TemporaryFile
+from typing import IO
 
 import msgspec
 import numpy as np
@@ -161,30 +163,41 @@ class _Read(msgspec.Struct, frozen=True):
     addresses: list[tuple[int, list[int]]]
 
 
-def read_contents(trace: Trace) -> Contents:
-    """Reads the whole trace once. Memory: one frame and the live blocks.
+def read_contents(trace: Trace, tell: Callable[[float], None] | None = None) -> Contents:
+    """Reads the whole trace once. Memory: one frame and the live blocks. tell: is given the share
+    that was read, of 0 to 1.
 
     A native program reads it: a trace of 1 GB has about 900 million events. Problem E052 if that
     program is not there, or fails.
     """
     kinds = (FrameKind.EVENTS, FrameKind.LIVE)
     places = [each.offset - FRAME.size for each in trace.frames if each.kind in kinds]
-    done = subprocess.run(
-        [str(native_part(CONTENTS)), f"/proc/self/fd/{trace.file}", str(trace.version)],
-        input=struct.pack(f"={len(places)}Q", *places),
-        capture_output=True,
-        pass_fds=[trace.file],
-        check=False,
-    )
-    if done.returncode != 0:
-        said = visible(done.stderr.decode(errors="replace").strip()) or "it said nothing"
-        raise Problem(
-            "E052",
-            f"{CONTENTS} ended with {done.returncode}: {said}",
-            why="It reads the trace, and needs memory for each block that lived at once.",
-            do="ulimit -v unlimited, or run it where more memory is free",
-        )
-    read = msgspec.json.decode(done.stdout, type=_Read)
+    with (
+        TemporaryFile() as places_file,
+        TemporaryFile() as errors,
+        subprocess.Popen(
+            [str(native_part(CONTENTS)), f"/proc/self/fd/{trace.file}", str(trace.version)],
+            stdin=_filled(places_file, struct.pack(f"={len(places)}Q", *places)),
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            pass_fds=[trace.file],
+        ) as reader,
+    ):
+        assert reader.stdout is not None
+        printed = b""
+        for printed in reader.stdout:
+            if tell and printed[:-1].isdigit():
+                tell(int(printed) / 100)
+        if reader.wait() != 0:
+            errors.seek(0)
+            said = visible(errors.read().decode(errors="replace").strip()) or "it said nothing"
+            raise Problem(
+                "E052",
+                f"{CONTENTS} ended with {reader.returncode}: {said}",
+                why="It reads the trace, and needs memory for each block that lived at once.",
+                do="ulimit -v unlimited, or run it where more memory is free",
+            )
+    read = msgspec.json.decode(printed, type=_Read)
     if read.damage:
         trace.damage = trace.damage or f"frame {read.damaged_frame}: {read.damage}"
     for first, addresses in read.addresses:
@@ -221,6 +234,12 @@ def read_contents(trace: Trace) -> Contents:
         stacks={tuple(each[0]): StackBlocks(*each[1:]) for each in read.stacks},
         duration=read.duration,
     )
+
+
+def _filled(file: IO[bytes], content: bytes) -> IO[bytes]:
+    file.write(content)
+    file.seek(0)
+    return file
 
 
 def _counts(read: Sequence[int], length: int) -> Numbers:

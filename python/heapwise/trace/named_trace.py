@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,14 +26,16 @@ class NamedTrace:
     program: str
 
 
-def read_named_trace(path: Path, wrappers: Wrappers) -> NamedTrace:
-    """Problem E062 for a profile, which has a sample of the blocks."""
+def read_named_trace(
+    path: Path, wrappers: Wrappers, tell: Callable[[float], None] | None = None
+) -> NamedTrace:
+    """tell: as read_contents. Problem E062 for a profile, which has a sample of the blocks."""
     if is_heap_profile(path):
         raise _no_trace(path)
     with open_trace(path) as opened:
         if opened.sample_every:
             raise _no_trace(path)
-        contents = read_contents(opened)
+        contents = read_contents(opened, tell)
         stacks = call_stacks(opened, contents, Symbols(opened.modules))
         program = opened.about.get("program")
         return NamedTrace(

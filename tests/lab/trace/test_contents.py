@@ -87,6 +87,19 @@ def test_sums_are_those_of_the_events(trace: Path) -> None:
     assert (found.peak.bytes, found.peak.blocks) == (wanted.peak.bytes, wanted.peak.blocks)
 
 
+def test_the_share_that_was_read_is_told(tmp_path: Path) -> None:
+    path, shares = tmp_path / "long.hwt", list[float]()
+    program = "for (1 .. 150) { my @kept = map { 'x' x $_ } 1 .. 2000 }"
+    record(Recording(["perl", "-e", program], path))
+    with open_trace(path) as opened:
+        read_contents(opened, shares.append)
+        frames = sum(each.kind == FrameKind.EVENTS for each in opened.frames)
+    assert len(shares) == min(99, frames - 1) > 0
+    assert shares == sorted(set(shares))
+    assert shares[0] >= 0.01
+    assert shares[-1] < 1
+
+
 def test_sites_add_up_to_the_trace(trace: Path) -> None:
     with open_trace(trace) as opened:
         found = read_contents(opened)

@@ -6,7 +6,7 @@ import hashlib
 import os
 import struct
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,12 +65,14 @@ def prepare_advice(
     *,
     window: int | None = None,
     force: bool = False,
+    tell: Callable[[float], None] | None = None,
 ) -> Prepared | NothingToPool:
     """A subject for each call site, or group of call sites, that could have a pool or an arena.
-    Problems and windows: as prepare_replay."""
+    Problems and windows: as prepare_replay. tell: as
+    read_contents."""
     with open_trace(trace) as opened:
         refuse_unplayable(opened, force=force)
-        contents = read_contents(opened)
+        contents = read_contents(opened, tell)
         candidates, others = find_candidates(opened, contents)
         names = SiteNames(opened, contents, Symbols(opened.modules))
         refused = [f"{names.name(other.site)}: {other.reason}" for other in others]
