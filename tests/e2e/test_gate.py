@@ -308,6 +308,7 @@ def test_a_gate_names_the_line_that_allocates_more(heapwise: Any, tmp_path: Path
         for number, text in enumerate(SOURCE.read_text().splitlines(), 1)
         if "malloc(" in text
     )
+    assert "Recording each build once" in done.stdout
     assert line.split(None, 2)[2] == f"+240 blocks, +15 KiB: main ({SOURCE.name}:{number})"
 
 

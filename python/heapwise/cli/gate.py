@@ -218,12 +218,15 @@ def _say_sites(shown: Shown, prepared: Prepared, console: Console) -> None:
     from heapwise.wording.durations import show_limit
 
     gate = shown.result.gate if shown.result else None
-    if gate is not None and asks_for_sites(gate):
+    if gate is not None and asks_for_sites(gate, prepared):
         console.say(
             "Recording each build once, to name the call sites that allocate more "
             f"(at most {show_limit(MOST_S)} each)."
         )
-        for line in site_lines(grown_sites(prepared)):
+        sites = grown_sites(prepared)
+        if sites is None:
+            console.say("Their call sites are not known: one of the builds could not be recorded.")
+        for line in site_lines(sites or []):
             console.result(line)
 
 

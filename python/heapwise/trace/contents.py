@@ -6,9 +6,8 @@ import struct
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from tempfile import TemporaryFile
-from typing import IO
 
 import msgspec
 import numpy as np
@@ -172,28 +171,28 @@ def read_contents(trace: Trace, tell: Callable[[float], None] | None = None) -> 
     """
     kinds = (FrameKind.EVENTS, FrameKind.LIVE)
     places = [each.offset - FRAME.size for each in trace.frames if each.kind in kinds]
-    with (
-        TemporaryFile() as places_file,
-        TemporaryFile() as errors,
-        subprocess.Popen(
-            [str(native_part(CONTENTS)), f"/proc/self/fd/{trace.file}", str(trace.version)],
-            stdin=_filled(places_file, struct.pack(f"={len(places)}Q", *places)),
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            pass_fds=[trace.file],
-        ) as reader,
-    ):
+    with subprocess.Popen(
+        [str(native_part(CONTENTS)), f"/proc/self/fd/{trace.file}", str(trace.version)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=[trace.file],
+    ) as reader:
+        assert reader.stdin is not None
         assert reader.stdout is not None
+        assert reader.stderr is not None
+        with suppress(BrokenPipeError):  # it has failed, and says why
+            reader.stdin.write(struct.pack(f"={len(places)}Q", *places))
+            reader.stdin.close()
         printed = b""
         for printed in reader.stdout:
             if tell and printed[:-1].isdigit():
                 tell(int(printed) / 100)
+        said = visible(reader.stderr.read().decode(errors="replace").strip())
         if reader.wait() != 0:
-            errors.seek(0)
-            said = visible(errors.read().decode(errors="replace").strip()) or "it said nothing"
             raise Problem(
                 "E052",
-                f"{CONTENTS} ended with {reader.returncode}: {said}",
+                f"{CONTENTS} ended with {reader.returncode}: {said or 'it said nothing'}",
                 why="It reads the trace, and needs memory for each block that lived at once.",
                 do="ulimit -v unlimited, or run it where more memory is free",
             )
@@ -234,12 +233,6 @@ def read_contents(trace: Trace, tell: Callable[[float], None] | None = None) -> 
         stacks={tuple(each[0]): StackBlocks(*each[1:]) for each in read.stacks},
         duration=read.duration,
     )
-
-
-def _filled(file: IO[bytes], content: bytes) -> IO[bytes]:
-    file.write(content)
-    file.seek(0)
-    return file
 
 
 def _counts(read: Sequence[int], length: int) -> Numbers:

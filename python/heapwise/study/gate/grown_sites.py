@@ -23,28 +23,29 @@ MOST_SITES = 3
 """The sites that a gate names."""
 
 
-def asks_for_sites(gate: GateResult) -> bool:
-    """Whether an exact count of malloc grew beyond its limit."""
+def asks_for_sites(gate: GateResult, prepared: Prepared) -> bool:
+    """Whether an exact count of malloc grew beyond its limit, and the builds can be recorded: they
+    have no commands around them, which the recordings would need, too."""
+    builds = [one.build for one in prepared.examined]
+    if any(each.prepare or each.conclude or each.setup or each.cleanup for each in builds):
+        return False
     return any(
         row.exact and row.verdict == "regressed" and row.metric in OF_MALLOC for row in gate.rows
     )
 
 
-def grown_sites(prepared: Prepared) -> list[SiteDifference]:
-    """Those with the most additional blocks first, then by bytes. Empty if one of the builds cannot
+def grown_sites(prepared: Prepared) -> list[SiteDifference] | None:
+    """Those with the most additional blocks first, then by bytes. None if one of the builds cannot
     be recorded within MOST_S."""
-    builds = [one.build for one in prepared.examined]
-    if any(each.prepare or each.conclude or each.setup or each.cleanup for each in builds):
-        return []  # the recordings would need them, too
     traces: list[NamedTrace] = []
     with TemporaryDirectory(prefix="heapwise-gate-") as folder:
-        for number, build in enumerate(builds):
+        for number, build in enumerate(one.build for one in prepared.examined):
             file = Path(folder, f"{number}.hwt")
             try:
                 _record(build, prepared.plan.input_path, file)
                 traces.append(read_named_trace(file, Wrappers()))
             except (subprocess.TimeoutExpired, OSError, Problem):
-                return []
+                return None
     [before, after] = traces
     found = trace_difference(
         ("base", "new"), before.sites, after.sites, (before.program, after.program)

@@ -68,8 +68,7 @@ def prepare_advice(
     tell: Callable[[float], None] | None = None,
 ) -> Prepared | NothingToPool:
     """A subject for each call site, or group of call sites, that could have a pool or an arena.
-    Problems and windows: as prepare_replay. tell: as
-    read_contents."""
+    Problems and windows: as prepare_replay. tell: as read_contents."""
     with open_trace(trace) as opened:
         refuse_unplayable(opened, force=force)
         contents = read_contents(opened, tell)

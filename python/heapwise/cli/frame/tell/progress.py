@@ -228,6 +228,12 @@ def first_limit_s(run: Run) -> float:
     return LONGEST_S if run.plan.traits.whole_programs and not run.plan.timeout_s else 0.0
 
 
+def bar(share: float) -> str:
+    """``########------------``."""
+    full = round(share * BAR)
+    return "#" * full + "-" * (BAR - full)
+
+
 def describe(
     step: Step, progress: Progress, elapsed_s: float = 0.0, first_limit_s: float = 0.0
 ) -> str:
@@ -235,8 +241,6 @@ def describe(
     than a second has its time so far, and the very first one the time after which it is ended. A
     process that took longer than all of the estimate shows that nobody knows the time left."""
     total = f" of {progress.rounds}" if progress.rounds else ""
-    full = round(progress.share * BAR)
-    bar = "#" * full + "-" * (BAR - full)
     eta = ""
     if progress.eta_s is not None and (progress.eta_s > elapsed_s or elapsed_s < 1):
         eta = f"   eta {show_duration(max(0.0, progress.eta_s - elapsed_s))}"
@@ -245,4 +249,5 @@ def describe(
     so_far = f"   {show_limit(elapsed_s)} so far" if elapsed_s >= 1 else ""
     if so_far and first_limit_s and progress.eta_s is None and progress.round == 1:
         so_far += f" (no --timeout; it is ended after {show_limit(first_limit_s)})"
-    return f"round {progress.round}{total}  {bar}  {where}{step.subject.name}{so_far}{eta}{warm}"
+    told = f"round {progress.round}{total}  {bar(progress.share)}  {where}{step.subject.name}"
+    return f"{told}{so_far}{eta}{warm}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from heapwise.cli.frame.tell import console
-from heapwise.cli.frame.tell.progress import BAR, EVERY_S
+from heapwise.cli.frame.tell.progress import EVERY_S, bar
 from heapwise.wording.durations import show_duration
 from heapwise.wording.visible import visible
 
@@ -18,7 +18,7 @@ SILENT_S = 1.0
 
 @contextmanager
 def reading(name: str, quiet: bool = False) -> Iterator[Callable[[float], None]]:
-    """Yields what takes the share that was read, of 0 to 1."""
+    """Yields a function: it is told the share that was read, of 0 to 1."""
     if quiet:
         yield lambda share: None
     elif console.is_live(sys.stderr):
@@ -30,10 +30,8 @@ def reading(name: str, quiet: bool = False) -> Iterator[Callable[[float], None]]
 
 def reading_line(name: str, share: float, elapsed_s: float) -> str:
     """``reading load.hwt  ########------------  eta 0:12``."""
-    full = round(share * BAR)
-    bar = "#" * full + "-" * (BAR - full)
     eta = f"  eta {show_duration(elapsed_s / share - elapsed_s)}" if share else ""
-    return visible(f"reading {name}  {bar}{eta}")
+    return visible(f"reading {name}  {bar(share)}{eta}")
 
 
 class _Lines:
