@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Literal
@@ -12,7 +13,8 @@ from heapwise.analysis.verdicts.rows import make_rows
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
 from heapwise.model import SIDE_BY_SIDE, Process, Row
-from workshop.planted.plant import Paid, true_ratio
+from workshop.planted.plant import Paid, own_s
+from workshop.planted.truth import Truth
 
 PLAIN = "plain"
 """The baseline: the library that looks at the clock, and plants nothing."""
@@ -20,21 +22,23 @@ PLAIN = "plain"
 JUDGED = (SIDE_BY_SIDE, "cpu_time")
 """The quantities in which an effect is looked for; the first that was measured counts."""
 
+NORMAL_95 = 1.96
+"""Standard errors on each side of a normal value that hold it in 95 %."""
+
 
 class Effect(msgspec.Struct, frozen=True):
-    """All in percent. planted: as asked for. true: the median of the processes that the row is
-    made of. low and high: of the row's 95 % interval. n: values of the row. known: processes of
-    which the record says what was planted."""
+    """All in percent. true: measured alone. found, low and high: of the row and its 95 % interval.
+    own: how much dearer the program's own work was in the comparison than without what was
+    planted. n: values of the row."""
 
-    planted: float
+    true: Truth
     quantity: str
-    true: float | None
     found: float | None
     low: float | None
     high: float | None
+    own: float | None
     verdict: str
     n: int
-    known: int
 
     @property
     def sign(self) -> Literal["right", "wrong", "not told"]:
@@ -44,10 +48,16 @@ class Effect(msgspec.Struct, frozen=True):
 
     @property
     def holds(self) -> bool | None:
-        """Whether the interval has the true effect in it; None if there is no interval."""
-        if self.true is None or self.low is None or self.high is None:
+        """Whether the interval has the true effect in it; None if there is no interval.
+
+        The truth was measured, too: its error and the half of the interval towards it are added
+        by their squares.
+        """
+        if self.found is None or self.low is None or self.high is None:
             return None
-        return self.low <= self.true <= self.high
+        miss = self.true.effect - self.found
+        half = self.high - self.found if miss > 0 else self.found - self.low
+        return abs(miss) <= math.hypot(half, NORMAL_95 * self.true.error)
 
 
 class Looked(msgspec.Struct, frozen=True):
@@ -67,44 +77,60 @@ def name_of(percent: float) -> str:
     return f"planted-{percent:g}"
 
 
-def effects_of(evidence: Evidence, records: Mapping[float, Sequence[Paid]]) -> list[Effect]:
+def effects_of(
+    evidence: Evidence, truths: Mapping[float, Truth], records: Mapping[str, Sequence[Paid]]
+) -> list[Effect]:
     """One for each effect that was planted, in each quantity that was measured; those of the
-    quantity that counts come first."""
+    quantity that counts come first.
+
+    records: what was planted in the processes of each subject.
+    """
     rows = make_rows(evidence)
     return [
         effect
         for quantity in JUDGED
-        for percent, record in records.items()
-        for effect in _effect(evidence, rows, quantity, percent, list(record))
+        for truth in truths.values()
+        for effect in _effect(evidence, rows, quantity, truth, records)
     ]
 
 
 def _effect(
-    evidence: Evidence, rows: Sequence[Row], quantity: str, percent: float, record: list[Paid]
+    evidence: Evidence,
+    rows: Sequence[Row],
+    quantity: str,
+    truth: Truth,
+    records: Mapping[str, Sequence[Paid]],
 ) -> list[Effect]:
-    name = name_of(percent)
+    name = name_of(truth.planted)
     row = next((r for r in rows if r.subject == name and r.quantity == quantity), None)
     if row is None or row.ratio is None:
         return []
-    processes = [
-        p
-        for p in evidence.stored.processes
-        if p.subject == name and p.status == "ok" and _is_of(p, quantity)
-    ]
-    true = [r for p in processes if (r := true_ratio(p.facts, record)) is not None]
+    own = {subject: _own(evidence, subject, quantity, records) for subject in (name, PLAIN)}
+    changed = median(own[name]) / median(own[PLAIN]) if all(own.values()) else None
     return [
         Effect(
-            planted=percent,
+            true=truth,
             quantity=quantity,
-            true=_percent(median(true) if true else None),
             found=_percent(row.ratio),
             low=_percent(row.ratio_low),
             high=_percent(row.ratio_high),
+            own=_percent(changed),
             verdict=row.verdict,
             n=row.n,
-            known=len(true),
         )
     ]
+
+
+def _own(
+    evidence: Evidence, subject: str, quantity: str, records: Mapping[str, Sequence[Paid]]
+) -> list[float]:
+    """Own processor time of the processes of a row, as far as their records are known."""
+    found = [
+        own_s(process.facts, records[subject])
+        for process in evidence.stored.processes
+        if process.subject == subject and process.status == "ok" and _is_of(process, quantity)
+    ]
+    return [each for each in found if each is not None]
 
 
 def _is_of(process: Process, quantity: str) -> bool:
@@ -121,5 +147,5 @@ def counting(effects: Sequence[Effect]) -> list[Effect]:
     """The planted effects, each in the quantity that counts."""
     found: dict[float, Effect] = {}
     for effect in effects:
-        found.setdefault(effect.planted, effect)
+        found.setdefault(effect.true.planted, effect)
     return list(found.values())

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -20,7 +20,8 @@ from heapwise.store import read_run
 from heapwise.wording.durations import parse_duration
 from workshop.planted.judged import PLAIN, Looked, effects_of, name_of
 from workshop.planted.load import load
-from workshop.planted.plant import build_plant, read_record, record_in_memory
+from workshop.planted.plant import Dose, build_plant, read_record, record_in_memory
+from workshop.planted.truth import TRIAL, NoPlace, doses, run_alone, truths
 from world.program import Program, all_programs
 from world.run import Place, execute, filled, prepare
 from world.way import Start
@@ -29,6 +30,9 @@ ORDER = Path(__file__).with_name("programs.txt")
 """Names of programs of ``tests/world``, in the order in which they are looked at. The last ones are
 for machines that lack others."""
 
+MOST_SAID = 600
+"""Characters of the reason why a program cannot be measured."""
+
 PATIENCE_S = 180.0
 """A comparison may take this much longer than its time: for its start, and the last process."""
 
@@ -36,7 +40,8 @@ PATIENCE_S = 180.0
 @dataclass(frozen=True)
 class Settings:
     """percents: the effects. time: of each comparison, as ``--time`` has it. busy: how many
-    processes compute beside it. options: more words for ``compare``."""
+    processes compute beside it, but not beside the runs that say what is true. options: more words
+    for ``compare``."""
 
     percents: Sequence[float]
     time: str
@@ -82,7 +87,7 @@ def _file(folder: Path, name: str) -> Path:
 
 def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
     def refused(said: str) -> Looked:
-        return Looked(program.name, program.title, said=" ".join(said.split())[-400:])
+        return Looked(program.name, program.title, said=shortened(said))
 
     own = folder / program.name
     shutil.rmtree(own, ignore_errors=True)
@@ -99,12 +104,22 @@ def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
         return refused(f"it ended with {plain.status} by itself: {plain.err}")
     leaves_files = any(work.iterdir())
     library = build_plant(own)
-    records = {percent: record_in_memory(name_of(percent)) for percent in settings.percents}
+
+    def alone(variables: Mapping[str, str]) -> None:
+        execute(Start(command, dict(variables)), program, _emptied(work), program.limit_s)
+
+    noted = own / "record"
+    try:
+        planted = doses(run_alone(alone, library, TRIAL, noted), settings.percents)
+    except NoPlace as error:
+        return refused(str(error))
+    true = truths(alone, library, planted, noted)
+    subjects = {PLAIN: Dose()} | {name_of(percent): dose for percent, dose in planted.items()}
+    records = {name: record_in_memory(name) for name in subjects}
     words = [
         *(sys.executable, "-m", "heapwise", "compare", "--quiet"),
-        *_subjects(library, {PLAIN: (0.0, record_in_memory(PLAIN))}),
-        *_subjects(library, {name_of(p): (p, file) for p, file in records.items()}),
-        *("--allocators", ",".join([PLAIN, *map(name_of, settings.percents)])),
+        *_subjects(library, subjects, records),
+        *("--allocators", ",".join(subjects)),
         *("--baseline", PLAIN, "--time", settings.time, "--store", str(own / "store")),
         *(["--fresh-dir"] if leaves_files else []),
         *(["--ignore-output"] if program.varies else []),
@@ -120,27 +135,37 @@ def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
     if not runs:
         return refused(f"heapwise ended with {done.status}: {done.err}")
     evidence = Evidence(read_run(own / "store", runs[-1].name))
-    found = effects_of(evidence, {p: read_record(file) for p, file in records.items()})
+    found = effects_of(evidence, true, {name: read_record(file) for name, file in records.items()})
     times = [process.facts.cpu_s or 0.0 for process in measured(evidence.stored)]
     return Looked(
         program.name,
         program.title,
         runs[-1].name,
-        "" if found else f"nothing was measured: {done.err[-300:]}",
+        "" if found else shortened(f"nothing was measured: {done.err}"),
         found,
         round(median(times), 4) if times else 0.0,
     )
 
 
-def _subjects(library: Path, planted: dict[str, tuple[float, Path]]) -> list[str]:
+def shortened(text: str) -> str:
+    """In one line, its beginning and its end if it is long."""
+    line = " ".join(text.split())
+    if len(line) <= MOST_SAID:
+        return line
+    half = MOST_SAID // 2
+    return f"{line[:half]} … {line[-half:]}"
+
+
+def _subjects(library: Path, doses: Mapping[str, Dose], records: Mapping[str, Path]) -> list[str]:
     return [
         word
-        for name, (percent, record) in planted.items()
-        for word in (
-            "--allocator",
-            f"{name}:PLANT_PERCENT={percent:g} PLANT_RECORD={record}={library}",
-        )
+        for name, dose in doses.items()
+        for word in ("--allocator", f"{name}:{_joined(dose.variables(records[name]))}={library}")
     ]
+
+
+def _joined(variables: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in variables.items())
 
 
 def _emptied(folder: Path) -> Path:

@@ -13,11 +13,13 @@ from workshop.planted.judged import Effect, Looked, counting
 WAYS = {SIDE_BY_SIDE: "side by side", "cpu_time": "one by one"}
 
 INTRODUCTION = """\
-In each program a library plants a known share of its processor time: at allocations and at the
-end, in all processes of the program, it computes until that share is used. It records what it
-really planted, so the truth is known for each process without a comparison. `heapwise compare`
-measures the program under this library with nothing planted, and with each effect. If no
-option says so, it chooses by itself whether it measures side by side."""
+In each program a library plants work: a fixed number of steps at every 256th allocation of a
+thread, or at the end of each process where a program allocates little. First the program runs
+alone, with each dose and with none, in turn and in random order: what was planted over the
+program's own work is the true effect, with its standard error. Then `heapwise compare` measures
+the program under this library with nothing planted, and with each dose. If no option says so, it
+chooses by itself whether it measures side by side. "Own work" is how much dearer the rest of the
+program was than without what was planted, alone and in the comparison."""
 
 
 def summary(looked: Sequence[Looked]) -> list[str]:
@@ -40,15 +42,15 @@ def summary(looked: Sequence[Looked]) -> list[str]:
 
 def _told(effects: Sequence[Effect]) -> Iterator[str]:
     for way, words in WAYS.items():
-        for percent in sorted({effect.planted for effect in effects}):
-            these = [e for e in effects if e.planted == percent and e.quantity == way]
+        for percent in sorted({effect.true.planted for effect in effects}):
+            these = [e for e in effects if e.true.planted == percent and e.quantity == way]
             if these:
                 told = sum(effect.sign == "right" for effect in these)
                 yield f"{percent:g} % told, {words}: {told} of {len(these)}."
         errors = [
-            effect.found - effect.true
+            effect.found - effect.true.effect
             for effect in effects
-            if effect.quantity == way and effect.found is not None and effect.true is not None
+            if effect.quantity == way and effect.found is not None
         ]
         if errors:
             yield f"Found minus true, {words}: {median(errors):+.2f} points, the median of all."
@@ -56,17 +58,22 @@ def _told(effects: Sequence[Effect]) -> Iterator[str]:
 
 def lines(looked: Sequence[Looked]) -> list[str]:
     """The table, in Markdown."""
-    header = ["program", "CPU time", "measured", "true", "found", "95 % CI", "verdict", "holds"]
+    header = [
+        *("program", "CPU time", "measured", "true", "found", "95 % CI", "verdict", "holds"),
+        *("own work alone", "in the comparison"),
+    ]
     rows = [
         [
             each.program,
             f"{each.cpu_s:.3g} s",
             WAYS[effect.quantity],
-            _percent(effect.true),
+            f"{_percent(effect.true.effect)} ± {effect.true.error:.2f}",
             _percent(effect.found),
             f"{_percent(effect.low)} to {_percent(effect.high)}",
             effect.verdict,
             {True: "yes", False: "no", None: "-"}[effect.holds],
+            _percent(effect.true.own),
+            _percent(effect.own),
         ]
         for each in looked
         for effect in counting(each.effects)

@@ -1,29 +1,26 @@
-/* glibc's malloc, and PLANT_PERCENT percent more processor time in everything that it is loaded into.
+/* glibc's malloc, and a fixed amount of work more in everything that it is loaded into.
  *
- * Every 256th allocation of a thread looks at the processor time of the process, and computes until
- * the planted share of it is paid. So the effect has the same share in the start and in the end of a
- * program, and a program that a busy machine slows down gets more of it. The rest is paid at exit.
- * With 0 percent the library looks as often, and computes nothing: that is the baseline.
+ * Every 256th allocation of a thread computes PLANT_STEPS_AT_LOOK steps, and every process that ends
+ * by exit computes PLANT_STEPS_AT_END. So what is planted follows what the program does, not the
+ * clock, and a busy machine makes it dearer as it does with the program's own work. With 0 steps the
+ * library reads the clock as often: that is the baseline.
  *
- * PLANT_RECORD is a file that each process maps: how much was really paid, for each program that was
- * started (slot 0 counts them), by all processes that descend from it.
+ * PLANT_RECORD is a file that each process maps: for each program that was started (slot 0 counts
+ * them), how often its processes looked and ended, and how much processor time the steps took.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { slots = 1 << 16, allocations_between_looks = 256, steps_between_looks = 20000 };
-static const int64_t least_debt_ns = 500000;
+enum { slots = 1 << 16, allocations_between_looks = 256 };
 
 extern void* __libc_malloc(size_t);
 extern void* __libc_calloc(size_t, size_t);
@@ -34,14 +31,13 @@ extern void __libc_free(void*);
 struct slot {
   _Atomic int64_t started_ns; /* by the monotonic clock; in slot 0, how many programs started */
   _Atomic int64_t paid_ns;
+  _Atomic int64_t looks;
+  _Atomic int64_t ends;
 };
 
-static struct slot* records;
 static struct slot* mine;
-static double share;
-static int64_t begun_ns;
-static _Atomic int64_t paid_ns;
-static atomic_flag paying = ATOMIC_FLAG_INIT;
+static int64_t steps_at_look;
+static int64_t steps_at_end;
 static _Thread_local unsigned allocations __attribute__((tls_model("initial-exec")));
 
 static int64_t read_ns(clockid_t clock) {
@@ -50,71 +46,58 @@ static int64_t read_ns(clockid_t clock) {
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static void compute(int64_t debt_ns) {
-  const int64_t begin_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
-  int64_t spent_ns = 0;
-  uint64_t value = 1;
-  while (spent_ns < debt_ns) {
-    for (int i = 0; i < steps_between_looks; ++i) {
-      value = value * UINT64_C(6364136223846793005) + 1;
-      __asm__ volatile("" : "+r"(value));
-    }
-    spent_ns = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
-  }
-  atomic_fetch_add(&paid_ns, spent_ns);
-  atomic_fetch_add(&mine->paid_ns, spent_ns);
-}
-
-static void look(int64_t least_ns) {
-  if (mine == NULL || atomic_flag_test_and_set(&paying)) return;
+static void compute(int64_t steps) {
   const int error = errno;
-  const int64_t paid = atomic_load(&paid_ns);
-  const int64_t own_ns = read_ns(CLOCK_PROCESS_CPUTIME_ID) - begun_ns - paid;
-  const int64_t debt_ns = (int64_t)((double)own_ns * share) - paid;
-  if (debt_ns >= least_ns) compute(debt_ns);
+  const int64_t begin_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+  uint64_t value = 1;
+  for (int64_t i = 0; i < steps; ++i) {
+    value = value * UINT64_C(6364136223846793005) + 1;
+    __asm__ volatile("" : "+r"(value));
+  }
+  atomic_fetch_add(&mine->paid_ns, read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
   errno = error;
-  atomic_flag_clear(&paying);
 }
 
 static void count(void) {
-  if (++allocations % allocations_between_looks == 0) look(least_debt_ns);
+  if (++allocations % allocations_between_looks != 0 || mine == NULL) return;
+  atomic_fetch_add(&mine->looks, 1);
+  compute(steps_at_look);
 }
 
-static void in_child(void) {
-  begun_ns = 0;
-  atomic_store(&paid_ns, 0);
-  atomic_flag_clear(&paying);
+static int64_t number_of(const char* variable) {
+  const char* text = getenv(variable);
+  return text != NULL ? atoll(text) : 0;
 }
 
 __attribute__((constructor)) static void begin(void) {
-  const char* percent = getenv("PLANT_PERCENT");
   const char* file = getenv("PLANT_RECORD");
-  if (percent == NULL || file == NULL) return;
+  if (file == NULL) return;
   const int opened = open(file, O_RDWR | O_CLOEXEC);
   if (opened < 0) return;
   void* mapped =
       mmap(NULL, slots * sizeof(struct slot), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
   close(opened);
   if (mapped == MAP_FAILED) return;
-  records = mapped;
-  share = atof(percent) / 100;
-  const char* known = getenv("PLANT_SLOT");
-  long number = known != NULL ? atol(known) : 0;
-  if (number > 0) {
-    /* It may be the next image of a process that has paid for its time so far. */
-    begun_ns = read_ns(CLOCK_PROCESS_CPUTIME_ID);
-  } else {
+  struct slot* records = mapped;
+  steps_at_look = number_of("PLANT_STEPS_AT_LOOK");
+  steps_at_end = number_of("PLANT_STEPS_AT_END");
+  /* A child, or the next image of a process, belongs to the program that was started first. */
+  int64_t number = number_of("PLANT_SLOT");
+  if (number <= 0) {
     char text[24];
-    number = 1 + (long)atomic_fetch_add(&records[0].started_ns, 1);
-    snprintf(text, sizeof text, "%ld", number);
+    number = 1 + atomic_fetch_add(&records[0].started_ns, 1);
+    snprintf(text, sizeof text, "%lld", (long long)number);
     setenv("PLANT_SLOT", text, 1);
     if (number < slots) atomic_store(&records[number].started_ns, read_ns(CLOCK_MONOTONIC));
   }
-  pthread_atfork(NULL, NULL, in_child);
   if (number < slots) mine = &records[number];
 }
 
-__attribute__((destructor)) static void end(void) { look(1); }
+__attribute__((destructor)) static void end(void) {
+  if (mine == NULL) return;
+  atomic_fetch_add(&mine->ends, 1);
+  compute(steps_at_end);
+}
 
 void* malloc(size_t size) {
   count();

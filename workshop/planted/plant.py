@@ -1,4 +1,4 @@
-"""The library that plants an effect, and what it really planted in each process."""
+"""The library that plants work, and what its record has of each program that was started."""
 
 from __future__ import annotations
 
@@ -6,15 +6,43 @@ import bisect
 import os
 import struct
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.model import LauncherFacts
 
 SOURCE = Path(__file__).with_name("plant.c")
-SLOT = struct.Struct("<qq")
+SLOT = struct.Struct("<qqqq")
 SLOTS = 1 << 16
 """As in plant.c."""
+
+
+@dataclass(frozen=True)
+class Dose:
+    """Steps of work: at every 256th allocation of a thread, and at the end of a process."""
+
+    at_look: int = 0
+    at_end: int = 0
+
+    def variables(self, record: Path) -> dict[str, str]:
+        """For the environment of a program into which the library is loaded."""
+        return {
+            "PLANT_STEPS_AT_LOOK": str(self.at_look),
+            "PLANT_STEPS_AT_END": str(self.at_end),
+            "PLANT_RECORD": str(record),
+        }
+
+
+@dataclass(frozen=True)
+class Paid:
+    """What was planted in one program that was started, and in all that it started. At its start,
+    by the monotonic clock."""
+
+    started_ns: int
+    planted_ns: int
+    looks: int = 0
+    ends: int = 0
 
 
 def build_plant(folder: Path) -> Path:
@@ -40,33 +68,24 @@ def record_in_memory(name: str) -> Path:
     return Path(f"/proc/{os.getpid()}/fd/{number}")
 
 
-@dataclass(frozen=True)
-class Paid:
-    """What was planted in one program that was started. At its start, by the monotonic clock."""
-
-    started_ns: int
-    planted_ns: int
-
-
 def read_record(file: Path) -> list[Paid]:
     """All programs of the file, in the order of their starts."""
     with file.open("rb") as opened:
-        started, _ = SLOT.unpack(opened.read(SLOT.size))
+        started, *_ = SLOT.unpack(opened.read(SLOT.size))
         found = SLOT.iter_unpack(opened.read(SLOT.size * min(started, SLOTS - 1)))
         return sorted((Paid(*each) for each in found), key=lambda paid: paid.started_ns)
 
 
-def true_ratio(facts: LauncherFacts, record: list[Paid]) -> float | None:
-    """The processor time of a process over that without what was planted in it.
+def own_s(facts: LauncherFacts, record: Sequence[Paid]) -> float | None:
+    """The processor time of a process without what was planted in it.
 
-    None if the record does not have exactly one program that was started in the time of the
-    process, or its processor time is not known.
+    record: in the order of the starts. The first start in the time of the process is its own, or
+    that of a copy with the same dose which began beside it. None if there is none, or the processor
+    time is not known.
     """
     if facts.start_ns is None or facts.end_ns is None or not facts.cpu_s:
         return None
-    low = bisect.bisect_left(record, facts.start_ns, key=lambda paid: paid.started_ns)
-    high = bisect.bisect_right(record, facts.end_ns, key=lambda paid: paid.started_ns)
-    if high - low != 1:
+    first = bisect.bisect_left(record, facts.start_ns, key=lambda paid: paid.started_ns)
+    if first == len(record) or record[first].started_ns > facts.end_ns:
         return None
-    without_s = facts.cpu_s - record[low].planted_ns * 1e-9
-    return facts.cpu_s / without_s if without_s > 0 else None
+    return facts.cpu_s - record[first].planted_ns * 1e-9

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -14,9 +14,10 @@ import pytest
 
 from heapwise.model import LauncherFacts
 from workshop.planted.judged import Effect, Looked
-from workshop.planted.measure import ORDER, chosen
+from workshop.planted.measure import ORDER, chosen, shortened
 from workshop.planted.page import lines, page, summary
-from workshop.planted.plant import Paid, build_plant, new_record, read_record, true_ratio
+from workshop.planted.plant import Dose, Paid, build_plant, new_record, own_s, read_record
+from workshop.planted.truth import TRIAL, Alone, NoPlace, Truth, doses, run_alone, truth_of
 from workshop.planted.verb import is_lacking
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -31,64 +32,100 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_plant(tmp_path_factory.mktemp("plant"))
 
 
-def cpu_s(library: Path, percent: float, record: Path, *words: str) -> float:
-    """The processor time of the program and its children."""
-    variables = {"PLANT_PERCENT": f"{percent:g}", "PLANT_RECORD": str(record)}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(words, env=os.environ | variables | {"LD_PRELOAD": str(library)}, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Python takes small blocks from its own pools: then it hardly looks."""
+    return os.environ | {"PYTHONMALLOC": "malloc"} | variables
 
 
 def python(loops: int) -> list[str]:
     return [sys.executable, "-S", "-c", WORK.format(loops)]
 
 
-def test_the_recorded_share_is_that_of_the_setting(library: Path, tmp_path: Path) -> None:
-    record = new_record(tmp_path / "record")
-    used_s = cpu_s(library, 30, record, *python(500_000))
-    [paid] = read_record(record)
-    planted_s = paid.planted_ns * 1e-9
-    assert 1.25 < used_s / (used_s - planted_s) < 1.35
+def alone(library: Path, dose: Dose, record: Path, *words: str) -> Alone:
+    def run(variables: Mapping[str, str]) -> None:
+        subprocess.run(words, env=environment(variables), check=True)
+
+    return run_alone(run, library, dose, record)
+
+
+def test_a_program_that_allocates_twice_as_often_looks_twice_as_often(
+    library: Path, tmp_path: Path
+) -> None:
+    once, twice = (
+        alone(library, TRIAL, tmp_path / "record", *python(loops)) for loops in (200_000, 400_000)
+    )
+    assert once.ends == twice.ends == 1
+    assert 1.8 < twice.looks / once.looks < 2.1
+
+
+def test_a_dose_costs_about_the_percent_that_it_is_for(library: Path, tmp_path: Path) -> None:
+    words, record = python(500_000), tmp_path / "record"
+    trial = alone(library, TRIAL, record, *words)
+    [dose] = doses(trial, [30.0]).values()
+    assert dose.at_look > 0 == dose.at_end
+    runs = [alone(library, dose, record, *words) for _ in range(TRIES)]
+    shares = sorted(run.planted_s / run.own_s for run in runs)
+    assert 0.2 < shares[TRIES // 2] < 0.4
 
 
 def test_the_planted_time_is_seen_from_outside(library: Path, tmp_path: Path) -> None:
     """By the shortest of several runs: others disturb the rest."""
-    shortest = {
-        percent: min(
-            cpu_s(library, percent, new_record(tmp_path / "record"), *python(500_000))
-            for _ in range(TRIES)
-        )
-        for percent in (0, 50)
-    }
-    assert 1.25 < shortest[50] / shortest[0] < 1.75
+    words, record = python(500_000), tmp_path / "record"
+    [dose] = doses(alone(library, TRIAL, record, *words), [50.0]).values()
+    shortest = [
+        min(alone(library, each, record, *words).cpu_s for _ in range(TRIES))
+        for each in (Dose(), dose)
+    ]
+    assert 1.25 < shortest[1] / shortest[0] < 1.75
 
 
-def test_nothing_is_planted_with_a_share_of_zero(library: Path, tmp_path: Path) -> None:
-    record = new_record(tmp_path / "record")
-    cpu_s(library, 0, record, *python(200_000))
-    assert [paid.planted_ns for paid in read_record(record)] == [0]
+def test_a_program_that_hardly_allocates_pays_at_its_end(library: Path, tmp_path: Path) -> None:
+    trial = alone(library, TRIAL, tmp_path / "record", "true")
+    [dose] = doses(trial, [10.0]).values()
+    assert dose.at_end > 0 == dose.at_look
+
+
+def test_a_program_without_a_place_for_work_is_refused() -> None:
+    with pytest.raises(NoPlace, match="neither allocates nor ends by exit"):
+        doses(Alone(cpu_s=1, planted_s=0, looks=0, ends=0), [10.0])
+
+
+def test_almost_nothing_is_planted_without_a_dose(library: Path, tmp_path: Path) -> None:
+    run = alone(library, Dose(), tmp_path / "record", *python(200_000))
+    assert 0 < run.planted_s < run.own_s / 20
 
 
 def test_children_and_images_that_follow_count_for_the_program_that_started_them(
     library: Path, tmp_path: Path
 ) -> None:
-    record = new_record(tmp_path / "record")
+    record = tmp_path / "record"
     loop = " ".join(f"'{word}'" for word in python(300_000))
+    single = alone(library, TRIAL, record, *python(300_000))
     script = f"{loop}; ({loop}) & wait; exec {loop}"
-    used_s = cpu_s(library, 30, record, "sh", "-c", script)
-    [paid] = read_record(record)
-    planted_s = paid.planted_ns * 1e-9
-    assert 1.22 < used_s / (used_s - planted_s) < 1.35
+    run = alone(library, TRIAL, record, "sh", "-c", script)
+    assert len(read_record(record)) == 1
+    assert 2.7 < run.looks / single.looks < 3.3
 
 
 def test_each_start_has_its_own_record(library: Path, tmp_path: Path) -> None:
     record = new_record(tmp_path / "record")
+    variables = Dose(at_look=5000).variables(record) | {"LD_PRELOAD": str(library)}
     for loops in (100_000, 400_000):
-        cpu_s(library, 50, record, *python(loops))
+        subprocess.run(python(loops), env=environment(variables), check=True)
     first, second = read_record(record)
     assert first.started_ns < second.started_ns
-    assert 0 < 2 * first.planted_ns < second.planted_ns
+    assert 0 < 2 * first.looks < second.looks
+
+
+def test_the_truth_is_what_was_planted_over_the_own_work_of_all_runs() -> None:
+    def runs(own_s: float, planted_s: float) -> list[Alone]:
+        return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in (0.98, 1.0, 1.02)]
+
+    truth = truth_of(10, runs(2.0, 0.2), runs(2.0, 0.0))
+    assert truth.effect == pytest.approx(10)
+    assert truth.own == pytest.approx(0)
+    assert 0 < truth.error < 0.2
+    assert truth_of(10, runs(2.1, 0.2), runs(2.0, 0.0)).own == pytest.approx(5)
 
 
 def facts(start_ns: int, end_ns: int, cpu_s: float) -> LauncherFacts:
@@ -98,31 +135,50 @@ def facts(start_ns: int, end_ns: int, cpu_s: float) -> LauncherFacts:
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
-        ([Paid(15, 100_000_000)], 1.25),
-        ([Paid(5, 1), Paid(15, 0), Paid(25, 1)], 1.0),
+        ([Paid(15, 100_000_000)], 0.4),
+        ([Paid(5, 1), Paid(15, 0), Paid(25, 1)], 0.5),
         ([Paid(5, 1)], None),
-        ([Paid(12, 1), Paid(15, 1)], None),
+        ([Paid(12, 100_000_000), Paid(15, 0)], 0.4),
     ],
-    ids=["planted", "of other processes", "not recorded", "two starts"],
+    ids=["planted", "of other processes", "not recorded", "of two, the first"],
 )
-def test_the_truth_of_a_process_is_that_of_the_start_in_its_time(
+def test_the_own_work_of_a_process_is_without_what_was_planted_in_its_time(
     record: list[Paid], expected: float | None
 ) -> None:
-    assert true_ratio(facts(10, 20, 0.5), record) == pytest.approx(expected)
+    assert own_s(facts(10, 20, 0.5), record) == pytest.approx(expected)
 
 
-def effect(percent: float, verdict: str, low: float | None, high: float | None) -> Effect:
+def effect(
+    percent: float, verdict: str, low: float | None, high: float | None, error: float = 0
+) -> Effect:
     return Effect(
-        planted=percent,
+        true=Truth(planted=percent, effect=percent, error=error, own=0, rounds=9),
         quantity="side_by_side",
-        true=percent,
         found=None if low is None or high is None else (low + high) / 2,
         low=low,
         high=high,
+        own=0.5,
         verdict=verdict,
         n=9,
-        known=9,
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "error", "holds"),
+    [(9, 12, 0, True), (10.1, 12, 0, False), (10.1, 12, 0.5, True), (8, 9.9, 0, False)],
+)
+def test_an_interval_holds_the_truth_with_the_errors_of_both(
+    low: float, high: float, error: float, holds: bool
+) -> None:
+    assert effect(10, "worse", low, high, error).holds is holds
+
+
+def test_a_long_reason_keeps_its_beginning_and_its_end() -> None:
+    assert shortened("a  b\nc") == "a b c"
+    text = shortened("begin " + "x" * 2000 + " end")
+    assert text.startswith("begin")
+    assert text.endswith(" end")
+    assert len(text) < 700
 
 
 LOOKED = [

@@ -1,0 +1,138 @@
+"""What a planted effect really costs: measured with the program alone on the machine."""
+
+from __future__ import annotations
+
+import random
+import resource
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from workshop.planted.plant import Dose, new_record, read_record
+
+TRIAL = Dose(at_look=1_000, at_end=1_000_000)
+"""To learn how often a program looks and ends, and how long a step takes."""
+
+FEWEST_LOOKS = 200
+"""With fewer, what is planted would come in large pieces, so it comes at the ends of processes."""
+
+FEWEST_ROUNDS, MOST_ROUNDS, ENOUGH_S = 7, 60, 12.0
+"""Rounds alone: a program of a second has seven, a short one as many as take twelve seconds."""
+
+SEED = 20
+MEDIAN_ERROR = 1.4826 * 1.2533
+"""Standard error of a median of n normal values: this times their MAD over the root of n."""
+
+Run = Callable[[Mapping[str, str]], object]
+"""Runs the program once, with these variables added to its environment."""
+
+
+@dataclass(frozen=True)
+class Alone:
+    """One run of a program, with its children. planted_s: the part of cpu_s that was planted."""
+
+    cpu_s: float
+    planted_s: float
+    looks: int
+    ends: int
+
+    @property
+    def own_s(self) -> float:
+        """Processor time of its own work."""
+        return self.cpu_s - self.planted_s
+
+
+class Truth(msgspec.Struct, frozen=True):
+    """An effect, measured alone. All in percent: planted as asked for, the effect on the
+    processor time with the standard error of that, and how much dearer the program's own work was
+    than without what was planted. rounds: values of each median."""
+
+    planted: float
+    effect: float
+    error: float
+    own: float
+    rounds: int
+
+
+class NoPlace(ValueError):
+    """The program neither allocates nor ends by exit: nothing can be planted in it."""
+
+
+def run_alone(run: Run, library: Path, dose: Dose, record: Path) -> Alone:
+    """Runs the program once with this dose. record: a file that is replaced."""
+    new_record(record)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(dose.variables(record) | {"LD_PRELOAD": str(library)})
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    paid = read_record(record)
+    return Alone(
+        cpu_s,
+        sum(each.planted_ns for each in paid) * 1e-9,
+        sum(each.looks for each in paid),
+        sum(each.ends for each in paid),
+    )
+
+
+def doses(trial: Alone, percents: Sequence[float]) -> dict[float, Dose]:
+    """Percent of processor time -> the dose that costs about that share.
+
+    trial: a run with ``TRIAL``. NoPlace if it had no place for steps.
+    """
+    steps = trial.looks * TRIAL.at_look + trial.ends * TRIAL.at_end
+    if steps == 0 or trial.planted_s <= 0:
+        raise NoPlace("it neither allocates nor ends by exit: nothing can be planted in it")
+    every = trial.own_s / trial.planted_s * steps / 100
+    if trial.looks >= FEWEST_LOOKS or not trial.ends:
+        return {p: Dose(at_look=round(every * p / trial.looks)) for p in percents}
+    return {p: Dose(at_end=round(every * p / trial.ends)) for p in percents}
+
+
+def truths(
+    run: Run, library: Path, planted: Mapping[float, Dose], record: Path
+) -> dict[float, Truth]:
+    """Runs the program alone with each dose and with none, in turn and in random order.
+
+    planted: percent -> dose. Returns: percent -> what it really costs.
+    """
+    all_doses = dict(planted) | {0.0: Dose()}
+    found: dict[float, list[Alone]] = {percent: [] for percent in all_doses}
+    shuffled = random.Random(SEED)
+    began_s = time.monotonic()
+    for number in range(MOST_ROUNDS):
+        if number >= FEWEST_ROUNDS and time.monotonic() - began_s > ENOUGH_S:
+            break
+        for percent in shuffled.sample(list(all_doses), len(all_doses)):
+            found[percent].append(run_alone(run, library, all_doses[percent], record))
+    return {percent: truth_of(percent, found[percent], found[0.0]) for percent in planted}
+
+
+def truth_of(percent: float, runs: Sequence[Alone], plain: Sequence[Alone]) -> Truth:
+    """The effect: what was planted over the program's own work.
+
+    The own work is the median of all runs, planted or not: that it does not change is shown by
+    ``own``. So the noise of a whole run reaches the effect only in proportion to it.
+    """
+    own, own_error = _median_and_error([each.own_s for each in (*runs, *plain)])
+    paid, paid_error = _median_and_error([each.planted_s for each in runs])
+    looked, _ = _median_and_error([each.planted_s for each in plain])
+    effect = (paid - looked) / (own + looked)
+    relative = (own_error / own) ** 2 + (paid_error / paid) ** 2 if paid else 0.0
+    changed = median(each.own_s for each in runs) / median(each.own_s for each in plain)
+    return Truth(
+        planted=percent,
+        effect=round(effect * 100, 4),
+        error=round(effect * relative**0.5 * 100, 4),
+        own=round((changed - 1) * 100, 3),
+        rounds=len(runs),
+    )
+
+
+def _median_and_error(values: Sequence[float]) -> tuple[float, float]:
+    middle = median(values)
+    spread = median(abs(value - middle) for value in values)
+    return middle, MEDIAN_ERROR * spread / len(values) ** 0.5
