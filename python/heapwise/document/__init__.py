@@ -13,11 +13,14 @@ from heapwise.document.model import (
     Sentence,
     SentenceList,
     TableCell,
+    TextOrCell,
     TextTable,
+    column_table,
     plain_cells,
     plain_table,
     table_cell,
     under,
+    with_content,
 )
 
 __all__ = [
@@ -33,9 +36,12 @@ __all__ = [
     "Sentence",
     "SentenceList",
     "TableCell",
+    "TextOrCell",
     "TextTable",
+    "column_table",
     "plain_cells",
     "plain_table",
     "table_cell",
     "under",
+    "with_content",
 ]

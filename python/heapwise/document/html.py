@@ -20,6 +20,7 @@ from heapwise.document.model import (
     SentenceList,
     TableCell,
     TextTable,
+    with_content,
 )
 
 ZOOMS = Markup(
@@ -35,7 +36,7 @@ COMMAND = Markup(
 
 
 def html(blocks: Sequence[Passage]) -> Markup:
-    return Markup("\n").join(_element(block) for block in blocks)
+    return Markup("\n").join(_element(block) for block in with_content(blocks))
 
 
 def _element(block: Passage) -> Markup:

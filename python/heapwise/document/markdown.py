@@ -17,6 +17,7 @@ from heapwise.document.model import (
     SentenceList,
     TableCell,
     TextTable,
+    with_content,
 )
 
 
@@ -31,7 +32,7 @@ def markdown(blocks: Sequence[Passage], level: int = 2, plain: Plain | None = No
     """Lines, with an empty one after each block. level: of the headings. plain: for names that
     others made, what makes a text one that stays text."""
     lines: list[str] = []
-    for block in blocks:
+    for block in with_content(blocks):
         if found := _lines(block, level, plain):
             lines += found if found[-1] == "" else [*found, ""]
     return lines
@@ -77,3 +78,12 @@ def _text(cell: TableCell) -> str:
 def table(head: list[str], rows: list[list[str]], plain: Plain = within_a_cell) -> list[str]:
     lines = [head, ["---"] * len(head), *rows]
     return [f"| {' | '.join(map(plain, line))} |" for line in lines]
+
+
+def markdown_page(
+    title: str, blocks: Sequence[Passage], made_by: str = "", plain: Plain | None = None
+) -> str:
+    """A whole file. made_by: what wrote it, for those who would edit it."""
+    made = [f"<!-- {made_by} -->", ""] if made_by else []
+    lines = [*made, f"# {title}", "", *markdown(blocks, plain=plain)]
+    return "\n".join(lines).rstrip() + "\n"

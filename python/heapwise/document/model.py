@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 
 @dataclass(frozen=True)
@@ -93,14 +94,24 @@ DRAWING = "drawing"
 
 
 def table_cell(
-    text: str, short: str | None = None, small: str = "", mark: str = "", *, is_code: bool = False
+    text: str,
+    short: str | None = None,
+    small: str = "",
+    mark: str = "",
+    *,
+    is_code: bool = False,
+    link: str = "",
 ) -> TableCell:
     """Where short is not given, the text stands everywhere."""
-    return TableCell(text, text if short is None else short, small, mark, is_code)
+    return TableCell(text, text if short is None else short, small, mark, is_code, link=link)
 
 
-def plain_cells(texts: Iterable[str]) -> list[TableCell]:
-    return [table_cell(text) for text in texts]
+TextOrCell = str | TableCell
+
+
+def plain_cells(texts: Iterable[TextOrCell]) -> list[TableCell]:
+    """Texts become cells that look the same everywhere."""
+    return [table_cell(text) if isinstance(text, str) else text for text in texts]
 
 
 @dataclass(frozen=True)
@@ -176,14 +187,56 @@ Passage = (
 )
 
 
+def with_content(passages: Iterable[Passage]) -> list[Passage]:
+    """Without those that say nothing, such as a table without rows: no form shows them."""
+    return [block for block in passages if _content(block)]
+
+
+def _content(block: Passage) -> object:
+    match block:
+        case TextTable():
+            return block.rows
+        case SentenceList(texts):
+            return texts
+        case Facts(pairs):
+            return pairs
+        case Plot(svg):
+            return svg
+        case Folded(_, passages):
+            return with_content(passages)
+        case _:
+            return block.text
+
+
 def plain_table(
-    lines: Sequence[Sequence[str]], caption: str = "", *, fits: bool = False
+    lines: Iterable[Iterable[TextOrCell]],
+    caption: str = "",
+    *,
+    fits: bool = False,
+    of_figures: bool = False,
+    look: str = "",
 ) -> TextTable:
-    """The first line is the head. The texts stand everywhere."""
+    """The first line is the head. Texts stand everywhere."""
     head, *rows = map(plain_cells, lines)
-    return TextTable(head, rows, caption, fits=fits)
+    return TextTable(head, rows, caption, fits=fits, of_figures=of_figures, look=look)
 
 
-def under(title: str, passages: Sequence[Passage]) -> list[Passage]:
+Item = TypeVar("Item")
+
+
+def column_table(
+    columns: Mapping[str, Callable[[Item], TextOrCell]],
+    items: Iterable[Item],
+    caption: str = "",
+    *,
+    look: str = "",
+) -> TextTable:
+    """A row for each item. columns: the head of a column -> what it says of an item."""
+    rows = ([say(item) for say in columns.values()] for item in items)
+    return plain_table([list(columns), *rows], caption, look=look)
+
+
+def under(title: str, passages: Iterable[Passage]) -> list[Passage]:
     """With a heading; nothing if there is nothing below it."""
-    return [Heading(title), *passages] if passages else []
+    found = with_content(passages)
+    return [Heading(title), *found] if found else []

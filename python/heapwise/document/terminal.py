@@ -18,6 +18,7 @@ from heapwise.document.model import (
     Sentence,
     SentenceList,
     TextTable,
+    with_content,
 )
 from heapwise.wording.visible import visible
 
@@ -29,7 +30,7 @@ def terminal(blocks: Sequence[Passage], width: int = 1000) -> str:
     """An empty line between two blocks. A notice follows its block at once, and an entry the entry
     above it. width: of tables that fit."""
     text, above = "", None
-    for block in blocks:
+    for block in with_content(blocks):
         if isinstance(block, Plot):
             continue
         follows = isinstance(block, Notice) or (

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
 from heapwise.analysis import analyse
 from heapwise.analysis.across_runs.recorded_facts import RecordedBuild, Requests, builds, requests
+from heapwise.analysis.verdicts.comparison import readable
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Cell, Experiment, Result, Row, Run, Settings
+from heapwise.wording.names import cell_words, quantity_name
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,14 @@ class Group:
     @property
     def parameters(self) -> Settings:
         return self.cell.parameters
+
+    def words(self, chosen: Iterable[str] | None = None) -> str:
+        """The chosen settings, else all."""
+        return cell_words(readable(self.experiment, self.parameters, chosen))
+
+    def title(self, chosen: Iterable[str] | None = None) -> str:
+        """``time, threads 2``: the quantity, and the chosen settings, else all."""
+        return ", ".join(filter(None, (quantity_name(self.quantity), self.words(chosen))))
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,10 @@ class View:
         experiments = {e.id: e for e in self.run.experiments}
         found = groupby(self.result.rows, key=lambda row: row.cell)
         return [Group(experiments[cell.experiment], cell, list(rows)) for cell, rows in found]
+
+    def ranked(self, rows: Iterable[Row]) -> list[Row]:
+        """Without those of controls."""
+        return [row for row in rows if row.subject not in self.evidence.control_names]
 
     def group(self, quantity: str) -> Group | None:
         return next((g for g in self.groups if g.quantity == quantity), None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from heapwise.document import (
     DRAWING,
     Code,
@@ -14,9 +16,13 @@ from heapwise.document import (
     Sentence,
     SentenceList,
     TableCell,
+    TextOrCell,
     TextTable,
+    column_table,
     plain_table,
     table_cell,
+    under,
+    with_content,
 )
 from heapwise.document.html import html
 from heapwise.document.markdown import markdown
@@ -214,3 +220,28 @@ def test_long_names_stand_last_and_above_their_row_where_there_is_no_room() -> N
         "a_very_long_name_of_a_function",
         "  12 KiB",
     ]
+
+
+def test_a_part_without_content_is_left_out_in_each_form() -> None:
+    empty = [
+        Sentence(""),
+        SentenceList([]),
+        Facts([]),
+        plain_table([["name", "figure"]]),
+        Plot("", "A caption."),
+        Folded("More", [Notice("")]),
+    ]
+    assert with_content([Sentence("Yes."), *empty]) == [Sentence("Yes.")]
+    assert terminal([Sentence("Yes."), *empty, Sentence("No.")]) == "Yes.\n\nNo."
+    assert html(empty) == ""
+    assert markdown(empty) == under("Title", empty) == []
+
+
+def test_a_table_of_columns_has_a_row_for_each_item() -> None:
+    columns: dict[str, Callable[[int], TextOrCell]] = {
+        "number": str,
+        "twice": lambda number: table_cell(str(2 * number), mark="better"),
+    }
+    table = column_table(columns, [1, 2], "Doubles.")
+    assert terminal([table]).splitlines() == ["Doubles.", "number  twice", "1       2", "2       4"]
+    assert '<td class="better">4</td>' in html([table])

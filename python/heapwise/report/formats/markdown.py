@@ -7,7 +7,6 @@ from heapwise.document.markdown import markdown
 from heapwise.report.view import View
 from heapwise.study.experiments.cell_tables import cell_table
 from heapwise.wording.lists import counted
-from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.visible import visible
 
 NAME, SUFFIX, MIME = "markdown", "md", "text/markdown"
@@ -23,16 +22,14 @@ def write(view: View) -> str:
     result = view.result
     warned = [c for c in result.trust.checks if c.verdict in ("warn", "fail")]
     unverified = "" if result.trust.verified else ", unverified"
-    passages: list[Passage] = [Sentence(result.advice)]
-    if warned:
-        passages += [SentenceList([f"{c.id} {c.verdict}: {c.detail}" for c in warned])]
-    if result.headlines:
-        passages += [SentenceList(result.headlines)]
+    passages: list[Passage] = [
+        Sentence(result.advice),
+        SentenceList([f"{c.id} {c.verdict}: {c.detail}" for c in warned]),
+        SentenceList(result.headlines),
+    ]
     for group in view.groups:
         if any(row.max for row in group.rows) or any(row.median is None for row in group.rows):
-            words = cell_words(group.parameters)
-            title = f"{group.experiment.id}: {quantity_name(group.quantity)}"
-            heading = Heading(f"{title}, {words}" if words else title)
+            heading = Heading(f"{group.experiment.id}: {group.title()}")
             passages += [heading, cell_table(group.experiment, group.rows)]
     lines = [
         f"# Heapwise run {view.run.id}",

@@ -18,16 +18,13 @@ from heapwise.document import (
     Sentence,
     SentenceList,
     TextTable,
-    plain_cells,
     plain_table,
-    table_cell,
     under,
 )
-from heapwise.document.markdown import markdown
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.pages.lesson import lesson_passages
 from heapwise.report.pages.machine import built_words, kind_of
-from heapwise.report.sections.experiments import all_comparisons, expectations, first_words
+from heapwise.report.sections.experiments import all_comparisons, expectations
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.study.experiments.cell_tables import cell_table, median_cell, name_cell
@@ -40,7 +37,7 @@ MANY_CELLS = 6
 """Few cells of a quantity: more of them share one table."""
 
 
-def page(view: View, experiment: Experiment, pictured: bool) -> str:
+def page(view: View, experiment: Experiment, *, pictured: bool) -> list[Passage]:
     """Question, verdict, picture, figures with intervals, published ones, expectations, limits."""
     name = experiment.id.rpartition("/")[2]
     told = story(view, experiment)
@@ -50,22 +47,20 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
         mine = [group for group in groups if group.quantity == quantity]
         many = len(mine) > MANY_CELLS
         figures += _matrix(view, mine) if many else [p for g in mine for p in _figures(view, g)]
-    picture = Sentence(f"![{experiment.id}: medians with 95 % intervals]({name}.svg)")
-    passages: list[Passage] = [
+    picture = f"![{experiment.id}: medians with 95 % intervals]({name}.svg)" if pictured else ""
+    return [
         Sentence(f"**{experiment.question}**"),
-        *first_words(told),
-        *([picture] if pictured else []),
+        SentenceList(told.first),
+        Sentence(picture),
         Heading("What it isolates"),
         Sentence(experiment.isolates),
-        *under("Expected beforehand", expectations(told)),
+        *under("Expected beforehand", [expectations(told)]),
         Folded("Figures", [*figures, *_unmatched(view, experiment)]),
-        *all_comparisons(told),
+        all_comparisons(told),
         *under("Commands, versions and builds", _programs(view, experiment)),
         *limits(experiment),
-        Heading("How it was measured"),
-        *_how(view, experiment, told.detects),
+        *under("How it was measured", _how(view, experiment, told.detects)),
     ]
-    return "\n".join([f"# {experiment.id}", "", *markdown(passages)])
 
 
 def limits(experiment: Experiment) -> list[Passage]:
@@ -78,64 +73,53 @@ def _programs(view: View, experiment: Experiment) -> list[TextTable]:
     """Each subject once, at the settings of its first cell; controls are their baseline."""
     if not experiment.is_of_programs:
         return []
-    cells = {
-        row.subject: row.cell
-        for group in reversed(view.of(experiment))
-        for row in group.rows
-        if row.subject not in view.evidence.control_names
-    }
+    rows = view.ranked(row for group in reversed(view.of(experiment)) for row in group.rows)
+    cells = {row.subject: row.cell for row in rows}
     return [
         commands_table([provenance(view.evidence, (cells[name], name), name) for name in cells])
     ]
 
 
 def _figures(view: View, group: Group) -> list[Passage]:
-    words = _cell_words(view, group)
-    title = ", ".join(word for word in (quantity_name(group.quantity), words) if word)
+    title = group.title(view.varying(group.experiment))
     return [Heading(title), cell_table(group.experiment, group.rows)]
-
-
-def _cell_words(view: View, group: Group) -> str:
-    varying = view.varying(group.experiment)
-    return cell_words(readable(group.experiment, group.parameters, varying))
 
 
 def _matrix(view: View, groups: list[Group]) -> list[Passage]:
     """One quantity of many cells: a line for each cell, a column for each subject."""
-    controls = view.evidence.control_names
-    rows = [row for group in groups for row in group.rows if row.subject not in controls]
+    rows = view.ranked(row for group in groups for row in group.rows)
     subjects = list(dict.fromkeys(row.subject for row in rows))
     scale = scale_for([row.median for row in rows], groups[0].unit)
     lines, notes = [], dict[tuple[str, str], list[str]]()
     for group in groups:
         found = {row.subject: row for row in group.rows if row.subject in subjects}
-        words = _cell_words(view, group)
+        words = group.words(view.varying(group.experiment))
         cited = [
             f"{name} {_amount(group.experiment, figure)}"
             for name, row in found.items()
             for figure in published_figures(group.experiment, name, row.cell)
         ]
         cells = [
-            table_cell("")
+            ""
             if (row := found.get(name)) is None
             else median_cell(row, scale)
             if row.median is not None
-            else table_cell(spaced(row.status))
+            else spaced(row.status)
             for name in subjects
         ]
-        lines.append([table_cell(words), *cells, table_cell("; ".join(cited))])
+        lines.append([words, *cells, "; ".join(cited)])
         for row in found.values():
             if note := row.note if row.median is None else name_cell(row).note:
                 notes.setdefault((row.subject, note), []).append(words)
     name = ", ".join(w for w in (quantity_name(groups[0].quantity), scale.label) if w)
-    is_cited = any(line[-1].text for line in lines)
-    head = plain_cells(["cell", *subjects, "published" if is_cited else ""])
+    is_cited = any(line[-1] for line in lines)
+    head = ["cell", *subjects, "published" if is_cited else ""]
     told = [
         f"{', '.join([subject, *(['; '.join(cells)] if len(cells) < len(groups) else [])])}: {note}"
         for (subject, note), cells in notes.items()
     ]
     heading = Heading(f"{name}: medians, with their 95 % intervals")
-    return [heading, TextTable(head, lines), *([SentenceList(told)] if told else [])]
+    return [heading, plain_table([head, *lines]), SentenceList(told)]
 
 
 def _amount(experiment: Experiment, figure: CitedFigure) -> str:
@@ -152,7 +136,6 @@ def _unmatched(view: View, experiment: Experiment) -> list[Passage]:
         for f in published_figures(experiment, row.subject, row.cell)
     ]
     sources = dict.fromkeys(f"{f.report}; {f.machine}" for f in experiment.published)
-    passages: list[Passage] = [Notice(f"Published: {'. '.join(sources)}.")] if sources else []
     rows = [
         [
             f.subject,
@@ -164,12 +147,11 @@ def _unmatched(view: View, experiment: Experiment) -> list[Passage]:
         for f in experiment.published
         if f not in shown
     ]
-    if rows:
-        passages += [
-            Heading("Published figures for cells that this run does not have"),
-            plain_table([["subject", "quantity", "cell", "figure", "machine"], *rows]),
-        ]
-    return passages
+    table = plain_table([["subject", "quantity", "cell", "figure", "machine"], *rows])
+    return [
+        Notice(f"Published: {'. '.join(sources)}." if sources else ""),
+        *under("Published figures for cells that this run does not have", [table]),
+    ]
 
 
 def _how(view: View, experiment: Experiment, detects: str) -> list[Passage]:
@@ -180,17 +162,20 @@ def _how(view: View, experiment: Experiment, detects: str) -> list[Passage]:
     )
     rounds = rounds_of(view.evidence, experiment.id)
     kept = experiment.repeats - experiment.dropped_repeats
+    missing = [f"{s.name}: {s.reason}" for s in experiment.subjects if not s.available]
+    compiled = builds(view.evidence, experiment.id)
     lines = [
         f"Run {run.id} of {run.created[:10]}: {kind_of(run.machine)}, "
         f"{run.machine.kernel}, {run.machine.distribution}, {run.machine.libc}. "
         f"{counted(rounds, 'round')} of processes in random order, "
-        f"{counted(kept, 'repeat')} kept of each. Trust: {view.result.trust.verdict}."
+        f"{counted(kept, 'repeat')} kept of each. Trust: {view.result.trust.verdict}.",
+        f"Compiled with {'; '.join(map(str, compiled))}." if compiled else "",
+        built_words(run.revision, experiment.program_hash),
+        detects,
+        f"By default: {settings}." if settings else "",
+        f"Not in this build: {'; '.join(missing)}." if missing else "",
     ]
-    compiled = builds(view.evidence, experiment.id)
-    lines += [f"Compiled with {'; '.join(map(str, compiled))}."] if compiled else []
-    lines += [words] if (words := built_words(run.revision, experiment.program_hash)) else []
-    lines += [detects] if detects else []
-    lines += [f"By default: {settings}."] if settings else []
-    missing = [f"{s.name}: {s.reason}" for s in experiment.subjects if not s.available]
-    lines += [f"Not in this build: {'; '.join(missing)}."] if missing else []
-    return [Sentence("\n".join(lines)), Code(f"heapwise run {shlex.quote(experiment.id)}")]
+    return [
+        Sentence("\n".join(filter(None, lines))),
+        Code(f"heapwise run {shlex.quote(experiment.id)}"),
+    ]

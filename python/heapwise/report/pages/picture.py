@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from math import isfinite
 
-from heapwise.analysis.verdicts.comparison import readable, spelt
 from heapwise.evidence import YARDSTICK
-from heapwise.figures import ladder, scaling
+from heapwise.figures import ladder
 from heapwise.figures.svg import plain_colours
 from heapwise.model import Experiment, Row
 from heapwise.report.lines import LineSetting, axis_of, by_setting
+from heapwise.report.sections.experiments import scaling_plot
 from heapwise.report.view import Group, View
-from heapwise.wording.names import cell_words, quantity_name, setting
-from heapwise.wording.numbers import scale_for, show
+from heapwise.wording.names import quantity_name, setting
+from heapwise.wording.numbers import scale_for
 
 MOST_CELLS = 12
 """That are shown; an experiment of more has a table of all."""
@@ -23,6 +22,8 @@ FEWEST_KNOTS = 3
 """The fewest points of a line; an experiment of fewer is shown cell by cell."""
 
 FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
+
+GROUND = '><rect x="-9999" y="-9999" width="29999" height="29999" fill="#ffffff"/>'
 
 
 def picture(view: View, experiment: Experiment) -> str:
@@ -37,9 +38,7 @@ def picture(view: View, experiment: Experiment) -> str:
     rows = _rows(view, line)
     if axis is not None and rows and len(line) >= FEWEST_KNOTS and all(row.median for row in rows):
         name = ", ".join([title, *(setting(n, value) for n, value in others)])
-        drawn = scaling.draw(
-            rows, axis, name, partial(show, unit=rows[0].unit), partial(spelt, experiment, axis)
-        )
+        drawn = scaling_plot(experiment, rows, axis, name).svg
     else:
         drawn = _ladder(view, groups, varying, title)
     return standing_alone(drawn)
@@ -84,8 +83,7 @@ def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> 
     measured = [group for group in groups if any(_shown(view, row) for row in group.rows)]
     for group in measured[:MOST_CELLS]:
         rows = [_bare(row) for row in group.rows if _drawn(view, row)]
-        name = cell_words(readable(group.experiment, group.parameters, varying))
-        found.append(ladder.LadderStep(name, rows))
+        found.append(ladder.LadderStep(group.words(varying), rows))
     scale = scale_for([row.median for step in found for row in step.rows], groups[0].unit)
     return ladder.draw(found, scale, title, groups[0].rows[0].better)
 
@@ -93,9 +91,4 @@ def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> 
 def standing_alone(drawn: str) -> str:
     """Without the page's variables, on a ground of its own: a picture is read anywhere."""
     plain = plain_colours(drawn).replace("<svg ", f'<svg font-family="{FONT}" ', 1)
-    return (
-        plain.replace(
-            ">", '><rect x="-9999" y="-9999" width="29999" height="29999" fill="#ffffff"/>', 1
-        )
-        + "\n"
-    )
+    return f"{plain.replace('>', GROUND, 1)}\n"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 
 from heapwise.analysis.across_runs.recorded_facts import rounds
 from heapwise.document import (
@@ -14,17 +13,18 @@ from heapwise.document import (
     Passage,
     Sentence,
     SentenceList,
+    TextOrCell,
     TextTable,
-    plain_cells,
+    plain_table,
     table_cell,
     under,
 )
-from heapwise.document.markdown import markdown
+from heapwise.document.markdown import markdown_page
 from heapwise.report.pages.machine import built_words, kind_of, machine_table
 from heapwise.report.view import View
 from heapwise.study.reproduce.allocator_advice import advice, advice_by_allocator, programs_of
 from heapwise.study.reproduce.reproduced import Reproduced
-from heapwise.study.reproduce.tell import counts_words, report_passages, sizes_words
+from heapwise.study.reproduce.tell import counts_words, report_passages
 from heapwise.wording.lists import counted
 from heapwise.wording.names import plain_value, quantity_name
 from heapwise.wording.numbers import percent
@@ -34,9 +34,11 @@ NOISY = 0.05
 "no difference" can be shown with it."""
 
 
-def reproduced_page(
-    view: View, found: Reproduced, *, has_experiments: bool = True, others: Sequence[View] = ()
-) -> str:
+ABOUT_ADVICE = "These sentences are computed from this run. They leave out what it does not show."
+MADE_BY = "Made by `heapwise reproduce --pages FOLDER`; do not edit."
+
+
+def reproduced_page(view: View, found: Reproduced, others: Sequence[View] = ()) -> str:
     """Pictures lie in a folder of the report's name beside the page, and so do the pages of its
     experiments."""
     report, name = found.report, found.report.name
@@ -44,18 +46,20 @@ def reproduced_page(
     for picture in report.pictures:
         link = Sentence(f"![{picture.title}]({name}/{picture.name}.svg)")
         drawn.setdefault(picture.table, []).append(link)
-    conclusions = counted(len(found.conclusions), "conclusion")
+    conclusions = (
+        f"{counted(len(found.conclusions), 'conclusion')}: {counts_words(found.counts.items())}"
+    )
     passages = [
         Sentence(f"On {kind_of(view.run.machine)}, {view.run.machine.distribution}."),
-        Sentence(f"**{conclusions}: {counts_words(found)}. Sizes: {sizes_words(found)}.**"),
+        Sentence(f"**{conclusions}. Sizes: {counts_words(found.size_counts.items())}.**"),
         *_trust(view),
         *report_passages(found, drawn),
         *under("Which allocator suits each program", _advice([view, *others], report.advice)),
-        *under("Noise", [_noise(view, others, found, f"{name}/" if has_experiments else "")]),
+        *under("Noise", [_noise(view, others, found)]),
         *under("The machine", [machine_table(view)]),
         *under("How it was measured", _how(view, found)),
     ]
-    return "\n".join([f"# {report.title}", "", *markdown(passages)])
+    return markdown_page(report.title, passages, MADE_BY)
 
 
 def _advice(views: Sequence[View], experiment: str) -> list[Passage]:
@@ -66,10 +70,7 @@ def _advice(views: Sequence[View], experiment: str) -> list[Passage]:
     for name, each in programs.items():
         said = [f"{subject}: {words}" for subject, words in advice_by_allocator(each)]
         passages += [Sentence(f"**{name}**: {advice(each)}"), SentenceList(said)]
-    if not passages:
-        return []
-    first = "These sentences are computed from this run. They leave out what it does not show."
-    return [Sentence(first), *passages]
+    return [Sentence(ABOUT_ADVICE), *passages] if passages else []
 
 
 def _trust(view: View) -> list[Passage]:
@@ -78,17 +79,18 @@ def _trust(view: View) -> list[Passage]:
     smoke = "This was a smoke run: its figures mean nothing. " if view.run.plan.smoke else ""
     return [
         Sentence(f"{smoke}Trust: {trust.verdict}{'.' if not against else ':'}"),
-        *([SentenceList([f"{check.id}: {check.detail}" for check in against])] if against else []),
+        SentenceList([f"{check.id}: {check.detail}" for check in against]),
     ]
 
 
-def _noise(view: View, others: Sequence[View], found: Reproduced, folder: str) -> TextTable:
+def _noise(view: View, others: Sequence[View], found: Reproduced) -> TextTable:
     """What each experiment could have shown, in the run that it is from."""
     views = {each.run.id: each for each in (view, *others)}
     least = {
         (run, one.experiment): one for run, each in views.items() for one in each.result.detectable
     }
-    rows = []
+    heads = ["experiment", "rounds", "a difference that would be found 4 times in 5", "noise"]
+    rows: list[list[TextOrCell]] = []
     for experiment in view.run.experiments:
         run = found.run_of.get(experiment.id, view.run.id)
         known = least.get((run, experiment.id))
@@ -97,12 +99,10 @@ def _noise(view: View, others: Sequence[View], found: Reproduced, folder: str) -
             worst = f"; {percent(known.worst)} in {known.worst_cell}" if known.worst else ""
             words = f"{percent(known.difference)} in {quantity_name(known.quantity)}{worst}"
             verdict = "noisy" if known.difference > NOISY else ""
-        link = f"{folder}{experiment.id}.md" if folder else ""
+        link = f"{found.report.name}/{experiment.id}.md"
         count = str(rounds(views[run].evidence, experiment.id))
-        cells = plain_cells((count, words, verdict))
-        rows.append([replace(table_cell(experiment.id), link=link), *cells])
-    heads = ("experiment", "rounds", "a difference that would be found 4 times in 5", "noise")
-    return TextTable(plain_cells(heads), rows)
+        rows.append([table_cell(experiment.id, link=link), count, words, verdict])
+    return plain_table([heads, *rows])
 
 
 def _how(view: View, found: Reproduced) -> list[Passage]:
@@ -118,10 +118,10 @@ def _how(view: View, found: Reproduced) -> list[Passage]:
         f"Run {run.id} of {run.created[:10]}, Heapwise {run.version}, "
         f"{counted(rounds(view.evidence), 'round')} of processes in random order. {built}"
     )
-    passages: list[Passage] = [Sentence(words.rstrip())]
-    passages += [Sentence("Not here:"), SentenceList(list(missing))] if missing else []
     return [
-        *passages,
+        Sentence(words.rstrip()),
+        Sentence("Not here:" if missing else ""),
+        SentenceList(list(missing)),
         Code(f"{_command(view, found)}\n    heapwise reproduce --pages FOLDER"),
     ]
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from heapwise.document.markdown import markdown, table
+from heapwise.document import plain_table
+from heapwise.document.markdown import markdown_page, table
 from heapwise.figures.svg import plain_colours
 from heapwise.report.pages.machine import folder_of, machine_table, title_of
 from heapwise.report.pages.picture import standing_alone
-from heapwise.report.pages.reproduced import reproduced_page
+from heapwise.report.pages.reproduced import MADE_BY, reproduced_page
 from heapwise.report.pages.write import pages
 from heapwise.report.view import View
 from heapwise.study.reproduce.charts import charts, svg
@@ -18,7 +19,6 @@ from heapwise.study.reproduce.documents import figures_csv
 from heapwise.study.reproduce.reproduced import Reproduced
 
 INDEX = "README.md"
-MADE = "<!-- Made by `heapwise reproduce --pages FOLDER`; do not edit. -->"
 
 
 def results(
@@ -36,16 +36,15 @@ def results(
         folder = folder_of(view.run.machine)
         machines.setdefault(folder, []).append((view, reproduced))
         name = posixpath.join(folder, reproduced.report.name)
-        files[f"{name}.md"] = f"{MADE}\n\n{reproduced_page(view, reproduced, others=others)}"
+        files[f"{name}.md"] = reproduced_page(view, reproduced, others)
         files[f"{name}/figures.csv"] = figures_csv(reproduced)
         for chart in charts(reproduced):
             files[f"{name}/{chart.name}.svg"] = standing_alone(plain_colours(svg(chart)))
-        files |= {f"{name}/{path}": text for path, text in pages(view).items()}
-        for other in others:
+        for each in (view, *others):
             files |= {
                 f"{name}/{path}": text
-                for path, text in pages(other).items()
-                if reproduced.run_of.get(posixpath.splitext(path)[0]) == other.run.id
+                for path, text in pages(each).items()
+                if each is view or reproduced.run_of.get(posixpath.splitext(path)[0]) == each.run.id
             }
     if with_index:
         for folder, members in machines.items():
@@ -71,17 +70,7 @@ def _row(view: View, found: Reproduced) -> list[str]:
 
 
 def _index(members: list[tuple[View, Reproduced]]) -> str:
-    rows = [_row(view, found) for view, found in members]
-    head = ["report", "measured", "trust", *members[0][1].counts]
-    view = members[0][0]
-    return "\n".join(
-        [
-            MADE,
-            "",
-            f"# {title_of(view.run.machine)}",
-            "",
-            *table(head, rows),
-            "",
-            *markdown([machine_table(view)]),
-        ]
-    )
+    view, first = members[0]
+    head = ["report", "measured", "trust", *first.counts]
+    reports = plain_table([head, *(_row(view, found) for view, found in members)])
+    return markdown_page(title_of(view.run.machine), [reports, machine_table(view)], MADE_BY)

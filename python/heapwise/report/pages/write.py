@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from heapwise.document import Heading, Passage, Sentence
-from heapwise.document.markdown import markdown
+from heapwise.document.markdown import markdown_page
 from heapwise.model import Experiment
 from heapwise.report.pages.experiment_page import page
 from heapwise.report.pages.picture import picture
@@ -13,7 +13,7 @@ from heapwise.report.sections.experiments import story_table
 from heapwise.report.story import story
 from heapwise.report.view import View
 
-MADE = "<!-- Made by `heapwise export RUN --format pages`; edit the experiment, not this. -->"
+MADE_BY = "Made by `heapwise export RUN --format pages`; edit the experiment, not this."
 
 
 def pages(view: View) -> dict[str, str]:
@@ -22,7 +22,8 @@ def pages(view: View) -> dict[str, str]:
     files: dict[str, str] = {"README.md": _index(view, experiments)} if experiments else {}
     for experiment in experiments:
         drawn = picture(view, experiment)
-        files[f"{experiment.id}.md"] = f"{MADE}\n\n{page(view, experiment, bool(drawn))}"
+        told = page(view, experiment, pictured=bool(drawn))
+        files[f"{experiment.id}.md"] = markdown_page(experiment.id, told, MADE_BY)
         if drawn:
             files[f"{experiment.id}.svg"] = drawn
     return files
@@ -40,4 +41,4 @@ def _index(view: View, experiments: list[Experiment]) -> str:
     for family, members in groupby(by_family, key=lambda e: e.family):
         stories = [story(view, experiment) for experiment in members]
         passages += [Heading(family), story_table(stories, "{}.md")]
-    return "\n".join([MADE, "", "# Experiments", "", *markdown(passages)])
+    return markdown_page("Experiments", passages, MADE_BY)

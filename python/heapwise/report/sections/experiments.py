@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -15,13 +16,16 @@ from heapwise.document import (
     Plot,
     Sentence,
     SentenceList,
+    TextOrCell,
     TextTable,
-    plain_cells,
+    column_table,
     table_cell,
+    with_content,
 )
 from heapwise.figures import forest, scaling
+from heapwise.model import Experiment, Row
 from heapwise.report.lines import axis_of, by_setting
-from heapwise.report.story import Story, story
+from heapwise.report.story import ExpectationLine, Story, story
 from heapwise.report.view import Group, View
 from heapwise.study.experiments.cell_tables import cell_table
 from heapwise.wording.names import cell_words, quantity_name, setting, split_quantile
@@ -44,20 +48,21 @@ MARKS = {"met": "better", "not met": "worse"}
 def tell(view: View) -> list[Passage]:
     told = [] if view.is_compare else [story(view, e) for e in view.run.experiments if view.of(e)]
     index = [story_table(told, "#{}-" + view.run.id)] if len(told) >= INDEXED else []
-    return [*index, *(passage for each in told for passage in _of_experiment(view, each))]
+    passages = [passage for each in told for passage in _of_experiment(view, each)]
+    return with_content([*index, *passages])
 
 
 def story_table(stories: list[Story], link: str) -> TextTable:
     """What each experiment found. link: of an experiment, by its name."""
-    head = ("experiment", "question", "what this run shows first of all", "expectations")
-    lines = [
-        [
-            replace(table_cell(each.experiment.id), link=link.format(each.experiment.id)),
-            *plain_cells((each.experiment.question, each.headline, each.counts)),
-        ]
-        for each in stories
-    ]
-    return TextTable(plain_cells(head), lines)
+    columns: dict[str, Callable[[Story], TextOrCell]] = {
+        "experiment": lambda each: table_cell(
+            each.experiment.id, link=link.format(each.experiment.id)
+        ),
+        "question": lambda each: each.experiment.question,
+        "what this run shows first of all": lambda each: each.headline,
+        "expectations": lambda each: each.counts,
+    }
+    return column_table(columns, stories)
 
 
 def _of_experiment(view: View, told: Story) -> list[Passage]:
@@ -79,50 +84,42 @@ def _of_experiment(view: View, told: Story) -> list[Passage]:
     return [
         Heading(experiment.id, f"{experiment.id}-{view.run.id}"),
         Sentence(experiment.question),
-        *first_words(told),
-        *all_comparisons(told),
+        SentenceList(told.first),
+        all_comparisons(told),
         Folded("What it isolates, and what it does not show", limits),
-        *([Notice(words)] if (words := cell_words(fixed)) else []),
-        *expectations(told),
-        *([Notice(told.detects)] if told.detects else []),
+        Notice(cell_words(fixed)),
+        expectations(told),
+        Notice(told.detects),
         *_scaling(view, first, varying),
         *(
             replace(_table(view, group), is_open=len(first) <= FEW_TABLES or group is first[0])
             for group in first
         ),
-        *([Folded(f"Other quantities: {len(rest)} tables", more)] if rest else []),
+        Folded(f"Other quantities: {len(rest)} tables", more),
     ]
 
 
-def first_words(told: Story) -> list[SentenceList]:
-    return [SentenceList(told.first)] if told.first else []
+def all_comparisons(told: Story) -> Folded:
+    """Empty if the first words are all that there is to say."""
+    others = told.sentences if len(told.first) < len(told.sentences) else []
+    return Folded(f"All {len(told.sentences)} comparisons", [SentenceList(others)])
 
 
-def all_comparisons(told: Story) -> list[Folded]:
-    if len(told.first) >= len(told.sentences):
-        return []
-    return [Folded(f"All {len(told.sentences)} comparisons", [SentenceList(told.sentences)])]
-
-
-def expectations(told: Story) -> list[TextTable]:
-    head = ("outcome", "expected beforehand", "here", "bound", "note")
-    lines = [
-        [
-            table_cell(check.verdict, mark=MARKS.get(check.verdict, "unsure")),
-            table_cell(check.says, small=check.measured),
-            *plain_cells((check.figures, check.aim, check.note)),
-        ]
-        for check in told.checks
-    ]
-    return [TextTable(plain_cells(head), lines, look="expected")] if lines else []
+def expectations(told: Story) -> TextTable:
+    columns: dict[str, Callable[[ExpectationLine], TextOrCell]] = {
+        "outcome": lambda line: table_cell(line.verdict, mark=MARKS.get(line.verdict, "unsure")),
+        "expected beforehand": lambda line: table_cell(line.says, small=line.measured),
+        "here": lambda line: line.figures,
+        "bound": lambda line: line.aim,
+        "note": lambda line: line.note,
+    }
+    return column_table(columns, told.checks, look="expected")
 
 
 def _table(view: View, group: Group, *, is_drawn: bool = True) -> Folded:
     """is_drawn: with its forest and every sample as a dot; else numbers alone, as those are in the
     data at the end."""
-    varying = view.varying(group.experiment)
-    words = [setting(name, group.parameters[name]) for name in varying if name in group.parameters]
-    name = ", ".join([quantity_name(group.quantity), *words])
+    name = group.title(view.varying(group.experiment))
     passages: list[Passage] = [cell_table(group.experiment, group.rows, with_strips=is_drawn)]
     has_ratio = any(row.ratio for row in group.rows)
     if is_drawn and has_ratio and split_quantile(group.quantity) is None:
@@ -138,26 +135,20 @@ def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[Plot]:
     if axis is None:
         return []
     found = []
-    for quantity in dict.fromkeys(g.quantity for g in groups):
+    for quantity in dict.fromkeys(g.quantity for g in groups if not split_quantile(g.quantity)):
         same = [g for g in groups if g.quantity == quantity]
-        for others, cells_of_line in by_setting(same, varying, axis).items():
-            rows = [
-                row
-                for g in cells_of_line
-                for row in g.rows
-                if row.median and row.subject not in view.evidence.control_names
-            ]
-            if not rows or split_quantile(quantity) is not None:
-                continue
+        for others, line in by_setting(same, varying, axis).items():
             title = f"{quantity_name(quantity)} over {axis}"
             name = ", ".join([title, *(setting(n, value) for n, value in others)])
-            drawn = scaling.draw(
-                rows,
-                axis,
-                name,
-                partial(show, unit=rows[0].unit),
-                partial(spelt, groups[0].experiment, axis),
-            )
-            caption = f"{name}: medians with 95 % intervals, every sample as a faint dot."
-            found += [Plot(drawn, caption)] if drawn else []
+            rows = view.ranked(row for g in line for row in g.rows if row.median)
+            found.append(scaling_plot(same[0].experiment, rows, axis, name))
     return found
+
+
+def scaling_plot(experiment: Experiment, rows: list[Row], axis: str, name: str) -> Plot:
+    """Empty if there are no rows. axis: the parameter that they differ in."""
+    if not rows:
+        return Plot("")
+    shown, spell = partial(show, unit=rows[0].unit), partial(spelt, experiment, axis)
+    caption = f"{name}: medians with 95 % intervals, every sample as a faint dot."
+    return Plot(scaling.draw(rows, axis, name, shown, spell), caption)

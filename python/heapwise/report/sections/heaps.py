@@ -3,62 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from heapwise.analysis.speed_memory import SpeedMemory, row_map
 from heapwise.analysis.verdicts.gain import is_main, main_rows
-from heapwise.document import Folded, Heading, Passage, Plot
-from heapwise.figures import panels, scaling, tradeoff
+from heapwise.document import Folded, Heading, Passage, Plot, with_content
+from heapwise.figures import panels, tradeoff
 from heapwise.figures.panels import Panel
 from heapwise.model import Quantity, Row, short_name
+from heapwise.report.sections.experiments import scaling_plot
 from heapwise.report.view import Group, View
-from heapwise.wording.names import quantity_name, setting, spaced
-from heapwise.wording.numbers import TIME_UNITS, scale_for, show
+from heapwise.wording.names import quantity_name, spaced
+from heapwise.wording.numbers import TIME_UNITS, scale_for
 
 TITLE, ORDER = "Heaps", 22
 
 FAMILY = "heap"
 SCALED = "heap/rl_small"
 THROUGHPUT, OVERHEAD = "throughput", "overhead_ratio"
-FASTER = ("slower", "faster")
 
 
 def tell(view: View) -> list[Passage]:
     if view.run.plan.smoke:
         return []
     groups = [g for g in view.groups if g.experiment.family == FAMILY]
-    figures = [p for p in (*_by_workload(view, groups), *_scaling(view, groups)) if p.svg]
     maps = _maps(view)
     title = f"Speed against memory, row by row: {len(maps)} maps"
-    return [*figures, *([Folded(title, maps)] if maps else [])]
+    figures = [*_by_workload(view, groups), *_scaling(view, groups)]
+    return with_content([*figures, Folded(title, maps)])
 
 
 def _by_workload(view: View, groups: list[Group]) -> list[Plot]:
     """Throughput with the fewest and the most threads, mean times, and the overhead."""
     speeds = [g for g in groups if g.quantity == THROUGHPUT]
-    found = [
-        _panels(view, few, "Throughput by workload", FASTER)
-        for few in (_one_each(speeds, most=False),)
-        if few
-    ]
-    contended = [g for g in _one_each(speeds, most=True) if g.parameters.get("threads", 1) != 1]
-    for threads in dict.fromkeys(g.parameters["threads"] for g in contended):
-        picked = [g for g in contended if g.parameters["threads"] == threads]
-        found.append(_panels(view, picked, f"Throughput by workload, {threads} threads", FASTER))
     times = [g for g in groups if g.unit in TIME_UNITS and is_main(_quantity(g))]
-    if first := _one_each(times, most=False):
-        found.append(_panels(view, first, "Mean times by experiment", ("faster", "slower")))
-    if overhead := _one_each([g for g in groups if g.quantity == OVERHEAD], most=False):
-        title = "Overhead by workload: usable over requested bytes"
-        found.append(_panels(view, overhead, title, ("tighter", "more given than asked for")))
-    return found
+    overhead = [g for g in groups if g.quantity == OVERHEAD]
+    contended = [g for g in _one_each(speeds, most=True) if g.parameters.get("threads", 1) != 1]
+    by_threads = {
+        f"Throughput by workload, {threads} threads": [
+            g for g in contended if g.parameters["threads"] == threads
+        ]
+        for threads in dict.fromkeys(g.parameters["threads"] for g in contended)
+    }
+    figures = {
+        "Throughput by workload": (_one_each(speeds), "slower", "faster"),
+        **{title: (picked, "slower", "faster") for title, picked in by_threads.items()},
+        "Mean times by experiment": (_one_each(times), "faster", "slower"),
+        "Overhead by workload: usable over requested bytes": (
+            _one_each(overhead),
+            "tighter",
+            "more given than asked for",
+        ),
+    }
+    return [_panels(view, title, *figure) for title, figure in figures.items()]
 
 
 def _quantity(group: Group) -> Quantity:
     return next(q for q in group.experiment.quantities if q.name == group.quantity)
 
 
-def _one_each(groups: list[Group], *, most: bool) -> list[Group]:
+def _one_each(groups: list[Group], *, most: bool = False) -> list[Group]:
     """For each experiment and quantity its first or last cell."""
     found: dict[tuple[str, str], Group] = {}
     for group in groups:
@@ -68,7 +71,7 @@ def _one_each(groups: list[Group], *, most: bool) -> list[Group]:
     return list(found.values())
 
 
-def _panels(view: View, groups: list[Group], title: str, ends: tuple[str, str]) -> Plot:
+def _panels(view: View, title: str, groups: list[Group], left: str, right: str) -> Plot:
     several = len({g.quantity for g in groups}) > 1
     drawn = [
         Panel(_title(g, several), _rows(view, g.rows), scale_for([r.min for r in g.rows], g.unit))
@@ -76,12 +79,12 @@ def _panels(view: View, groups: list[Group], title: str, ends: tuple[str, str]) 
     ]
     present = {row.subject for panel in drawn for row in panel.rows}
     subjects = [name for name in map(short_name, view.evidence.subjects) if name in present]
-    figure = panels.draw(drawn, subjects, title, left=ends[0], right=ends[1])
-    return Plot(
-        figure,
+    figure = panels.draw(drawn, subjects, title, left=left, right=right)
+    caption = (
         f"{title}{_threads(groups)}: medians with 95 % intervals, every sample as a faint "
-        "dot. Each panel has an axis of its own.",
+        "dot. Each panel has an axis of its own."
     )
+    return Plot(figure, caption)
 
 
 def _title(group: Group, with_quantity: bool) -> str:
@@ -91,11 +94,7 @@ def _title(group: Group, with_quantity: bool) -> str:
 
 def _rows(view: View, rows: list[Row]) -> list[Row]:
     """Without controls, under their short names."""
-    return [
-        replace(row, subject=short_name(row.subject))
-        for row in rows
-        if row.subject not in view.evidence.control_names
-    ]
+    return [replace(row, subject=short_name(row.subject)) for row in view.ranked(rows)]
 
 
 def _threads(groups: list[Group]) -> str:
@@ -104,34 +103,24 @@ def _threads(groups: list[Group]) -> str:
 
 
 def _scaling(view: View, groups: list[Group]) -> list[Plot]:
-    rows = [
-        row
-        for g in groups
-        if (g.experiment.id, g.quantity) == (SCALED, THROUGHPUT)
-        for row in _rows(view, g.rows)
-        if "threads" in row.parameters
-    ]
+    scaled = [g for g in groups if (g.experiment.id, g.quantity) == (SCALED, THROUGHPUT)]
+    rows = _rows(view, [row for g in scaled for row in g.rows if "threads" in row.parameters])
     if len({row.parameters["threads"] for row in rows}) < 2:
         return []
     title = f"Scaling: throughput of {SCALED} over threads"
-    drawn = scaling.draw(rows, "threads", title, partial(show, unit=rows[0].unit))
-    return [Plot(drawn, f"{title}: medians with 95 % intervals, every sample as a faint dot.")]
+    return [scaling_plot(scaled[0].experiment, rows, "threads", title)]
 
 
 def _maps(view: View) -> list[Passage]:
     """Speed against memory in each row where both were measured."""
     found: list[Passage] = []
+    groups = {group.cell: group for group in view.groups}
     for cell in main_rows(view.evidence, FAMILY):
-        experiment = next(e for e in view.run.experiments if e.id == cell.experiment)
+        experiment = groups[cell].experiment
         one = row_map(view.evidence, cell, experiment.baseline)
         if len(one.spots) > 1:
-            words = [
-                setting(k, cell.parameters[k])
-                for k in view.varying(experiment)
-                if k in cell.parameters
-            ]
-            name = f"{cell.experiment}: {quantity_name(cell.quantity)}"
-            found += [Heading(", ".join([name, *words])), Plot(picture(one))]
+            title = groups[cell].title(view.varying(experiment))
+            found += [Heading(f"{experiment.id}: {title}"), Plot(picture(one))]
     return found
 
 
@@ -154,10 +143,5 @@ def caption(found: SpeedMemory) -> str:
         "and right is better; the ring is the baseline, the grey cross the baseline "
         "measured a second time."
     )
-    if found.left_out:
-        words += (
-            " Without a point: "
-            + "; ".join(f"{name} ({why})" for name, why in found.left_out.items())
-            + "."
-        )
-    return words
+    left_out = "; ".join(f"{name} ({why})" for name, why in found.left_out.items())
+    return f"{words} Without a point: {left_out}." if left_out else words

@@ -22,19 +22,15 @@ def tell(view: View) -> list[Passage]:
             if split := split_quantile(group.quantity):
                 families.setdefault((split[0], group.parameters), []).extend(group.rows)
         for (quantity, parameters), rows in families.items():
-            measured = [
-                row for row in rows if row.median and row.subject not in view.evidence.control_names
-            ]
+            measured = view.ranked(row for row in rows if row.median)
             if len({row.quantity for row in measured}) > 1:
                 title = _title(experiment.id, quantity, parameters)
-                unit = measured[0].unit
-                drawn = latency.draw(measured, title, partial(show, unit=unit))
+                drawn = latency.draw(measured, title, partial(show, unit=measured[0].unit))
                 caption = f"{title}. The further right, the rarer and slower the operation."
-                figures += [Plot(drawn, caption)] if drawn else []
+                figures.append(Plot(drawn, caption))
     return figures
 
 
 def _title(experiment: str, quantity: str, parameters: Settings) -> str:
-    cell = cell_words(parameters)
-    words = [experiment, quantity_name(quantity)]
-    return " ".join(w for w in words if w) + (f" ({cell})" if cell else "")
+    cell = f"({words})" if (words := cell_words(parameters)) else ""
+    return " ".join(filter(None, (experiment, quantity_name(quantity), cell)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from heapwise.analysis.group_memory import GroupsOfCell, group_memory
 from heapwise.analysis.memory_over_time import MemoryOverTime, memory_over_time
-from heapwise.document import Heading, Notice, Passage, Plot, TextTable, plain_table
+from heapwise.document import Heading, Notice, Passage, Plot, TextTable, plain_table, under
 from heapwise.figures import memory
 from heapwise.report.over_live import over_live
 from heapwise.report.view import View
@@ -51,13 +51,12 @@ def _over_live_of_server(view: View) -> list[TextTable]:
         for process in view.evidence.stored.processes
         if process.facts.counting and process.status == "ok"
     ]
-    rows = [
+    rows = view.ranked(
         row
         for group in view.groups
-        if group.quantity == "peak_memory" and group.cell.parameters.get("load") == CAPACITY
+        if group.quantity == "peak_memory" and group.parameters.get("load") == CAPACITY
         for row in group.rows
-        if row.subject not in view.evidence.control_names
-    ]
+    )
     return over_live(rows, next(iter(live), None))
 
 
@@ -69,30 +68,28 @@ def _curve(one: MemoryOverTime) -> list[Passage]:
         for band in one.bands
     ]
     drawn = memory.draw(lines, f"Memory over time {title}".strip(), scale.text, scale.factor)
-    passages: list[Passage] = [Heading(title)] if title else []
-    passages += [Plot(drawn, CURVE, zooms=True), curve_table(one)]
-    if one.left_out:
-        passages.append(Notice(f"Too short for a curve: {', '.join(one.left_out)}."))
-    if one.unread:
-        processes = f"Up to {one.unread} processes at once could not be looked at"
-        passages.append(Notice(f"{processes}: they belong to another user."))
-    return passages
+    short = f"Too short for a curve: {', '.join(one.left_out)}." if one.left_out else ""
+    unread = f"Up to {one.unread} processes at once could not be looked at: they belong to another"
+    return [
+        Heading(title),
+        Plot(drawn, CURVE, zooms=True),
+        curve_table(one),
+        Notice(short),
+        Notice(f"{unread} user." if one.unread else ""),
+    ]
 
 
 def _group(one: GroupsOfCell) -> list[Passage]:
     title = cell_words(one.parameters)
-    passages: list[Passage] = []
-    if one.rows:
-        rows = [[p.subject, *(_bytes(getattr(p, name)) for name in PARTS)] for p in one.rows]
-        table = plain_table([["allocator", *PARTS], *rows])
-        passages += [Heading(f"Control groups {title}"), table, Notice(GROUP)]
-    if one.missing:
-        words = f"Processes without a control group of their own {title}".rstrip()
-        words += f": {one.missing}."
-        if around := _bytes(one.surrounding):
-            words += f" The group around them, with other processes in it, had {around} at most."
-        passages.append(Notice(words))
-    return passages
+    rows = [[p.subject, *(_bytes(getattr(p, name)) for name in PARTS)] for p in one.rows]
+    table = plain_table([["allocator", *PARTS], *rows])
+    words = f"Processes without a control group of their own {title}".rstrip() + f": {one.missing}."
+    if around := _bytes(one.surrounding):
+        words += f" The group around them, with other processes in it, had {around} at most."
+    return [
+        *under(f"Control groups {title}", [table, Notice(GROUP)] if rows else []),
+        Notice(words if one.missing else ""),
+    ]
 
 
 def _bytes(value: float | None) -> str:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from heapwise.model import ATTACKS, Cell, Fate, Result, Row, name_with_peer
 
-CORRUPTED, AT_ONCE, LATER = "corrupted", "stopped_at_once", "stopped_later"
-CALLS, HUNG, ALARMS = "calls_until_stop", "hung", "false_alarms"
+QUANTITIES = (
+    "corrupted",
+    "stopped_at_once",
+    "stopped_later",
+    "calls_until_stop",
+    "hung",
+    "false_alarms",
+)
+"""Of the experiments, in the order of the fields of ``Fate``."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +53,14 @@ class AttackTable:
     def score(self, subject: str) -> Score:
         """An attack that corrupts in one attempt of many counts as corrupting."""
         found = [attack.fates[subject] for attack in self.attacks if subject in attack.fates]
-        corrupting = [fate for fate in found if fate.corrupted > 0]
-        hung = [fate for fate in found if fate.hung > 0 and fate.corrupted == 0]
-        stopped = [
-            fate for fate in found if fate.corrupted == 0 and fate.hung == 0 and fate.stopped > 0
-        ]
-        return Score(
-            len(stopped),
-            len(found) - len(stopped) - len(corrupting) - len(hung),
-            len(corrupting),
-            len(hung),
-            sum(fate.alarms > 0 for fate in found),
-        )
+        worst = Counter(map(_worst_ending, found))
+        counts = [worst[ending] for ending in ("stopped", "harmless", "corrupting", "hung")]
+        return Score(*[*counts, sum(fate.alarms > 0 for fate in found)])
+
+
+def _worst_ending(fate: Fate) -> str:
+    shares = {"corrupting": fate.corrupted, "hung": fate.hung, "stopped": fate.stopped}
+    return next((ending for ending, share in shares.items() if share > 0), "harmless")
 
 
 def attack_tables(result: Result) -> list[AttackTable]:
@@ -100,9 +104,7 @@ def _fates(rows: Iterable[Row]) -> dict[str, Fate]:
         if row.mean is not None:
             values.setdefault(row.subject, {})[row.quantity] = row.mean
     return {
-        subject: Fate(
-            found[CORRUPTED], found[AT_ONCE], found[LATER], found[CALLS], found[HUNG], found[ALARMS]
-        )
+        subject: Fate(*(found[quantity] for quantity in QUANTITIES))
         for subject, found in values.items()
-        if {CORRUPTED, AT_ONCE, LATER, CALLS, HUNG, ALARMS} <= found.keys()
+        if found.keys() >= set(QUANTITIES)
     }

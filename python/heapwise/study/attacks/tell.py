@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from heapwise.document import Heading, Notice, Passage, TableCell, TextTable, table_cell
+from dataclasses import astuple, replace
+
+from heapwise.document import (
+    Heading,
+    Notice,
+    Passage,
+    TextOrCell,
+    TextTable,
+    plain_table,
+    table_cell,
+)
 from heapwise.evidence import Evidence
-from heapwise.model import Fate, Result, short_name
+from heapwise.model import Result, short_name
 from heapwise.study.attacks.attack_tables import AttackTable, attack_tables
 from heapwise.study.attacks.words import LEGEND, fate_word, fate_words
 from heapwise.study.section import Section
@@ -29,21 +39,16 @@ def protection_of(subject: str, result: Result) -> str:
 
 
 def _scores(table: AttackTable, result: Result) -> TextTable:
-    rows = []
-    for place, name in enumerate(table.subjects, start=1):
-        score = table.score(name)
-        counts = (score.stopped, score.harmless, score.corrupting, score.hung, score.alarms)
-        subject = short_name(name)
-        rows.append(
-            [
-                table_cell(subject, f"{place}  {subject}"),
-                table_cell(protection_of(name, result)),
-                *(table_cell(str(count)) for count in counts),
-            ]
-        )
-    return TextTable(
-        [table_cell(word) for word in ("allocator", "built to resist", *SCORES)],
-        rows,
+    rows: list[list[TextOrCell]] = [
+        [
+            table_cell(short_name(name), f"{place}  {short_name(name)}"),
+            protection_of(name, result),
+            *map(str, astuple(table.score(name))),
+        ]
+        for place, name in enumerate(table.subjects, start=1)
+    ]
+    return plain_table(
+        [["allocator", "built to resist", *SCORES], *rows],
         f"{table.experiment}: number of attacks by their worst ending. How far an allocator is "
         "built to resist is what its makers say.",
     )
@@ -55,21 +60,12 @@ def _each(table: AttackTable) -> TextTable:
         table_cell(short_name(name), str(place))
         for place, name in enumerate(table.subjects, start=1)
     ]
-    rows = [
-        [
-            table_cell(spaced(attack.name)),
-            table_cell(str(attack.size)),
-            *(_ending(attack.fates.get(name)) for name in table.subjects),
-        ]
-        for attack in table.attacks
-    ]
-    return TextTable(
-        [table_cell("attack"), table_cell("bytes"), *names], rows, folded="Each attack"
-    )
-
-
-def _ending(fate: Fate | None) -> TableCell:
-    return table_cell("-") if fate is None else table_cell(fate_words(fate), fate_word(fate))
+    rows: list[list[TextOrCell]] = []
+    for attack in table.attacks:
+        fates = [attack.fates.get(name) for name in table.subjects]
+        endings = [table_cell(fate_words(fate), fate_word(fate)) if fate else "-" for fate in fates]
+        rows.append([spaced(attack.name), str(attack.size), *endings])
+    return replace(plain_table([["attack", "bytes", *names], *rows]), folded="Each attack")
 
 
 def _section(result: Result, _: Evidence) -> list[Passage]:

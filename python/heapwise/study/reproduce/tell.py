@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from heapwise.document import (
@@ -11,7 +11,9 @@ from heapwise.document import (
     Passage,
     Sentence,
     TableCell,
+    TextOrCell,
     TextTable,
+    plain_table,
     table_cell,
     under,
 )
@@ -57,14 +59,9 @@ JUDGED = (
 FACTS = ("processor", "caches", "memory", "system", "compiler", "flags", "versions")
 
 
-def counts_words(found: Reproduced) -> str:
+def counts_words(counts: Iterable[tuple[str, int]]) -> str:
     """``3 confirmed, 1 refuted``."""
-    return ", ".join(f"{number} {word}" for word, number in found.counts.items())
-
-
-def sizes_words(found: Reproduced) -> str:
-    """``2 as published, 1 another size``, of the conclusions that have a size."""
-    return ", ".join(f"{number} {word}" for word, number in found.size_counts.items())
+    return ", ".join(f"{number} {word}" for word, number in counts)
 
 
 def author_words(found: Reproduced) -> str:
@@ -73,7 +70,7 @@ def author_words(found: Reproduced) -> str:
     if not found.author_files:
         return ""
     verdicts = counts_of(found.by_author, lambda judged: judged.verdict, VERDICTS)
-    counts = ", ".join(f"{number} {word}" for word, number in verdicts.items() if number)
+    counts = counts_words(item for item in verdicts.items() if item[1])
     words = (
         f"The author's program ({counted(len(found.author_files), 'file')}) has figures for "
         f"{len(found.by_author)} of {counted(len(found.conclusions), 'conclusion')}"
@@ -103,14 +100,15 @@ def runs_words(found: Reproduced) -> str:
 
 def summary(found: Reproduced) -> list[Labelled]:
     """How many conclusions hold, and what has to be known of the figures."""
+    conclusions = counted(len(found.conclusions), "conclusion")
     entries = {
-        "Count": f"{counted(len(found.conclusions), 'conclusion')}: {counts_words(found)}",
-        "Size": sizes_words(found),
+        "Count": f"{conclusions}: {counts_words(found.counts.items())}",
+        "Size": counts_words(found.size_counts.items()),
         "Changes": changes_words(found),
         "Author": author_words(found),
         "Runs": runs_words(found),
     }
-    return [Labelled(label, words, folds=False) for label, words in entries.items() if words]
+    return [Labelled(label, words, folds=False) for label, words in entries.items()]
 
 
 def report_passages(
@@ -128,42 +126,36 @@ def report_passages(
     for each in found.tables:
         machine = report.machines[each.table.machine].title
         is_cited = any(figure.value is not None for figure in each.table.figures)
-        cited = [Notice(f"Published figures measured on: {machine}.")] if is_cited else []
-        figures = [*cited, *drawn.get(each.table.name, []), *figure_passages(each)]
+        cited = f"Published figures measured on: {machine}." if is_cited else ""
+        figures = [Notice(cited), *drawn.get(each.table.name, []), *figure_passages(each)]
         passages += under(each.table.title, figures)
-    commands = [commands_table(found.programs)] if found.programs else []
-    machines = [replace(table, folded=folded) for table in source_tables(report)]
-    return [*passages, *under("Commands, versions and builds", commands), *machines]
+    passages += under("Commands, versions and builds", [commands_table(found.programs)])
+    return [*passages, *(replace(table, folded=folded) for table in source_tables(report))]
 
 
 def conclusion_table(found: Reproduced) -> TextTable:
-    rows = []
+    rows: list[list[TextOrCell]] = []
     for judged in found.conclusions:
         shown = "; ".join(statement_text(part) for part in judged.parts) or judged.reason
         if judged.parts and judged.reason and judged.reason not in shown:
             shown = f"{shown}; {judged.reason}"
-        verdicts = [
-            table_cell(word, mark=MARKS.get(word, "unsure" if word else ""))
-            for word in (judged.verdict, judged.size)
-        ]
-        conclusion = judged.conclusion
+        conclusion, author = judged.conclusion, judged.author
         says = f"{conclusion.says} ({source_text(judged)})"
-        cells = [*verdicts, *map(table_cell, (conclusion.topic, says, shown))]
-        rows.append([*cells, _author_cell(judged.author)] if found.author_files else cells)
-    heads = ["verdict", "size", "topic", "the report concludes", "here"]
-    heads += [AUTHORS_PROGRAM] if found.author_files else []
-    return TextTable([table_cell(head) for head in heads], rows)
+        verdict, size = (_marked(word, word) for word in (judged.verdict, judged.size))
+        theirs = _marked(author_text(author), author.verdict) if author else ""
+        rows.append([verdict, size, conclusion.topic, says, shown, theirs])
+    theirs = AUTHORS_PROGRAM if found.author_files else ""
+    heads = ["verdict", "size", "topic", "the report concludes", "here", theirs]
+    return plain_table([heads, *rows])
+
+
+def _marked(text: str, verdict: str) -> TableCell:
+    return table_cell(text, mark=MARKS.get(verdict, "unsure" if verdict else ""))
 
 
 def author_text(judged: JudgedConclusion) -> str:
     """``confirmed: malloc / pool >= 1: 3.1, 3.1 to 3.1``."""
     return f"{judged.verdict}: {'; '.join(map(statement_text, judged.parts))}"
-
-
-def _author_cell(judged: JudgedConclusion | None) -> TableCell:
-    if judged is None:
-        return table_cell("")
-    return table_cell(author_text(judged), mark=MARKS.get(judged.verdict, "unsure"))
 
 
 def figure_passages(each: ReproducedTable, *, with_title: bool = False) -> list[Passage]:
@@ -182,17 +174,12 @@ def figure_passages(each: ReproducedTable, *, with_title: bool = False) -> list[
 
 def source_tables(report: PublishedReport) -> list[TextTable]:
     """The machines of the report."""
-    return [
-        TextTable(
-            [table_cell(""), table_cell(f"of the report: {machine.title}")],
-            [
-                [table_cell(name.capitalize()), table_cell(" ".join(value.split()))]
-                for name in FACTS
-                if (value := getattr(machine, name))
-            ],
-        )
-        for machine in report.machines.values()
-    ]
+    found = []
+    for machine in report.machines.values():
+        values = {name: " ".join(getattr(machine, name).split()) for name in FACTS}
+        rows = [[name.capitalize(), value] for name, value in values.items() if value]
+        found.append(plain_table([["", f"of the report: {machine.title}"], *rows]))
+    return found
 
 
 def _heads(each: ReproducedTable) -> list[TableCell]:
@@ -207,20 +194,19 @@ def _heads(each: ReproducedTable) -> list[TableCell]:
             continue
         published = f"{title}: published" if title else "published"
         heads += [table_cell(published, name if several else "published"), table_cell("here")]
-    return [*heads, *([table_cell("note of the report", "")] if _has_notes(each) else [])]
+    has_notes = any(row.note for row in shown.rows)
+    return [*heads, table_cell("note of the report" if has_notes else "", "")]
 
 
 def _rows(each: ReproducedTable) -> Iterator[Sequence[TableCell]]:
     units = {figure.unit for figure in each.table.figures}
     for row, ours, author in zip(each.table.rows, each.ours, each.by_author, strict=True):
         unit = f", {row.figures[0].unit}" if len(units) > 1 and row.figures[0].unit else ""
-        note = [table_cell(row.note, "")] if _has_notes(each) else []
-        yield [table_cell(row.title, f"  {row.title}{unit}"), *_figures(each, row, ours), *note]
+        title = table_cell(row.title, f"  {row.title}{unit}")
+        yield [title, *_figures(each, row, ours), table_cell(row.note, "")]
         if any(figure.value is not None for figure in author):
-            empty = [table_cell("")] if _has_notes(each) else []
-            title = f"{row.title}, {AUTHORS_PROGRAM}"
-            cells = _figures(each, row, author, is_author=True)
-            yield [table_cell(title, f"    {AUTHORS_PROGRAM}"), *cells, *empty]
+            title = table_cell(f"{row.title}, {AUTHORS_PROGRAM}", f"    {AUTHORS_PROGRAM}")
+            yield [title, *_figures(each, row, author, is_author=True), table_cell("")]
 
 
 def _figures(
@@ -236,10 +222,8 @@ def _figures(
         if _is_published(each, at):
             text = f"{figure.text}{unit}" if figure.text else ""
             yield table_cell("") if is_author else table_cell(text, figure.text)
-        if is_author and own.value is None:
-            yield table_cell("")
-            continue
-        yield _own(own, figure, unit, with_ends=with_ends)
+        is_empty = is_author and own.value is None
+        yield table_cell("") if is_empty else _own(own, figure, unit, with_ends=with_ends)
 
 
 def _own(own: Ours, figure: PublishedFigure, unit: str, *, with_ends: bool) -> TableCell:
@@ -259,7 +243,3 @@ def _unit(each: ReproducedTable, at: int) -> str:
 
 def _is_published(each: ReproducedTable, at: int) -> bool:
     return any(row.figures[at].value is not None for row in each.table.rows)
-
-
-def _has_notes(each: ReproducedTable) -> bool:
-    return any(row.note for row in each.table.rows)
