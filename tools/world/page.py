@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from heapwise.document.markdown import table
+from heapwise.document import Heading, Passage, Sentence, SentenceList, plain_table
+from heapwise.document.markdown import markdown_page
 from world.judge import Judgement
 from world.program import Program
 from world.results import Result
@@ -29,26 +30,22 @@ MOST_WORDS = 200
 def page(programs: Sequence[Program], results: Iterable[Result]) -> str:
     """As Markdown."""
     found = {(each.program, each.way): each.judgement for each in results}
-    ways = list(Way)
+    verdicts = Counter(judgement.verdict for judgement in found.values())
+    counts = ", ".join(f"{verdict}: {verdicts[verdict]}" for verdict in ("pass", "refused", "fail"))
     lines = [
-        [each.name, each.title, *(_cell(found.get((each.name, way))) for way in ways)]
+        [each.name, each.title, *(_cell(found.get((each.name, way))) for way in Way)]
         for each in programs
     ]
-    head = [
-        "<!-- Made by `python -m world --page FILE`; do not edit. -->",
-        "",
-        "# Real programs",
-        "",
-        INTRODUCTION,
-        "",
-        _counted(programs, found),
-        "",
+    passages: list[Passage] = [
+        Sentence(INTRODUCTION),
+        Sentence(f"Programs: {len(programs)}. Runs: {counts}."),
+        plain_table([["program", "what it does", *(way.value for way in Way)], *lines]),
     ]
-    whole = [*head, *table(["program", "what it does", *(way.value for way in ways)], lines), ""]
     for verdict, title in (("refused", "Refusals"), ("fail", "Failures")):
         told = _told(programs, found, verdict)
-        whole += [f"## {title}", "", *(told or ["None."]), ""]
-    return "\n".join(whole)
+        passages += [Heading(title), SentenceList(told) if told else Sentence("None.")]
+    made_by = "Made by `python -m world --page FILE`; do not edit."
+    return markdown_page("Real programs", passages, made_by)
 
 
 def _cell(judgement: Judgement | None) -> str:
@@ -57,16 +54,8 @@ def _cell(judgement: Judgement | None) -> str:
     return f"**{judgement.verdict}**" if judgement.verdict == "fail" else judgement.verdict
 
 
-def _counted(programs: Sequence[Program], found: Mapping[tuple[str, Way], Judgement]) -> str:
-    verdicts = Counter(judgement.verdict for judgement in found.values())
-    told = ", ".join(f"{verdict}: {verdicts[verdict]}" for verdict in ("pass", "refused", "fail"))
-    return f"Programs: {len(programs)}. Runs: {told}."
-
-
 def _told(
-    programs: Sequence[Program],
-    found: Mapping[tuple[str, Way], Judgement],
-    verdict: str,
+    programs: Sequence[Program], found: Mapping[tuple[str, Way], Judgement], verdict: str
 ) -> list[str]:
     """A line for each reason, with the ways that have it."""
     lines = []
@@ -76,10 +65,8 @@ def _told(
             judgement = found.get((program.name, way))
             if judgement and judgement.verdict == verdict:
                 reasons.setdefault(_shown(judgement.reason), []).append(way.value)
-        lines += [
-            f"- `{program.name}` ({', '.join(ways)}): `{reason}`"
-            for reason, ways in reasons.items()
-        ]
+        name = program.name
+        lines += [f"`{name}` ({', '.join(ways)}): `{why}`" for why, ways in reasons.items()]
     return lines
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from heapwise.document.markdown import table
+from heapwise.document import Sentence, SentenceList, TextTable, plain_table, under
+from heapwise.document.markdown import markdown_page
 from heapwise.model import SIDE_BY_SIDE
 from heapwise.wording.lists import counted
 from workshop.planted.judged import Effect, Looked, counting
@@ -56,8 +57,8 @@ def _told(effects: Sequence[Effect]) -> Iterator[str]:
             yield f"Found minus true, {words}: {median(errors):+.2f} points, the median of all."
 
 
-def lines(looked: Sequence[Looked]) -> list[str]:
-    """The table, in Markdown."""
+def effect_table(looked: Sequence[Looked]) -> TextTable:
+    """A row for each effect that counts."""
     header = [
         *("program", "CPU time", "measured", "true", "found", "95 % CI", "verdict", "holds"),
         *("own work alone", "in the comparison"),
@@ -78,7 +79,7 @@ def lines(looked: Sequence[Looked]) -> list[str]:
         for each in looked
         for effect in counting(each.effects)
     ]
-    return list(table(header, rows))
+    return plain_table([header, *rows])
 
 
 def page(
@@ -86,26 +87,18 @@ def page(
 ) -> str:
     """As Markdown. missing: programs that are not installed. conditions: the title, and
     sentences on how it was measured."""
+    title, *how = conditions
     failed = [each for each in looked if not each.effects]
-    refused = [f"- {each.program}: {' '.join(each.said.split())}" for each in failed]
-    absent = [f"- not installed: {', '.join(missing)}"] if missing else []
-    return "\n".join(
-        [
-            f"<!-- Made by `{command}`; do not edit. -->",
-            "",
-            f"# {conditions[0]}",
-            "",
-            INTRODUCTION,
-            "",
-            *conditions[1:],
-            "",
-            *(f"- {sentence}" for sentence in summary(looked)),
-            "",
-            *lines(looked),
-            "",
-            *(["## Not measured", "", *refused, *absent, ""] if refused or absent else []),
-        ]
-    )
+    refused = [f"{each.program}: {' '.join(each.said.split())}" for each in failed]
+    absent = [f"not installed: {', '.join(missing)}"] if missing else []
+    passages = [
+        Sentence(INTRODUCTION),
+        Sentence("\n".join(how)),
+        SentenceList(summary(looked)),
+        effect_table(looked),
+        *under("Not measured", [SentenceList([*refused, *absent])]),
+    ]
+    return markdown_page(title, passages, f"Made by `{command}`; do not edit.")
 
 
 def _percent(value: float | None) -> str:

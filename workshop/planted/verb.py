@@ -10,13 +10,14 @@ from pathlib import Path
 
 import msgspec
 
+from heapwise.document.markdown import markdown
 from heapwise.machine import read_machine
 from heapwise.report.pages.machine import title_of
 from heapwise.wording.durations import parse_duration, show_duration
 from heapwise.wording.lists import counted
 from workshop.planted.judged import Looked
 from workshop.planted.measure import Settings, chosen, kept, look_at
-from workshop.planted.page import lines, page, summary
+from workshop.planted.page import effect_table, page, summary
 
 FOLDER = Path("build/workshop/planted")
 OVERHEAD_S = 15.0
@@ -55,7 +56,7 @@ def planted(options: argparse.Namespace) -> int:
         looked = known[program.name] = look_at(program, settings, options.folder)
         usual_s = looked.minutes * 60
     found = [looked for looked in known.values() if looked]
-    print("\n".join([*summary(found), "", *lines(found)]))
+    print("\n".join([*summary(found), "", *markdown([effect_table(found)])]))
     for each in found:
         if not each.effects:
             print(f"{each.program}: {each.said}")

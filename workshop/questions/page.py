@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from heapwise.analysis.verdicts.verdict import Figure, kept
-from heapwise.document.markdown import markdown, table
+from heapwise.document import Heading, Passage, Sentence, plain_table, under
+from heapwise.document.markdown import markdown_page
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.model import Row
 from heapwise.report import View
@@ -27,33 +28,26 @@ def page(name: str, question: Question, asked: Sequence[Asked], folder: Path) ->
     }
     first = next(iter(views.values()), None)
     place = f": {title_of(first.run.machine)}" if first else ""
-    lines = [
-        f"<!-- Made by `python -m workshop ask {name} --page FILE`; do not edit. -->",
-        "",
-        f"# {question.title}{place}",
-        "",
-        question.introduction.strip(),
-        "",
-    ]
     aims = [row for each in asked for row in _aims(each, views.get(each.run))]
-    if aims:
-        lines += [*table(["measured", "aim", "here", "verdict"], aims), ""]
-    for each in asked:
-        lines += _step(each, views.get(each.run), folder)
-    if first:
-        lines += ["## The machine", "", *markdown([machine_table(first)])]
-    return "\n".join(lines)
+    passages = [
+        Sentence(question.introduction.strip()),
+        plain_table([["measured", "aim", "here", "verdict"], *aims]),
+        *(passage for each in asked for passage in _step(each, views.get(each.run), folder)),
+        *under("The machine", [machine_table(first)] if first else []),
+    ]
+    made_by = f"Made by `python -m workshop ask {name} --page FILE`; do not edit."
+    return markdown_page(f"{question.title}{place}", passages, made_by)
 
 
-def _step(each: Asked, view: View | None, folder: Path) -> list[str]:
+def _step(each: Asked, view: View | None, folder: Path) -> list[Passage]:
     command = shlex.join(["heapwise", *each.step.words]).replace(str(folder.absolute()), "FOLDER")
-    lines = [f"## {each.step.heading}", "", f"`{command}`", ""]
+    asked: list[Passage] = [Heading(each.step.heading), Sentence(f"`{command}`")]
     if view is None:
-        return [*lines, f"Not measured: {each.said}", ""]
+        return [*asked, Sentence(f"Not measured: {each.said}")]
     text = find_formats()["markdown"].write(view)
     body = text.partition("\n")[2] if text.startswith("# ") else text
-    lines += [f"Run {view.run.id} of {view.run.created[:10]}.", ""]
-    return [*lines, re.sub("^## ", "### ", body.strip(), flags=re.MULTILINE), ""]
+    measured = Sentence(f"Run {view.run.id} of {view.run.created[:10]}.")
+    return [*asked, measured, Sentence(re.sub("^## ", "### ", body.strip(), flags=re.MULTILINE))]
 
 
 def _aims(each: Asked, view: View | None) -> Iterator[list[str]]:

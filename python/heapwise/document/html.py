@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup, escape
 
@@ -104,12 +104,22 @@ def _table(table: TextTable) -> Markup:
 
 def _shown(table: TextTable) -> list[int]:
     """The columns that have a text or a drawing."""
-    rows = [row for row in (*table.rows, *table.foot) if not isinstance(row, Heading)]
-    return [
+    filled = {
         at
-        for at, cell in enumerate(table.head)
-        if not at or cell.text or any(row[at].text or row[at].svg for row in rows if at < len(row))
-    ]
+        for row in (table.head, *table.rows, *table.foot)
+        if not isinstance(row, Heading)
+        for at, cell in _columns(row)
+        if cell.text or cell.svg
+    }
+    return sorted({0, *filled})
+
+
+def _columns(row: Sequence[TableCell]) -> Iterator[tuple[int, TableCell]]:
+    """Each cell with the first of the columns that it fills."""
+    at = 0
+    for cell in row:
+        yield at, cell
+        at += cell.span
 
 
 def _head(cell: TableCell, *, sortable: bool) -> Markup:
@@ -124,7 +134,7 @@ def _row(row: Sequence[TableCell] | Heading, shown: Sequence[int]) -> Markup:
         return Markup('<tr class="kind"><th scope="rowgroup" colspan="{}">{}</th></tr>').format(
             len(shown), row.text
         )
-    first, *others = (cell for at, cell in enumerate(row) if at in shown)
+    first, *others = (cell for at, cell in _columns(row) if at in shown)
     values = Markup("").join(
         Markup("<td{}>{}</td>").format(_attributes(cell), _content(cell)) for cell in others
     )

@@ -245,3 +245,11 @@ def test_a_table_of_columns_has_a_row_for_each_item() -> None:
     table = column_table(columns, [1, 2], "Doubles.")
     assert terminal([table]).splitlines() == ["Doubles.", "number  twice", "1       2", "2       4"]
     assert '<td class="better">4</td>' in html([table])
+
+
+def test_a_column_behind_a_wide_cell_is_left_out_where_it_is_empty() -> None:
+    wide = TableCell("failed", "failed", span=2)
+    rows = [["a", wide, "", "seen"], ["b", "1", "2", "", "seen"]]
+    table = plain_table([["name", "least", "most", "", "note"], *rows])
+    assert '<th scope="row">a</th><td colspan="2">failed</td><td>seen</td></tr>' in html([table])
+    assert '<th scope="row">b</th><td>1</td><td>2</td><td>seen</td></tr>' in html([table])

@@ -12,10 +12,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from heapwise.document.markdown import markdown
 from heapwise.model import LauncherFacts
 from workshop.planted.judged import Effect, Looked
 from workshop.planted.measure import ORDER, chosen, shortened
-from workshop.planted.page import lines, page, summary
+from workshop.planted.page import effect_table, page, summary
 from workshop.planted.plant import Dose, Paid, build_plant, new_record, own_s, read_record
 from workshop.planted.truth import TRIAL, Alone, NoPlace, Truth, doses, run_alone, truth_of
 from workshop.planted.verb import is_lacking
@@ -201,7 +202,7 @@ def test_wrong_directions_and_misses_are_counted() -> None:
 
 def test_the_page_has_each_effect_and_what_was_not_measured() -> None:
     text = page(LOOKED, ["perl_xs"], "python -m workshop planted", ["title", "how"])
-    assert all(line in text for line in lines(LOOKED))
+    assert all(line in text for line in markdown([effect_table(LOOKED)]))
     assert "- tcl: it failed" in text
     assert "- not installed: perl_xs" in text
     assert sum(line.startswith("| ") for line in text.splitlines()) == 2 + 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heapwise.document import Facts, Passage, Plot, TextTable
+from heapwise.document import Facts, Passage, Plot, TextTable, with_content
 from heapwise.evidence.demand import Demand
 from heapwise.figures import sizes
 from heapwise.report.over_live import over_live
@@ -28,25 +28,22 @@ def tell(view: View) -> list[Passage]:
     name = Path(*view.run.plan.command[:1]).name or "the program"
     calls = ", ".join(f"{function} {number:,}" for function, number in found.calls.items())
     drawn = sizes.draw(found.sizes, f"Sizes that {name} asks for") if any(found.sizes) else ""
-    return [
-        Facts([*_facts(found.demand), ("Calls", calls)]),
-        *([Plot(drawn, SIZES)] if drawn else []),
-        *_over_live(view, found.demand.peak_live),
-    ]
+    facts = Facts([*_facts(found.demand), ("Calls", calls)])
+    over = _over_live(view, found.demand.peak_live)
+    return with_content([facts, Plot(drawn, SIZES), *over])
 
 
 def _facts(demand: Demand) -> list[tuple[str, str]]:
-    asked = demand.bytes_requested
+    sizes = {
+        "Asked for in all": demand.bytes_requested,
+        "Mean request": (demand.bytes_requested or 0) / demand.requests,
+        "Live at most": demand.peak_live,
+    }
     found = [("Requests", f"{demand.requests:,}")]
     if demand.per_second:
         rate = f"{_round(demand.per_second):,}"
         found.append(("Requests for each second of processor time", rate))
-    if asked:
-        found.append(("Asked for in all", show(asked, "bytes")))
-        found.append(("Mean request", show(asked / demand.requests, "bytes")))
-    if demand.peak_live:
-        found.append(("Live at most", show(demand.peak_live, "bytes")))
-    return found
+    return [*found, *((name, show(size, "bytes")) for name, size in sizes.items() if size)]
 
 
 def _over_live(view: View, live: int | None) -> list[TextTable]:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from heapwise.analysis.provenance import provenance
 from heapwise.analysis.summary.tree_headlines import GROUPS, group_place, has_curves
 from heapwise.analysis.verdicts.gain import PEAK
-from heapwise.document import Heading, Notice, Passage, Plot, Sentence
+from heapwise.document import Folded, Heading, Notice, Passage, Plot, Sentence
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row, SubjectName, short_name
 from heapwise.report.view import View
@@ -70,17 +70,17 @@ def _of_experiment(view: View, experiment: Experiment) -> list[Passage]:
             replace(shown, caption="", folded=folded, is_open=is_open, of_figures=True),
             Notice(about),
         ]
-    commands = replace(
-        commands_table(
-            [
-                provenance(view.evidence, (tables[0].cell(WALL), line.subject), line.subject)
-                for line in tables[0].lines
-                if not line.control
-            ]
-        ),
-        folded="What each row is: command, version, build, remarks",
-    )
-    return [*passages, commands, Sentence(f"What it does not show. {experiment.not_shown}")]
+    rows = [
+        provenance(view.evidence, (tables[0].cell(WALL), line.subject), line.subject)
+        for line in tables[0].lines
+        if not line.control
+    ]
+    about_rows = "What each row is: command, version, build, remarks"
+    return [
+        *passages,
+        Folded(about_rows, [commands_table(rows)]),
+        Sentence(f"What it does not show. {experiment.not_shown}"),
+    ]
 
 
 def _figure(view: View, table: TreeTable) -> tuple[Markup, str] | None:
@@ -91,15 +91,9 @@ def _figure(view: View, table: TreeTable) -> tuple[Markup, str] | None:
     curves = has_curves(table.experiment)
     kinds = [] if curves else list(GROUPS.values())
     if curves:
-        trails = [
-            *(replace(trail, kind=0) for trail in trails if len(trail.marks) == 1),
-            *(
-                replace(trail, kind=number)
-                for number, trail in enumerate(
-                    (trail for trail in trails if len(trail.marks) > 1), 1
-                )
-            ),
-        ]
+        points = [replace(trail, kind=0) for trail in trails if len(trail.marks) == 1]
+        joined = (trail for trail in trails if len(trail.marks) > 1)
+        trails = points + [replace(trail, kind=kind) for kind, trail in enumerate(joined, 1)]
     title = f"Time against peak memory, {table.words()}"
     drawn = plane.draw(trails, kinds, title, (partial(show, unit="s"), _mebibytes))
     caption = (

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable
 
 from msgspec import to_builtins
 
 from heapwise.analysis.across_runs.recorded_facts import rounds
-from heapwise.document import Code, Facts, Folded, Passage, TextTable, plain_cells, table_cell
+from heapwise.document import Code, Facts, Folded, Passage, TextOrCell, column_table, table_cell
+from heapwise.model import Peer
 from heapwise.report.pages.machine import machine_facts
 from heapwise.report.view import View
 from heapwise.wording.names import spaced
 
 TITLE, ORDER = "What was run", 25
+
+
+COLUMNS: dict[str, Callable[[Peer], TextOrCell]] = {
+    "allocator": lambda peer: peer.title or peer.name,
+    "version": lambda peer: peer.version,
+    "build-id": lambda peer: table_cell(peer.build_id[:16], is_code=True),
+    "library": lambda peer: table_cell(str(peer.path or "the system's own"), is_code=True),
+}
 
 
 def tell(view: View) -> list[Passage]:
@@ -26,21 +36,12 @@ def tell(view: View) -> list[Passage]:
         ("Order", order),
     ]
     peers = [s.peer for s in run.plan.subjects if s.peer and not s.control]
-    lines = [
-        [
-            *plain_cells((peer.title or peer.name, peer.version)),
-            table_cell(peer.build_id[:16], is_code=True),
-            table_cell(str(peer.path or "the system's own"), is_code=True),
-        ]
-        for peer in peers
-    ]
-    head = plain_cells(("allocator", "version", "build-id", "library"))
     variables = "\n".join(f"{name}={value}" for name, value in sorted(run.plan.environment.items()))
     whole: list[Passage] = [Facts(_all_facts(view)), Code(variables, "environment")]
     return [
         Code(shlex.join(["heapwise", *(run.command_line[1:] or [run.plan.kind])])),
         Facts(facts),
-        *([TextTable(head, lines)] if lines else []),
+        column_table(COLUMNS, peers),
         Folded("Machine and environment, in full", whole),
     ]
 

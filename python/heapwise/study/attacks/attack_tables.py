@@ -16,7 +16,7 @@ QUANTITIES = (
     "hung",
     "false_alarms",
 )
-"""Of the experiments, in the order of the fields of ``Fate``."""
+"""What the experiments measure, in the order of the fields of ``Fate``."""
 
 
 @dataclass(frozen=True)

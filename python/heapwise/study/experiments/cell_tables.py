@@ -51,14 +51,13 @@ def cell_table(
         table_cell(f"vs {experiment.baseline}", f"vs baseline {CI}", mark="relation"),
     ]
     published = [_published(experiment, row, scale) for row in rows]
-    head += [table_cell("published", "")] if any(cell.text for cell in published) else []
-    head += [table_cell("every sample", mark=DRAWING)] if axis else []
+    is_cited = any(cell.text for cell in published)
+    head += [
+        table_cell("published" if is_cited else "", ""),
+        table_cell("every sample" if axis else "", mark=DRAWING),
+    ]
     lines = [
-        [
-            *_figures(row, scale),
-            *([cited] if any(cell.text for cell in published) else []),
-            *([strip_cell(row, axis, scale)] if axis else []),
-        ]
+        [*_figures(row, scale), cited, strip_cell(row, axis, scale)]
         for row, cited in zip(rows, published, strict=True)
     ]
     return TextTable(head, lines, of_figures=True, sortable=True)

@@ -33,7 +33,7 @@ def machine_passages(
     tables: Sequence[ByMachine], failed: Sequence[tuple[str, str]]
 ) -> list[Passage]:
     """failed: (machine, why) without a result."""
-    passages: list[Passage] = [Notice(ABOUT)] if tables else []
+    passages: list[Passage] = [Notice(ABOUT if tables else "")]
     for table in tables:
         said = [
             f"Machines of kind {mean.kind} ({mean.machines}): mean ratio {mean.ratio:.3f} "
@@ -46,7 +46,7 @@ def machine_passages(
         head = plain_cells(HEADS) + [table_cell(word, "") for word in OF_MACHINES]
         passages += [
             Heading(f"{table.quantity}: {table.sentence}"),
-            *([SentenceList(said)] if said else []),
+            SentenceList(said),
             TextTable(head, [_line(row) for row in table.rows]),
         ]
     passages += [Labelled("Failed", f"{name}: {why}", folds=False) for name, why in failed]

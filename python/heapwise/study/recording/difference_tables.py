@@ -42,7 +42,7 @@ def difference_passages(found: TraceDifference, top: int) -> list[Passage]:
         heads = ["bytes", "blocks", "at the peak", "at the end"]
         sites: list[Site] = [(_name(site), _figures(site), []) for site in found.sites[:top]]
         passages += [*site_table("Call sites that differ", heads, sites), Notice(COLUMNS)]
-    return [*passages, *more_sites(top, len(found.sites), "heapwise trace")]
+    return [*passages, more_sites(top, len(found.sites), "heapwise trace")]
 
 
 def _name(site: SiteDifference) -> str:

@@ -39,7 +39,7 @@ def heap_profile_passages(profile: HeapProfile, wrappers: Wrappers, top: int) ->
         ),
         Labelled("Lacks", LACKS),
         *site_table("Call sites", [name, "share", "blocks", "mean size"], rows),
-        *more_sites(top, len(found), f"heapwise trace {profile.path}"),
+        more_sites(top, len(found), f"heapwise trace {profile.path}"),
     ]
 
 

@@ -6,6 +6,7 @@ from math import isnan
 
 from heapwise.document import Labelled, Passage, plain_table, under
 from heapwise.study.recording.tell import (
+    HANDED_OVER,
     ending,
     more_sites,
     paused,
@@ -28,32 +29,29 @@ def profile_entries(trace: Trace, found: Samples) -> list[Labelled]:
         f"average. Figures are estimates, with {CONFIDENCE * 100:g} % intervals"
     )
     entries = [*ending(trace), Labelled("Samples", words)]
-    summary = trace.summary
-    windows = summary is not None and summary.kept_events < summary.events
-    if summary and windows:
-        words = (
-            f"{counted(summary.windows, 'window')} with "
-            f"{percent(summary.kept_events / summary.events)} of the samples; figures are of the "
-            "windows"
-        )
-        entries.append(Labelled("Windows", words))
-    if summary and summary.events_missed:
-        words = f"{summary.events_missed:,} samples; figures are too low by their share"
-        entries.append(Labelled("Missed", words))
-    entries += paused(summary, LOST) if summary else []
+    windows = False
+    if summary := trace.summary:
+        windows = summary.kept_events < summary.events
+        share = f"with {percent(summary.kept_events / summary.events)}" if windows else ""
+        words = f"{counted(summary.windows, 'window')} {share} of the samples"
+        missed = f"{summary.events_missed:,} samples; figures are too low by their share"
+        entries += [
+            Labelled("Windows", f"{words}; figures are of the windows" if windows else ""),
+            Labelled("Missed", missed if summary.events_missed else ""),
+            paused(summary, LOST),
+        ]
     if not len(found):
         return entries
     asked = f"{said(found.blocks(), _count)}; {said(found.bytes(), size)} asked for"
-    entries.append(Labelled("Blocks", asked))
-    if not windows:
-        entries.append(Labelled("Live", f"{said(found.live_bytes(), size)} were not freed"))
-    if found.ended.any():
-        words = (
-            f"{said(found.share_handed_over(), percent)} of the freed blocks are freed by another "
-            "thread than made them"
-        )
-        entries.append(Labelled("Threads", words))
-    return entries
+    live = "" if windows else f"{said(found.live_bytes(), size)} were not freed"
+    freed = found.ended.any()
+    handed = f"{said(found.share_handed_over(), percent)} of the freed blocks" if freed else ""
+    return [
+        *entries,
+        Labelled("Blocks", asked),
+        Labelled("Live", live),
+        Labelled("Threads", f"{handed} {HANDED_OVER}" if freed else ""),
+    ]
 
 
 def profile_tables(
@@ -67,7 +65,7 @@ def profile_tables(
     ]
     table = plain_table([["lifetime", "at most", "95 % interval"], *lines])
     return [
-        *under("Lifetimes of freed blocks", [table] if lines else []),
+        *under("Lifetimes of freed blocks", [table]),
         *site_table(
             "Call sites",
             ["bytes", "blocks", "lifetime", "own"],
@@ -76,7 +74,7 @@ def profile_tables(
                 for name, site in sites[:top]
             ),
         ),
-        *more_sites(top, len(sites), f"heapwise trace {trace.path}"),
+        more_sites(top, len(sites), f"heapwise trace {trace.path}"),
     ]
 
 

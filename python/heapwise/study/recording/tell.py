@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from heapwise.document import Labelled, Notice, Passage, TextTable, plain_cells, table_cell, under
+from heapwise.document import Labelled, Notice, Passage, TextOrCell, plain_table, table_cell, under
 from heapwise.trace import Summary, Trace
 from heapwise.trace.names.symbols import module_notes
 from heapwise.trace.names.wrappers import bare_name
@@ -17,6 +18,8 @@ LEAST_NAME = 10
 Site = tuple[str, Sequence[str], Sequence[str]]
 """The name of a call site, its figures, and those for which a terminal has no room."""
 
+HANDED_OVER = "are freed by another thread than made them"
+
 ABOUT_SITES = "A call site is the first frame that is not an allocation wrapper."
 
 
@@ -24,22 +27,19 @@ def site_table(
     title: str, heads: Sequence[str], sites: Iterable[Site], more: Sequence[str] = ()
 ) -> list[Passage]:
     """A row for each call site. more: heads of figures for which a terminal has no room."""
-    rows = [
-        [
-            table_cell(name, is_code=True),
-            *plain_cells(figures),
-            *(table_cell(text, "") for text in others),
-        ]
+    rows: list[list[TextOrCell]] = [
+        [table_cell(name, is_code=True), *figures, *(table_cell(text, "") for text in others)]
         for name, figures, others in sites
     ]
-    head = plain_cells(["call site", *heads]) + [table_cell(word, "") for word in more]
-    table = TextTable(head, rows, of_figures=True, cut=shortened)
-    return under(title, [table] if rows else [])
+    head: list[TextOrCell] = ["call site", *heads, *(table_cell(word, "") for word in more)]
+    table = plain_table([head, *rows], of_figures=True)
+    return under(title, [replace(table, cut=shortened)])
 
 
-def more_sites(shown: int, total: int, command: str) -> list[Notice]:
+def more_sites(shown: int, total: int, command: str) -> Notice:
+    """Empty if all are shown."""
     rest = total - shown
-    return [Notice(f"{counted(rest, 'call site')} more: {command} --top 1000")] if rest > 0 else []
+    return Notice(f"{counted(rest, 'call site')} more: {command} --top 1000" if rest > 0 else "")
 
 
 def shortened(name: str, most: int) -> str:
@@ -69,24 +69,19 @@ def command_of(trace: Trace) -> str:
 
 def ending(trace: Trace) -> list[Labelled]:
     """Nothing for a trace with an end, of one program, whose files are as they were."""
-    found = []
-    if trace.running:
-        words = (
-            f"process {trace.running} is still being recorded. The newest calls of each thread "
-            "are written when the recording pauses, and times have no unit before the end"
-        )
-        found.append(Labelled("Running", words))
-    elif trace.damage:
-        words = f"{trace.damage}; what follows is of what could be read"
-        found.append(Labelled("Damaged", words))
-    found += builds(trace)
-    if trace.summary and (other := trace.summary.other_program):
-        words = (
-            f"{other.program}, which the process became: it was not recorded, and what follows is "
-            "of the programs before it"
-        )
-        found.append(Labelled("Missed", words))
-    return found
+    running = (
+        f"process {trace.running} is still being recorded. The newest calls of each thread are "
+        "written when the recording pauses, and times have no unit before the end"
+    )
+    damaged = f"{trace.damage}; what follows is of what could be read"
+    other = trace.summary.other_program if trace.summary else None
+    missed = "which the process became: it was not recorded, and what follows is of the programs"
+    return [
+        Labelled("Running", running if trace.running else ""),
+        Labelled("Damaged", damaged if trace.damage and not trace.running else ""),
+        *builds(trace),
+        Labelled("Missed", f"{other.program}, {missed} before it" if other else ""),
+    ]
 
 
 def builds(trace: Trace) -> list[Labelled]:
@@ -94,10 +89,10 @@ def builds(trace: Trace) -> list[Labelled]:
     return [Labelled("" if at else "Builds", note) for at, note in enumerate(module_notes(trace))]
 
 
-def paused(summary: Summary, lost: str) -> list[Labelled]:
+def paused(summary: Summary, lost: str) -> Labelled:
     """lost: what is not known after a pause of the recording."""
     times = f"{counted(summary.pauses, 'time')}, {significant(summary.paused_s)} s in all"
-    return [Labelled("Paused", f"{times}; {lost}")] if summary.pauses else []
+    return Labelled("Paused", f"{times}; {lost}" if summary.pauses else "")
 
 
 def shown_time(unit: float) -> ShowNumber:

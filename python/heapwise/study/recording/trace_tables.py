@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from heapwise.document import Labelled, Notice, Passage, plain_table
 from heapwise.study.recording.tell import (
     ABOUT_SITES,
+    HANDED_OVER,
     Site,
     ending,
     more_sites,
@@ -15,7 +16,7 @@ from heapwise.study.recording.tell import (
     shown_time,
     site_table,
 )
-from heapwise.trace import Trace
+from heapwise.trace import Summary, Trace
 from heapwise.trace.contents import Contents, median_bucket
 from heapwise.trace.document import ORDERS
 from heapwise.trace.names.named_sites import NamedSite
@@ -44,48 +45,45 @@ def trace_entries(trace: Trace, found: Contents) -> list[Labelled]:
     lacking = names_lacking(maps.maps, maps.perf_map, trace.command)
     threads = counted(len(found.by_thread), "thread")
     blocks = f"{counted(found.blocks, 'block')}, {size(found.bytes)} asked for"
-    entries = [
+    handed = percent(found.handed_over / found.ended) if found.ended else ""
+    threads_words = f"{handed} of the freed blocks ({found.handed_over:,}) {HANDED_OVER}"
+    growth = (
+        f"{found.resizes:,} calls of realloc on a block: from {size(found.resized_from)} to "
+        f"{size(found.resized_to)} in all"
+    )
+    reacts = (
+        f"{found.usable_size_calls:,} calls of malloc_usable_size: the program asks the "
+        "allocator, so it may act otherwise under another"
+    )
+    return [
         *ending(trace),
-        *([Labelled("Names", lacking)] if lacking else []),
+        Labelled("Names", lacking),
         Labelled("Calls", f"{found.events:,} of {threads}; {blocks}"),
+        *(_summary_entries(trace, trace.summary, found) if trace.summary else []),
+        Labelled("Threads", threads_words if handed else ""),
+        Labelled("Growth", growth if found.resizes else ""),
+        Labelled("Reacts", reacts if found.usable_size_calls else ""),
     ]
-    if summary := trace.summary:
-        if summary.kept_events < summary.events:
-            words = (
-                f"{counted(summary.windows, 'window')} with "
-                f"{percent(found.events / summary.events)} of {summary.events:,} calls; "
-                "holes between blocks that were made before a window are not known"
-            )
-            entries.append(Labelled("Windows", words))
-        lost = (
-            f"{counted(summary.unknown_ends, 'free')} of blocks from before left out, and blocks "
-            "that lived when a pause began have no end"
+
+
+def _summary_entries(trace: Trace, summary: Summary, found: Contents) -> list[Labelled]:
+    windows = ""
+    if summary.kept_events < summary.events:
+        windows = (
+            f"{counted(summary.windows, 'window')} with "
+            f"{percent(found.events / summary.events)} of {summary.events:,} calls; "
+            "holes between blocks that were made before a window are not known"
         )
-        end = f"{counted(summary.end_live_blocks, 'block')} ({size(summary.end_live_bytes)})"
-        words = (
-            f"{size(summary.peak_live_bytes)} live at once{_when(trace, found)}, in at most "
-            f"{counted(summary.peak_live_blocks, 'block')}; {end} live at the end"
-        )
-        entries += [*paused(summary, lost), Labelled("Peak", words)]
-    if found.ended:
-        words = (
-            f"{percent(found.handed_over / found.ended)} of the freed blocks "
-            f"({found.handed_over:,}) are freed by another thread than made them"
-        )
-        entries.append(Labelled("Threads", words))
-    if found.resizes:
-        words = (
-            f"{found.resizes:,} calls of realloc on a block: from {size(found.resized_from)} to "
-            f"{size(found.resized_to)} in all"
-        )
-        entries.append(Labelled("Growth", words))
-    if found.usable_size_calls:
-        words = (
-            f"{found.usable_size_calls:,} calls of malloc_usable_size: the program asks the "
-            "allocator, so it may act otherwise under another"
-        )
-        entries.append(Labelled("Reacts", words))
-    return entries
+    lost = (
+        f"{counted(summary.unknown_ends, 'free')} of blocks from before left out, and blocks "
+        "that lived when a pause began have no end"
+    )
+    end = f"{counted(summary.end_live_blocks, 'block')} ({size(summary.end_live_bytes)})"
+    peak = (
+        f"{size(summary.peak_live_bytes)} live at once{_when(trace, found)}, in at most "
+        f"{counted(summary.peak_live_blocks, 'block')}; {end} live at the end"
+    )
+    return [Labelled("Windows", windows), paused(summary, lost), Labelled("Peak", peak)]
 
 
 def _when(trace: Trace, found: Contents) -> str:
@@ -104,7 +102,7 @@ def trace_tables(
         *_quantiles("Size", found.size_spread, size),
         *_quantiles("Lifetime", found.lifetime_spread, shown),
     ]
-    passages: list[Passage] = [plain_table([HEADS, *lines])] if lines else []
+    passages: list[Passage] = [plain_table([HEADS, *lines])]
     passages += site_table(
         "Call sites",
         ["bytes", "blocks", "size", "lifetime", "own"],
@@ -118,11 +116,13 @@ def trace_tables(
         ),
         ["live at the peak", "live at the end"],
     )
-    if shown_sites:
-        passages += [Notice(words) for words in _notes(shown_sites)]
-    passages += more_sites(top, len(named), f"heapwise trace {trace.path}")
-    passages += _living(named, top, "Live at the peak", lambda s: (s.peak_blocks, s.peak_bytes))
-    return passages + _living(named, top, "Live at the end", lambda s: (s.end_blocks, s.end_bytes))
+    return [
+        *passages,
+        *(Notice(words) for words in _notes(shown_sites)),
+        more_sites(top, len(named), f"heapwise trace {trace.path}"),
+        *_living(named, top, "Live at the peak", lambda s: (s.peak_blocks, s.peak_bytes)),
+        *_living(named, top, "Live at the end", lambda s: (s.end_blocks, s.end_bytes)),
+    ]
 
 
 def _quantiles(title: str, spread: Spread, say: ShowNumber) -> list[list[str]]:
@@ -182,5 +182,5 @@ def _notes(shown: Sequence[NamedSite]) -> list[str]:
     skipped = dict.fromkeys(name for site in shown for name in site.wrappers)
     names = dict.fromkeys(shortened(bare_name(name), 40) for name in skipped)
     words = f"Skipped wrappers that only allocate for their caller: {', '.join(names)}."
-    estimates = [ESTIMATES] if any(site.estimated for site in shown) else []
-    return [COLUMNS, *([words] if names else []), *estimates]
+    estimates = ESTIMATES if any(site.estimated for site in shown) else ""
+    return [COLUMNS, words if names else "", estimates] if shown else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.document import Notice, Passage, TextTable, table_cell
+from heapwise.document import Notice, Passage, plain_table
 from heapwise.evidence import Evidence
 from heapwise.model import Result
 from heapwise.study.section import Section
@@ -32,23 +32,14 @@ def tell(result: Result, evidence: Evidence) -> list[Passage]:
 
 def window_passages(evidence: Evidence) -> list[Passage]:
     """Empty if the load was not cut into windows."""
-    rows = [[table_cell(word) for word in _words(one)] for one in server_windows(evidence)]
-    if not rows:
-        return []
+    rows = list(map(_words, server_windows(evidence)))
     note = "The process is the one in the middle of its allocator's processes."
-    return [
-        TextTable([table_cell(word) for word in HEAD], rows),
-        Notice(f"{NOT_INDEPENDENT} {note}"),
-    ]
+    return [plain_table([HEAD, *rows]), Notice(f"{NOT_INDEPENDENT} {note}")] if rows else []
 
 
 def _words(one: ServerWindows) -> tuple[str, ...]:
     scale = scale_for([one.mean], one.unit)
-    ends = (
-        ""
-        if one.low is None or one.high is None
-        else f"{scale.number(one.low)} to {scale.number(one.high)}"
-    )
+    ends = "" if one.low is None or one.high is None else scale.ends(one.low, one.high)
     quantity = "p99" if one.unit == "s" else "throughput"
     kept = f"{one.kept} of {one.windows}"
     return one.load, one.subject, kept, quantity, scale.text(one.mean), ends

@@ -24,9 +24,6 @@ SHORT = {
 }
 """Quantity -> its name where there is little room."""
 
-Published = Mapping[str, tuple[str, str]]
-"""Machine -> real time, and user and system time, in seconds, as printed."""
-
 
 def program_tables(experiment: Experiment, result: Result) -> list[TextTable]:
     """The columns of published figures have no place on a terminal."""
@@ -45,9 +42,11 @@ def _table(table: TreeTable) -> TextTable:
     ]
     rows: list[Sequence[TableCell] | Heading] = []
     for title, members in table.groups.items():
+        cited = [_published(table, line) for line in members]
         rows.append(Heading(title))
         rows += [
-            [*_line(line, scales), *_cited(_published(table, line), machines)] for line in members
+            [*_line(line, scales), *(figures.get(machine, table_cell("")) for machine in machines)]
+            for line, figures in zip(members, cited, strict=True)
         ]
     return TextTable(head, rows, f"{table.experiment.id}  {table.words()}")
 
@@ -72,27 +71,22 @@ def _line(line: TreeLine, scales: Mapping[str, Scale]) -> Iterator[TableCell]:
     if line.trouble:
         yield TableCell(line.trouble, line.trouble, mark="missing", span=len(scales) + 1)
         return
+    absent = table_cell("", "-")
     for quantity, scale in scales.items():
         row = line.rows.get(quantity)
-        yield median_cell(row, scale) if row else table_cell("", "-")
-    wall = line.rows.get(WALL)
-    yield relation_cell(wall) if wall else table_cell("", "-")
+        yield median_cell(row, scale) if row else absent
+    yield relation_cell(line.rows[WALL]) if WALL in line.rows else absent
 
 
-def _cited(found: Published, machines: list[str]) -> list[TableCell]:
-    figures = [found.get(machine, ("", "")) for machine in machines]
-    return [table_cell(real, "", others) for real, others in figures]
-
-
-def _published(table: TreeTable, line: TreeLine) -> Published:
+def _published(table: TreeTable, line: TreeLine) -> dict[str, TableCell]:
+    """Machine -> real time, and user and system time, in seconds, as printed."""
     found: dict[str, dict[str, str]] = {}
     for quantity in (WALL, "user", "system"):
         for figure in published_figures(table.experiment, line.subject, table.cell(quantity)):
             found.setdefault(figure.machine, {})[quantity] = f"{figure.value:.2f}"
     return {
-        machine: (
-            figures.get(WALL, ""),
-            " ".join(f"{figures[q]} {q}" for q in ("user", "system") if q in figures),
+        machine: table_cell(
+            figures.pop(WALL, ""), "", " ".join(f"{value} {q}" for q, value in figures.items())
         )
         for machine, figures in found.items()
     }

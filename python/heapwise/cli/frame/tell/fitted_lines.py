@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from heapwise.document import Heading, Labelled, Notice, Passage
+from heapwise.document import Heading, Labelled, Notice, Passage, with_content
 from heapwise.document.terminal import terminal
 
 LABEL = 10
@@ -36,7 +36,7 @@ def boxed(label: str, text: str) -> Iterator[str]:
 def shown(passages: Sequence[Passage]) -> Iterator[str]:
     """Entries stand in boxes; all else but a notice has an empty line above it."""
     above: Passage | None = None
-    for block in passages:
+    for block in with_content(passages):
         both = isinstance(block, Labelled) and isinstance(above, Labelled)
         if above and not both and not isinstance(above, Heading) and not isinstance(block, Notice):
             yield ""
