@@ -26,7 +26,7 @@ from heapwise.document.model import (
 ZOOMS = Markup(
     '<p class="small"><button type="button" class="quiet" data-zoom="2" hidden>Zoom in</button>\n'
     '<button type="button" class="quiet" data-zoom="0.5" hidden>Zoom out</button></p>\n'
-    '<div class="zoom" tabindex="0">{}</div>'
+    '<div class="zoom" tabindex="0" role="group" aria-label="The keys + and − zoom">{}</div>'
 )
 FACT = Markup("<div><dt>{}</dt><dd>{}</dd></div>")
 COMMAND = Markup(

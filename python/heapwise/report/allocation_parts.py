@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from heapwise.document import Passage
+from heapwise.document import DRAWING, Passage, Plot, TextOrCell, plain_table, table_cell, under
 from heapwise.document.html import html
 from heapwise.figures.live_bytes import draw
 from heapwise.report.flame_tree import Node, embedded
@@ -15,6 +15,8 @@ from heapwise.report.page import NAMESPACE, whole_page
 from heapwise.trace import Trace
 from heapwise.trace.names.call_stacks import CallStack
 from heapwise.wording.numbers import percent, show, size
+
+BAR = '<svg aria-hidden="true"><rect width="{:.1f}%" height="12"/></svg>'
 
 MOST_SITES = 100
 """Rows of the table."""
@@ -36,8 +38,6 @@ class AllocationPage:
     above: Sequence[Passage]
     tables: Sequence[Passage]
     tree: Node
-    live: str = ""
-    bars: Mapping[str, list[tuple[str, str, float]]] = field(default_factory=dict)
 
     def render(self) -> str:
         """One file that loads nothing from the network."""
@@ -45,9 +45,8 @@ class AllocationPage:
             "allocations.html",
             ("zoom.js", "flame.js"),
             page=self,
-            above=html(self.above),
+            above=Markup(html(self.above).replace(NAMESPACE, "")),
             tables=html(self.tables),
-            live=Markup(self.live.replace(NAMESPACE, "")),
             tree=embedded(self.tree),
         )
 
@@ -60,21 +59,21 @@ MEASURES = {
 }
 
 
-def live_figure(trace: Trace, live: list[tuple[int, int]]) -> str:
-    return draw(live, trace.ns_a_unit) if live else ""
+def live_figure(trace: Trace, live: list[tuple[int, int]]) -> list[Passage]:
+    figure = draw(live, trace.ns_a_unit) if live else ""
+    return under("Live bytes over time", [Plot(figure, zooms=True)])
 
 
-def bars(
-    trace: Trace, sizes: Sequence[float], lifetimes: Sequence[float]
-) -> dict[str, list[tuple[str, str, float]]]:
+def bars(trace: Trace, sizes: Sequence[float], lifetimes: Sequence[float]) -> list[Passage]:
     unit = trace.ns_a_unit
-    return {
-        "Sizes": _rows(sizes, lambda k: f"up to {size(2**k - 1)}"),
-        "Lifetimes": _rows(
+    return [
+        *_bars("Sizes", sizes, lambda k: f"up to {size(2**k - 1)}"),
+        *_bars(
+            "Lifetimes",
             lifetimes,
             lambda k: f"below {show(2**k * unit, 'ns')}" if unit else f"below 2^{k} units",
         ),
-    }
+    ]
 
 
 def call_tree(stacks: Sequence[CallStack]) -> Node:
@@ -88,11 +87,21 @@ def call_tree(stacks: Sequence[CallStack]) -> Node:
     return root
 
 
-def _rows(numbers: Sequence[float], label: Callable[[int], str]) -> list[tuple[str, str, float]]:
-    """(label, share, length of the bar in percent) of the buckets that are not empty."""
+def _bars(title: str, numbers: Sequence[float], label: Callable[[int], str]) -> list[Passage]:
+    """The share of each bucket that is not empty, with a bar. The longest bar fills its cell."""
     total, most = sum(map(float, numbers)), max(map(float, numbers))
-    return [
-        (label(k) if k else "0", percent(float(count) / total), 100 * float(count) / most)
-        for k, count in enumerate(numbers)
+    head: list[TextOrCell] = [
+        "",
+        table_cell("share of blocks", mark="number"),
+        table_cell("", mark=DRAWING),
+    ]
+    rows: list[list[TextOrCell]] = [
+        [
+            label(bucket) if bucket else "0",
+            table_cell(percent(float(count) / total), mark="number"),
+            replace(table_cell(""), svg=BAR.format(100 * float(count) / most)),
+        ]
+        for bucket, count in enumerate(numbers)
         if count
     ]
+    return under(title, [plain_table([head, *rows], look="bars")])

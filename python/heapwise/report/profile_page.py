@@ -40,11 +40,16 @@ def profile_page(trace: Trace, stacks: SampledStacks, symbols: Symbols, wrappers
         answer=f"About {blocks} blocks, {asked} asked for",
         note=NOTE,
         measures=MEASURES,
-        above=[Notice(command_of(trace)), *profile_entries(trace, found)],
-        tables=profile_tables(trace, found, sites, MOST_SITES),
+        above=[
+            Notice(command_of(trace)),
+            *profile_entries(trace, found),
+            *live_figure(trace, _live(stacks)),
+        ],
+        tables=[
+            *profile_tables(trace, found, sites, MOST_SITES),
+            *bars(trace, _weights(found, found.size), _lifetimes(found)),
+        ],
         tree=call_tree(stacks.call_stacks(symbols)),
-        live=live_figure(trace, _live(stacks)),
-        bars=bars(trace, _weights(found, found.size), _lifetimes(found)),
     ).render()
 
 

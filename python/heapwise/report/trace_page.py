@@ -39,9 +39,14 @@ def trace_page(
         answer=f"{found.blocks:,} blocks, {size(found.bytes)} asked for{peak}",
         note=NOTE,
         measures=MEASURES,
-        above=[Notice(command_of(trace)), *trace_entries(trace, found)],
-        tables=trace_tables(trace, found, named, MOST_SITES),
+        above=[
+            Notice(command_of(trace)),
+            *trace_entries(trace, found),
+            *live_figure(trace, found.live),
+        ],
+        tables=[
+            *trace_tables(trace, found, named, MOST_SITES),
+            *bars(trace, found.size_buckets.tolist(), found.lifetimes.tolist()),
+        ],
         tree=call_tree(stacks),
-        live=live_figure(trace, found.live),
-        bars=bars(trace, found.size_buckets.tolist(), found.lifetimes.tolist()),
     ).render()
