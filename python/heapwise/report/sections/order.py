@@ -37,10 +37,8 @@ def _moments(series: Series) -> list[OrderPoint]:
     by_process: dict[int, list[float]] = {}
     for number, value in zip(series.order, series.values, strict=True):
         by_process.setdefault(number, []).append(value)
-    centre = series.median
-    if centre <= 0:
-        return []
     return [
-        OrderPoint(number, series.subject, float(np.median(values)) / centre)
+        OrderPoint(number, series.subject, float(np.median(values)) / series.median)
         for number, values in by_process.items()
+        if series.median > 0
     ]

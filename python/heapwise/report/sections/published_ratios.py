@@ -32,11 +32,11 @@ def tell(view: View) -> list[Passage]:
         for row in group.rows
         for figure in published_figures(group.experiment, row.subject, row.cell)
     ]
-    ratios = [SentenceList(view.result.headlines)] if view.result.headlines else []
-    published: list[Passage] = []
-    if lines:
-        published = [Notice(ABOUT), replace(plain_table([HEAD, *lines]), sortable=True)]
-    return [*under("Ratios", ratios), *under("Published figures beside ours", published)]
+    published: list[Passage] = [Notice(ABOUT), replace(plain_table([HEAD, *lines]), sortable=True)]
+    return [
+        *under("Ratios", [SentenceList(view.result.headlines)]),
+        *under("Published figures beside ours", published if lines else []),
+    ]
 
 
 def _line(group: Group, row: Row, figure: CitedFigure) -> list[str]:

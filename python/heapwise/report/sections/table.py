@@ -17,7 +17,7 @@ from heapwise.document import (
 from heapwise.model import SIDE_BY_SIDE
 from heapwise.report.view import Group, View
 from heapwise.study.experiments.cell_tables import name_cell
-from heapwise.study.program.compare_table import figure_columns, table_of
+from heapwise.study.program.compare_table import Column, figure_columns, table_of
 
 TITLE, ORDER = "Result", 20
 
@@ -53,15 +53,14 @@ def _table(view: View, groups: list[Group], *, with_strips: bool) -> TextTable:
     """A row for each subject; for each quantity its figure, and how it compares."""
     versions = {s.name: s.peer.version for s in view.run.plan.subjects if s.peer}
     subjects: dict[str, TableCell] = {}
-    for row in (row for group in groups for row in group.rows):
-        known = subjects.get(row.subject) or replace(name_cell(row), value=row.subject)
-        note = (known.note or row.note) if with_strips else ""
-        subjects[row.subject] = replace(known, small=versions.get(row.subject, ""), note=note)
-    columns = []
+    columns: list[Column] = []
     for group in groups:
-        columns += figure_columns({row.subject: row for row in group.rows}, "")
-    if not with_strips:
-        columns = [column for column in columns if column.head.mark != DRAWING]
+        for row in group.rows:
+            known = subjects.get(row.subject) or replace(name_cell(row), value=row.subject)
+            note = (known.note or row.note) if with_strips else ""
+            subjects[row.subject] = replace(known, small=versions.get(row.subject, ""), note=note)
+        found = figure_columns({row.subject: row for row in group.rows}, "")
+        columns += [each for each in found if with_strips or each.head.mark != DRAWING]
     table = table_of(subjects, columns)
     first = table_cell("program" if view.evidence.compares_builds else "allocator")
     return replace(table, head=[first, *table.head[1:]], sortable=True, of_figures=True)

@@ -54,7 +54,7 @@ def cell_table(
     is_cited = any(cell.text for cell in published)
     head += [
         table_cell("published" if is_cited else "", ""),
-        table_cell("every sample" if axis else "", mark=DRAWING),
+        table_cell("every sample", mark=DRAWING) if axis else table_cell(""),
     ]
     lines = [
         [*_figures(row, scale), cited, strip_cell(row, axis, scale)]

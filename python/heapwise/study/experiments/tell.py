@@ -35,8 +35,7 @@ def figures(result: Result, evidence: Evidence) -> list[Passage]:
     programs = [e for e in result.run.experiments if e.is_of_programs]
     found: list[Passage] = [table for e in programs for table in program_tables(e, result)]
     found += attack_passages(result)
-    attacks = [e for e in result.run.experiments if not e.is_ranked]
-    told = {e.id for e in (*programs, *attacks)}
+    told = {e.id for e in result.run.experiments if e.is_of_programs or not e.is_ranked}
     others = [row for row in result.rows if row.experiment not in told]
     if result.run.plan.smoke or len(others) <= MANY_ROWS:
         return [*found, *experiment_tables(replace(result, rows=others))]

@@ -59,7 +59,7 @@ def figure_columns(rows: SubjectRows, name: str, *, ranges: bool = False) -> lis
     """The median, and how it compares with the baseline; where there is room, every sample."""
     scale = scale_of(rows)
     axis = strip.shared_axis([row.values for row in rows.values()])
-    base = next((row.subject for row in rows.values() if row.baseline), "baseline")
+    base = _baseline(rows)
     title = quantity_name(next((row.quantity for row in rows.values()), ""))
     label = f"{title}, {scale.label}" if scale.label else title
     heads = [
@@ -76,6 +76,10 @@ def figure_columns(rows: SubjectRows, name: str, *, ranges: bool = False) -> lis
     ]
     dots = {subject: strip_cell(row, axis, scale) for subject, row in rows.items()}
     return [*columns, Column(heads[4], dots)]
+
+
+def _baseline(rows: SubjectRows) -> str:
+    return next((row.subject for row in rows.values() if row.baseline), "baseline")
 
 
 def _figure_cells(row: Row, scale: Scale, *, ranges: bool) -> list[TableCell]:
@@ -98,17 +102,17 @@ def value_column(rows: SubjectRows, name: str, scale: Scale | None = None) -> li
     if all(row.median is None for row in rows.values()):
         return []
     scale = scale or scale_of(rows)
-    cells = {
-        subject: table_cell(scale.text(row.median))
-        for subject, row in rows.items()
-        if row.median is not None
-    }
-    return [Column(table_cell(name), cells)]
+    medians = {s: row.median for s, row in rows.items() if row.median is not None}
+    return [_column(name, {s: scale.text(median) for s, median in medians.items()})]
 
 
 def count_column(rows: SubjectRows, name: str) -> Column:
     """How many samples each subject has."""
-    return Column(table_cell(name), {s: table_cell(str(row.n)) for s, row in rows.items()})
+    return _column(name, {s: str(row.n) for s, row in rows.items()})
+
+
+def _column(name: str, texts: Mapping[str, str]) -> Column:
+    return Column(table_cell(name), {subject: table_cell(text) for subject, text in texts.items()})
 
 
 def compare_tables(result: Result, width: int | None = None) -> list[TextTable]:
@@ -131,7 +135,7 @@ def _tables(result: Result, cell: Settings, width: int) -> list[TextTable]:
     subjects = {name: table_cell(name) for name in sorted(times, key=lambda s: _rank(times[s]))}
     user, system = rows("user_time"), rows("system_time")
     cpu = scale_for([row.median for row in (*user.values(), *system.values())], "s")
-    faults = {s: r for s, r in rows("minor_faults").items() if r.median is not None}
+    faults = {s: r.median for s, r in rows("minor_faults").items() if r.median is not None}
     time = [
         count_column(times, "n"),
         *figure_columns(times, "time", ranges=True),
@@ -140,10 +144,7 @@ def _tables(result: Result, cell: Settings, width: int) -> list[TextTable]:
     ]
     memory = [
         *figure_columns(rows("peak_memory"), "peak memory", ranges=True),
-        Column(
-            table_cell("page faults"),
-            {s: table_cell(f"{row.median:,.0f}") for s, row in faults.items()},
-        ),
+        _column("page faults", {s: f"{median:,.0f}" for s, median in faults.items()}),
         *value_column(rows("group_peak"), "cgroup peak"),
     ]
     both = table_of(subjects, [*time, *memory])
@@ -156,7 +157,7 @@ def _tables(result: Result, cell: Settings, width: int) -> list[TextTable]:
 
 def _side_by_side(rows: SubjectRows, subjects: Mapping[str, TableCell]) -> TextTable:
     """How many pairs, and what they say."""
-    base = next((row.subject for row in rows.values() if row.baseline), "baseline")
+    base = _baseline(rows)
     pairs = {s: row for s, row in rows.items() if not row.baseline and row.median is not None}
     median, _, compared, ends, _ = figure_columns(rows, "")
     words = {s: compared.cells[s] if s in pairs else median.cells[s] for s in rows}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,18 +79,12 @@ def newest_verdicts(store: Path) -> dict[str, NewestVerdicts]:
     from heapwise.store import run_ids
 
     found: dict[str, NewestVerdicts] = {}
-    for path in (
-        path
-        for run in run_ids(store)
-        for path in sorted((store / "runs" / run).glob(f"{FOLDER}/*/{VERDICTS}"))
-    ):
-        try:
+    folders = (store / "runs" / run for run in run_ids(store))
+    for path in (path for each in folders for path in sorted(each.glob(f"{FOLDER}/*/{VERDICTS}"))):
+        with suppress(OSError, ValueError, KeyError, TypeError):
             verdicts = json.loads(path.read_text(encoding="utf-8"))
-            found[str(verdicts["report"])] = NewestVerdicts(
-                str(verdicts["run"]), dict(verdicts["counts"])
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+            newest = NewestVerdicts(str(verdicts["run"]), dict(verdicts["counts"]))
+            found[str(verdicts["report"])] = newest
     return found
 
 
@@ -113,15 +108,11 @@ def show_reproduced(
     from heapwise.study.reproduce.tell import figure_passages, summary
 
     result = analyse(evidence)
-    runs = [
-        MeasuredRun.of(evidence, result),
-        *(MeasuredRun.of(each, analyse(each)) for each in others),
-    ]
-    found = reproduce_from(runs, report, changes)
+    more = [MeasuredRun.of(each, analyse(each)) for each in others]
+    found = reproduce_from([MeasuredRun.of(evidence, result), *more], report, changes)
     console.say()
     for each in found.tables:
-        console.result(terminal(figure_passages(each, with_title=True)))
-        console.result("")
+        console.result(f"{terminal(figure_passages(each, with_title=True))}\n")
     smoke = result.run.plan.smoke
     if found.programs:
         console.result(f"{programs_text(found.programs)}\n")
@@ -143,14 +134,12 @@ def programs_text(rows: Sequence[Provenance]) -> str:
     """For each row the command of the report, and ours with its version and how it was built."""
     lines = ["Commands: of the report, and here"]
     for row in rows:
-        here = f"missing: {row.trouble}" if row.trouble else row.command
-        lines += [
-            f"  {row.title}",
-            *([f"    report  {row.published}"] if row.published else []),
-            f"    here    {here}",
-        ]
-        build = "; built with: ".join(word for word in (row.version, row.build) if word)
-        lines += [f"            {build}"] if build else []
+        told = {
+            "    report  ": row.published,
+            "    here    ": f"missing: {row.trouble}" if row.trouble else row.command,
+            "            ": "; built with: ".join(filter(None, (row.version, row.build))),
+        }
+        lines += [f"  {row.title}", *(f"{label}{text}" for label, text in told.items() if text)]
     return "\n".join(lines)
 
 
@@ -162,17 +151,16 @@ def conclusion_text(judged: JudgedConclusion, *, brief: bool = False) -> str:
     from heapwise.study.reproduce.tell import author_text
 
     conclusion = judged.conclusion
-    topic = f"{conclusion.topic}: " if conclusion.topic else ""
-    lines = [f"{judged.verdict:17}  {topic}{conclusion.says}"]
-    author = [f"{'':19}{AUTHORS_PROGRAM}: {author_text(judged.author)}"] if judged.author else []
-    if brief:
-        return "\n".join([*lines, *author])
-    if conclusion.source == "figures":
-        lines[0] += f" ({source_text(judged)})"
-    lines += [f"{'':19}{statement_text(part)}" for part in judged.parts]
-    if judged.reason and all(judged.reason not in part.note for part in judged.parts):
-        lines.append(f"{'':19}{judged.reason}")
-    return "\n".join([*lines, *author])
+    lines = [f"{conclusion.topic}: {conclusion.says}" if conclusion.topic else conclusion.says]
+    if not brief:
+        lines[0] += f" ({source_text(judged)})" if conclusion.source == "figures" else ""
+        lines += map(statement_text, judged.parts)
+        if judged.reason and all(judged.reason not in part.note for part in judged.parts):
+            lines.append(judged.reason)
+    if judged.author:
+        lines.append(f"{AUTHORS_PROGRAM}: {author_text(judged.author)}")
+    labels = [judged.verdict, *[""] * len(lines)]
+    return "\n".join(f"{label:17}  {line}" for label, line in zip(labels, lines, strict=False))
 
 
 def _write(
