@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,30 +42,23 @@ def _pages(words: list[str], command: Any) -> Iterator[Page]:
 def _text(words: list[str], command: Any, below: dict[str, Any]) -> str:
     name = "-".join(words)
     summary, rest = _parts(command)
-    lines = [
-        f'.TH "{name.upper()}" "1" "" "Heapwise {__version__}" "Heapwise"',
-        ".SH NAME",
-        f"{escaped(name)} \\- {escaped(summary)}",
-        ".SH SYNOPSIS",
-        f".B {escaped(' '.join(words))}",
-        escaped(_usage(command, below)),
-    ]
-    if rest:
-        lines += [".SH DESCRIPTION", *_paragraphs(rest)]
     arguments = [p for p in command.params if p.param_type_name == "argument" and _help(p)]
-    if arguments:
-        lines += [".SH ARGUMENTS", *_entries((_metavar(p), _help(p)) for p in arguments)]
     options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
-    if options:
-        lines += [".SH OPTIONS", *_entries((_spelling(p), _help(p)) for p in options)]
-    if below:
-        lines += [
-            ".SH COMMANDS",
-            *_entries((f"{name}-{verb}(1)", _parts(one)[0]) for verb, one in below.items()),
-        ]
-    elif len(words) > 1:
-        lines += [".SH EXIT STATUS", *_entries(_exit_codes())]
-        lines += [".SH SEE ALSO", escaped(f"{PROGRAM}(1)")]
+    is_last = not below and len(words) > 1
+    sections: dict[str, Iterable[str]] = {
+        "NAME": [f"{escaped(name)} \\- {escaped(summary)}"],
+        "SYNOPSIS": [f".B {escaped(' '.join(words))}", escaped(_usage(command, below))],
+        "DESCRIPTION": _paragraphs(rest) if rest else [],
+        "ARGUMENTS": _entries((_metavar(p), _help(p)) for p in arguments),
+        "OPTIONS": _entries((_spelling(p), _help(p)) for p in options),
+        "COMMANDS": _entries((f"{name}-{verb}(1)", _parts(one)[0]) for verb, one in below.items()),
+        "EXIT STATUS": _entries(_exit_codes() if is_last else []),
+        "SEE ALSO": [escaped(f"{PROGRAM}(1)")] if is_last else [],
+    }
+    lines = [f'.TH "{name.upper()}" "1" "" "Heapwise {__version__}" "Heapwise"']
+    for title, told in sections.items():
+        if found := list(told):
+            lines += [f".SH {title}", *found]
     return "\n".join(lines) + "\n"
 
 

@@ -20,6 +20,15 @@ class Trust:
     verified: bool = False
     """A self-test of this machine and build found everything that it planted (V25)."""
 
+    @property
+    def objections(self) -> list[Check]:
+        """The checks that speak against the run, those that failed first."""
+        return [c for verdict in ("fail", "warn") for c in self.checks if c.verdict == verdict]
+
+    @property
+    def words(self) -> str:
+        return self.verdict if self.verified else f"{self.verdict}, unverified"
+
 
 @dataclass(frozen=True)
 class Row:

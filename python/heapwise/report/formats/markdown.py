@@ -20,8 +20,7 @@ ESCAPES = str.maketrans(
 
 def write(view: View) -> str:
     result = view.result
-    warned = [c for c in result.trust.checks if c.verdict in ("warn", "fail")]
-    unverified = "" if result.trust.verified else ", unverified"
+    warned = result.trust.objections
     passages: list[Passage] = [
         Sentence(result.advice),
         SentenceList([f"{c.id} {c.verdict}: {c.detail}" for c in warned]),
@@ -34,7 +33,7 @@ def write(view: View) -> str:
     lines = [
         f"# Heapwise run {view.run.id}",
         "",
-        f"Trust: **{result.trust.verdict}{unverified}** ({counted(len(warned), 'objection')}).",
+        f"Trust: **{result.trust.words}** ({counted(len(warned), 'objection')}).",
         "",
         *markdown(passages, plain=plain_text),
     ]

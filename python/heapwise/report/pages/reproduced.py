@@ -75,11 +75,10 @@ def _advice(views: Sequence[View], experiment: str) -> list[Passage]:
 
 def _trust(view: View) -> list[Passage]:
     trust = view.result.trust
-    against = [check for check in trust.checks if check.verdict in ("warn", "fail")]
     smoke = "This was a smoke run: its figures mean nothing. " if view.run.plan.smoke else ""
     return [
-        Sentence(f"{smoke}Trust: {trust.verdict}{'.' if not against else ':'}"),
-        SentenceList([f"{check.id}: {check.detail}" for check in against]),
+        Sentence(f"{smoke}Trust: {trust.verdict}{':' if trust.objections else '.'}"),
+        SentenceList([f"{check.id}: {check.detail}" for check in trust.objections]),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from markupsafe import Markup, escape
 
@@ -10,7 +11,7 @@ from heapwise.analysis.speed_memory import speed_memory
 from heapwise.analysis.summary.speed import speed_quantity
 from heapwise.analysis.verdicts.standing import are_many_questions
 from heapwise.figures import forest, tradeoff
-from heapwise.model import SIDE_BY_SIDE
+from heapwise.model import SIDE_BY_SIDE, Verdict
 from heapwise.report.context import Context
 from heapwise.report.sections import heaps, trees
 from heapwise.report.view import View
@@ -46,7 +47,13 @@ VERBS = [
 
 COMMAND = re.compile(rf"(?<![\w@])heapwise (?:{'|'.join(VERBS)}) \w+(?: --\w+ \w+)*")
 
+TRADEOFF = (
+    "with its 95 % intervals; the ring is the baseline. Down and left is better. Inside the shade "
+    "nothing can be told from noise; the grey cross is the baseline measured a second time."
+)
 SIDE_BY_SIDE_WORDS = " The time is CPU time, of processes that ran side by side."
+
+COUNTED: dict[Verdict, str] = {"warn": "warned", "fail": "failed", "unavailable": "unavailable"}
 
 WORDS = {"pass": "yes", "warn": "not quite", "fail": "no", "unavailable": "unavailable"}
 
@@ -54,14 +61,14 @@ WORDS = {"pass": "yes", "warn": "not quite", "fail": "no", "unavailable": "unava
 def build(view: View) -> Context | None:
     picture, caption = _picture(view)
     checks = view.result.trust.checks
-    objections = [c for v in ("fail", "warn") for c in checks if c.verdict == v]
+    first = [check for check in checks if check.id in ("V1", "V5", "V8", "V9")]
+    counts = Counter(check.verdict for check in checks)
     return {
         "advice": _advice(view.result.advice),
         "words": WORDS,
-        "reasons": objections or [c for c in checks if c.id in ("V1", "V5", "V8", "V9")],
-        "counts": {
-            v: sum(c.verdict == v for c in checks) for v in ("pass", "warn", "fail", "unavailable")
-        },
+        "reasons": view.result.trust.objections or first,
+        "counts": [f"{counts['pass']} checks passed"]
+        + [f"{counts[verdict]} {word}" for verdict, word in COUNTED.items() if counts[verdict]],
         "picture": Markup(picture),
         "caption": caption,
     }
@@ -84,15 +91,10 @@ def _picture(view: View) -> tuple[str, str]:
     if quick and small:
         points = tradeoff.points_of(quick.rows, small.rows, view.evidence.control_names)
         if len(points) > 1:
-            return (
-                tradeoff.draw(points, view.floor(quick), view.floor(small)),
-                f"{_cell_words(view)}Each cross is "
-                f"{'a row of the table' if view.evidence.compares_builds else 'an allocator'} "
-                "with its 95 % intervals; the ring is the baseline. "
-                "Down and left is better. Inside the shade nothing can be told from noise; the "
-                "grey cross is the baseline measured a second time."
-                f"{SIDE_BY_SIDE_WORDS if speed == SIDE_BY_SIDE else ''}",
-            )
+            what = "a row of the table" if view.evidence.compares_builds else "an allocator"
+            words = f"{_cell_words(view)}Each cross is {what} {TRADEOFF}"
+            words += SIDE_BY_SIDE_WORDS if speed == SIDE_BY_SIDE else ""
+            return tradeoff.draw(points, view.floor(quick), view.floor(small)), words
     over_all = None if view.is_compare else speed_memory(view.evidence, heaps.FAMILY)
     if over_all and len(over_all.spots) > 1 and not view.run.plan.smoke:
         return heaps.picture(over_all), heaps.caption(over_all)

@@ -19,12 +19,10 @@ WORDS = {"pass": "passed", "warn": "warning", "fail": "failed", "unavailable": "
 
 def build(view: View) -> Context | None:
     samples = view.evidence.filtered
+    checks = [(c, WORDS[c.verdict], _figures(c.figures)) for c in view.result.trust.checks]
+    before = [(c, f"before the run: {c.verdict}", "") for c in view.run.preflight if c.id != "V2"]
     return {
-        "checks": [
-            (check, WORDS[check.verdict], Markup(escape(_figures(check.figures), quote=False)))
-            for check in view.result.trust.checks
-        ],
-        "preflight": [c for c in view.run.preflight if c.id != "V2"],
+        "checks": [*checks, *before],
         "kept": len(samples.kept),
         "total": samples.total,
         "removed": sum(samples.removed.values()),
@@ -33,13 +31,15 @@ def build(view: View) -> Context | None:
 
 
 def _figures(figures: Mapping[str, Any]) -> str:
-    """JSON for readers: a line for each figure and each record, four digits."""
+    """JSON for readers: a line for each figure and each record, four digits; "" without any."""
+    if not figures:
+        return ""
     lines = []
     for name, value in figures.items():
         records = value if isinstance(value, list) and value and isinstance(value[0], dict) else []
         text = ",\n  ".join(map(_line, records)).join(("[\n  ", "]")) if records else _line(value)
         lines.append(f" {_line(name)}: {text}")
-    return ",\n".join(lines).join(("{\n", "\n}"))
+    return Markup(escape(",\n".join(lines).join(("{\n", "\n}")), quote=False))
 
 
 def _line(value: Any) -> str:
