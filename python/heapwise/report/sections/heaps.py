@@ -115,11 +115,11 @@ def _maps(view: View) -> list[Passage]:
     """Speed against memory in each row where both were measured."""
     found: list[Passage] = []
     groups = {group.cell: group for group in view.groups}
-    for cell in main_rows(view.evidence, FAMILY):
-        experiment = groups[cell].experiment
-        one = row_map(view.evidence, cell, experiment.baseline)
+    for group in (groups[cell] for cell in main_rows(view.evidence, FAMILY) if cell in groups):
+        experiment = group.experiment
+        one = row_map(view.evidence, group.cell, experiment.baseline)
         if len(one.spots) > 1:
-            title = groups[cell].title(view.varying(experiment))
+            title = group.title(view.varying(experiment))
             found += [Heading(f"{experiment.id}: {title}"), Plot(picture(one))]
     return found
 

@@ -69,13 +69,14 @@ def figure_columns(rows: SubjectRows, name: str, *, ranges: bool = False) -> lis
         TableCell("", CI),
         TableCell("every sample", "", mark=DRAWING),
     ]
-    cells = {subject: _figure_cells(row, scale, ranges=ranges) for subject, row in rows.items()}
-    columns = [
-        Column(head, {subject: line[at] for subject, line in cells.items()})
-        for at, head in enumerate(heads[:4])
+    lines = {
+        subject: [*_figure_cells(row, scale, ranges=ranges), strip_cell(row, axis, scale)]
+        for subject, row in rows.items()
+    }
+    return [
+        Column(head, {subject: line[at] for subject, line in lines.items()})
+        for at, head in enumerate(heads)
     ]
-    dots = {subject: strip_cell(row, axis, scale) for subject, row in rows.items()}
-    return [*columns, Column(heads[4], dots)]
 
 
 def _baseline(rows: SubjectRows) -> str:
