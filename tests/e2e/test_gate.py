@@ -14,6 +14,7 @@ import pytest
 from heapwise.evidence import Evidence
 from heapwise.stats.claims.limits import ALL_LOOKS
 from heapwise.store import read_run, run_ids
+from heapwise.study.gate.grown_sites import NOT_RECORDED, grown_sites
 
 pytestmark = pytest.mark.usefixtures("built_native")
 
@@ -310,6 +311,55 @@ def test_a_gate_names_the_line_that_allocates_more(heapwise: Any, tmp_path: Path
     )
     assert "Recording each build once" in done.stdout
     assert line.split(None, 2)[2] == f"+240 blocks, +15 KiB: main ({SOURCE.name}:{number})"
+
+
+def test_the_files_and_the_stored_run_name_the_line_that_allocates_more(
+    heapwise: Any, repository: Path
+) -> None:
+    files = ("gate.md", "gate.sarif", "gate.xml")
+    words = ("--json", *(word for file in files for word in ("--export", file)))
+    done = of_commit(heapwise, repository, "main", *words, *QUICK)
+    assert done.returncode == 1, done.stderr
+    [line] = [
+        number
+        for number, text in enumerate((repository / "app.c").read_text().splitlines(), 1)
+        if "malloc(" in text
+    ]
+    name = f"main (app.c:{line})"
+    assert found(done)["grown"] == {
+        "sites": [
+            {"name": name, "blocks": 1, "bytes": 64, "estimated": False}
+            | {"file": "app.c", "line": line},
+        ],
+        "unknown": "",
+    }
+    amount = f"+1 block, +64 B: {name}"
+    assert f"- {amount}" in (repository / "gate.md").read_text().splitlines()
+    [result] = json.loads((repository / "gate.sarif").read_text())["runs"][0]["results"]
+    place = {"artifactLocation": {"uri": "app.c"}, "region": {"startLine": line}}
+    assert [each["physicalLocation"] for each in result["locations"]] == [place]
+    [related] = result["relatedLocations"]
+    assert (related["physicalLocation"], amount in related["message"]["text"]) == (place, True)
+    failure = Xml.parse(repository / "gate.xml").getroot().find(".//failure")
+    assert failure is not None
+    assert f"More by {amount}" in str(failure.text)
+    page = repository / "report.html"
+    assert heapwise("report", "last", "--output", str(page), cwd=repository).returncode == 0
+    assert amount in page.read_text(encoding="utf-8")
+
+
+def test_a_build_that_cannot_be_recorded_leaves_its_call_sites_unknown(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    base, new = build(tmp_path, "base"), build(tmp_path, "extra", "-DEXTRA=1")
+    done = gate(heapwise, base, new, "--limit", "allocations=0", *QUICK)
+    assert done.returncode == 1, done.stderr
+    store = tmp_path / "store"
+    run = read_run(store, run_ids(store)[-1]).run
+    assert run.grown is not None
+    assert [site.blocks for site in run.grown.sites] == [1]
+    (tmp_path / base).unlink()
+    assert grown_sites(run).unknown == NOT_RECORDED
 
 
 def test_a_gate_that_is_fine_names_no_line(heapwise: Any, tmp_path: Path) -> None:

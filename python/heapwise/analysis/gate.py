@@ -70,6 +70,7 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
         program=PurePath(run.plan.build_of(new).program).name,
         location=location_of(run.plan, run.plan.build_of(new), run.revision),
         layouts=run.plan.layouts,
+        grown=run.grown,
     )
 
 

@@ -18,9 +18,7 @@ from heapwise.options import Options, taken
 from heapwise.wording.metrics import OF_GATE
 
 if TYPE_CHECKING:
-    from heapwise.cli.frame.watched_campaign import Shown
     from heapwise.model import BuildPlace, Relinked
-    from heapwise.runner import Prepared
     from heapwise.study.gate.ask import GateRequest
 
 BASE, NEW = "base", "new"
@@ -202,32 +200,9 @@ def _decide(
             console.json(prepared.plan)
         return 0
     if places or not request.limits.keys() & COUNTED.keys():  # times are not exact anyway
-        shown = measure(placed(prepared, places, ""), options, console)
-        _say_sites(shown, prepared, console)
-        return shown.code
+        return measure(placed(prepared, places, ""), options, console).code
     with common_place(old, new) as common:
-        shown = measure(placed(prepared, common.places, common.uneven), options, console)
-    _say_sites(shown, prepared, console)
-    return shown.code
-
-
-def _say_sites(shown: Shown, prepared: Prepared, console: Console) -> None:
-    """Names the call sites that allocate more, if an exact count says that the new build does."""
-    from heapwise.cli.frame.tell.gated import site_lines
-    from heapwise.study.gate.grown_sites import MOST_S, asks_for_sites, grown_sites
-    from heapwise.wording.durations import show_limit
-
-    gate = shown.result.gate if shown.result else None
-    if gate is not None and asks_for_sites(gate, prepared):
-        console.say(
-            "Recording each build once, to name the call sites that allocate more "
-            f"(at most {show_limit(MOST_S)} each)."
-        )
-        sites = grown_sites(prepared)
-        if sites is None:
-            console.say("Their call sites are not known: one of the builds could not be recorded.")
-        for line in site_lines(sites or []):
-            console.result(line)
+        return measure(placed(prepared, common.places, common.uneven), options, console).code
 
 
 def parse_limits(words: list[str]) -> dict[str, float]:

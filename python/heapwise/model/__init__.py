@@ -68,6 +68,8 @@ if TYPE_CHECKING:
         GateResult,
         GateRow,
         GateVerdict,
+        GrownSite,
+        GrownSites,
         RareShare,
         Relinked,
     )
@@ -178,6 +180,8 @@ __all__ = [
     "GateRow",
     "GateVerdict",
     "GroupMemory",
+    "GrownSite",
+    "GrownSites",
     "Identity",
     "LauncherFacts",
     "Library",

@@ -123,6 +123,32 @@ class GateRow:
 
 
 @dataclass(frozen=True)
+class GrownSite:
+    """A call site that allocates more in the new build than in the base, in one recording of each.
+
+    name: its function, with the line if that is known. blocks, bytes: how many more. estimated: in
+    one recording, wrappers with several callers share out the figures. file, line: where it stands,
+    from the top of the repository; "" and 0 if that is not known.
+    """
+
+    name: str
+    blocks: int
+    bytes: int
+    estimated: bool = False
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class GrownSites:
+    """sites: those with the most additional blocks first. unknown: why there are none; "" if both
+    builds were recorded."""
+
+    sites: list[GrownSite] = field(default_factory=list)
+    unknown: str = ""
+
+
+@dataclass(frozen=True)
 class GateResult:
     """verdict: regressed if a row is, else cannot tell if a row is, else fine.
 
@@ -145,3 +171,6 @@ class GateResult:
 
     layouts: int = 0
     """Random layouts of each build; 0 if it was not linked again."""
+
+    grown: GrownSites | None = None
+    """None if no exact count of malloc regressed, or if nothing was recorded."""

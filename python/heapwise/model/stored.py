@@ -16,7 +16,7 @@ from heapwise.model.calibration import Calibration
 from heapwise.model.cell import Setting, Settings, Setup
 from heapwise.model.declared import Experiment
 from heapwise.model.facts import Count, Identity, Number, ProcessFacts, SampleFacts
-from heapwise.model.gate import BuildPlace
+from heapwise.model.gate import BuildPlace, GrownSites
 from heapwise.model.machine import MachineFacts
 from heapwise.model.options import PlanOptions
 from heapwise.model.revision import Revision
@@ -312,3 +312,7 @@ class Run:
     calibration: dict[str, Calibration] = field(default_factory=dict)
     """Quantity -> what earlier runs of the machine said when the run began. Empty if there were too
     few, or if the user left it out."""
+
+    grown: GrownSites | None = None
+    """The call sites that allocate more in the new build of a gate; None if nobody asked for
+    them."""

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from heapwise.analysis.gate import exit_code, identical_result
-from heapwise.model import GateResult, GateRow
+from heapwise.model import GateResult, GateRow, GrownSite, GrownSites
 from heapwise.report.gate import FORMS, suffix_of, text
 
 SCHEMA = Path(__file__).resolve().parents[2] / "data" / "sarif" / "sarif-schema-2.1.0.json"
@@ -51,10 +51,16 @@ MEMORY = GateRow(
 )
 
 GATE = GateResult("base", "new", "regressed", 1, [TIME, COUNT, MEMORY], "7f3a", program="app|1")
+GROWN = replace(
+    GATE,
+    rows=[TIME, replace(COUNT, verdict="regressed", new=9.0)],
+    grown=GrownSites([GrownSite("main|2 (a.c:7)", 4, -64, True, "src/a b.c", 7)]),
+)
+UNKNOWN = replace(GROWN, grown=GrownSites(unknown="no trace"))
 SAME = identical_result("base", "new", {"time": 0.03}, "they are one file", "app")
 
 
-@pytest.mark.parametrize("gate", [GATE, SAME])
+@pytest.mark.parametrize("gate", [GATE, SAME, GROWN, UNKNOWN])
 def test_sarif_satisfies_the_schema_of_oasis(gate: GateResult) -> None:
     document = json.loads(text(gate, ".sarif"))
     validator = jsonschema.Draft7Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
@@ -140,3 +146,21 @@ def test_exit_codes() -> None:
     assert exit_code([COUNT, untold], strict=False) == 0
     assert exit_code([COUNT, untold], strict=True) == 4
     assert exit_code([COUNT], strict=True) == 0
+
+
+def test_sarif_puts_a_count_at_the_line_that_allocates_more() -> None:
+    time, count = json.loads(text(GROWN, ".sarif"))["runs"][0]["results"]
+    assert "relatedLocations" not in time
+    place = {"artifactLocation": {"uri": "src/a%20b.c"}, "region": {"startLine": 7}}
+    [related] = count["relatedLocations"]
+    assert [count["locations"][0]["physicalLocation"], related["physicalLocation"]] == [place] * 2
+    assert related["message"]["text"] == "More by about +4 blocks, −64 B: main|2 (a.c:7)"
+    time, count = json.loads(text(UNKNOWN, ".sarif"))["runs"][0]["results"]
+    assert "relatedLocations" not in count
+    assert count["locations"] == time["locations"]
+
+
+def test_markdown_lists_the_call_sites_or_says_why_there_are_none() -> None:
+    lines = text(GROWN, ".md").splitlines()
+    assert "- about +4 blocks, −64 B: main\\|2 (a.c:7)" in lines
+    assert "Call sites that allocate more are not known: no trace." in text(UNKNOWN, ".md")

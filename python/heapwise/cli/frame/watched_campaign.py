@@ -16,6 +16,7 @@ from heapwise.errors import Exit, Problem
 from heapwise.model import Result
 from heapwise.runner import Campaign
 from heapwise.store import read_run
+from heapwise.wording.durations import show_limit
 from heapwise.wording.lists import counted
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def conduct(
     """
     try:
         run = campaign.go()
+        _name_sites(campaign, console)
     except Problem as problem:
         watcher.end()
         campaign.writer.close()
@@ -66,6 +68,31 @@ def conduct(
             f"{campaign.reason}"
         )
     return show(campaign.writer.folder, console, strict=strict, exports=exports)
+
+
+def _name_sites(campaign: Campaign, console: Console) -> None:
+    """Stores the call sites that allocate more, if an exact count of a gate says that the new build
+    does."""
+    run = campaign.run
+    if not run.plan.limits or run.state != "complete":
+        return
+    from heapwise.evidence import Evidence
+    from heapwise.study.gate.grown_sites import (
+        MOST_S,
+        asks_for_sites,
+        grown_sites,
+        has_counts_of_malloc,
+    )
+
+    folder = campaign.writer.folder
+    if has_counts_of_malloc(run.plan) and asks_for_sites(
+        Evidence(read_run(folder.parent.parent, str(folder)))
+    ):
+        console.say(
+            "Recording each build once, to name the call sites that allocate more "
+            f"(at most {show_limit(MOST_S)} each)."
+        )
+        campaign.writer.update(replace(run, grown=grown_sites(run)))
 
 
 def show(

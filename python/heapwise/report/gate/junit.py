@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as Xml
 
+from heapwise.evidence.judged_limits import OF_MALLOC
 from heapwise.model import GateResult, GateRow
+from heapwise.study.gate.tell import site_words
 
 ALLOWED = {0x9, 0xA, 0xD}
 """The characters, of those below a space, those that XML 1.0 can hold."""
@@ -38,7 +40,8 @@ def _case(suite: Xml.Element, gate: GateResult, row: GateRow) -> None:
     )
     if row.verdict == "regressed":
         failure = Xml.SubElement(case, "failure", type="regressed", message=_text(row.sentence))
-        failure.text = _text(row.sentence)
+        sites = site_words(gate) if row.metric in OF_MALLOC else []
+        failure.text = _text("\n".join([row.sentence, *(f"More by {each}" for each in sites)]))
     elif row.verdict == "cannot tell":
         Xml.SubElement(case, "skipped", message=_text(row.sentence))
     else:

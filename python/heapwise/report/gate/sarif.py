@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from heapwise import __version__
-from heapwise.model import GateResult, GateRow
+from heapwise.evidence.judged_limits import OF_MALLOC
+from heapwise.model import GateResult, GateRow, GrownSite
 from heapwise.model.json_value import Json
+from heapwise.study.gate.tell import amount_words
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -43,25 +46,30 @@ def _rule(row: GateRow) -> dict[str, Json]:
     }
 
 
-def _location(gate: GateResult) -> dict[str, Json]:
-    """Code scanning refuses a document with a result that is in no file. Nobody knows which line
-    made the program slower, so the file is the program, seen from the top of its repository."""
-    file = gate.location or gate.program or "program"
+def _location(gate: GateResult, grown: Sequence[GrownSite]) -> dict[str, Json]:
+    """Code scanning refuses a document with a result that is in no file. If no line is known, the
+    file is the program, seen from the top of its repository. grown: the call sites that the result
+    is about, those with the most additional blocks first."""
+    if grown and grown[0].file:
+        place = _physical(grown[0].file, grown[0].line)
+    else:
+        place = _physical(gate.location or gate.program or "program", 1)
     return {
-        "physicalLocation": {"artifactLocation": {"uri": quote(file)}, "region": {"startLine": 1}},
+        "physicalLocation": place,
         "logicalLocations": [{"name": gate.program, "kind": "module"}],
     }
 
 
 def _result(gate: GateResult, row: GateRow, place: int) -> dict[str, Json]:
     kind, level = KINDS[row.verdict]
-    return {
+    grown = gate.grown.sites if gate.grown and _is_of_sites(row) else []
+    found: dict[str, Json] = {
         "ruleId": f"limit/{row.metric}",
         "ruleIndex": place,
         "kind": kind,
         "level": level,
         "message": {"text": row.sentence},
-        "locations": [_location(gate)],
+        "locations": [_location(gate, grown)],
         "properties": {
             "change": row.change,
             "low": row.low,
@@ -70,3 +78,23 @@ def _result(gate: GateResult, row: GateRow, place: int) -> dict[str, Json]:
             "run": gate.run,
         },
     }
+    if grown:
+        found["relatedLocations"] = [_site(site) for site in grown]
+    return found
+
+
+def _is_of_sites(row: GateRow) -> bool:
+    return row.metric in OF_MALLOC and row.exact and row.verdict == "regressed"
+
+
+def _site(site: GrownSite) -> dict[str, Json]:
+    """A call site that allocates more. Its line is not known in each build."""
+    found: dict[str, Json] = {
+        "message": {"text": f"More by {amount_words(site)}: {site.name}"},
+        "logicalLocations": [{"name": site.name, "kind": "function"}],
+    }
+    return found | {"physicalLocation": _physical(site.file, site.line)} if site.file else found
+
+
+def _physical(file: str, line: int) -> dict[str, Json]:
+    return {"artifactLocation": {"uri": quote(file)}, "region": {"startLine": line}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapwise.document.markdown import markdown
 from heapwise.model import GateResult
 from heapwise.report.formats.markdown import plain_text
-from heapwise.study.gate.tell import limit_table
+from heapwise.study.gate.tell import limit_table, site_passages
 
 
 def write(gate: GateResult) -> str:
@@ -18,4 +18,6 @@ def write(gate: GateResult) -> str:
         *markdown([limit_table(gate)], plain=plain_text),
         *(f"- {plain_text(row.sentence)}" for row in gate.rows if row.verdict != "fine"),
     ]
+    if sites := site_passages(gate):
+        lines += ["", *markdown(sites, plain=plain_text)]
     return "\n".join(lines).rstrip() + "\n"

@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from heapwise.catalog import git
 from heapwise.errors import Problem
-from heapwise.evidence.judged_limits import OF_MALLOC
-from heapwise.model import Build, GateResult
-from heapwise.runner import Prepared
+from heapwise.evidence import Evidence
+from heapwise.evidence.judged_limits import OF_MALLOC, judge_limits
+from heapwise.model import Build, GrownSite, GrownSites, Plan, Run
 from heapwise.trace.named_trace import NamedTrace, read_named_trace
 from heapwise.trace.names.wrappers import Wrappers
 from heapwise.trace.trace_difference import SiteDifference, trace_difference
@@ -22,37 +23,77 @@ MOST_S = 60.0
 MOST_SITES = 3
 """The sites that a gate names."""
 
+NOT_RECORDED = "one of the builds could not be recorded"
 
-def asks_for_sites(gate: GateResult, prepared: Prepared) -> bool:
-    """Whether an exact count of malloc grew beyond its limit, and the builds can be recorded: they
-    have no commands around them, which the recordings would need, too."""
-    builds = [one.build for one in prepared.examined]
-    if any(each.prepare or each.conclude or each.setup or each.cleanup for each in builds):
-        return False
-    return any(
-        row.exact and row.verdict == "regressed" and row.metric in OF_MALLOC for row in gate.rows
+
+def has_counts_of_malloc(plan: Plan) -> bool:
+    """Whether a gate limits them, and its builds can be recorded: they have no commands around
+    them, which the recordings would need, too."""
+    commands = (
+        command
+        for build in plan.builds
+        for command in (build.prepare, build.conclude, build.setup, build.cleanup)
+    )
+    return bool(OF_MALLOC & plan.limits.keys()) and not any(commands)
+
+
+def asks_for_sites(evidence: Evidence) -> bool:
+    """Whether an exact count of malloc grew beyond its limit."""
+    return not evidence.stored.run.plan.uneven and any(
+        one.metric in OF_MALLOC
+        and one.decision.verdict == "regressed"
+        and one.counts is not None
+        and all(len({*counts}) == 1 for counts in one.counts)
+        for one in judge_limits(evidence, ended=True)
     )
 
 
-def grown_sites(prepared: Prepared) -> list[SiteDifference] | None:
-    """Those with the most additional blocks first, then by bytes. None if one of the builds cannot
-    be recorded within MOST_S."""
+def grown_sites(run: Run) -> GrownSites:
+    """Those with the most additional blocks first, then by bytes. None of them if one of the builds
+    cannot be recorded within MOST_S, or if the user stops it."""
     traces: list[NamedTrace] = []
     with TemporaryDirectory(prefix="heapwise-gate-") as folder:
-        for number, build in enumerate(one.build for one in prepared.examined):
+        for number, build in enumerate(run.plan.builds):
             file = Path(folder, f"{number}.hwt")
             try:
-                _record(build, prepared.plan.input_path, file)
+                _record(build, run.plan.input_path, file)
                 traces.append(read_named_trace(file, Wrappers()))
             except (subprocess.TimeoutExpired, OSError, Problem):
-                return None
+                return GrownSites(unknown=NOT_RECORDED)
+            except KeyboardInterrupt:
+                return GrownSites(unknown="you stopped their recording")
     [before, after] = traces
     found = trace_difference(
         ("base", "new"), before.sites, after.sites, (before.program, after.program)
     )
     more = [each for each in found.sites if each.grown.blocks > 0 or each.grown.bytes > 0]
     more.sort(key=lambda each: (-each.grown.blocks, -each.grown.bytes, each.name))
-    return more[:MOST_SITES]
+    top = run.revision.top if run.revision else ""
+    return GrownSites([_named(each, top) for each in more[:MOST_SITES]])
+
+
+def _named(site: SiteDifference, top: str) -> GrownSite:
+    name, _, line = site.line.rpartition(":")
+    file = _only_file(name, top) if name and line.isdigit() else ""
+    return GrownSite(
+        site.name,
+        site.grown.blocks,
+        site.grown.bytes,
+        site.estimated,
+        file,
+        int(line) if file else 0,
+    )
+
+
+def _only_file(name: str, top: str) -> str:
+    """The path in the repository of the file of this name; "" if there is none, or more than one:
+    a trace has the name alone."""
+    if not top or any(mark in name for mark in "*?[\\"):
+        return ""
+    words = ("ls-files", "-z", "--recurse-submodules", "--", f":(top,glob)**/{name}")
+    found = (git(Path(top), *words) or "").split("\0")
+    paths = [path for path in found if path]
+    return paths[0] if len(paths) == 1 else ""
 
 
 def _record(build: Build, input_path: str | None, file: Path) -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from heapwise.document import Labelled, Passage, Sentence, TableCell, TextTable, table_cell
+from heapwise.document import (
+    Labelled,
+    Passage,
+    Sentence,
+    SentenceList,
+    TableCell,
+    TextTable,
+    table_cell,
+)
 from heapwise.evidence import Evidence
-from heapwise.model import GateResult, GateRow, Result
+from heapwise.model import GateResult, GateRow, GrownSite, Result
 from heapwise.study.section import Section
 from heapwise.wording.lists import listed
 from heapwise.wording.names import quantity_name
-from heapwise.wording.numbers import percent, scale_for, signed_count
+from heapwise.wording.numbers import percent, scale_for, signed_count, signed_size
 from heapwise.wording.ratios import signed_ends
 
 MARKS = {"fine": "better", "regressed": "worse", "cannot tell": "unsure"}
@@ -16,6 +24,8 @@ MARKS = {"fine": "better", "regressed": "worse", "cannot tell": "unsure"}
 HEADS = ("metric", "limit", "base", "new", "change (95 % CI)", "A/A noise", "verdict")
 
 NONE = "–"
+
+SITES = "These call sites allocate more in the new build; each build was recorded once:"
 
 
 def tell(result: Result, _: Evidence) -> list[Passage]:
@@ -27,7 +37,39 @@ def gate_sentences(gate: GateResult) -> list[Labelled]:
         sentences = [f"Nothing was measured: {gate.note}."]
     else:
         sentences = [*(row.sentence for row in gate.rows), *layout_sentences(gate)]
-    return [Labelled("Gate", gate.verdict), *(Labelled("", sentence) for sentence in sentences)]
+    words = site_words(gate)
+    return [
+        Labelled("Gate", gate.verdict),
+        *(Labelled("", sentence) for sentence in sentences),
+        *(Labelled("" if number else "More by", each) for number, each in enumerate(words)),
+    ]
+
+
+def site_words(gate: GateResult) -> list[str]:
+    """A line for each call site that allocates more, or why there is none; empty if nobody asked
+    for them."""
+    if gate.grown is None:
+        return []
+    if gate.grown.unknown:
+        return [f"call sites that are not known: {gate.grown.unknown}"]
+    return [f"{amount_words(site)}: {site.name}" for site in gate.grown.sites]
+
+
+def amount_words(site: GrownSite) -> str:
+    """``+240 blocks, +15 KiB``."""
+    mark = "about " if site.estimated else ""
+    blocks = "block" if abs(site.blocks) == 1 else "blocks"
+    return f"{mark}{signed_count(site.blocks)} {blocks}, {signed_size(site.bytes)}"
+
+
+def site_passages(gate: GateResult) -> list[Passage]:
+    """The same as a sentence and a list, where nothing stands before it that says what it is."""
+    words = site_words(gate)
+    if gate.grown is None or not words:
+        return []
+    if gate.grown.unknown:
+        return [Sentence(f"Call sites that allocate more are not known: {gate.grown.unknown}.")]
+    return [Sentence(SITES), SentenceList(words)]
 
 
 def layout_sentences(gate: GateResult) -> list[str]:
@@ -80,6 +122,7 @@ def _section(result: Result, _: Evidence) -> list[Passage]:
         limit_table(gate),
         *(Sentence(row.sentence) for row in gate.rows),
         *map(Sentence, layout_sentences(gate)),
+        *site_passages(gate),
     ]
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from heapwise.cli.frame.tell.announce import machine_line
 from heapwise.cli.frame.tell.console import Console, error_line, labelled
-from heapwise.cli.frame.tell.fitted_lines import boxed
 from heapwise.cli.frame.tell.written_files import demand_writable, unwritable
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import GateResult, Plan, Relinked
 from heapwise.runner import Prepared
-from heapwise.trace.trace_difference import SiteDifference
 from heapwise.wording.durations import show_limit
 from heapwise.wording.lists import listed
-from heapwise.wording.numbers import signed_count, signed_size
 
 
 def announce_gate(prepared: Prepared, console: Console) -> None:
@@ -74,15 +71,6 @@ def demand_exports(files: Sequence[Path]) -> None:
                 do="heapwise gate --export gate.xml --export gate.md ...",
             )
         demand_writable(file, "--export")
-
-
-def site_lines(sites: Sequence[SiteDifference]) -> Iterator[str]:
-    """The sites of two recordings, which are other processes than those that were counted."""
-    for number, site in enumerate(sites):
-        grown, mark = site.grown, "about " if site.estimated else ""
-        blocks = "block" if abs(grown.blocks) == 1 else "blocks"
-        amount = f"{mark}{signed_count(grown.blocks)} {blocks}, {signed_size(grown.bytes)}"
-        yield from boxed("" if number else "More by", f"{amount}: {site.name}")
 
 
 def export_gate(gate: GateResult, files: Sequence[Path]) -> None:
