@@ -64,15 +64,22 @@ def repository(tmp_path: Path) -> Path:
     return app
 
 
-def gate(heapwise: Any, folder: Path) -> tuple[int, list[dict[str, Any]]]:
+def gate(heapwise: Any, folder: Path, revision: str = "HEAD~1") -> tuple[int, list[dict[str, Any]]]:
+    code, found = whole_gate(heapwise, folder, revision)
+    return code, found["rows"]
+
+
+def whole_gate(
+    heapwise: Any, folder: Path, revision: str = "HEAD~1", flags: str = ""
+) -> tuple[int, dict[str, Any]]:
     done = heapwise(
-        *("gate", "--base-commit", "HEAD~1", "--build-command", "cc -O1 -o app app.c"),
+        *("gate", "--base-commit", revision, "--build-command", f"cc -O1 {flags} -o app app.c"),
         *("--new", "./app", "--limit", "allocations=0", "--time", "20s", "--json"),
         cwd=folder,
         env={"XDG_CACHE_HOME": str(folder.parent / "cache")},
     )
     assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)["gate"]["rows"]
+    return done.returncode, json.loads(done.stdout)["gate"]
 
 
 def test_each_side_has_the_submodules_of_its_commit(heapwise: Any, repository: Path) -> None:
@@ -80,6 +87,33 @@ def test_each_side_has_the_submodules_of_its_commit(heapwise: Any, repository: P
     assert (code, row["new"] - row["base"]) == (1, 3)
     for place in (repository, repository / "lib", repository / "lib" / "inner"):
         assert len(git(place, "worktree", "list").splitlines()) == 1, "nothing is left"
+
+
+def test_the_call_site_in_a_submodule_is_named_by_its_path(heapwise: Any, repository: Path) -> None:
+    _, found = whole_gate(heapwise, repository, flags="-g")
+    [site] = found["grown"]["sites"]
+    assert (site["blocks"], site["file"], site["line"]) == (3, "lib/inner/count.h", 3)
+
+
+@pytest.mark.parametrize("way", ["moved", "removed"])
+def test_a_base_has_the_submodule_that_moved_or_went_since(
+    heapwise: Any, repository: Path, way: str
+) -> None:
+    if way == "moved":
+        git(repository, "mv", "lib", "library")
+        (repository / "app.c").write_text(APP.replace("lib/", "library/"))
+    else:
+        git(repository, "rm", "--quiet", "lib")
+        (repository / "app.c").write_text(WORK.replace("BLOCKS", "103") + APP.partition("\n")[2])
+    commit_all(repository, way)
+    code, [row] = gate(heapwise, repository, "HEAD~2")
+    assert (code, row["new"] - row["base"]) == (1, 3)
+    assert "(detached HEAD)" not in git(kept(repository), "--work-tree=.", "worktree", "list")
+
+
+def kept(repository: Path) -> Path:
+    """Where git keeps the repository of the submodule."""
+    return repository / ".git" / "modules" / "lib"
 
 
 def test_a_change_in_a_submodule_that_is_not_committed_is_built(

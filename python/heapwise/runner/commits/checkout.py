@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +94,8 @@ class Checkout:
             )
 
     def add_submodules(self, tree: Path) -> None:
-        """The submodules of the commit that is in ``tree``, as far as the user's tree has them too.
+        """The submodules of the commit that is in ``tree``, as far as the user's repository has or
+        had them.
 
         Their commits come from the repositories that git keeps for the user's tree, so nothing is
         fetched. A submodule without its commit there stays empty: the build command may fetch it.
@@ -151,6 +152,7 @@ def _check_out(repository: Path, commit: str, tree: Path) -> bool:
     """A worktree of a repository; False if git refuses it."""
     said = git(
         repository,
+        *_of_kept(repository),
         # Hooks are for the work of people, and one could change what is built.
         "-c",
         "core.hooksPath=/dev/null",
@@ -167,9 +169,46 @@ def _check_out(repository: Path, commit: str, tree: Path) -> bool:
 
 def _add_submodules(repository: Path, tree: Path) -> None:
     for name, commit in _submodules(tree):
-        source = repository / name
-        if (source / ".git").exists() and _check_out(source, commit, tree / name):
+        source = _source(repository, tree, name)
+        if source and _check_out(source, commit, tree / name):
             _add_submodules(source, tree / name)
+
+
+def _source(repository: Path, tree: Path, path: str) -> Path | None:
+    """The repository of the submodule at ``path`` of a tree: where the user has it, or the one that
+    git kept by its name when the submodule moved or went. None if there is none."""
+    if (repository / path / ".git").exists():
+        return repository / path
+    words = ("config", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$")
+    for line in (git(tree, *words) or "").splitlines():
+        key, _, value = line.partition(" ")
+        if value == path:
+            name = key.removeprefix("submodule.").removesuffix(".path")
+            kept = _kept_modules(repository) / name
+            return kept if (kept / "objects").is_dir() else None
+    return None
+
+
+def _of_kept(repository: Path) -> tuple[str, ...]:
+    """Options of git. A repository that git keeps of a submodule that is gone names a folder that
+    is not there."""
+    is_kept = (repository / "objects").is_dir() and not (repository / ".git").exists()
+    return ("--git-dir=.", "--work-tree=.") if is_kept else ()
+
+
+def _kept_modules(repository: Path) -> Path:
+    words = (*_of_kept(repository), "rev-parse", "--git-common-dir")
+    common = git(repository, *words) or ".git"
+    return repository / common / "modules"
+
+
+def _kept_repositories(folder: Path) -> Iterator[Path]:
+    """Those of submodules below a folder of them: their names may have slashes."""
+    for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+        is_one = (each / "objects").is_dir()
+        if is_one:
+            yield each
+        yield from _kept_repositories(each / "modules" if is_one else each)
 
 
 def _submodules(tree: Path) -> list[tuple[str, str]]:
@@ -200,6 +239,8 @@ def _copy_changes(repository: Path, tree: Path) -> None:
 
 def _prune(repository: Path) -> None:
     git(repository, "worktree", "prune")
+    for kept in _kept_repositories(_kept_modules(repository)):
+        git(kept, *_of_kept(kept), "worktree", "prune")
     for name, _ in _submodules(repository):
         if (repository / name / ".git").exists():
             _prune(repository / name)
