@@ -163,6 +163,9 @@ def test_a_good_end_that_does_not_build_is_an_error(tmp_path: Path) -> None:
         (["--good", "HEAD"], "no line of first parents"),
         (["--good", "--upload-pack=x"], "is not a commit"),
         (["--good", "HEAD~1", "--metric", "speed"], "there is no such metric"),
+        (["--good", "HEAD~1", "--metric", "side_by_side"], "there is no such metric"),
+        (["--good", "HEAD~1", "--metric", "cpu-time"], "did you mean cpu_time?"),
+        (["--good", "HAED~1"], "did you mean HEAD?"),
     ],
 )
 def test_bad_usage(tmp_path: Path, words: list[str], said: str) -> None:

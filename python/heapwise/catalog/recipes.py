@@ -15,6 +15,7 @@ from heapwise.catalog.program_file import program_folder
 from heapwise.catalog.program_wheels import ADD_PROGRAMS, ProgramWheels
 from heapwise.errors import Problem
 from heapwise.natives import CHECKOUT, PACKAGE
+from heapwise.wording.suggest import did_you_mean
 
 RECIPE_FILE, RECIPES = "recipe.toml", "recipes"
 OF_ROOT = "/usr/local/sbin:/usr/sbin:/sbin"
@@ -107,7 +108,7 @@ def find_recipe(name: str) -> Recipe:
     if name not in recipe_names():
         raise Problem(
             "E003",
-            f"--recipe {name}: there is no recipe of that name",
+            f"--recipe {name}: there is no recipe of that name{did_you_mean(name, recipe_names())}",
             do=f"name one of {', '.join(recipe_names())}",
         )
     try:

@@ -132,15 +132,18 @@ def bisect(
 
 
 def _quantity(metric: str) -> str:
+    from heapwise.model import SIDE_BY_SIDE
     from heapwise.runner.executors.program import QUANTITIES
+    from heapwise.wording.suggest import did_you_mean
 
-    known = [*(quantity.name for quantity in QUANTITIES), *OF_COUNTS]
+    known = [*(q.name for q in QUANTITIES if q.name != SIDE_BY_SIDE), *OF_COUNTS]
+    names = list(dict.fromkeys([*OF_ROUNDS, *known]))
     name = measured_by(metric)
     if name not in known:
         raise Problem(
             "E003",
-            f"--metric {metric}: there is no such metric",
-            do=f"name one of: {', '.join(dict.fromkeys([*OF_ROUNDS, *known]))}",
+            f"--metric {metric}: there is no such metric{did_you_mean(metric, names)}",
+            do=f"name one of: {', '.join(names)}",
         )
     return name
 

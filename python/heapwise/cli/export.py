@@ -70,12 +70,15 @@ def export(
     from heapwise.report import redact as without_names
     from heapwise.report.formats import find_formats
     from heapwise.store import find_store, read_run
+    from heapwise.wording.suggest import did_you_mean
 
     formats = find_formats()
-    if format not in formats and format != PAGES:
+    names = [*formats, PAGES]
+    if format not in names:
+        listed = ", ".join(names)
         raise Problem(
             "E003",
-            f"no format '{format}'; there are {', '.join([*formats, PAGES])}",
+            f"no format '{format}'{did_you_mean(format, names, f'there are {listed}')}",
             do="heapwise export --help",
         )
     stored = read_run(find_store(store), run)

@@ -12,6 +12,7 @@ from heapwise.cli.frame.tell.console import Console
 from heapwise.cli.frame.tell.written_files import unwritable
 from heapwise.errors import Problem
 from heapwise.wording.metrics import OF_COUNTS, measured_by
+from heapwise.wording.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from heapwise.analysis.across_runs.history import MetricHistory
@@ -91,7 +92,7 @@ def history(
     if wanted and runs and wanted not in known:
         raise Problem(
             "E003",
-            f"no run has the metric '{metric}'",
+            f"no run has the metric '{metric}'{did_you_mean(str(metric), known)}",
             do=f"name one of: {', '.join(sorted(known))}",
         )
     found = series_of(

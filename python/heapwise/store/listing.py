@@ -113,7 +113,7 @@ def empty_store(store: Path, run_id: str = "") -> Problem:
 def _no_such_run(store: Path, run_id: str, ids: list[str], matches: list[str]) -> str:
     if run_id and len(matches) > 1:
         return f"'{run_id}' is the beginning of {len(matches)} runs: {', '.join(matches)}"
-    hint = did_you_mean(run_id, ids, f"the last one is {ids[-1]}")
+    hint = did_you_mean(run_id, [*ids, NEWEST[0]], f"the last one is {ids[-1]}")
     return f"no run '{run_id}' in {store}{hint}"
 
 

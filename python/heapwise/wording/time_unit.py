@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 
 from heapwise.errors import Problem
+from heapwise.wording.suggest import did_you_mean
 
 UNITS = {"second": "s", "millisecond": "ms", "microsecond": "µs", "nanosecond": "ns"}
 SYNONYMS = {"us": "µs", **{label: label for label in UNITS.values()}}
@@ -19,7 +20,7 @@ def choose_time_unit(name: str) -> None:
     if label is None:
         raise Problem(
             "E003",
-            f"--time-unit {name} is not a unit of time",
+            f"--time-unit {name} is not a unit of time{did_you_mean(name, UNITS)}",
             do=f"name one of: {', '.join(UNITS)}",
         )
     _chosen.set(label)

@@ -186,7 +186,12 @@ def test_runs_are_listed_by_age_and_found_by_a_beginning(tmp_path: Path) -> None
     assert resolve_run(tmp_path, "last").name == "aa11"
     assert resolve_run(tmp_path, "c").name == "cc33"
     assert resolve_run(tmp_path, str(tmp_path / "runs/ab22")).name == "ab22"
-    for wrong, part in (("a", "beginning of 2"), ("cc34", "did you mean cc33"), ("", "no run")):
+    for wrong, part in (
+        ("a", "beginning of 2"),
+        ("cc34", "did you mean cc33"),
+        ("lats", "did you mean last"),
+        ("", "no run"),
+    ):
         with pytest.raises(Problem, match=part) as caught:
             resolve_run(tmp_path, wrong)
         assert caught.value.id == "E004"

@@ -148,6 +148,8 @@ def run(words: Sequence[str]) -> int:
 
 def _problem(error: Exception, words: Sequence[str]) -> Problem:
     if isinstance(error, Problem):
+        verb = next((word for word in words if not word.startswith("-")), "VERB")
+        error.do = error.do.replace("heapwise VERB ", f"heapwise {verb} ")
         return error
     if isinstance(error, TyperException):
         return _usage(error, words)

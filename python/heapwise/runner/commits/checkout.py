@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from heapwise.catalog import git, refuses, repository_of
 from heapwise.errors import Problem
+from heapwise.wording.suggest import did_you_mean
 
 CHECKOUT_S = 600.0
 
@@ -72,8 +74,16 @@ class Checkout:
             f"{revision}^{{commit}}",
         )
         if not found:
-            raise Problem("E009", f"'{revision}' is not a commit of {self.repository}")
+            what = f"'{revision}' is not a commit of {self.repository}"
+            raise Problem("E009", f"{what}{self._similar(revision)}")
         return found
+
+    def _similar(self, revision: str) -> str:
+        """The branch or tag that was probably meant, as an end of a sentence."""
+        words = ("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags")
+        names = ["HEAD", *(git(self.repository, *words) or "").splitlines()]
+        name = re.split(r"[~^@:]", revision, maxsplit=1)[0]
+        return "" if name in names else did_you_mean(name, names)
 
     def check_out(self, commit: str, tree: Path) -> None:
         """Into a folder that may not be there. Problem E056."""
