@@ -24,7 +24,13 @@ from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.model.json_value import Json
 from heapwise.runner.living_profile import profile_advice
 from heapwise.runner.plan.preflight import preflight
-from heapwise.runner.unrecorded import Unrecorded, is_starter, partly_recorded, unrecorded
+from heapwise.runner.unrecorded import (
+    Unrecorded,
+    is_starter,
+    only_lists,
+    partly_recorded,
+    unrecorded,
+)
 from heapwise.trace import OtherProgram, Summary
 from heapwise.trace.names.perf_map import keep_perf_map
 
@@ -108,8 +114,9 @@ class Recorded(Summary, frozen=True):
         if first.program and len(first.commands) > 1 and (found := partly_recorded(first.program)):
             return found
         others = self.other_processes + len(self.processes) - 1
-        if is_starter(first.program) and self.children_without and not others:
-            return replace(unrecorded(self.children_without[-1]), way="started")
+        programs = [each for each in self.children_without if not only_lists(each)]
+        if is_starter(first.program) and programs and not others:
+            return replace(unrecorded(programs[-1]), way="started")
         return None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heapwise.catalog import read_elf
 from heapwise.errors import CATALOGUE, Problem
-from heapwise.runner.plan.preflight import obstacle
+from heapwise.runner.plan.preflight import is_loader, obstacle
 from heapwise.runner.process.script import interpreter_chain
 from heapwise.trace import OtherProgram
 
@@ -64,6 +64,8 @@ def unrecorded(other: OtherProgram) -> Unrecorded:
     problem = _obstacle(name, path)
     if problem is not None and problem.id not in PARTIAL:
         return Unrecorded(name, _without_name(problem.what, name), problem.id)
+    if only_lists(other):
+        return Unrecorded(name, "it listed the libraries of a program, and ran none of its code")
     if other.preload in ("dropped", "changed"):
         how = "without LD_PRELOAD" if other.preload == "dropped" else "with another LD_PRELOAD"
         return Unrecorded(name, f"it was started {how} in its environment")
@@ -85,6 +87,17 @@ def partly_recorded(program: str) -> Unrecorded | None:
     if problem is None or problem.id not in PARTIAL:
         return None
     return Unrecorded(name, _without_name(problem.what, name), problem.id)
+
+
+def only_lists(other: OtherProgram) -> bool:
+    """Whether it is the loader without the recorder, as ``ldd`` starts it: it maps a program and
+    its libraries, says where they are, and ends."""
+    path = _found(other.program)
+    try:
+        facts = read_elf(path) if path else None
+    except OSError:
+        return False
+    return facts is not None and is_loader(facts)
 
 
 def is_starter(program: str) -> bool:

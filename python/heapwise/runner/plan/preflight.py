@@ -152,8 +152,13 @@ def _go(name: str, image: Path, facts: ElfFacts) -> Problem | None:
     return Problem("E023", f"{name} is a Go program") if facts.go else None
 
 
+def is_loader(facts: ElfFacts) -> bool:
+    """Whether it is glibc's dynamic loader, which maps a program and what LD_PRELOAD names."""
+    return facts.soname.startswith(("ld-linux", "ld64"))
+
+
 def _static(name: str, image: Path, facts: ElfFacts) -> Problem | None:
-    if facts.interpreter:
+    if facts.interpreter or is_loader(facts):
         return None
     kind = "a static position-independent program" if facts.dynamic else "statically linked"
     return Problem("E020", f"{name} is {kind}")
