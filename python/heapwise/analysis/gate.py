@@ -255,6 +255,12 @@ class _Wording:
                 f"{self._name} cannot be told: the program has several processes, and ends "
                 "before they can be looked at often enough. Give it more to do"
             )
+        if decision.reason == "unlike peaks":
+            return (
+                f"{self._name} cannot be told: the program has several processes. Those that end "
+                "within 50 ms are not looked at together, so one peak is that of the largest "
+                "process, and another that of all. Give it more to do"
+            )
         if decision.reason == "too few rounds":
             return (
                 f"{self._name} cannot be told: the first look takes {FIRST_LOOK} rounds. "

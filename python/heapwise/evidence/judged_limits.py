@@ -11,6 +11,7 @@ import numpy as np
 from heapwise.evidence.comparisons import comparisons_of
 from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.gate_memory import is_more_than_one_process
+from heapwise.evidence.peaks import unlike_peak_words
 from heapwise.evidence.series import Pairs
 from heapwise.model import Process, ProcessFacts
 from heapwise.stats.claims.limits import (
@@ -36,6 +37,7 @@ OF_MALLOC = {name for name, metric in OF_GATE.items() if metric.of_malloc}
 MEMORY, WHOLE = "peak_memory", "tree_peak"
 """The metric, and the quantity of all processes together."""
 
+UNLIKE = Decision("cannot tell", None, None, None, "unlike peaks", next_look=None)
 NONE = Decision("cannot tell", None, None, None, "too few rounds")
 
 
@@ -123,6 +125,8 @@ def _timed(
     row = evidence.table[cell]
     change = comparisons_of(evidence).of_rounds((cell, new), (cell, base))
     decision = NONE
+    if change.has_ratio and unlike_peak_words(evidence, cell, new, base):
+        return Judged(metric, limit, unit, UNLIKE, row[base].middle, row[new].middle)
     layouts = evidence.stored.run.plan.layouts
     pairs = comparisons_of(evidence).control_rounds.get(cell)
     if change.has_ratio and layouts:

@@ -24,6 +24,7 @@ from heapwise.model import (
     input_of,
     place_of,
 )
+from heapwise.model.peak_reach import MIXED, peak_reach
 from heapwise.store import index
 from heapwise.store.listing import Listing, list_runs
 from heapwise.store.location import RUN_FILE, SAMPLES_FILE
@@ -32,13 +33,17 @@ from heapwise.store.stored_run import StoredRun
 from heapwise.wording.metrics import OF_COUNTS
 
 
+PEAK = "peak_memory"
+
+
 class Point(msgspec.Struct, frozen=True):
     """The median of what one subject was measured to take, in a cell of a run.
 
     command: of the program, or the experiment's id. toolchain: the allocator's version and build
     id, or the compiler of the experiment. place: where the command was typed, "" of an experiment.
     input: a hash of the file of ``--input``, "" without one. baseline: the subject that the run
-    compares it with, which may be itself; "" if the run has none.
+    compares it with, which may be itself; "" if the run has none. reach: of a peak, whether it is
+    that of the largest process or of all.
     """
 
     command: str
@@ -53,6 +58,7 @@ class Point(msgspec.Struct, frozen=True):
     place: str = ""
     input: str = ""
     baseline: str = ""
+    reach: str = ""
 
 
 class RunPoints(msgspec.Struct, frozen=True):
@@ -117,7 +123,8 @@ def _of_run(store: Path, listing: Listing) -> RunPoints | None:
 
 def points_of(stored: StoredRun) -> RunPoints:
     """The medians of the samples that count before the rules of the evidence: processes that ended
-    well, without warm-up and without the second label of the baseline."""
+    well, without warm-up and without the second label of the baseline; no peak that is of now one,
+    now all processes."""
     run = stored.run
     controls = {subject.name for subject in run.plan.subjects if subject.control}
     values: dict[tuple[Setup, str, str], list[float]] = defaultdict(list)
@@ -128,11 +135,14 @@ def points_of(stored: StoredRun) -> RunPoints:
     compilers = _compilers(stored.processes)
     declared = {(e.id, q.name): q for e in run.experiments for q in e.quantities}
     values = {**_counts(p for p in stored.processes if p.subject not in controls), **values}
-    baselines = _baselines(run)
+    baselines, reaches = _baselines(run), _reaches(stored)
     machine, points = run.machine, []
     for (setup, subject, name), numbers in values.items():
         experiment, settings = setup
         known = declared.get((experiment, name)) or _counted(name)
+        reach = reaches.get((setup, subject), "") if name == PEAK else ""
+        if reach == MIXED:
+            continue
         command, place = _command(run, experiment, subject)
         points.append(
             Point(
@@ -148,6 +158,7 @@ def points_of(stored: StoredRun) -> RunPoints:
                 place,
                 input_of(run.plan),
                 baselines.get(experiment, ""),
+                reach,
             )
         )
     return RunPoints(
@@ -167,6 +178,16 @@ def _baselines(run: Run) -> dict[str, str]:
     planned = next((subject.name for subject in run.plan.subjects if subject.baseline), "")
     names = {subject.name for subject in run.plan.subjects}
     return {e.id: e.baseline if e.baseline in names else planned for e in run.experiments}
+
+
+def _reaches(stored: StoredRun) -> dict[tuple[Setup, str], str]:
+    """What the peaks of a program in a setup are the peaks of."""
+    found: dict[tuple[Setup, str], list[Process]] = defaultdict(list)
+    if stored.run.plan.traits.whole_programs:
+        for process in stored.processes:
+            if not process.facts.counting and process.facts.beside is None:
+                found[process.setup, process.subject].append(process)
+    return {row: peak_reach(processes) for row, processes in found.items()}
 
 
 def _counts(processes: Iterable[Process]) -> dict[tuple[Setup, str, str], list[float]]:

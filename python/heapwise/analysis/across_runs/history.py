@@ -10,6 +10,7 @@ from datetime import datetime
 
 from heapwise.analysis.across_runs.relative_points import relative_points
 from heapwise.model import Setting
+from heapwise.model.peak_reach import unlike_peaks
 from heapwise.stats.series.change_points import change_points
 from heapwise.store import Point, RunPoints
 from heapwise.wording.metrics import OF_COUNTS
@@ -214,11 +215,17 @@ def _seams(seen: Sequence[tuple[RunPoints, Point]]) -> list[Seam]:
             (point.toolchain, next_point.toolchain),
             (_input(point), _input(next_point)),
         ]
+        if unlike_peaks(point.reach, next_point.reach):
+            pairs.append((_reach(point), _reach(next_point)))
         if why := [
             f"{old or 'unknown'} became {new or 'unknown'}" for old, new in pairs if old != new
         ]:
             found.append(Seam(place, "; ".join(why)))
     return found
+
+
+def _reach(point: Point) -> str:
+    return f"the peak of {point.reach or 'one process'}"
 
 
 def _input(point: Point) -> str:

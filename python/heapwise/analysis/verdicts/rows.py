@@ -12,6 +12,7 @@ from heapwise.analysis.verdicts.verdict import doubt, judge, least_of
 from heapwise.evidence import Evidence, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
+from heapwise.evidence.peaks import unlike_peak_words
 from heapwise.evidence.predecessor import predecessor_words
 from heapwise.evidence.series import baseline_of
 from heapwise.evidence.sessions import session_words, sessions_of
@@ -219,6 +220,8 @@ def _comparison(
         notes.append(f"{ended}: it may do other work")
     if trouble := _trouble_of_baseline(evidence, cell, base):
         notes.append(trouble)
+    if unlike := unlike_peak_words(evidence, cell, subject, base):
+        notes.append(unlike)
     if carried := predecessor_words(evidence, cell, subject, base):
         notes.append(carried)
     if differing := session_words(
@@ -227,7 +230,7 @@ def _comparison(
         notes.append(differing)
     if alone := ends_alone(evidence, cell, subject, base):
         notes.append(f"alone {signed_ends(*alone)}: it depends on what runs beside it")
-    if status != "ok" or slowed or ended or trouble or differing or carried:
+    if status != "ok" or slowed or ended or trouble or unlike or differing or carried:
         word = "cannot tell"
     if rare := rare_of(evidence, cell, subject, base):
         notes.append(rare_words(rare, subject, base))

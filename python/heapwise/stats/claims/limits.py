@@ -52,7 +52,15 @@ fewer than one in 1,000 such gates would be called regressed."""
 ALL_LOOKS = [round(FIRST_LOOK * GROWTH**number) for number in range(MOST_LOOKS - 1)]
 
 LimitVerdict = Literal["regressed", "fine", "cannot tell"]
-Reason = Literal["", "noise", "too few rounds", "not confirmed", "near the limit", "rare runs"]
+Reason = Literal[
+    "",
+    "noise",
+    "too few rounds",
+    "not confirmed",
+    "near the limit",
+    "rare runs",
+    "unlike peaks",
+]
 
 
 @dataclass(frozen=True)
