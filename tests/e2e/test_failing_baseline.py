@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,8 @@ def test_a_value_of_a_sweep_that_fails_leaves_the_others(heapwise: Any) -> None:
     assert "n=200: Cannot tell: one failed" in result["advice"]
     v8 = next(c for c in result["trust"]["checks"] if c["id"] == "V8")
     assert v8["verdict"] == "warn"
+    assert re.search(r"^one with n=200, (\d) of \1 times: exit code 3", done.stderr, re.MULTILINE)
+    assert "-control" not in done.stderr
 
 
 def test_a_sweep_that_fails_everywhere_ends_and_says_where(heapwise: Any) -> None:

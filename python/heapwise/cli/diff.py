@@ -41,7 +41,7 @@ def diff(
 
     \b
     heapwise diff 7f3a 81c0
-    heapwise diff 7f3a last
+    heapwise diff last~1 last
     heapwise diff 7f3a last --json
     heapwise diff monday.json tuesday.json     two files of hyperfine --export-json
 

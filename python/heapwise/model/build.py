@@ -115,10 +115,12 @@ def telling_names(commands: Sequence[Sequence[str]]) -> list[str]:
 
 
 LONGEST = 32
+PATH = re.compile(r"[^\s;|&<>=()$`'\"]*/(?=[^/\s;|&<>=()$`'\"])")
+"""The folders of a path, in a word that may hold more than the path."""
 
 
 def _plain(command: Sequence[str]) -> str:
-    words = " ".join(Path(word).name or word for word in command).translate({ord("@"): "_"})
+    words = " ".join(PATH.sub("", word).replace("/", "") or "root" for word in command).translate({ord("@"): "_"})
     return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
 
 

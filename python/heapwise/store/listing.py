@@ -90,14 +90,31 @@ def resolve_run(store: Path, run_id: str) -> Path:
     if "/" in run_id and (as_folder / RUN_FILE).exists():
         return as_folder.absolute()
     ids = run_ids(store)
-    if run_id in NEWEST and ids:
-        return store / RUNS / ids[-1]
+    if ids and (back := _back_from_newest(run_id)) is not None:
+        if back < len(ids):
+            return store / RUNS / ids[-1 - back]
+        raise Problem(
+            "E004", f"no run '{run_id}': {store} has {len(ids)}", do="heapwise report --list"
+        )
     matches = [run_id] if run_id in ids else [name for name in ids if name.startswith(run_id)]
     if len(matches) == 1 and run_id:
         return store / RUNS / matches[0]
     if not ids:
         raise empty_store(store, "" if run_id in NEWEST else run_id)
     raise Problem("E004", _no_such_run(store, run_id, ids, matches))
+
+
+def _back_from_newest(run_id: str) -> int | None:
+    """0 for ``last``, 2 for ``last~2`` and ``last~~``, as git names what is before; None for an
+    id."""
+    name, tilde, number = run_id.partition("~")
+    if name not in NEWEST:
+        return None
+    if not tilde:
+        return 0
+    if number.isascii() and number.isdigit():
+        return int(number)
+    return 1 + len(number) if not number.strip("~") else None
 
 
 def empty_store(store: Path, run_id: str = "") -> Problem:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import Experiment, Plan, Quantity, Run, SubjectSpec
 from heapwise.store import Listing, RunWriter, list_runs, listing, read_run, resolve_run
@@ -336,3 +337,12 @@ def test_a_run_that_nobody_writes_any_more_was_interrupted(tmp_path: Path) -> No
     assert list_runs(tmp_path)[0].shown_state == "running"
     writer.close()
     assert list_runs(tmp_path)[0].shown_state == "interrupted"
+
+
+def test_a_run_before_the_newest_is_named_as_in_git(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        RunWriter.create(tmp_path, a_run(number)).close()
+    found = {word: resolve_run(tmp_path, word).name for word in ("last~1", "last~~", "latest~0")}
+    assert found == {"last~1": "0002", "last~~": "0001", "latest~0": "0003"}
+    with pytest.raises(Problem, match="3$"):
+        resolve_run(tmp_path, "last~3")

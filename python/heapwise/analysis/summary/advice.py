@@ -160,7 +160,10 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
         parts = [_against(name, base, quick, small) for name in others]
     else:
         parts = _best(evidence, quick, small, fastest, smallest, base)
-    lost = sorted({r.subject for r in rows if r.status not in ("ok", "interrupted", "discarded")})
+    lost = sorted(
+        {r.subject for r in rows if r.status not in ("ok", "interrupted", "discarded")}
+        - evidence.control_names
+    )
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
     parts.append(_not_compared(apart))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from heapwise.model import Process, Run, Setup
+from heapwise.model import Process, Run, Setup, SubjectName
 
 TRIES = 3
 """A subject that fails as often, and never succeeds, is left out of later rounds: of one cell, or
@@ -40,7 +41,17 @@ class Failures:
             return ""
         cell = " ".join(f"{name}={value}" for name, value in process.parameters.items())
         whole = not cell or (len(rows) > 1 and (fresh[0] == rows[0] or self._is_dropped(rows[0])))
-        return process.subject if whole else f"{process.subject} with {cell}"
+        name = self._names.get(process.subject, process.subject)
+        return name if whole else f"{name} with {cell}"
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """Of the controls, for people."""
+        return {
+            subject.name: f"{SubjectName.parse(subject.name).measured} (second label)"
+            for subject in self.run.plan.subjects
+            if subject.control
+        }
 
     def _is_dropped(self, row: Failing) -> bool:
         return row not in self._succeeded and self._number[row] >= TRIES

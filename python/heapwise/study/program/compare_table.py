@@ -153,7 +153,8 @@ def _tables(result: Result, cell: Settings, width: int) -> list[TextTable]:
     is_wide = max(map(len, fitted(lines).splitlines()), default=0) > width
     found = [table_of(subjects, time), table_of(subjects, memory)] if is_wide else [both]
     beside = rows(SIDE_BY_SIDE)
-    return [*found, _side_by_side(beside, subjects)] if beside else found
+    measured = any(row.median is not None for row in beside.values())
+    return [*found, _side_by_side(beside, subjects)] if measured else found
 
 
 def _side_by_side(rows: SubjectRows, subjects: Mapping[str, TableCell]) -> TextTable:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from heapwise.cli.frame.tell.console import error_line
 from heapwise.errors import Exit
-from heapwise.model import Process, Result
+from heapwise.model import Process, Result, SubjectName
 from heapwise.wording.lists import counted
 
 PROGRAM_FAILED = ("crashed", "failed", "timed_out", "output_differs")
@@ -69,10 +70,12 @@ def best_peer(result: Result) -> str:
 
 def exit_code(result: Result, processes: list[Process], *, strict: bool = False) -> int:
     """0 when it was measured, however it came out; 4 only for a user who asked for it."""
-    failed = {p.subject: p for p in processes if p.status in PROGRAM_FAILED}
+    controls = {subject.name for subject in result.run.plan.subjects if subject.control}
+    failed = _failing(processes, controls)
     if failed:
-        for subject, process in failed.items():
-            error_line(f"{subject}, {_how_often(process, processes)}: {process.reason}")
+        for program, its in failed.items():
+            process = [p for p in its if p.status in PROGRAM_FAILED][-1]
+            error_line(f"{program}, {_how_often(process, its)}: {process.reason}")
             if words := (process.facts.stderr_tail or "").strip():
                 error_line("\n".join(f"    {line}" for line in words.splitlines()[-5:]))
         return int(Exit.PROGRAM_FAILED)
@@ -83,15 +86,33 @@ def exit_code(result: Result, processes: list[Process], *, strict: bool = False)
     return int(Exit.DONE)
 
 
+def _failing(processes: Sequence[Process], controls: Collection[str]) -> dict[str, list[Process]]:
+    """``need with n=200`` -> its processes. Both labels of a baseline are one program; the settings
+    are named if it did not fail at all of them."""
+    by_name: dict[str, list[Process]] = defaultdict(list)
+    for process in processes:
+        name = process.subject
+        by_name[SubjectName.parse(name).measured if name in controls else name].append(process)
+    found: dict[str, list[Process]] = {}
+    for name, its in by_name.items():
+        setups = dict.fromkeys(p.setup for p in its if p.status in PROGRAM_FAILED)
+        if setups.keys() == {p.setup for p in its}:
+            found[name] = its
+            continue
+        for setup in setups:
+            words = f"{name} with {setup[1]}" if setup[1] else name
+            found[words] = [p for p in its if p.setup == setup]
+    return found
+
+
 def _how_often(failed: Process, processes: Sequence[Process]) -> str:
     """Counts the timed processes, as everywhere; all of them if others failed, too."""
     from heapwise.evidence.kept import timed
 
-    mine = [p for p in processes if p.subject == failed.subject]
-    alike = [p for p in mine if p.status == failed.status]
+    alike = [p for p in processes if p.status == failed.status]
     if all(map(timed, alike)):
-        mine = [p for p in mine if timed(p)]
-    return f"{len(alike)} of {len(mine)} times"
+        processes = [p for p in processes if timed(p)]
+    return f"{len(alike)} of {len(processes)} times"
 
 
 def rounds_words(done: int, planned: int) -> str:
