@@ -26,7 +26,12 @@ void resolver::take_other(call next) {
 
 /// The block at `place` has not ended, as far as is known. Returns the place of the new one.
 live_block* resolver::displace(call next, live_block* place) {
-  displaced_[next.address] = {*place, next.stamp, next.thread};
+  const displaced now{*place, next.stamp, next.thread};
+  const auto [before, is_first] = displaced_.try_emplace(next.address, now);
+  if (!is_first) {
+    lose(before->second); // the address is given out for the third time
+    before->second = now;
+  }
   live_.erase(place);
   return live_.place_for(next.address);
 }
@@ -78,14 +83,19 @@ void resolver::give_up_waiting(std::uint64_t stamp) {
       ++each;
       continue;
     }
-    ++totals_.lost_ends;
-    call end{};
-    end.stamp = old.replaced_at;
-    end.kind = event_kind::free;
-    end.thread = old.thread;
-    end_block(end, old.block);
+    lose(old);
     each = displaced_.erase(each);
   }
+}
+
+/// The block ended before its address was given out again, and nobody saw how.
+void resolver::lose(const displaced& old) {
+  ++totals_.lost_ends;
+  call end{};
+  end.stamp = old.replaced_at;
+  end.kind = event_kind::free;
+  end.thread = old.thread;
+  end_block(end, old.block);
 }
 
 void resolver::open_frame() {

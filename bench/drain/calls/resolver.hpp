@@ -83,6 +83,7 @@ class resolver {
   void wait_for_block(call next);
   void end_waiting(call next, live_block new_block);
   void end_block(const call& next, const live_block& block);
+  void lose(const displaced& old);
   void write_live();
   void begin_frame() {
     if (!frame_begun_) [[unlikely]]

@@ -279,6 +279,12 @@ def _missed(summary: Recorded) -> list[str]:
             f"Missed   the beginning of {counted(summary.unknown_ends, 'block')}: their "
             "frees were seen, and not the calls that made them"
         )
+    if summary.lost_ends:
+        lines.append(
+            f"Missed   the end of {counted(summary.lost_ends, 'block')}: their addresses were given "
+            "out again, and nothing was seen to free them. A library that was opened with "
+            "RTLD_DEEPBIND calls the C library's free itself"
+        )
     if summary.threads_missed or summary.events_missed:
         lines.append(
             f"Missed   {counted(summary.threads_missed, 'thread')}, "

@@ -67,6 +67,7 @@ def trace(
     heapwise trace load.hwt --export load.pb.gz --export load.speedscope.json
     heapwise trace load.hwt --json > load.json
     heapwise trace before.hwt after.hwt --html grown.html --export grown.md
+    heapwise trace before.heap after.heap              two heap profiles of jemalloc or pprof
     """
     from heapwise.trace import open_trace
     from heapwise.trace.heap_profile import is_heap_profile
@@ -81,10 +82,10 @@ def trace(
         export or [],
         [(name, _exporter(name)) for name in export or []] if later is None else [],
     )
-    if later is not None:
+    if later is not None and not (is_heap_profile(Path(file)) and is_heap_profile(Path(later))):
         return _difference(wanted, later, console)
-    if is_heap_profile(Path(file)):
-        return _foreign(wanted, console)
+    if later is not None or is_heap_profile(Path(file)):
+        return _foreign(wanted, later, console)
     with open_trace(Path(file)) as opened:
         return (_profile if opened.sample_every else _trace)(opened, wanted, console)
 
@@ -195,12 +196,16 @@ def _profile(opened: Trace, wanted: Wanted, console: Console) -> int:
     return 0
 
 
-def _foreign(wanted: Wanted, console: Console) -> int:
+def _foreign(wanted: Wanted, later: str | None, console: Console) -> int:
     from heapwise.cli.frame.tell.fitted_lines import shown
     from heapwise.study.recording.heap_profile_tables import heap_profile_passages
-    from heapwise.trace.heap_profile import heap_profile_document, read_heap_profile
+    from heapwise.trace.heap_profile import (
+        heap_profile_document,
+        profile_difference,
+        read_heap_profile,
+    )
 
-    if wanted.html or wanted.written:
+    if wanted.html or wanted.exports:
         raise Problem(
             "E062",
             f"{wanted.file} is a heap profile of another tool: it has no page and no exports",
@@ -208,6 +213,8 @@ def _foreign(wanted: Wanted, console: Console) -> int:
             do="record the program with heapwise record for them",
         )
     profile = read_heap_profile(Path(wanted.file))
+    if later is not None:
+        profile = profile_difference(profile, read_heap_profile(Path(later)))
     for line in shown(heap_profile_passages(profile, wanted.wrappers, wanted.top)):
         console.result(line)
     if console.as_json:

@@ -41,12 +41,23 @@ class StackValues:
 
 @dataclass(frozen=True)
 class HeapProfile:
-    """kinds: (name, unit) of the values, such as ("inuse_space", "bytes"). tool: what wrote it."""
+    """kinds: (name, unit) of the values, such as ("inuse_space", "bytes"). tool: what wrote it.
+    less: an earlier profile whose values were taken off; None if none was."""
 
     path: Path
     tool: str
     kinds: tuple[tuple[str, str], ...]
     stacks: list[StackValues]
+    less: Path | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.path} less {self.less}" if self.less else str(self.path)
+
+    @property
+    def words(self) -> str:
+        """The files in the order of the command."""
+        return f"{self.less} {self.path}" if self.less else str(self.path)
 
     def column(self, name: str) -> int | None:
         """Where a kind stands; None if the profile does not carry it."""
@@ -88,6 +99,27 @@ def read_heap_profile(path: Path) -> HeapProfile:
             do="give a heap profile, with values in bytes",
         )
     return HeapProfile(path, tool, kinds, [StackValues(places, values) for places, values in found])
+
+
+def profile_difference(first: HeapProfile, second: HeapProfile) -> HeapProfile:
+    """The second less the first, stack by stack. Problem E062 if they have no kind of value in
+    bytes in common."""
+    kinds = tuple(kind for kind in second.kinds if kind in first.kinds)
+    if not any(unit == "bytes" for _, unit in kinds):
+        raise Problem(
+            "E062",
+            f"{first.path} and {second.path} have no values in bytes in common",
+            do="give two heap profiles of one tool",
+        )
+    sums: dict[tuple[Place, ...], list[int]] = defaultdict(lambda: [0] * len(kinds))
+    for profile, sign in ((first, -1), (second, 1)):
+        columns = [profile.kinds.index(kind) for kind in kinds]
+        for stack in profile.stacks:
+            values = sums[stack.places]
+            for place, column in enumerate(columns):
+                values[place] += sign * stack.values[column]
+    stacks = [StackValues(places, tuple(values)) for places, values in sums.items() if any(values)]
+    return HeapProfile(second.path, second.tool, kinds, stacks, first.path)
 
 
 def _unpacked(content: bytes) -> bytes:

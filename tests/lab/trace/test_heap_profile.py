@@ -6,6 +6,7 @@ import gzip
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,12 @@ from heapwise.study.recording.heap_profile_tables import heap_profile_passages
 from heapwise.trace import open_trace
 from heapwise.trace.contents import read_contents
 from heapwise.trace.exports.pprof import pprof
-from heapwise.trace.heap_profile import heap_sites, is_heap_profile, read_heap_profile
+from heapwise.trace.heap_profile import (
+    heap_sites,
+    is_heap_profile,
+    profile_difference,
+    read_heap_profile,
+)
 from heapwise.trace.names.call_stacks import call_stacks
 from heapwise.trace.names.symbols import Place, Symbols
 from heapwise.trace.names.wrappers import Wrappers
@@ -214,3 +220,32 @@ def test_the_insides_of_a_stripped_allocator_are_skipped(tmp_path: Path) -> None
 def test_the_libraries_of_allocators_are_known_by_their_names(name: str, is_inside: bool) -> None:
     places = [Place(name, 1), Place("/x/program", 2, "main")]
     assert Wrappers().beyond(places) == int(is_inside)
+
+
+LATER = GPERFTOOLS.replace("2:     2048 [     4", "5:     5120 [     9").replace(
+    "1:     1024 [     1:     1024] @ 0x0000000000003000",
+    "4:      400 [     4:      400] @ 0x0000000000004000",
+)
+
+
+def test_two_profiles_are_told_as_what_grew_between_them(tmp_path: Path) -> None:
+    for name, text in (("before.heap", GPERFTOOLS), ("after.heap", LATER)):
+        (tmp_path / name).write_text(text)
+    before, after = (read_heap_profile(tmp_path / name) for name in ("before.heap", "after.heap"))
+    found = profile_difference(before, after)
+    live = found.column("inuse_space")
+    assert live is not None
+    assert sorted(stack.values[live] for stack in found.stacks) == [-1024, 400, 3072]
+    assert profile_difference(after, after).stacks == []
+    said = "\n".join(shown(heap_profile_passages(found, Wrappers(), 10)))
+    assert "after.heap less" in " ".join(said.split())
+    assert said.index("3 KiB ") < said.index("−1 KiB") < said.index("400 B")
+
+
+def test_what_shrank_most_is_first(tmp_path: Path) -> None:
+    (tmp_path / "before.heap").write_text(GPERFTOOLS)
+    profile = read_heap_profile(tmp_path / "before.heap")
+    nothing = replace(profile, stacks=[])
+    said = "\n".join(shown(heap_profile_passages(profile_difference(profile, nothing), Wrappers(), 1)))
+    assert "−2 KiB" in said
+    assert "−1 KiB" not in said

@@ -10,7 +10,8 @@ from heapwise.wording.lists import counted
 from heapwise.wording.numbers import count, percent, size
 
 ORDER = ("inuse_space", "space", "peak_space", "alloc_space")
-"""The table is by the first of these that is carried and not 0."""
+"""The table is by the first of these that is carried and not 0. Of a difference, what grew or
+shrank most is first."""
 
 
 def heap_profile_passages(profile: HeapProfile, wrappers: Wrappers, top: int) -> list[Passage]:
@@ -22,7 +23,7 @@ def heap_profile_passages(profile: HeapProfile, wrappers: Wrappers, top: int) ->
     partner = profile.column(name.replace("space", "objects"))
     rows: list[Site] = []
     found = [site for site in heap_sites(profile, wrappers) if site[1][by]]
-    for place, values in sorted(found, key=lambda site: -site[1][by])[:top]:
+    for place, values in sorted(found, key=lambda site: -abs(site[1][by]))[:top]:
         blocks = values[partner] if partner not in (None, by) else 0
         figures = [
             size(values[by]),
@@ -32,14 +33,14 @@ def heap_profile_passages(profile: HeapProfile, wrappers: Wrappers, top: int) ->
         ]
         rows.append((str(place) if place else "unknown", figures, []))
     return [
-        Labelled("Profile", f"{profile.path}: heap profile of {profile.tool}, {stacks}"),
+        Labelled("Profile", f"{profile.name}: heap profile of {profile.tool}, {stacks}"),
         *(
             Labelled("Total", f"{size(total) if unit == 'bytes' else count(total)} {kind}")
             for (kind, unit), total in zip(profile.kinds, totals, strict=True)
         ),
         Labelled("Lacks", LACKS),
         *site_table("Call sites", [name, "share", "blocks", "mean size"], rows),
-        more_sites(top, len(found), f"heapwise trace {profile.path}"),
+        more_sites(top, len(found), f"heapwise trace {profile.words}"),
     ]
 
 
