@@ -13,7 +13,7 @@ from heapwise.cli.frame.ask.command_form import for_each
 from heapwise.cli.frame.ask.relink_form import only_programs
 from heapwise.cli.frame.ask.signature import with_options
 from heapwise.cli.frame.tell.console import Console
-from heapwise.errors import Problem
+from heapwise.errors import Exit, Problem
 from heapwise.options import Options, taken
 from heapwise.wording.metrics import OF_GATE
 
@@ -70,6 +70,13 @@ def gate(
     measure_identical: Annotated[
         bool, typer.Option("--measure-identical", help="Measure even if both are the same program.")
     ] = False,
+    pass_without_base: Annotated[
+        bool,
+        typer.Option(
+            "--pass-without-base",
+            help="End with 0 if --base-commit is before the first commit or cannot be built.",
+        ),
+    ] = False,
 ) -> int:
     """Measure two builds side by side and fail if one metric grew by more than its limit.
 
@@ -94,7 +101,7 @@ def gate(
         return measure_on_fleet(options, console)
     from heapwise.cli.frame.tell.gated import demand_exports
     from heapwise.model import Build, BuildPlace
-    from heapwise.runner import CompareRequest, built_commit
+    from heapwise.runner import CompareRequest, NoBaseError, built_commit
     from heapwise.study.gate.ask import GateRequest
 
     limits = parse_limits(limit or [])
@@ -126,9 +133,14 @@ def gate(
             layouts = options.relink or 0
             again = f", with {layouts} layouts of each" if layouts else ""
             console.say(f"Building     {base_commit} and the working tree: {command}{again}")
-            trees = stack.enter_context(
-                built_commit(base_commit, command, Path(new), os.environ, layouts)
-            )
+            try:
+                trees = stack.enter_context(
+                    built_commit(base_commit, command, Path(new), os.environ, layouts)
+                )
+            except NoBaseError as problem:
+                if not pass_without_base:
+                    raise
+                return _without_base(problem, base_commit, console)
             places, relinked = [trees.base, trees.head], trees.relinked
             before, after = (place.program for place in places)
         request = GateRequest(
@@ -160,6 +172,15 @@ def gate(
             relinked,
         )
         return _decide(request, places, options, console, measure_identical=measure_identical)
+
+
+def _without_base(problem: Problem, base_commit: str, console: Console) -> int:
+    """Tells that nothing was compared, and why."""
+    console.say(problem.what.strip())
+    console.result(f"Gate     no base: nothing was compared with {base_commit}, and no limit holds")
+    if console.as_json:
+        console.json({"gate": None, "no_base": problem.what.strip()})
+    return int(Exit.DONE)
 
 
 def _path(program: str) -> str:

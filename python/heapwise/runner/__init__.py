@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from heapwise.runner.campaign.campaign import Campaign
     from heapwise.runner.campaign.steps import Step, cells, control_of, subjects_of
     from heapwise.runner.campaign.watcher import Progress, Watcher
-    from heapwise.runner.commits.base_commit import built_commit
+    from heapwise.runner.commits.base_commit import NoBaseError, built_commit
     from heapwise.runner.commits.bisection import (
         STATE_FILE,
         Bisection,
@@ -50,6 +50,7 @@ __all__ = [
     "Suspects",
     "Watcher",
     "Worktrees",
+    "NoBaseError",
     "built_commit",
     "cells",
     "common_place",

@@ -96,6 +96,17 @@ TEST_CASE("an end of the same thread is never of a block to come") {
   CHECK(all.calls().totals().unknown_ends == 1);
 }
 
+TEST_CASE("an address that is given out many times without an end holds one block") {
+  trace all;
+  for (std::uint64_t number = 0; number != 100; ++number)
+    all.take(event_kind::malloc, 0, 1000 + number);
+  all.calls().give_up_waiting(UINT64_MAX);
+  const recording_totals totals = all.calls().totals();
+  CHECK(totals.lost_ends == 99);
+  CHECK(totals.end_live_blocks == 1);
+  CHECK(totals.end_live_bytes * 100 == totals.bytes);
+}
+
 TEST_CASE("a ring says what does not fit into 16 bytes before the call") {
   constexpr std::uint64_t far = std::uint64_t{1} << 40;
   constexpr std::uint64_t large = std::uint64_t{1} << 33;

@@ -22,6 +22,11 @@ LAST_LINES = 20
 """This many lines of a build that failed are shown."""
 
 
+class NoBaseError(Problem):
+    """The base is before the first commit, or its commit cannot be built: there is nothing to
+    compare with, and the new build is not to blame."""
+
+
 @dataclass(frozen=True)
 class TwoTrees:
     """The base's and the new build's."""
@@ -45,9 +50,12 @@ def built_commit(
     program: as the working tree has it. The command runs in both trees, from the folder that
     corresponds to the current one, and both have one path while it runs: only then are both builds
     of one kind. layouts: how often each is linked again; 0 for not at all. Problems: those of
-    ``Checkout``, E057 failed build, E059 if it cannot be linked again.
+    ``Checkout``, E057 failed build, E059 if it cannot be linked again; as ``NoBaseError`` if there
+    can be no base.
     """
     checkout = Checkout.of(program, command)
+    if checkout.precedes_all(revision):
+        raise NoBaseError("E009", f"'{revision}' is before the first commit of the branch")
     commit = checkout.commit(revision)
     trees = cache() / "commits"
     _remove_left(checkout, trees)
@@ -109,10 +117,11 @@ def _build(
         has_submodules = (tree / ".gitmodules").exists()
     if built is None:
         last = "\n".join(log.read_text(errors="replace").splitlines()[-LAST_LINES:])
-        which = "the base" if Path(place.root).name == BASE else "the working tree"
+        is_base = Path(place.root).name == BASE
+        which = "the base" if is_base else "the working tree"
         what = f"--build-command failed in {tree / checkout.inside}, a copy of {which}:\n{last}\n"
         if not has_submodules:
-            raise Problem(
+            raise (NoBaseError if is_base else Problem)(
                 "E057",
                 what,
                 why="Files that git ignores are not there. The build command has to make them.",

@@ -85,6 +85,17 @@ class Checkout:
         name = re.split(r"[~^@:]", revision, maxsplit=1)[0]
         return "" if name in names else did_you_mean(name, names)
 
+    def precedes_all(self, revision: str) -> bool:
+        """Whether it is before the first commit, as ``HEAD~1`` is of a new repository. A shallow
+        clone does not tell."""
+        first = re.match(r"[^~^]+(?=[~^]+[0-9~^]*$)", revision)
+        known = [
+            bool(git(self.repository, "rev-parse", "--verify", "--quiet", f"{each}^{{commit}}"))
+            for each in (first[0] if first else revision, revision)
+        ]
+        shallow = git(self.repository, "rev-parse", "--is-shallow-repository") != "false"
+        return first is not None and known == [True, False] and not shallow
+
     def check_out(self, commit: str, tree: Path) -> None:
         """Into a folder that may not be there. Problem E056."""
         self.forget(tree)

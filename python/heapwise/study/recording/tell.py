@@ -71,7 +71,8 @@ def ending(trace: Trace) -> list[Labelled]:
     """Nothing for a trace with an end, of one program, whose files are as they were."""
     running = (
         f"process {trace.running} is still being recorded. The newest calls of each thread are "
-        "written when the recording pauses, and times have no unit before the end"
+        f"written when the recording pauses (heapwise record --pause {trace.running}; --resume "
+        "goes on), and times have no unit before the end"
     )
     damaged = f"{trace.damage}; what follows is of what could be read"
     other = trace.summary.other_program if trace.summary else None
