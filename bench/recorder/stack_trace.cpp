@@ -1,6 +1,7 @@
 #include "recorder/stack_trace.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -143,6 +144,19 @@ class mapping_finder {
          bounds.end - frame >= sizeof(frame_record);
 }
 
+/// What the unwinder may need: its own frames, and those of the loader, which resolves the names of
+/// the unwinder at its first call and saves all registers for that, AVX-512 included.
+constexpr std::uint64_t unwinder_bytes = 8192;
+
+/// Whether this is a signal handler on a stack of its own in which the unwinder has no room. A
+/// stack of SIGSTKSZ bytes is one, as the frame of the signal takes up to half of it.
+[[nodiscard]] bool is_short_of_stack() noexcept {
+  stack_t own{};
+  if (sigaltstack(nullptr, &own) != 0 || (own.ss_flags & SS_ONSTACK) == 0) return false;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return here - reinterpret_cast<std::uintptr_t>(own.ss_sp) < unwinder_bytes;
+}
+
 } // namespace
 
 stack_trace stack_by_frame_pointers(std::uint64_t site) noexcept {
@@ -220,6 +234,11 @@ bool stack_by_rules(std::uint64_t, stack_trace&) noexcept { return false; }
 stack_trace stack_from(std::uint64_t site) noexcept {
   stack_trace trace;
   if (stack_by_rules(site, trace)) return trace;
+  if (is_short_of_stack()) {
+    trace.count = 1;
+    trace.frames[0] = site;
+    return trace;
+  }
   return stack_by_unwinder(site);
 }
 

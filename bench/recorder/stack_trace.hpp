@@ -14,6 +14,7 @@ struct stack_trace {
 
 /// The stack of this thread, from the function that `site` returns to. Empty if it cannot be
 /// found. The unwinder may allocate and takes the loader's lock; so may the first call of a thread.
+/// On a signal's stack that is too small for the unwinder, `site` alone is found.
 [[nodiscard]] stack_trace stack_from(std::uint64_t site) noexcept;
 
 /// The same by the unwinder of libgcc alone.

@@ -1,0 +1,85 @@
+"""Calls from places where a recorder has little room, or where half of them cannot reach it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heapwise.trace import open_trace
+
+HANDLER = """
+#include <signal.h>
+#include <stdlib.h>
+static char stack[SIZE];
+static void handle(int signal) { (void)signal; void* volatile block = malloc(4321); free(block); }
+int main(void) {
+  const stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+  const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+  sigaltstack(&own, 0);
+  sigaction(SIGUSR1, &action, 0);
+  return raise(SIGUSR1);
+}
+"""
+OPENS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int main(int count, char** words) {
+  void* library = dlopen(words[count - 1], RTLD_NOW | RTLD_DEEPBIND);
+  return library ? ((int (*)(void))dlsym(library, "work"))() : 1;
+}
+"""
+COPIES = """
+#include <stdlib.h>
+#include <string.h>
+int work(void) {
+  for (int k = 0; k < 1000; ++k) { char* volatile copy = strdup("abc"); free(copy); }
+  return 0;
+}
+"""
+
+
+def compiled(folder: Path, source: str, name: str, *flags: str) -> Path:
+    (folder / f"{name}.c").write_text(source)
+    subprocess.run(["cc", "-O1", "-o", name, *flags, f"{name}.c"], cwd=folder, check=True)
+    return folder / name
+
+
+def record(trace: Path, *words: str | Path) -> str:
+    done = subprocess.run(
+        [*(sys.executable, "-m", "heapwise", "record"), "-o", trace, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("size", [8192, 12_000, 65_536])
+def test_a_handler_on_a_small_stack_of_its_own(tmp_path: Path, size: int) -> None:
+    """A stack of 8 KiB, once SIGSTKSZ, has no room for the unwinder."""
+    program = compiled(tmp_path, HANDLER, "handler", f"-DSIZE={size}")
+    if subprocess.run([program], check=False).returncode != 0:
+        pytest.skip("the frame of a signal is too large for this stack here")
+    record(tmp_path / "h.hwt", "--stacks", "all", "--", program)
+    with open_trace(tmp_path / "h.hwt") as trace:
+        assert 4321 in [int(size) for events in trace.events() for size in events.size]
+
+
+def test_frees_that_do_not_reach_the_recorder_are_told(tmp_path: Path) -> None:
+    """``strdup`` of the C library calls malloc by its name, and the library that was bound deeply
+    frees without the recorder."""
+    program = compiled(tmp_path, OPENS, "opens")
+    library = compiled(tmp_path, COPIES, "copies.so", "-shared", "-fPIC")
+    said = record(tmp_path / "d.hwt", "--", program, library)
+    assert "Missed   the end of 999 blocks" in said
+    with open_trace(tmp_path / "d.hwt") as trace:
+        assert trace.summary is not None
+        assert trace.summary.end_live_bytes < 4000 + 4096
+        assert trace.summary.peak_live_bytes < 8192
