@@ -42,8 +42,15 @@ constexpr int remove_marks = 103;  // MADV_GUARD_REMOVE
 constinit bool has_marks = false;
 constinit bool protects = true;
 
+bool unmark(void* memory, std::size_t size_bytes) noexcept {
+  return system_call(SYS_madvise, memory, size_bytes, remove_marks).succeeded();
+}
+
 bool mark(void* memory, std::size_t size_bytes) noexcept {
-  return system_call(SYS_madvise, memory, size_bytes, install_marks).succeeded();
+  if (system_call(SYS_madvise, memory, size_bytes, install_marks).succeeded()) return true;
+  // Pages that are locked in memory take no marks. Those before them have theirs already.
+  unmark(memory, size_bytes);
+  return false;
 }
 
 /// Returns: whether the page has a mark. An emulator (qemu's user mode) may say yes to all advice.
@@ -143,15 +150,16 @@ hidden_by hide(void* memory, std::size_t size_bytes) noexcept {
 
 hidden_by hide_by_protection(void* memory, std::size_t size_bytes) noexcept {
   purge(memory, size_bytes);
-  const bool is_hidden =
-      protects && system_call(SYS_mprotect, memory, size_bytes, PROT_NONE).succeeded();
-  return is_hidden ? hidden_by::protection : hidden_by::nothing;
+  if (!protects) return hidden_by::nothing;
+  if (system_call(SYS_mprotect, memory, size_bytes, PROT_NONE).succeeded()) {
+    return hidden_by::protection;
+  }
+  // Of several mappings the first ones may be hidden now.
+  return commit(memory, size_bytes) ? hidden_by::nothing : hidden_by::protection;
 }
 
 bool reveal(void* memory, std::size_t size_bytes, hidden_by how) noexcept {
-  if (how == hidden_by::mark) {
-    return system_call(SYS_madvise, memory, size_bytes, remove_marks).succeeded();
-  }
+  if (how == hidden_by::mark) return unmark(memory, size_bytes);
   return how == hidden_by::nothing || commit(memory, size_bytes);
 }
 

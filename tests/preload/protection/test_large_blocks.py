@@ -12,6 +12,7 @@ import pytest
 
 LARGE = Path(__file__).parent / "large.c"
 HELD = Path(__file__).parent / "held.c"
+LOCKED = Path(__file__).parent / "locked.c"
 
 
 @pytest.mark.parametrize(
@@ -115,3 +116,11 @@ def test_a_free_does_not_make_pages_resident_that_the_block_never_touched(
 def test_threads_and_children_free_large_blocks(profile: Any, hiding: Any, compiled: Any) -> None:
     done = hiding(profile, compiled(HELD), "forks")
     assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
+
+
+def test_pages_that_the_program_locks_in_memory_can_be_used(
+    profile: Any, hiding: Any, compiled: Any
+) -> None:
+    """Hidden pages of a range that is locked in part must all be shown again."""
+    done = hiding(profile, compiled(LOCKED))
+    assert (done.status, done.out) == (0, b"locked\n"), done
