@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from heapwise.catalog import read_elf
 from heapwise.errors import Problem
 from heapwise.runner import preflight
 from heapwise.runner.process.script import interpreter_chain
@@ -56,6 +57,14 @@ def test_static(tmp_path: Path, flag: str) -> None:
     forced = preflight(str(program), force=True).checks[0]
     assert forced.verdict == "fail"
     assert forced.detail.startswith("Impossible: ")
+
+
+def test_the_loader_of_glibc_is_a_starter(tmp_path: Path) -> None:
+    """It runs the program that its argument names, and preloads into that."""
+    program = compiled(tmp_path, "int main(void) { return 0; }")
+    facts = read_elf(program)
+    assert facts is not None
+    assert preflight(facts.interpreter).checks[0].verdict == "pass"
 
 
 @pytest.mark.parametrize(

@@ -153,8 +153,9 @@ def _go(name: str, image: Path, facts: ElfFacts) -> Problem | None:
 
 
 def is_loader(facts: ElfFacts) -> bool:
-    """Whether it is glibc's dynamic loader, which maps a program and what LD_PRELOAD names."""
-    return facts.soname.startswith(("ld-linux", "ld64"))
+    """Whether it is glibc's loader. It runs the program that its first argument names, and loads
+    what LD_PRELOAD names into it (ld.so(8))."""
+    return facts.soname.startswith(("ld-linux", "ld64", "ld.so"))
 
 
 def _static(name: str, image: Path, facts: ElfFacts) -> Problem | None:
@@ -171,6 +172,8 @@ def _musl(name: str, image: Path, facts: ElfFacts) -> Problem | None:
 
 
 def _own_allocator(name: str, image: Path, facts: ElfFacts) -> Problem | None:
+    if is_loader(facts):
+        return None  # glibc before 2.31 has a malloc in it, until that of the program is loaded
     symbols = sorted(word for word in facts.defined if not word.startswith("__"))
     libraries = [library for library in facts.needed if any(word in library for word in BUNDLED)]
     if symbols:
