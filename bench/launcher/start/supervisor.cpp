@@ -70,6 +70,8 @@ double seconds(const timeval& time) {
 } // namespace
 
 supervisor::supervisor() {
+  // Those who ignore the ends of their children hand that on, and a child would end unnoticed.
+  signal(SIGCHLD, SIG_DFL);
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);

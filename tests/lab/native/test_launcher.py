@@ -88,6 +88,20 @@ def test_exit_code_is_the_programs(launch: Any, toy: str) -> None:
     assert (result["exit_code"], result["signal"], result["timed_out"]) == (3, None, False)
 
 
+def test_exit_code_arrives_if_the_ends_of_children_are_ignored(
+    native: Path, tmp_path: Path
+) -> None:
+    """Those who started the launcher may ignore them, which processes inherit."""
+    result = tmp_path / "result.json"
+    subprocess.run(
+        [str(native / "heapwise-launch"), "--result", str(result), "--", "sh", "-c", "exit 7"],
+        timeout=60,
+        check=True,
+        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+    )
+    assert json.loads(result.read_text())["exit_code"] == 7
+
+
 def test_crash_is_named(launch: Any, toy: str) -> None:
     result = launch(toy, "crash")
     assert (result["exit_code"], result["signal"], result["signal_name"]) == (None, 11, "SIGSEGV")

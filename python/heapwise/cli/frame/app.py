@@ -106,6 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Never returns, never shows a traceback without ``--debug``."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     prepare_streams()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it is ignored, no child has an exit code
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
     code = run(words)
