@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -39,6 +40,9 @@ from heapwise.runner.process.work import Work
 from heapwise.wording.lists import listed
 
 EXPERIMENT_ID = "compare"
+
+OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/\d+$")
+"""A file that a shell opened for the program. No process of a comparison has it."""
 
 QUANTITIES = [
     Quantity("wall_time", "s", "lower", "from start to end of the process"),
@@ -309,10 +313,13 @@ class ProgramExecutor:
     def _limit_s(self) -> float:
         return self.plan.timeout_s or LONGEST_S
 
+    def _command(self, process: Process) -> list[str]:
+        return self.plan.build_of(process.subject).started(process.parameters)
+
     def _started(self, process: Process) -> str:
         """The program of a process, by its name, where it is, and the settings."""
         build = self.plan.build_of(process.subject)
-        program = build.started(process.parameters)[0]
+        program = self._command(process)[0]
         cell = " ".join(f"{name}={value}" for name, value in process.parameters.items())
         words = f"{build.name} ({program})" if build.name else program
         return f"{words} with {cell}" if cell else words
@@ -326,6 +333,8 @@ class ProgramExecutor:
         ways = ["make it work first without heapwise"]
         if removed := self.plan.options.removed_environment:
             ways.append(f"if it needs {listed(removed)}, which it did not get: --keep-env")
+        if any(OPEN_FILE.match(word) for word in self._command(process)):
+            ways.append("write what <(...) gives into a file: each process reads all of it")
         if process.status == "timed_out":
             ways.append(f"if it needs more time: --timeout {10 * self._limit_s:g}s")
         if process.status == "failed" and code:
