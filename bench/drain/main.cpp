@@ -38,6 +38,7 @@ void sleep_ns(long nanoseconds) {
 }
 
 void handle_signals() {
+  signal(SIGCHLD, SIG_DFL); // if it is ignored, which is inherited, no child has an exit code
   signal(SIGQUIT, SIG_IGN); // the terminal sends it to the program, too
   signal(SIGXFSZ, SIG_IGN); // a write beyond the limit of file sizes fails, and is reported
   pauses::handle_signals();
@@ -182,7 +183,7 @@ int record(const recording_options& asked) {
   const tick_length tick;
   rings shared{asked.stack_every};
   if (!shared.ok()) {
-    std::fprintf(stderr, "error E070: no memory to share with the program: %s\n",
+    std::fprintf(stderr, "error E056: no memory to share with the program: %s\n",
                  std::strerror(errno));
     return exit_not_written;
   }

@@ -170,9 +170,15 @@ void* realloc(void* block, std::size_t size) {
   return profiled_realloc(block, size, __builtin_return_address(0));
 }
 
+[[gnu::visibility("hidden"), gnu::alias("realloc"), gnu::copy(realloc)]] void* own_realloc(
+    void* block, std::size_t size);
+
 void* reallocarray(void* block, std::size_t count, std::size_t size) {
   std::size_t bytes = 0;
   if (!__builtin_mul_overflow(count, size, &bytes)) {
+    // The program, or a library in front of this one, may have a realloc and no reallocarray.
+    void* (*volatile const first)(void*, std::size_t) = realloc;
+    if (first != own_realloc) return first(block, bytes);
     return profiled_realloc(block, bytes, __builtin_return_address(0));
   }
   errno = ENOMEM;

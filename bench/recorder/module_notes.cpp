@@ -18,8 +18,9 @@ namespace heapwise::bench {
 
 namespace {
 
-/// What is read of an object. Used by one thread at a time.
-constinit provider noted_object;
+// Used by one thread at a time. Not on its stack, which may have room for a signal and little more.
+constinit provider noted_object; ///< what is read of an object
+constinit char piece[4096 + 1];  ///< of /proc/self/maps
 
 /// "build-id ADDRESS ID" for an object that has one. The address is that of its code.
 int append_build_id(dl_phdr_info* object, std::size_t, void* argument) noexcept {
@@ -56,7 +57,6 @@ int append_build_id(dl_phdr_info* object, std::size_t, void* argument) noexcept 
 void append_code_maps(maps_text& maps) noexcept {
   const int file = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
-  char piece[4096 + 1];
   std::size_t held = 0;
   std::uint32_t at = maps.bytes.load(std::memory_order_relaxed);
   for (;;) {

@@ -29,7 +29,7 @@ void raise_to(std::atomic<std::uint32_t>& least, std::uint32_t wanted) noexcept 
 
 /// Takes the first entry that is free. Returns most_processes if there is none.
 unsigned take_entry(shared_memory& memory, std::int32_t own) noexcept {
-  for (unsigned number = 0; number < most_processes; ++number) {
+  for (unsigned number = 0; number < memory.process_room; ++number) {
     std::int32_t free = 0;
     // acquire: with the drain's release, so that nothing of the process before is left.
     if (memory.processes[number].id.compare_exchange_strong(free, own, std::memory_order_acquire)) {

@@ -21,7 +21,7 @@ std::uint64_t resident_pages(const void* block, std::size_t least) noexcept {
   std::uintptr_t at = reinterpret_cast<std::uintptr_t>(block) & ~(page - 1);
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(block) + usable;
   std::uint64_t resident = 0;
-  constexpr std::size_t pages_a_look = 4096;
+  constexpr std::size_t pages_a_look = 512; // on the stack of a thread, which may be small
   unsigned char present[pages_a_look];
   while (at < end) {
     const std::size_t bytes =

@@ -12,6 +12,7 @@
 #include "line/handed_file.hpp"
 #include "probe/next_malloc.hpp"
 #include "recorder/no_cancellation.hpp"
+#include "recorder/stack_trace.hpp"
 #include "recorder/writer.hpp"
 
 namespace heapwise::bench {
@@ -101,14 +102,10 @@ bool session::begin_in_child() noexcept {
 bool session::open(const char* path, const char* handed) noexcept {
   const int file = open_memory(path, handed);
   if (file < 0) return false;
-  void* control = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  slots_begin_ = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                      static_cast<off_t>(slots_offset));
+  const bool is_mapped = map(file);
   // The program may close all files, or give this number to another one, so it is not kept.
   ::close(file);
-  if (control == MAP_FAILED || slots_begin_ == MAP_FAILED) return false;
-  memory_ = static_cast<shared_memory*>(control);
-  if (memory_->magic != shared_magic) return false;
+  if (!is_mapped) return false;
   process_ = find_process(*memory_);
   if (process_.entry == nullptr && memory_->follows) process_ = take_process(*memory_, false);
   if (process_.entry == nullptr) {
@@ -118,6 +115,18 @@ bool session::open(const char* path, const char* handed) noexcept {
     return false;
   }
   begin_image();
+  return true;
+}
+
+bool session::map(int file) noexcept {
+  void* control = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (control == MAP_FAILED) return false;
+  auto* const memory = static_cast<shared_memory*>(control);
+  if (memory->magic != shared_magic) return false;
+  slots_begin_ = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                      static_cast<off_t>(slot_offset(*memory, 0)));
+  if (slots_begin_ == MAP_FAILED) return false;
+  memory_ = memory;
   return true;
 }
 
@@ -174,7 +183,7 @@ void* session::map_slot(unsigned number) noexcept {
 }
 
 void* session::take_slot(thread_slot*& slot) noexcept {
-  for (unsigned number = 0; number < most_threads; ++number) {
+  for (unsigned number = 0; number < memory_->thread_room; ++number) {
     thread_slot& next = memory_->slots[number];
     auto free = slot_state::free;
     // acquire: with the drain's release, so that both counters are seen as zero.
@@ -204,7 +213,11 @@ namespace {
 /// At the start: the program may give up its rights, or change its root, before its first call.
 __attribute__((constructor)) void begin_session() noexcept {
   find_next_malloc();
-  static_cast<void>(recorded.records());
+  // The loader resolves what the unwinder calls when it is called first. That takes 3 KiB of stack,
+  // which a signal handler of the program may not have.
+  if (recorded.records() && recorded.memory().stack_every != 0) {
+    static_cast<void>(stack_by_unwinder(0));
+  }
 }
 
 } // namespace

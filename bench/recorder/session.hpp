@@ -88,6 +88,8 @@ class session {
   bool begin() noexcept;
   bool begin_in_child() noexcept;
   bool open(const char* path, const char* handed) noexcept;
+  /// Maps what the file begins with.
+  bool map(int file) noexcept;
   void begin_image() noexcept;
   void* map_slot(unsigned number) noexcept;
 

@@ -23,7 +23,7 @@ inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 /// another user, or in another root directory, has it, and cannot open the path.
 inline constexpr const char* record_file_variable = "HEAPWISE_RECORD_FILE";
 
-inline constexpr std::uint64_t shared_magic = 0x3930'4345'5257'4848; // "HHWREC09"
+inline constexpr std::uint64_t shared_magic = 0x3031'4345'5257'4848; // "HHWREC10"
 inline constexpr unsigned most_threads = 4096;                       ///< at one time, of all
 inline constexpr unsigned most_processes = 1024;                     ///< at one time
 inline constexpr unsigned most_started = 128;                        ///< children, see exec_note
@@ -106,6 +106,10 @@ struct shared_memory {
   std::atomic<std::int32_t> drain{0};
   /// Whether children are recorded. If not, only the process of the first entry is.
   bool follows = false;
+  /// For how many the file has room. Fewer than most_processes and most_threads if the size of
+  /// files is limited.
+  std::uint32_t process_room = 0;
+  std::uint32_t thread_room = 0;
   /// Of the drain: process numbers of another namespace mean other processes.
   std::uint64_t process_namespace = 0;
   /// Set by the drain.
@@ -144,9 +148,8 @@ static_assert(site_places * sizeof(std::uint64_t) <= page_bytes);
 [[nodiscard]] constexpr std::size_t texts_offset(unsigned process) noexcept {
   return control_bytes + process * texts_bytes;
 }
-inline constexpr std::size_t slots_offset = texts_offset(most_processes);
-[[nodiscard]] constexpr std::size_t slot_offset(unsigned slot) noexcept {
-  return slots_offset + slot * slot_bytes;
+[[nodiscard]] inline std::size_t slot_offset(const shared_memory& memory, unsigned slot) noexcept {
+  return texts_offset(memory.process_room) + slot * slot_bytes;
 }
 
 } // namespace heapwise::bench

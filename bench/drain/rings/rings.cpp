@@ -1,25 +1,63 @@
 #include "drain/rings/rings.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "trace/process_identity.hpp"
 #include "trace/stamp.hpp"
 
 namespace heapwise::bench {
 
+namespace {
+
+/// For how many processes and threads a file has room.
+struct file_room {
+  unsigned processes;
+  unsigned threads;
+
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return texts_offset(processes) + threads * slot_bytes;
+  }
+};
+
+/// The limit of file sizes holds for a file in memory, too (setrlimit(2)).
+std::size_t most_file_bytes() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return limit.rlim_cur;
+}
+
+/// A quarter of what is less than all is for processes.
+file_room room_below(std::size_t most_bytes) noexcept {
+  const file_room all{most_processes, most_threads};
+  if (all.bytes() <= most_bytes) return all;
+  const std::size_t processes =
+      std::clamp<std::size_t>(most_bytes / 4 / texts_bytes, 1, most_processes);
+  const std::size_t used = texts_offset(static_cast<unsigned>(processes));
+  const std::size_t threads = most_bytes > used ? (most_bytes - used) / slot_bytes : 0;
+  return {static_cast<unsigned>(processes),
+          static_cast<unsigned>(std::min<std::size_t>(threads, most_threads))};
+}
+
+} // namespace
+
 rings::rings(std::uint32_t stack_every)
     : rings_(most_threads), readers_(most_threads), slots_(most_processes) {
   file_ = memfd_create("heapwise-record", MFD_CLOEXEC);
   if (file_ < 0) return;
-  const std::size_t bytes = slot_offset(most_threads);
-  if (ftruncate(file_, static_cast<off_t>(bytes)) != 0) return;
+  const file_room room = room_below(most_file_bytes());
+  if (room.threads == 0) errno = EFBIG;
+  if (room.threads == 0 || ftruncate(file_, static_cast<off_t>(room.bytes())) != 0) return;
   void* mapping = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (mapping == MAP_FAILED) return;
   memory_ = static_cast<shared_memory*>(mapping);
   memory_->magic = shared_magic;
+  memory_->process_room = room.processes;
+  memory_->thread_room = room.threads;
   memory_->stack_every = stack_every;
   memory_->process_namespace = own_process_namespace();
   memory_->drain.store(getpid(), std::memory_order_relaxed);
@@ -36,7 +74,7 @@ std::uint32_t rings::slots_used() const noexcept {
 const event* rings::ring_of(unsigned slot) {
   if (rings_[slot] == nullptr) {
     void* mapping = mmap(nullptr, ring_bytes, PROT_READ, MAP_SHARED, file_,
-                         static_cast<off_t>(slot_offset(slot) + page_bytes));
+                         static_cast<off_t>(slot_offset(*memory_, slot) + page_bytes));
     if (mapping == MAP_FAILED) return nullptr;
     rings_[slot] = static_cast<const event*>(mapping);
   }

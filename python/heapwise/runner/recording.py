@@ -155,7 +155,8 @@ def record(wanted: Recording) -> Recorded:
                 "--",
                 str(found.program),
                 *wanted.command[1:],
-            ]
+            ],
+            close_fds=False,  # what a shell opened for the program, as by <(...)
         )
         with _signals_for(drain):
             ended = drain.wait()

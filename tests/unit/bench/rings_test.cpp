@@ -39,7 +39,7 @@ class written_ring {
  public:
   written_ring(rings& all, unsigned slot) : slot_{all.memory().slots[slot]} {
     void* mapping = mmap(nullptr, ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, all.file(),
-                         static_cast<off_t>(slot_offset(slot) + page_bytes));
+                         static_cast<off_t>(slot_offset(all.memory(), slot) + page_bytes));
     REQUIRE(mapping != MAP_FAILED);
     ring_ = static_cast<event*>(mapping);
     slot_.process.store(1);
