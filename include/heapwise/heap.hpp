@@ -105,6 +105,13 @@ HEAPWISE_ALWAYS_INLINE void deallocate(void* block, std::size_t size_bytes,
 /// linear in the free blocks that the thread keeps.
 inline void thread_idle() noexcept { heapwise_thread_idle(); }
 
+/// Effects: from its first call in a thread on, what that thread allocates and frees is counted.
+/// Returns: the counters of the calling thread, which go on counting until it ends; nullptr without
+/// memory. Thread safety: only the thread itself may read its counters.
+[[nodiscard]] inline const heapwise_thread_counters* thread_counters() noexcept {
+  return heapwise_thread_counters_get();
+}
+
 /// Returns: the size to which a request of `size_bytes` is rounded up.
 [[nodiscard]] inline std::size_t good_size(std::size_t size_bytes) noexcept {
   return heapwise_good_size(size_bytes);

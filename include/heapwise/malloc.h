@@ -116,6 +116,26 @@ void heapwise_malloc_set_purge_delay(unsigned int milliseconds);
  * millisecond. */
 void heapwise_thread_idle(void);
 
+/* What a thread has allocated and freed, in bytes and in blocks; none of these ever falls. The
+ * bytes of a block are those that heapwise_malloc_usable_size tells. A block that realloc moves or
+ * makes longer or shorter counts as freed and as allocated again. Blocks of separate heaps do not
+ * count. */
+typedef struct heapwise_thread_counters {
+  size_t allocated_bytes;
+  size_t freed_bytes; /* of blocks that other threads allocated, too */
+  size_t allocated_blocks;
+  size_t freed_blocks;
+} heapwise_thread_counters;
+
+/* Effects: from its first call in a thread on, what that thread allocates and frees is counted.
+ * Returns: the counters of the calling thread, or NULL without memory. They go on counting at the
+ * same address until the thread ends, so a thread calls it once, and then takes the difference of
+ * two readings, for instance before and after a request of a service.
+ * Thread safety: only the thread itself may read its counters.
+ * Complexity: in a thread that counts, a small block and its free take some hundred instructions
+ * more. Other threads pay nothing. */
+const heapwise_thread_counters* heapwise_thread_counters_get(void);
+
 /* Statistics of the heap, in bytes and in counts. Other threads keep running meanwhile. Each number
  * is right, but two numbers may be from slightly different moments. */
 typedef struct heapwise_malloc_statistics {

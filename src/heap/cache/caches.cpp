@@ -30,8 +30,15 @@ constinit std::atomic<bool> ends_are_told{false};
 /// The cache of a thread that ends is there for the next one.
 void abandon(void* abandoned) {
   forgo_cache();
+  counting_cache = nullptr;
   pass_on_cache(*static_cast<heap_cache*>(abandoned));
   notice_free_memory();
+}
+
+/// Returns: the cache that the calling thread has, or one that stands for none.
+heap_cache* kept_cache() noexcept {
+  heap_cache* const cache = cache_in_use();
+  return cache == &no_cache && thread_counts_blocks() ? counting_cache : cache;
 }
 
 } // namespace
@@ -39,6 +46,8 @@ void abandon(void* abandoned) {
 inline namespace layout_3 {
 __thread heap_cache* current_cache = stand_in(no_cache);
 } // namespace layout_3
+
+__thread heap_cache* counting_cache = nullptr;
 
 void watch_thread_exits() noexcept {
   // Relaxed: the second of two threads need not wait. What it allocates before the first one is
@@ -58,6 +67,7 @@ void forgo_cache() noexcept { cache_in_use() = stand_in(no_later_cache); }
 
 heap_cache* take_cache() noexcept {
   expects(cache_in_use() == &no_cache, "a thread takes one cache");
+  if (thread_counts_blocks()) return counting_cache;
   if (!start_heap()) return nullptr;
   heap_cache* const adopted = adopt_cache();
   if (adopted == nullptr) return nullptr;
@@ -68,14 +78,23 @@ heap_cache* take_cache() noexcept {
 }
 
 void empty_own_cache() noexcept {
-  heap_cache* const cache = cache_in_use();
+  heap_cache* const cache = kept_cache();
   // Those that stand for none belong to all threads, and nobody may write to them.
   if (cache != &no_cache && cache != &no_later_cache) empty(*cache);
 }
 
 std::size_t own_cached_bytes() noexcept {
-  heap_cache* const cache = cache_in_use();
+  heap_cache* const cache = kept_cache();
   return cache == &no_cache || cache == &no_later_cache ? 0 : cached_bytes(*cache);
+}
+
+bool begin_counting() noexcept {
+  if (thread_counts_blocks()) return true;
+  heap_cache* const cache = own_cache();
+  if (cache == nullptr) return false;
+  counting_cache = cache;
+  cache_in_use() = stand_in(no_cache);
+  return true;
 }
 
 std::size_t own_shard() noexcept {

@@ -36,18 +36,34 @@ extern __thread heap_cache* hidden_cache;
   }
 }
 
-/// Returns: a cache for a thread that has none yet, or nullptr. Requires: the thread has none, and
-/// has not ended as far as the heap is concerned.
+/// Returns: a cache for a thread that has none yet, or the one of a thread that counts its blocks;
+/// nullptr without memory. Requires: the variable of the thread says "no cache yet".
 [[nodiscard]] HEAPWISE_NOINLINE heap_cache* take_cache() noexcept;
 
-/// Returns: the calling thread's cache, made or taken over if need be; nullptr in a thread that has
-/// ended as far as the heap is concerned, and without memory.
-[[nodiscard]] inline heap_cache* own_cache() noexcept {
+/// The cache of a thread that counts what it allocates and frees; else nullptr. Fast paths do not
+/// count. In such a thread `cache_in_use` stays at "no cache yet", so each call ends at a slow
+/// path, which counts and uses this cache. The clock's thread has no such variable.
+extern __thread heap_cache* counting_cache;
+
+[[nodiscard]] inline bool thread_counts_blocks() noexcept { return counting_cache != nullptr; }
+
+/// Effects: from now on the calling thread counts. Returns: whether it does; it does not without
+/// memory, and after it has ended as far as the heap is concerned.
+[[nodiscard]] bool begin_counting() noexcept;
+
+/// Returns: the calling thread's cache; what `take()` returns if its variable says "no cache yet";
+/// nullptr in a thread that has ended as far as the heap is concerned.
+template <class Take>
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE heap_cache* own_cache_or(Take take) noexcept {
   heap_cache* const cache = cache_in_use();
   if (cache == &no_later_cache) return nullptr;
   if (cache == nullptr) __builtin_unreachable(); // so that callers need not ask
-  return cache != &no_cache ? cache : take_cache();
+  return cache != &no_cache ? cache : take();
 }
+
+/// Returns: the calling thread's cache, made or taken over if need be; nullptr in a thread that has
+/// ended as far as the heap is concerned, and without memory.
+[[nodiscard]] inline heap_cache* own_cache() noexcept { return own_cache_or(take_cache); }
 
 /// Returns: the calling thread's shard. Where there may be several, the thread gets a cache if it
 /// has none. Requires: no lock is held.

@@ -9,6 +9,7 @@
 #include "heap/base/upcalls.hpp"
 #include "heap/cache/caches.hpp"
 #include "heap/checks/block_states.hpp"
+#include "heap/front/counting.hpp"
 #include "heap/front/exported.hpp"
 #include "heap/front/general.hpp"
 #include "heap/front/start.hpp"
@@ -16,6 +17,8 @@
 #include "os/os.hpp"
 
 using namespace heapwise::detail;
+
+__thread heapwise_thread_counters heapwise::detail::own_counters;
 
 namespace {
 
@@ -123,3 +126,7 @@ void heapwise_malloc_set_limit(size_t bytes) { set_limit(bytes); }
 void heapwise_malloc_set_soft_limit(size_t bytes) { set_soft_limit(bytes); }
 
 void heapwise_malloc_set_purge_delay(unsigned int milliseconds) { set_purge_delay(milliseconds); }
+
+const heapwise_thread_counters* heapwise_thread_counters_get() {
+  return begin_counting() ? &own_counters : nullptr;
+}

@@ -10,6 +10,7 @@
 #include "heap/checks/guarded_pages.hpp"
 #include "heap/checks/sampled_blocks.hpp"
 #include "heap/front/checked_paths.hpp"
+#include "heap/front/counting.hpp"
 #include "heap/front/uncommon.hpp"
 #include "os/expects.hpp"
 
@@ -17,10 +18,10 @@ namespace heapwise::detail {
 
 namespace {
 
-/// Returns: a block of a span of the class, or nullptr. Requires: the stack has no block.
-HEAPWISE_ALWAYS_INLINE void* refill_stack(size_class class_index) noexcept {
+/// Returns: a block of a span of the class, or nullptr. Requires: the stack of the thread's cache,
+/// which may be missing, has no block.
+HEAPWISE_ALWAYS_INLINE void* refill_stack_of(heap_cache* cache, size_class class_index) noexcept {
   expects(class_index != no_class, "a block of a class is asked for");
-  heap_cache* const cache = own_cache();
   const bool has_block = cache != nullptr && have_stack(*cache, class_index) &&
                          (cache->tops[class_index][-1] != nullptr || fill(*cache, class_index));
   if (!has_block) {
@@ -30,6 +31,34 @@ HEAPWISE_ALWAYS_INLINE void* refill_stack(size_class class_index) noexcept {
   }
   if constexpr (chosen_profile.keeps_states) shuffle(*cache, class_index);
   return take_top(*cache, class_index);
+}
+
+/// Returns: the block. Effects: it is counted if the thread counts.
+void* count_taken(void* block) noexcept {
+  // One in a guarded page may have more bytes than its class.
+  if (thread_counts_blocks() && block != nullptr) count_block(counted_bytes(block));
+  return block;
+}
+
+/// Returns: as refill_stack, in a thread whose variable says "no cache yet".
+HEAPWISE_NOINLINE void* refill_without_cache(size_class class_index) noexcept {
+  return count_taken(refill_stack_of(take_cache(), class_index));
+}
+
+/// Returns: a block of the class, or nullptr, in a thread that counts: its stack may have blocks.
+HEAPWISE_ALWAYS_INLINE void* take_counted(size_class class_index) noexcept {
+  heap_cache& cache = *counting_cache;
+  if (cache.tops[class_index][-1] == nullptr) return refill_without_cache(class_index);
+  count_block(usable_bytes_of(class_index));
+  return take_top(cache, class_index);
+}
+
+/// Returns: a block of a span of the class, or nullptr. Requires: the stack that the thread's
+/// variable leads to has no block.
+HEAPWISE_ALWAYS_INLINE void* refill_stack(size_class class_index) noexcept {
+  if (cache_in_use() == &no_cache) [[unlikely]]
+    return thread_counts_blocks() ? take_counted(class_index) : refill_without_cache(class_index);
+  return refill_stack_of(own_cache(), class_index);
 }
 
 /// Effects: as make_room, while blocks are sampled.
@@ -52,7 +81,7 @@ HEAPWISE_NOINLINE void* take_at_stop(size_class class_index, bool may_sample) no
   heap_cache* const cache = own_cache();
   sample_stops* const stops =
       cache != nullptr && have_stack(*cache, class_index) ? stops_of(*cache) : nullptr;
-  if (stops == nullptr) return refill_stack(class_index);
+  if (stops == nullptr) return refill_stack_of(cache, class_index);
   if (cache->tops[class_index][-1] == nullptr && !stops->is_on_top(*cache, class_index)) {
     if (!fill(*cache, class_index)) return allocate_uncached(class_index);
     stops->draw(*cache, class_index);
@@ -69,15 +98,33 @@ HEAPWISE_NOINLINE void* take_at_stop(size_class class_index, bool may_sample) no
   return cache.tops[class_index][-1] == block || cache.hot[class_index] == block;
 }
 
-/// Returns: as refill_stack, or a block that takes the place of one, if it is the turn of this one.
-HEAPWISE_NOINLINE void* replace_or_refill(size_class class_index) noexcept {
+/// Returns: as refill_stack, or a block that takes the place of one if `may_replace` and it is the
+/// turn of this one.
+void* replace_or_take(size_class class_index, bool may_replace) noexcept {
   if constexpr (chosen_profile.samples_guards) {
-    if (void* const guarded = the_guards.sample(class_index)) return guarded;
+    void* const guarded = may_replace ? the_guards.sample(class_index) : nullptr;
+    if (guarded != nullptr) return guarded;
   }
   if constexpr (can_sample) {
-    if (the_samples.is_on()) return take_at_stop(class_index, true);
+    if (the_samples.is_on()) return take_at_stop(class_index, may_replace);
   }
-  return refill_stack(class_index);
+  return refill_stack_of(own_cache(), class_index);
+}
+
+/// Returns: the same. Effects: it is counted if the thread counts.
+HEAPWISE_NOINLINE void* replace_or_refill(size_class class_index, bool may_replace) noexcept {
+  if (thread_counts_blocks() && counting_cache->tops[class_index][-1] != nullptr) {
+    return take_counted(class_index); // the turn of others comes when the stack is empty
+  }
+  return count_taken(replace_or_take(class_index, may_replace));
+}
+
+/// Returns: as take_cache. Effects: if the thread counts, the block is one more that it has freed.
+HEAPWISE_NOINLINE heap_cache* take_cache_to_free(const std::byte* block,
+                                                 size_class class_index) noexcept {
+  if (!thread_counts_blocks()) return take_cache();
+  count_free(class_index == mixed_class ? counted_bytes(block) : usable_bytes_of(class_index));
+  return counting_cache;
 }
 
 } // namespace
@@ -85,7 +132,7 @@ HEAPWISE_NOINLINE void* replace_or_refill(size_class class_index) noexcept {
 void* sample_or_refill(std::size_t wanted) noexcept {
   const auto class_index = static_cast<size_class>(wanted);
   if (chosen_profile.keeps_states || the_samples.some_blocks_give_way()) [[unlikely]]
-    return replace_or_refill(class_index);
+    return replace_or_refill(class_index, true);
   return refill_stack(class_index);
 }
 
@@ -100,6 +147,7 @@ void keep_sampled(std::byte* sampled) noexcept {
       cache != nullptr && home == class_index && have_stack(*cache, class_index) ? stops_of(*cache)
                                                                                  : nullptr;
   if (stops == nullptr) return keep_slowly(block, home);
+  if (thread_counts_blocks()) count_free(counted_bytes(block));
   if (cache->tops[class_index] == cache->ends[class_index])
     make_room_between_stops(*cache, class_index);
   stops->push(*cache, class_index, block);
@@ -107,7 +155,7 @@ void keep_sampled(std::byte* sampled) noexcept {
 
 void keep_slowly(std::byte* block, size_class class_index) noexcept {
   expects(block != nullptr && class_index != no_class, "a block of a class is kept");
-  heap_cache* const cache = own_cache();
+  heap_cache* const cache = own_cache_or([=] { return take_cache_to_free(block, class_index); });
   if constexpr (chosen_profile.quarantines) {
     if (cache != nullptr) block = hold_back(*cache, block, class_index);
     if (block == nullptr) return;
@@ -139,7 +187,7 @@ void* refill(std::size_t wanted) noexcept {
     return take_for_inlined(class_index);
   } else {
     if (the_samples.is_on()) [[unlikely]]
-      return take_at_stop(class_index, false);
+      return replace_or_refill(class_index, false);
     return refill_stack(class_index);
   }
 }

@@ -13,6 +13,7 @@
 #include "heap/checks/sampled_blocks.hpp"
 #include "heap/checks/tags.hpp"
 #include "heap/front/checked_paths.hpp"
+#include "heap/front/counting.hpp"
 #include "heap/front/general.hpp"
 #include "heap/front/lookup.hpp"
 #include "heap/front/owned.hpp"
@@ -170,8 +171,8 @@ span* large_block_at(const void* block) noexcept {
 }
 
 /// Effects: as resize, if the class does not say that the block stays where it is.
-HEAPWISE_NOINLINE void* resize_by_class(void* block, std::size_t size_bytes,
-                                        size_class class_index) noexcept {
+HEAPWISE_ALWAYS_INLINE void* resize_uncounted(void* block, std::size_t size_bytes,
+                                              size_class class_index) noexcept {
   if (class_index != no_class) {
     return move_shared(block, usable_bytes_of(class_index), size_bytes);
   }
@@ -182,12 +183,26 @@ HEAPWISE_NOINLINE void* resize_by_class(void* block, std::size_t size_bytes,
   return resize_large(*record, size_bytes);
 }
 
+HEAPWISE_NOINLINE void* resize_counted(void* block, std::size_t size_bytes,
+                                       size_class class_index) noexcept {
+  return count_resized(block, [=] { return resize_uncounted(block, size_bytes, class_index); });
+}
+
+HEAPWISE_NOINLINE void* resize_by_class(void* block, std::size_t size_bytes,
+                                        size_class class_index) noexcept {
+  if (thread_counts_blocks()) [[unlikely]]
+    return resize_counted(block, size_bytes, class_index);
+  return resize_uncounted(block, size_bytes, class_index);
+}
+
 } // namespace
 
 void* allocate_large(std::size_t size_bytes, std::size_t alignment, bool zeroed) noexcept {
   expects(std::has_single_bit(alignment), "an alignment is a power of two");
   span* const new_span = make_large(size_bytes, alignment, 0, zeroed);
-  return new_span == nullptr ? no_memory() : the_space.begin_of(*new_span);
+  if (new_span == nullptr) return no_memory();
+  if (thread_counts_blocks()) count_block(new_span->large.usable_bytes);
+  return the_space.begin_of(*new_span);
 }
 
 void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noexcept {
@@ -199,6 +214,8 @@ void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noex
 }
 
 void release_uncommon(void* block) noexcept {
+  if (thread_counts_blocks()) [[unlikely]]
+    count_uncommon_free(block);
   if constexpr (chosen_profile.samples_guards) {
     if (the_guards.release(static_cast<std::byte*>(block))) return;
   }
@@ -240,7 +257,12 @@ std::size_t grow_in_place(void* block, std::size_t size_bytes) noexcept {
   if (what.use != slice_use::large || resize_in_place(*what.record, size_bytes) == nullptr) {
     return before;
   }
-  return what.record->large.usable_bytes;
+  const std::size_t now = what.record->large.usable_bytes;
+  if (thread_counts_blocks() && now != before) {
+    count_free(before);
+    count_block(now);
+  }
+  return now;
 }
 
 void* resize(void* block, std::size_t size_bytes) noexcept {
