@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -10,8 +10,9 @@ from itertools import groupby
 from heapwise.analysis import analyse
 from heapwise.analysis.across_runs.recorded_facts import RecordedBuild, Requests, builds, requests
 from heapwise.analysis.verdicts.comparison import readable
+from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.evidence import Evidence, comparisons_of
-from heapwise.model import Cell, Experiment, Result, Row, Run, Settings
+from heapwise.model import Cell, CitedFigure, Experiment, Result, Row, Run, Settings
 from heapwise.wording.names import cell_words, quantity_name
 
 
@@ -34,6 +35,17 @@ class Group:
     @property
     def parameters(self) -> Settings:
         return self.cell.parameters
+
+    @property
+    def better_side(self) -> str:
+        """Of a figure of the ratios: ``Left is better.``"""
+        return f"{'Left' if self.rows[0].better == 'lower' else 'Right'} is better."
+
+    def cited(self) -> Iterator[tuple[Row, CitedFigure]]:
+        """The published figures, each beside the row that has ours."""
+        for row in self.rows:
+            for figure in published_figures(self.experiment, row.subject, row.cell):
+                yield row, figure
 
     def words(self, chosen: Iterable[str] | None = None) -> str:
         """The chosen settings, else all."""

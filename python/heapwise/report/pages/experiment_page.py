@@ -8,7 +8,6 @@ from heapwise.analysis.across_runs.recorded_facts import builds
 from heapwise.analysis.across_runs.recorded_facts import rounds as rounds_of
 from heapwise.analysis.provenance import provenance
 from heapwise.analysis.verdicts.comparison import readable
-from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.document import (
     Code,
     Folded,
@@ -95,9 +94,9 @@ def _matrix(view: View, groups: list[Group]) -> list[Passage]:
         found = {row.subject: row for row in group.rows if row.subject in subjects}
         words = group.words(view.varying(group.experiment))
         cited = [
-            f"{name} {_amount(group.experiment, figure)}"
-            for name, row in found.items()
-            for figure in published_figures(group.experiment, name, row.cell)
+            f"{row.subject} {_amount(group.experiment, figure)}"
+            for row, figure in group.cited()
+            if row.subject in found
         ]
         cells = [
             ""
@@ -129,12 +128,7 @@ def _amount(experiment: Experiment, figure: CitedFigure) -> str:
 
 def _unmatched(view: View, experiment: Experiment) -> list[Passage]:
     """Where the published figures come from, and those whose cell or subject this run has not."""
-    shown = [
-        f
-        for group in view.of(experiment)
-        for row in group.rows
-        for f in published_figures(experiment, row.subject, row.cell)
-    ]
+    shown = [figure for group in view.of(experiment) for _, figure in group.cited()]
     sources = dict.fromkeys(f"{f.report}; {f.machine}" for f in experiment.published)
     rows = [
         [

@@ -103,9 +103,7 @@ def _picture(view: View) -> tuple[str, str]:
     for group in [] if are_many_questions(view.evidence) else view.groups:
         if any(row.ratio for row in group.rows):
             name = f"{group.experiment.id} {quantity_name(group.quantity)}"
-            return (
-                forest.draw(group.rows, name, view.floor(group)),
-                f"{name}, relative to {group.experiment.baseline}: ratio with 95 % interval. "
-                f"{'Left' if group.rows[0].better == 'lower' else 'Right'} is better.",
-            )
+            words = f"{name}, relative to {group.experiment.baseline}: ratio with 95 % interval."
+            drawn = forest.draw(group.rows, name, view.floor(group))
+            return drawn, f"{words} {group.better_side}"
     return "", ""

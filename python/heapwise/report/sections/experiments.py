@@ -123,8 +123,8 @@ def _table(view: View, group: Group, *, is_drawn: bool = True) -> Folded:
     passages: list[Passage] = [cell_table(group.experiment, group.rows, with_strips=is_drawn)]
     has_ratio = any(row.ratio for row in group.rows)
     if is_drawn and has_ratio and split_quantile(group.quantity) is None:
-        side = "Left" if group.rows[0].better == "lower" else "Right"
-        caption = f"Relative to {group.experiment.baseline}, with 95 % intervals. {side} is better."
+        baseline = group.experiment.baseline
+        caption = f"Relative to {baseline}, with 95 % intervals. {group.better_side}"
         passages.insert(0, Plot(forest.draw(group.rows, name, view.floor(group)), caption))
     return Folded(name, passages)
 

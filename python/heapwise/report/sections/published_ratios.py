@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapwise.analysis.verdicts.published_figures import published_figures
 from heapwise.analysis.verdicts.standing import are_many_questions
 from heapwise.document import Notice, Passage, SentenceList, plain_table, under
 from heapwise.model import CitedFigure, Row
@@ -29,8 +28,7 @@ def tell(view: View) -> list[Passage]:
         _line(group, row, figure)
         for group in groups
         if not group.experiment.is_of_programs
-        for row in group.rows
-        for figure in published_figures(group.experiment, row.subject, row.cell)
+        for row, figure in group.cited()
     ]
     published: list[Passage] = [Notice(ABOUT), replace(plain_table([HEAD, *lines]), sortable=True)]
     return [
