@@ -1,7 +1,6 @@
 // From spans to caches.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 #include "heap/base/address_runs.hpp"
@@ -12,6 +11,7 @@
 #include "heap/central/bin_change.hpp"
 #include "heap/central/mixed.hpp"
 #include "heap/central/mixing.hpp"
+#include "heap/checks/block_states.hpp"
 #include "heap/checks/span_guard.hpp"
 #include "heap/space/space.hpp"
 #include "os/expects.hpp"
@@ -71,11 +71,8 @@ span* bin::make_span(size_class class_index) noexcept {
   new_span->touched = 1;
   new_span->shard.store(shard_, std::memory_order_relaxed); // published with the use and the class
   new_span->free_map.fill(blocks_of_span(class_index));
-  if constexpr (chosen_profile.keeps_states) { // of the blocks that were here before
-    std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(*new_span))), 0,
-                facts.slices * granules_of_a_slice);
-  }
-  if constexpr (chosen_profile.guards_spans) hide_end(*new_span);
+  block_states::forget(*new_span);
+  guard_end(*new_span);
   new_span->key.store({class_index, shard_}, std::memory_order_relaxed);
   // Release: pairs with the acquire of bin::put_back_alone, which may be asked to take back a block
   // that is free, by a thread that has not seen anything of the span.

@@ -84,6 +84,15 @@ inline constexpr std::uint8_t freed = 0xff;
   return sign(block, class_index);
 }
 
+/// Effects: where blocks have states, no block of a new span was ever in use: the states are those
+/// of the blocks that were there before.
+inline void forget(const span& new_span) noexcept {
+  if constexpr (chosen_profile.keeps_states) {
+    std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(new_span))), 0,
+                new_span.slices * granules_of_a_slice);
+  }
+}
+
 /// Effects: the block is in use from now on. Where free blocks are cleared, a block that was
 /// written to after it was freed is reported, and one that has an owner already. Returns: the
 /// address for its user, which has a tag where the profile has tags. Requires: a free block of the

@@ -34,6 +34,11 @@ constexpr std::uint32_t blocks_of_span(size_class class_index) noexcept {
 /// Effects: hides the last page of a new span, if the system agrees.
 void hide_end(span& hidden) noexcept;
 
+/// Effects: the same if the profile guards spans, else none.
+inline void guard_end(span& new_span) noexcept {
+  if constexpr (chosen_profile.guards_spans) hide_end(new_span);
+}
+
 /// Effects: gives a span to the space, with its last page like any other. If the system refuses
 /// that, its slices stay out of use. Requires: the span is in no bin any more.
 void give_with_end(span& empty) noexcept;

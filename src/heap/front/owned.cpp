@@ -13,6 +13,7 @@
 #include "heap/base/profile.hpp"
 #include "heap/base/upcalls.hpp"
 #include "heap/cache/quarantine.hpp"
+#include "heap/checks/block_states.hpp"
 #include "heap/checks/guarded_pages.hpp"
 #include "heap/checks/span_guard.hpp"
 #include "heap/front/exported.hpp"
@@ -167,8 +168,8 @@ bool owned_blocks::start_run(size_class class_index) noexcept {
   adopt(*new_span);
   new_span->class_index = static_cast<std::uint8_t>(class_index);
   new_span->owned.block_bytes = facts.bytes;
-  owned_links::forget_states(*new_span);
-  if constexpr (chosen_profile.guards_spans) hide_end(*new_span);
+  block_states::forget(*new_span);
+  guard_end(*new_span);
   // Release: as above.
   new_span->use.store(slice_use::owned, std::memory_order_release);
   run& fresh = runs_[class_index];

@@ -117,12 +117,4 @@ inline void use_alone(const std::byte* block) noexcept {
   return {};
 }
 
-/// Effects: no block of a new span was ever in use.
-inline void forget_states(const span& new_span) noexcept {
-  if constexpr (chosen_profile.keeps_states) {
-    std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(new_span))), 0,
-                new_span.slices * granules_of_a_slice);
-  }
-}
-
 } // namespace heapwise::detail::owned_links
