@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapwise.document import SentenceList
 from heapwise.document.markdown import markdown
 from heapwise.model import GateResult
 from heapwise.report.formats.markdown import plain_text
@@ -13,11 +14,6 @@ def write(gate: GateResult) -> str:
     head = f"{answer}: {plain_text(gate.new)} against {plain_text(gate.base)}"
     if gate.identical:
         return f"## heapwise gate\n\n{head}. {plain_text(gate.note)}\n"
-    lines = [
-        f"## heapwise gate\n\n{head}\n",
-        *markdown([limit_table(gate)], plain=plain_text),
-        *(f"- {plain_text(row.sentence)}" for row in gate.rows if row.verdict != "fine"),
-    ]
-    if sites := site_passages(gate):
-        lines += ["", *markdown(sites, plain=plain_text)]
-    return "\n".join(lines).rstrip() + "\n"
+    told = SentenceList([row.sentence for row in gate.rows if row.verdict != "fine"])
+    lines = markdown([limit_table(gate), told, *site_passages(gate)], plain=plain_text)
+    return "\n".join([f"## heapwise gate\n\n{head}\n", *lines]).rstrip() + "\n"

@@ -7,8 +7,9 @@ from heapwise.document import (
     Passage,
     Sentence,
     SentenceList,
-    TableCell,
+    TextOrCell,
     TextTable,
+    plain_table,
     table_cell,
 )
 from heapwise.evidence import Evidence
@@ -90,10 +91,10 @@ def layout_sentences(gate: GateResult) -> list[str]:
 
 
 def limit_table(gate: GateResult) -> TextTable:
-    return TextTable([table_cell(head) for head in HEADS], [_line(row) for row in gate.rows])
+    return plain_table([HEADS, *map(_line, gate.rows)])
 
 
-def _line(row: GateRow) -> list[TableCell]:
+def _line(row: GateRow) -> list[TextOrCell]:
     scale = scale_for([row.base, row.new], row.unit)
     whole = row.exact or row.unit == "count"
     values = [
@@ -102,7 +103,7 @@ def _line(row: GateRow) -> list[TableCell]:
     ]
     noise = NONE if row.noise is None else f"±{percent(row.noise)}"
     words = (row.metric, f"{row.limit * 100:g} %", *values, _change(row, whole=whole), noise)
-    return [*map(table_cell, words), table_cell(row.verdict, mark=MARKS[row.verdict])]
+    return [*words, table_cell(row.verdict, mark=MARKS[row.verdict])]
 
 
 def _change(row: GateRow, *, whole: bool) -> str:

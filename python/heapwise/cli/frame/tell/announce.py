@@ -22,13 +22,18 @@ def announce(prepared: Prepared, console: Console, known: KnownCosts | None = No
     for note in notes(prepared):
         console.say(labelled("Note         ", note))
     allocators(prepared, console)
+    say_surroundings(prepared, console)
+    if path := prepared.environment.get(LIBRARY_PATH):
+        console.say(f"Libraries    looked for in {path} first ({LIBRARY_PATH})")
+    console.say(labelled("Plan         ", plan_line(prepared, known)))
+
+
+def say_surroundings(prepared: Prepared, console: Console) -> None:
+    """The machine, and which variables the programs do not get."""
     console.say(f"Machine      {machine_line(read_machine())}")
     if prepared.removed:
         names = ", ".join(prepared.removed)
         console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
-    if path := prepared.environment.get(LIBRARY_PATH):
-        console.say(f"Libraries    looked for in {path} first ({LIBRARY_PATH})")
-    console.say(labelled("Plan         ", plan_line(prepared, known)))
 
 
 def _checked(build: Build) -> str:

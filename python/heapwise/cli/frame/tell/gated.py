@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from heapwise.cli.frame.tell.announce import machine_line
+from heapwise.cli.frame.tell.announce import say_surroundings
 from heapwise.cli.frame.tell.console import Console, error_line, labelled
-from heapwise.cli.frame.tell.written_files import demand_writable, unwritable
+from heapwise.cli.frame.tell.written_files import demand_writable, write_export
 from heapwise.errors import Problem
-from heapwise.machine import read_machine
 from heapwise.model import GateResult, Plan, Relinked
 from heapwise.runner import Prepared
 from heapwise.wording.durations import show_limit
@@ -22,10 +21,7 @@ def announce_gate(prepared: Prepared, console: Console) -> None:
     for one in prepared.examined:
         console.say(f"{one.build.name.capitalize():13}{one.build.program} ... {one.found.sentence}")
     console.say(labelled("Limits       ", limits_line(plan)))
-    console.say(f"Machine      {machine_line(read_machine())}")
-    if prepared.removed:
-        names = ", ".join(prepared.removed)
-        console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
+    say_surroundings(prepared, console)
     gate = plan.options.gate
     if gate and (relinked := gate.relinked):
         console.say(labelled("Layouts      ", layouts_line(relinked)))
@@ -78,8 +74,5 @@ def export_gate(gate: GateResult, files: Sequence[Path]) -> None:
     from heapwise.report.gate import suffix_of, text
 
     for file in files:
-        try:
-            file.write_text(text(gate, suffix_of(file.name)), encoding="utf-8")
-        except OSError as error:
-            raise unwritable(file, error, "--export") from error
+        write_export(file, text(gate, suffix_of(file.name)))
         error_line(f"Saved {file}")

@@ -46,6 +46,14 @@ def demand_writable(path: Path, option: str) -> None:
         raise unwritable(path, error, option) from error
 
 
+def write_export(path: Path, text: str) -> None:
+    """Problem E050 or E051 if it cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, error, "--export") from error
+
+
 def write_files(files: Mapping[str, str], folder: Path) -> None:
     """``files``: path below the folder -> text. Problem E050 for a path that leads out of it, or
     cannot be written."""
