@@ -38,7 +38,7 @@ class Group:
 
     @property
     def better_side(self) -> str:
-        """Of a figure of the ratios: ``Left is better.``"""
+        """Where a figure of the ratios shows the better rows: ``Left is better.``"""
         return f"{'Left' if self.rows[0].better == 'lower' else 'Right'} is better."
 
     def cited(self) -> Iterator[tuple[Row, CitedFigure]]:
