@@ -84,6 +84,6 @@ def markdown_page(
     title: str, blocks: Sequence[Passage], made_by: str = "", plain: Plain | None = None
 ) -> str:
     """A whole file. made_by: what wrote it, for those who would edit it."""
-    made = [f"<!-- {made_by} -->", ""] if made_by else []
-    lines = [*made, f"# {title}", "", *markdown(blocks, plain=plain)]
+    mark = [f"<!-- {made_by} -->", ""] if made_by else []
+    lines = [*mark, f"# {title}", "", *markdown(blocks, plain=plain)]
     return "\n".join(lines).rstrip() + "\n"
