@@ -57,9 +57,7 @@ def test_a_base_that_cannot_be_is_passed_over_if_that_is_asked_for(
     assert "no base: nothing was compared" in done.stdout
 
 
-def test_what_could_be_wrong_is_never_passed_over(
-    heapwise: Any, repository: Path, tmp_path: Path
-) -> None:
+def test_a_mistake_is_never_passed_over(heapwise: Any, repository: Path, tmp_path: Path) -> None:
     """A misspelt name, a new build that fails, and a shallow clone."""
     passing = "--pass-without-base"
     assert gate(heapwise, repository, "mian", passing).returncode == 2

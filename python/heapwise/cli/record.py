@@ -281,8 +281,8 @@ def _missed(summary: Recorded) -> list[str]:
         )
     if summary.lost_ends:
         lines.append(
-            f"Missed   the end of {counted(summary.lost_ends, 'block')}: their addresses were given "
-            "out again, and nothing was seen to free them. A library that was opened with "
+            f"Missed   the end of {counted(summary.lost_ends, 'block')}: their addresses were "
+            "given out again, and nothing was seen to free them. A library that was opened with "
             "RTLD_DEEPBIND calls the C library's free itself"
         )
     if summary.threads_missed or summary.events_missed:

@@ -120,7 +120,8 @@ PATH = re.compile(r"[^\s;|&<>=()$`'\"]*/(?=[^/\s;|&<>=()$`'\"])")
 
 
 def _plain(command: Sequence[str]) -> str:
-    words = " ".join(PATH.sub("", word).replace("/", "") or "root" for word in command).translate({ord("@"): "_"})
+    parts = (PATH.sub("", word).replace("/", "") or "root" for word in command)
+    words = " ".join(parts).translate({ord("@"): "_"})
     return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
 
 

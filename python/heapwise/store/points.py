@@ -32,7 +32,6 @@ from heapwise.store.reader import read_run
 from heapwise.store.stored_run import StoredRun
 from heapwise.wording.metrics import OF_COUNTS
 
-
 PEAK = "peak_memory"
 
 

@@ -35,7 +35,7 @@ def process(curve: MemoryCurve | None, processes: int) -> Process:
         ([process(SEEN, 3)] * 19 + [process(None, 3)], ALL),
     ],
 )
-def test_what_a_peak_is_the_peak_of(found: list[Process], reach: str) -> None:
+def test_a_peak_has_a_reach(found: list[Process], reach: str) -> None:
     assert peak_reach(found) == reach
 
 
@@ -82,10 +82,6 @@ def test_history_compares_no_peaks_of_unlike_reach() -> None:
     runs = [
         points_of(of_children(plain, {name: curve})) for curve in (None, None, None, SEEN, SEEN)
     ]
-    [series] = [
-        series
-        for series in series_of(runs, ["peak_memory"])
-        if series.key.subject == name
-    ]
+    [series] = [series for series in series_of(runs, ["peak_memory"]) if series.key.subject == name]
     assert [seam.place for seam in series.seams] == [3]
     assert series.seams[0].why == f"the peak of {LARGEST} became the peak of {ALL}"

@@ -344,5 +344,5 @@ def test_a_run_before_the_newest_is_named_as_in_git(tmp_path: Path) -> None:
         RunWriter.create(tmp_path, a_run(number)).close()
     found = {word: resolve_run(tmp_path, word).name for word in ("last~1", "last~~", "latest~0")}
     assert found == {"last~1": "0002", "last~~": "0001", "latest~0": "0003"}
-    with pytest.raises(Problem, match="3$"):
+    with pytest.raises(Problem, match=r"3$"):
         resolve_run(tmp_path, "last~3")

@@ -242,10 +242,11 @@ def test_two_profiles_are_told_as_what_grew_between_them(tmp_path: Path) -> None
     assert said.index("3 KiB ") < said.index("−1 KiB") < said.index("400 B")
 
 
-def test_what_shrank_most_is_first(tmp_path: Path) -> None:
+def test_the_largest_loss_is_first(tmp_path: Path) -> None:
     (tmp_path / "before.heap").write_text(GPERFTOOLS)
     profile = read_heap_profile(tmp_path / "before.heap")
     nothing = replace(profile, stacks=[])
-    said = "\n".join(shown(heap_profile_passages(profile_difference(profile, nothing), Wrappers(), 1)))
+    found = profile_difference(profile, nothing)
+    said = "\n".join(shown(heap_profile_passages(found, Wrappers(), 1)))
     assert "−2 KiB" in said
     assert "−1 KiB" not in said

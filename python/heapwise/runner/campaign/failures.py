@@ -46,7 +46,7 @@ class Failures:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """Of the controls, for people."""
+        """What a control is called for people."""
         return {
             subject.name: f"{SubjectName.parse(subject.name).measured} (second label)"
             for subject in self.run.plan.subjects
