@@ -10,8 +10,7 @@ import numpy as np
 
 from heapwise.evidence.comparisons import comparisons_of
 from heapwise.evidence.evidence import Evidence
-from heapwise.evidence.gate_memory import is_more_than_one_process
-from heapwise.evidence.peaks import unlike_peak_words
+from heapwise.evidence.gate_memory import is_more_than_one_process, unlike_peak_words
 from heapwise.evidence.series import Pairs
 from heapwise.model import Process, ProcessFacts
 from heapwise.stats.claims.limits import (

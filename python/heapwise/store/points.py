@@ -182,10 +182,9 @@ def _baselines(run: Run) -> dict[str, str]:
 def _reaches(stored: StoredRun) -> dict[tuple[Setup, str], str]:
     """What the peaks of a program in a setup are the peaks of."""
     found: dict[tuple[Setup, str], list[Process]] = defaultdict(list)
-    if stored.run.plan.traits.whole_programs:
-        for process in stored.processes:
-            if not process.facts.counting and process.facts.beside is None:
-                found[process.setup, process.subject].append(process)
+    for process in stored.processes:
+        if not process.facts.counting and process.facts.beside is None:
+            found[process.setup, process.subject].append(process)
     return {row: peak_reach(processes) for row, processes in found.items()}
 
 

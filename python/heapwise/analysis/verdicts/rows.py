@@ -12,7 +12,7 @@ from heapwise.analysis.verdicts.verdict import doubt, judge, least_of
 from heapwise.evidence import Evidence, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
-from heapwise.evidence.peaks import unlike_peak_words
+from heapwise.evidence.gate_memory import unlike_peak_words
 from heapwise.evidence.predecessor import predecessor_words
 from heapwise.evidence.series import baseline_of
 from heapwise.evidence.sessions import session_words, sessions_of
