@@ -41,7 +41,9 @@ def _check(judge: Judge, evidence: Evidence) -> Check:
     stored = evidence.stored
     processes = [p for p in stored.processes if timed(p)]
     proven = [p for p in processes if p.facts.output_hash or p.facts.checks]
-    broken = Counter(f"{p.subject} {spaced(p.status)}" for p in processes if p.status in BAD)
+    broken = Counter(
+        f"{_program(evidence, p)} {spaced(p.status)}" for p in processes if p.status in BAD
+    )
     different = _different(evidence, [p for p in processes if p.status == "ok"])
     false = [
         f"{p.subject}: {c.detail or c.id}"
@@ -214,6 +216,12 @@ def _compared(stored: StoredRun, processes: list[Process]) -> list[str]:
     if options.check:
         found.append("the answer of --check")
     return found
+
+
+def _program(evidence: Evidence, process: Process) -> str:
+    """Both labels of a baseline are one program."""
+    subject = evidence.subjects.get(process.subject)
+    return subject.parts.measured if subject and subject.control else process.subject
 
 
 def _times(broken: Counter[str]) -> str:
