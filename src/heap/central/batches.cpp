@@ -27,7 +27,7 @@ constexpr std::size_t bytes_for(std::size_t blocks) noexcept {
 
 /// Large blocks come in short batches, so there are arrays of two sizes.
 constexpr std::size_t long_bytes = bytes_for(max_batch);
-constexpr std::size_t short_bytes = long_bytes / 4;
+constexpr std::size_t short_bytes = long_bytes / 4 / alignof(batch) * alignof(batch);
 constexpr std::array bytes_of_kind{long_bytes, short_bytes};
 
 /// Returns: which of the two sizes a batch of the class has.
