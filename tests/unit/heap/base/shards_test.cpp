@@ -2,6 +2,7 @@
 
 #include <barrier>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -10,6 +11,8 @@
 
 #include "heap/base/options.hpp"
 #include "heap/cache/caches.hpp"
+#include "heap/cache/idle_caches.hpp"
+#include "heap/cache/thread_cache.hpp"
 #include "heap/surroundings.hpp"
 #include "stress/threads.hpp"
 
@@ -56,6 +59,40 @@ TEST_CASE("threads share a shard only if there are more threads than shards") {
   });
   for (const std::size_t each : threads_of) CHECK(each == 2);
   CHECK(shard_count() == 8);
+}
+
+TEST_CASE("a cache that waits serves a thread of another shard whose own has none") {
+  start_with_shards();
+  std::vector<heap_cache*> held;
+  while (idle_cache_count() != 0) held.push_back(adopt_cache());
+  heap_cache* const waits = adopt_cache();
+  const std::uint8_t shard = static_cast<thread_cache*>(waits)->shard;
+  const std::size_t threads = thread_count();
+  pass_on_cache(*waits);
+  CHECK(thread_count() == threads - 1);
+  CHECK(idle_cache_count() == 1);
+  std::vector<std::uint8_t> joined; // as threads of that shard without a cache
+  do joined.push_back(join_shard());
+  while (joined.back() == shard);
+  leave_shard(joined.back());
+  heap_cache* const found = adopt_cache();
+  CHECK(found == waits);
+  CHECK(static_cast<thread_cache*>(found)->shard == joined.back());
+  CHECK(thread_count() == threads);
+  CHECK(idle_cache_count() == 0);
+  joined.pop_back();
+  for (const std::uint8_t each : joined) leave_shard(each);
+  held.push_back(found);
+  for (heap_cache* each : held) pass_on_cache(*each);
+}
+
+TEST_CASE("the caches that wait in all shards are as few as in one") {
+  start_with_shards();
+  std::vector<heap_cache*> held;
+  for (int thread = 0; thread < 200; ++thread) held.push_back(adopt_cache());
+  for (heap_cache* each : held) pass_on_cache(*each);
+  CHECK(idle_cache_count() <= 8 + 64);
+  CHECK(idle_cache_count() >= 8);
 }
 
 } // namespace
