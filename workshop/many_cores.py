@@ -2,7 +2,7 @@
 """Counts what threads share in the heap, and derives what that allows on many processors.
 
     cmake --preset counting && cmake --build --preset counting
-    python -m workshop.many_cores                    all works, 2, 16, 64 and 256 threads
+    python -m workshop.many_cores                    all works, 1, 2, 16, 64 and 256 threads
     python -m workshop.many_cores --transfer-ns 250  the caps of a machine with several sockets
 
 It takes two minutes. docs/many-cores.md describes the model and its assumptions.
@@ -11,6 +11,7 @@ It takes two minutes. docs/many-cores.md describes the model and its assumptions
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+MIB = 1 << 20
 
 WORKS = ("mixed", "bulk", "pass_on", "buffers", "short_threads")
 
@@ -76,6 +78,8 @@ class Counts:
     clock_ns: int = 0
     locks: dict[str, Lock] = field(default_factory=dict)
     lines: dict[str, CacheLine] = field(default_factory=dict)
+    peak_bytes: int = 0
+    """What the work added to the resident memory of the process at the most."""
 
     def per_million(self, count: int) -> float:
         return count * 1e6 / self.operations
@@ -101,6 +105,12 @@ def read_counts(text: str, operations: int, shards: int = 1) -> Counts:
         else:
             counts.clock_ns = int(re.findall(r"\d+", name + rest)[-1])
     return counts
+
+
+def peak_bytes(output: str) -> int:
+    """What the experiment has measured, of the lines that it writes to standard output."""
+    told = [json.loads(line) for line in output.splitlines()]
+    return max(int(each["values"]["peak_resident"]) for each in told if each["kind"] == "sample")
 
 
 def others(processors: int) -> float:
@@ -172,6 +182,7 @@ def count(build: Path, work: str, threads: int, operations: int, shards: int) ->
     counts = read_counts(done.stderr, operations, shards)
     if not counts.locks:
         sys.exit(f"{native} does not count. Build it with `cmake --build --preset counting`.")
+    counts.peak_bytes = peak_bytes(done.stdout)
     return counts
 
 
@@ -232,7 +243,7 @@ def arguments() -> argparse.Namespace:
         help="where the counting heap was built",
     )
     parser.add_argument("--work", action="append", choices=WORKS, help="only this work")
-    parser.add_argument("--threads", type=int, nargs="+", default=[2, 16, 64, 256])
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 16, 64, 256])
     parser.add_argument("--operations", type=int, default=3_000_000, help="of all threads")
     parser.add_argument("--shards", type=int, help="instead of the number for this many processors")
     parser.add_argument(
@@ -287,9 +298,15 @@ def main() -> None:
     ]
     print(
         table(
-            ["work", "processors", "at most, million operations/s", "limited by"],
+            ["work", "processors", "at most, million operations/s", "limited by", "memory, MiB"],
             [
-                [work, str(threads), f"{most.millions:.0f}", most.limit]
+                [
+                    work,
+                    str(threads),
+                    f"{most.millions:.0f}",
+                    most.limit,
+                    f"{counted[work, threads].peak_bytes / MIB:.1f}",
+                ]
                 for work, threads, most in caps
             ],
         )

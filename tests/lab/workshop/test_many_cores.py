@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workshop.many_cores import CacheLine, Counts, Lock, Machine, cap, read_counts
+from workshop.many_cores import CacheLine, Counts, Lock, Machine, cap, peak_bytes, read_counts
 
 OUTPUT = """heapwise malloc, profile default
 sharing clock now_ns=20
@@ -42,6 +42,15 @@ def test_reads_what_the_heap_writes() -> None:
     assert counts.locks["bin"].busiest_hold_ns == 42000
     assert counts.lines["bin_figures"] == CacheLine(writes=500, handovers=7)
     assert counts.per_million(counts.locks["bin"].contended) == 3000
+
+
+def test_memory_is_the_peak_of_the_samples() -> None:
+    output = (
+        '{"kind":"start","schema":1}\n'
+        '{"kind":"sample","repeat":0,"values":{"operation":87.3,"peak_resident":856064}}\n'
+        '{"kind":"sample","repeat":1,"values":{"operation":88.1,"peak_resident":850000}}\n'
+    )
+    assert peak_bytes(output) == 856064
 
 
 def test_without_anything_shared_the_processors_are_the_limit() -> None:

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include <heapwise/heap.hpp>
 #include <heapwise/malloc.h>
 #include <malloc.h>
+#include <heapwise/heap.hpp>
 
 namespace {
 
@@ -69,21 +69,38 @@ void use_all_ways(std::vector<void*>& blocks, unsigned seed) {
     void*& slot = slots[random() % slots.size()];
     const std::size_t bytes = random() % 16 == 0 ? random() % 300'000 : random() % 600;
     switch (random() % 8) {
-    case 0: std::free(mine.gone(slot)); slot = mine.got(std::malloc(bytes)); break;
-    case 1: std::free(mine.gone(slot)); slot = mine.got(std::calloc(1, bytes)); break;
-    case 2: ::operator delete(mine.gone(slot)); slot = mine.got(::operator new(bytes)); break;
-    case 3: heapwise::deallocate(mine.gone(slot)); slot = mine.got(heapwise::allocate(bytes)); break;
-    case 4: std::free(mine.gone(slot)); slot = mine.got(std::aligned_alloc(256, bytes)); break;
-    case 5:
-      if (slot != nullptr) mine.resize(slot, bytes + 1);
-      break;
-    case 6: {
-      void* const short_lived = heapwise::allocate(64);
-      mine.gone(mine.got(short_lived));
-      heapwise::deallocate(short_lived, 64);
-      break;
-    }
-    default: std::free(mine.gone(slot)); slot = nullptr;
+      case 0:
+        std::free(mine.gone(slot));
+        slot = mine.got(std::malloc(bytes));
+        break;
+      case 1:
+        std::free(mine.gone(slot));
+        slot = mine.got(std::calloc(1, bytes));
+        break;
+      case 2:
+        ::operator delete(mine.gone(slot));
+        slot = mine.got(::operator new(bytes));
+        break;
+      case 3:
+        heapwise::deallocate(mine.gone(slot));
+        slot = mine.got(heapwise::allocate(bytes));
+        break;
+      case 4:
+        std::free(mine.gone(slot));
+        slot = mine.got(std::aligned_alloc(256, bytes));
+        break;
+      case 5:
+        if (slot != nullptr) mine.resize(slot, bytes + 1);
+        break;
+      case 6: {
+        void* const short_lived = heapwise::allocate(64);
+        mine.gone(mine.got(short_lived));
+        heapwise::deallocate(short_lived, 64);
+        break;
+      }
+      default:
+        std::free(mine.gone(slot));
+        slot = nullptr;
     }
     if (step == 30'000) heapwise_thread_idle();
   }
