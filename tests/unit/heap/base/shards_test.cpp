@@ -61,7 +61,7 @@ TEST_CASE("threads share a shard only if there are more threads than shards") {
   CHECK(shard_count() == 8);
 }
 
-TEST_CASE("a cache that waits serves a thread of another shard whose own has none") {
+TEST_CASE("a thread takes an idle cache of another shard if its own shard has run out of them") {
   start_with_shards();
   std::vector<heap_cache*> held;
   while (idle_cache_count() != 0) held.push_back(adopt_cache());
