@@ -38,6 +38,7 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--allocators", "jemaloc", "--", "true"), 2, "E002", "did you mean jemalloc"),
     (("compare", "--time-unit", "secnd", "--", "true"), 2, "E003", "did you mean second"),
     (("compare", "--export", "a.json", "-L", "x", "--", "true"), 2, "E003", "do: heapwise compare"),
+    (("compare", "--relink", "12", "true", "false"), 2, "E003", "do: heapwise gate --base-commit"),
     (("compare", "--baseline", "zzz", "--", "true"), 2, "E002", "zzz"),
     (("compare", "--allocator", "x", "--", "true"), 2, "E003", "name=/path"),
     (("compare", "--allocator", "x=/no.so", "--", "true"), 5, "E053", "/no.so"),

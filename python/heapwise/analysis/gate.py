@@ -9,7 +9,7 @@ from statistics import median
 
 from heapwise.analysis.verdicts.rare_words import rare_share, rare_words, unseen
 from heapwise.errors import Exit
-from heapwise.evidence import Evidence
+from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.judged_limits import OF_MALLOC, WHOLE, Judged, judge_limits, sides
 from heapwise.model import GateOptions, GateResult, GateRow, GateVerdict, Trust, location_of
@@ -54,10 +54,12 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     if gate is None:
         return None
     base, new = sides(evidence)
+    steadier = _steadier(evidence)
     fixed = next((why for setup in evidence.tried if (why := fixed_time(evidence, setup))), "")
     rows = [
-        _Wording(one, base, new, _objection(trust, one.decision.verdict), gate, fixed).row()
+        _Wording(one, base, new, objection, gate, fixed, steadier).row()
         for one in judge_limits(evidence, ended=True)
+        for objection in [_objection(trust, one.decision.verdict)]
     ]
     run, verdict = evidence.stored.run, _worst(rows)
     return GateResult(
@@ -72,6 +74,15 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
         layouts=run.plan.layouts,
         grown=run.grown,
     )
+
+
+def _steadier(evidence: Evidence) -> float | None:
+    """The noise floor of the processor time; None if it is not known, or if it is limited anyway:
+    where others use the machine, it is many times as steady as the time."""
+    if "cpu_time" in evidence.stored.run.plan.limits:
+        return None
+    floors = comparisons_of(evidence).floors
+    return next((floor for cell, floor in floors.items() if cell.quantity == "cpu_time"), None)
 
 
 def _objection(trust: Trust, verdict: GateVerdict) -> str:
@@ -154,7 +165,8 @@ def _worst(rows: list[GateRow]) -> GateVerdict:
 @dataclass(frozen=True)
 class _Wording:
     """One metric, in words. objection: a check of trust that failed, "" without one. fixed: why the
-    program may run for a fixed time, in which a slower build does less."""
+    program may run for a fixed time, in which a slower build does less. steadier: the noise floor
+    of the processor time, if it can be proposed."""
 
     judged: Judged
     base: str
@@ -162,6 +174,7 @@ class _Wording:
     objection: str
     gate: GateOptions
     fixed: str
+    steadier: float | None = None
 
     def row(self) -> GateRow:
         one, decision = self.judged, self.judged.decision
@@ -222,6 +235,17 @@ class _Wording:
         return self._untold(decision)
 
     @property
+    def _proposal(self) -> str:
+        """The metric that this machine can tell."""
+        limit = self.judged.limit
+        if self.judged.metric != "time" or self.steadier is None or self.steadier > limit:
+            return ""
+        return (
+            f". CPU time differs from itself by up to {percent(self.steadier)}, so if the program "
+            f"does not wait, --limit cpu_time={_limit(limit).replace(' ', '')} can tell"
+        )
+
+    @property
     def _is_fixed(self) -> bool:
         """A regression is one all the same."""
         fine = self.judged.decision.verdict == "fine"
@@ -248,7 +272,7 @@ class _Wording:
             )
             return (
                 f"{self._name}: this machine cannot tell. {self.base} {itself}, and the limit "
-                f"is {_limit(self.judged.limit)}"
+                f"is {_limit(self.judged.limit)}{self._proposal}"
             )
         if self.judged.quantity == WHOLE and self.judged.base is None:
             return (

@@ -56,6 +56,7 @@ def bisect(
     heapwise bisect --good HEAD~30 --metric memory --build-command 'make app' -- out/app --batch
     heapwise bisect --good v1.2 --metric allocations --build-command make -- ./server --bench
     heapwise bisect --good v1.2 --build-command make --dry-run -- ./server
+    heapwise bisect --good v1.2 --build-command make --relink 12 -- ./server --bench
 
     Commits are built in git worktrees in the cache, and measured side by side with both ends. Your
     own tree is left alone. The same command goes on where an earlier one was stopped.
@@ -87,7 +88,17 @@ def bisect(
         )
     quantity = _quantity(metric)
     console = Console(options.quiet, options.json)
-    trees = worktrees(Checkout.of(Path(program[0]), options.build_command), quantity, *program)
+    layouts = options.relink or 0
+    if layouts and quantity in OF_COUNTS:
+        raise Problem(
+            "E003",
+            f"--relink is for what is timed, and {metric} is counted",
+            why="A count does not depend on the places of functions.",
+            do=f"heapwise bisect --good {good} --metric {metric} ... without --relink",
+        )
+    trees = worktrees(
+        Checkout.of(Path(program[0]), options.build_command), quantity, *program, layouts=layouts
+    )
     commits = trees.commits(good, bad)
     if fresh:
         (trees.folder / STATE_FILE).unlink(missing_ok=True)
@@ -112,6 +123,8 @@ def bisect(
     )
     console.say(f"Range    {len(commits) - 1} commits, {trees.title(commits[0])}")
     console.say(f"         to {trees.title(commits[-1])}")
+    if layouts:
+        console.say(f"Layouts  {layouts} of each commit, which rounds take in turn")
     if options.dry_run:
         console.say(
             f"Plan     about {search.suspects.stages_left} stages of at most "
@@ -163,7 +176,9 @@ def _show(
         )
         for commit in outcome.between[1:]:
             console.result(f"         {trees.title(commit)}")
-        if metric not in OF_COUNTS:
+        if layouts := trees.layouts // 2:
+            console.result(f"         --relink {2 * layouts} takes more layouts.")
+        elif metric not in OF_COUNTS:
             console.result("         --time 10m measures each stage longer.")
     if suspects.went_back:
         console.result(
@@ -210,5 +225,6 @@ def _document(outcome: BisectionResult, search: Bisection, metric: str) -> dict[
         "between": outcome.between,
         "states": search.suspects.states,
         "counts": outcome.counts,
+        "layouts": search.trees.layouts // 2,
         "ratio": {"ratio": ratio.ratio, "low": ratio.low, "high": ratio.high} if ratio else None,
     }

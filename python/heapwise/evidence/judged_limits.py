@@ -130,7 +130,11 @@ def _timed(
     pairs = comparisons_of(evidence).control_rounds.get(cell)
     if change.has_ratio and layouts:
         decision = decide_over_layouts(
-            _rounds(change, layouts), _rounds(pairs, layouts), limit, metrics, ended=ended
+            rounds_of_layouts(change, layouts),
+            rounds_of_layouts(pairs, layouts),
+            limit,
+            metrics,
+            ended=ended,
         )
     elif change.has_ratio:
         decision = decide_with_rare(
@@ -148,7 +152,8 @@ def _timed(
     )
 
 
-def _rounds(pairs: Pairs | None, layouts: int) -> Rounds:
+def rounds_of_layouts(pairs: Pairs | None, layouts: int) -> Rounds:
+    """The log ratios of builds that were linked again, each with the layout of its round."""
     if pairs is None:
         return Rounds.of([], [])
     return Rounds.of(_logs(pairs), [number % layouts for number in pairs.rounds])

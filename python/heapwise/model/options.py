@@ -9,7 +9,7 @@ import msgspec
 from heapwise.model.author_output import AuthorOutput
 from heapwise.model.cell import Setting
 from heapwise.model.facts import Count
-from heapwise.model.gate import GateOptions
+from heapwise.model.gate import BuildPlace, GateOptions
 from heapwise.options import ProcessOptions
 
 LIBRARY_PATH = "LD_LIBRARY_PATH"
@@ -197,6 +197,9 @@ class PlanOptions(ProcessOptions):
 
     server: ServerOptions | None = None
     """None: what is measured is not a server."""
+
+    places: dict[str, BuildPlace] = field(default_factory=dict)
+    """Build -> where its random layouts are, of a step of ``bisect --relink``."""
 
     gate: GateOptions | None = None
     """None: the run is not a gate."""

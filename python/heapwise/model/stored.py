@@ -172,14 +172,16 @@ class Plan:
     @property
     def places(self) -> Mapping[str, BuildPlace]:
         """Build -> the tree that it was built in, where it was built for this run."""
-        return self.options.gate.places if self.options.gate else {}
+        return self.options.gate.places if self.options.gate else self.options.places
 
     @property
     def layouts(self) -> int:
-        """In how many random layouts each build of a gate is measured, one after the other; 0 if
-        each has its own alone."""
+        """In how many random layouts each build is measured, one after the other; 0 if each has its
+        own alone."""
         gate = self.options.gate
-        return gate.relinked.layouts if gate and gate.relinked else 0
+        if gate is None:
+            return max((len(place.layouts) for place in self.options.places.values()), default=0)
+        return gate.relinked.layouts if gate.relinked else 0
 
     @property
     def uneven(self) -> str:

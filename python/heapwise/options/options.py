@@ -161,8 +161,8 @@ class Options(RoundOptions, ServingOptions):
         metavar="N",
         least=LEAST_LAYOUTS,
         help="Link each build again with N random layouts, at least 6, and let the verdict allow "
-        "for how much the layout changes. It needs --base-commit and --build-command.",
-        verbs=(GATE,),
+        "for how much the layout changes. It needs --build-command, and in gate --base-commit.",
+        verbs=(GATE, BISECT),
     )
     play_anyway: bool = option(
         "--force",

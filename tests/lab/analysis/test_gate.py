@@ -70,3 +70,16 @@ def test_a_program_that_runs_for_a_fixed_time_is_not_fine(
     [row] = judged(effect).rows
     assert row.verdict == verdict
     assert ("may run for a fixed time" in row.sentence) == (verdict == "cannot tell")
+
+
+@pytest.mark.parametrize(("floor", "proposed"), [(0.01, True), (0.1, False), (None, False)])
+def test_a_noisy_time_proposes_the_processor_time_if_that_is_steady_enough(
+    monkeypatch: pytest.MonkeyPatch, floor: float | None, proposed: bool
+) -> None:
+    monkeypatch.setattr(gate, "_steadier", lambda evidence: floor)
+    stored = stored_run(replace(GATE, deviation=0.2, effects=(0.0,)), np.random.default_rng(1))
+    found = gate_result(Evidence(stored), Trust("good", []))
+    assert found is not None
+    [row] = found.rows
+    assert "this machine cannot tell" in row.sentence
+    assert ("--limit cpu_time=3% can tell" in row.sentence) == proposed

@@ -79,20 +79,20 @@ def _name_sites(campaign: Campaign, console: Console) -> None:
     from heapwise.evidence import Evidence
     from heapwise.study.gate.grown_sites import (
         MOST_S,
-        asks_for_sites,
         grown_sites,
+        growth_of,
         has_counts_of_malloc,
     )
 
     folder = campaign.writer.folder
-    if has_counts_of_malloc(run.plan) and asks_for_sites(
-        Evidence(read_run(folder.parent.parent, str(folder)))
+    if has_counts_of_malloc(run.plan) and (
+        growth := growth_of(Evidence(read_run(folder.parent.parent, str(folder))))
     ):
         console.say(
             "Recording each build once, to name the call sites that allocate more "
             f"(at most {show_limit(MOST_S)} each)."
         )
-        campaign.writer.update(replace(run, grown=grown_sites(run)))
+        campaign.writer.update(replace(run, grown=grown_sites(run, growth)))
 
 
 def show(

@@ -13,6 +13,7 @@ import msgspec
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence, comparisons_of
+from heapwise.evidence.judged_limits import rounds_of_layouts
 from heapwise.model import Build, Plan
 from heapwise.runner.campaign.campaign import Campaign
 from heapwise.runner.campaign.watcher import Watcher
@@ -24,6 +25,7 @@ from heapwise.runner.run_start import resume, start
 from heapwise.stats.ratios.paired import STRICT_CONFIDENCE, PairedRatio
 from heapwise.store import read_run
 from heapwise.store.writer import write_atomically
+from heapwise.wording.durations import show_limit
 from heapwise.wording.lists import counted
 
 STATE_FILE = "learned.json"
@@ -275,8 +277,12 @@ class Bisection:
             for experiment in prepared.experiments
         ]
         watcher = self.watcher()
+        plan = prepared.plan
+        if self.trees.layouts:
+            places = {_name(commit): self.trees.place(commit) for commit in commits}
+            plan = replace(plan, options=replace(plan.options, places=places))
         campaign = start(
-            replace(prepared, experiments=first),
+            replace(prepared, plan=plan, experiments=first),
             self.folder / "store",
             ["heapwise", "bisect"],
             watcher,
@@ -303,7 +309,11 @@ class Bisection:
         cell = next((cell for cell in evidence.table if cell.quantity == self.metric), None)
         if cell is None or not {_name(above), _name(below)} <= evidence.table[cell].keys():
             return None
-        return comparisons_of(evidence).ratio((cell, _name(above)), (cell, _name(below)))[0]
+        comparisons, sides = comparisons_of(evidence), ((cell, _name(above)), (cell, _name(below)))
+        if not (layouts := evidence.stored.run.plan.layouts):
+            return comparisons.ratio(*sides)[0]
+        pairs = comparisons.of_rounds(*sides)
+        return rounds_of_layouts(pairs, layouts).ratio() if pairs.has_ratio else None
 
     def _differs(self, evidence: Evidence, ratio: PairedRatio) -> bool:
         """As a verdict has it: the interval of a look excludes 1, and the ratio is beyond the noise
@@ -329,7 +339,7 @@ class Bisection:
     def _tell(self, chosen: list[str]) -> None:
         low, high = self.suspects.ends
         stages = self.suspects.stages_left
-        eta = f"at most {stages * self.time_s / 60:.0f} min" if self.time_s else ""
+        eta = f"at most {show_limit(stages * self.time_s)}" if self.time_s else ""
         self.say(
             f"Stage    {counted(high - low, 'commit')} left, {counted(len(chosen), 'commit')} "
             f"measured now, about {counted(stages, 'stage')} to go, {eta}"

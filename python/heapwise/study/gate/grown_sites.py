@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +16,7 @@ from heapwise.evidence.judged_limits import OF_MALLOC, judge_limits
 from heapwise.model import Build, GrownSite, GrownSites, Plan, Run
 from heapwise.trace.named_trace import NamedTrace, read_named_trace
 from heapwise.trace.names.wrappers import Wrappers
-from heapwise.trace.trace_difference import SiteDifference, trace_difference
+from heapwise.trace.trace_difference import Amount, SiteDifference, trace_difference
 
 MOST_S = 60.0
 """A recording that takes longer is given up: the answer of the gate is known without it."""
@@ -37,20 +38,25 @@ def has_counts_of_malloc(plan: Plan) -> bool:
     return bool(OF_MALLOC & plan.limits.keys()) and not any(commands)
 
 
-def asks_for_sites(evidence: Evidence) -> bool:
-    """Whether an exact count of malloc grew beyond its limit."""
-    return not evidence.stored.run.plan.uneven and any(
-        one.metric in OF_MALLOC
-        and one.decision.verdict == "regressed"
-        and one.counts is not None
-        and all(len({*counts}) == 1 for counts in one.counts)
+def growth_of(evidence: Evidence) -> dict[str, int]:
+    """Metric of malloc -> how much more of it the new build has, if an exact count of it grew
+    beyond its limit."""
+    if evidence.stored.run.plan.uneven:
+        return {}
+    return {
+        one.metric: one.counts[1][0] - one.counts[0][0]
         for one in judge_limits(evidence, ended=True)
-    )
+        if one.metric in OF_MALLOC
+        and one.decision.verdict == "regressed"
+        and one.counts
+        and all(len({*counts}) == 1 for counts in one.counts)
+    }
 
 
-def grown_sites(run: Run) -> GrownSites:
-    """Those with the most additional blocks first, then by bytes. None of them if one of the builds
-    cannot be recorded within MOST_S, or if the user stops it."""
+def grown_sites(run: Run, growth: Mapping[str, int]) -> GrownSites:
+    """Those with the most additional blocks first, or bytes if only these grew, until they make up
+    the growth: what is left is then a difference between two recordings of one build. None of them
+    if one of the builds cannot be recorded within MOST_S, or if the user stops it."""
     traces: list[NamedTrace] = []
     with TemporaryDirectory(prefix="heapwise-gate-") as folder:
         for number, build in enumerate(run.plan.builds):
@@ -67,9 +73,26 @@ def grown_sites(run: Run) -> GrownSites:
         ("base", "new"), before.sites, after.sites, (before.program, after.program)
     )
     more = [each for each in found.sites if each.grown.blocks > 0 or each.grown.bytes > 0]
-    more.sort(key=lambda each: (-each.grown.blocks, -each.grown.bytes, each.name))
+    by_blocks = "allocations" in growth
+    more.sort(key=lambda each: (_order(each.grown, by_blocks=by_blocks), each.name))
     top = run.revision.top if run.revision else ""
-    return GrownSites([_named(each, top) for each in more[:MOST_SITES]])
+    return GrownSites([_named(each, top) for each in _telling(more, growth)[:MOST_SITES]])
+
+
+def _order(grown: Amount, *, by_blocks: bool) -> tuple[int, int]:
+    return (-grown.blocks, -grown.bytes) if by_blocks else (-grown.bytes, -grown.blocks)
+
+
+def _telling(sites: Sequence[SiteDifference], growth: Mapping[str, int]) -> list[SiteDifference]:
+    """The first ones that together have what grew."""
+    found: list[SiteDifference] = []
+    left = [growth.get("allocations", 0), growth.get("allocated_bytes", 0)]
+    for site in sites:
+        if max(left) <= 0:
+            break
+        found.append(site)
+        left = [left[0] - site.grown.blocks, left[1] - site.grown.bytes]
+    return found
 
 
 def _named(site: SiteDifference, top: str) -> GrownSite:

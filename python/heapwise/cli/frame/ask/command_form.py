@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
+from heapwise.cli.frame.ask.relink_form import only_programs
 from heapwise.cli.frame.ask.shell_choice import joined_shell
 from heapwise.cli.frame.ask.shell_words import split_assignments, split_words
 from heapwise.errors import Problem
@@ -78,6 +79,8 @@ class CompareCommand(TyperCommand):
                     why=f"The verb {verb} does that.",
                     do=shlex.join(["heapwise", verb, *_moved_words(args)]),
                 ) from error
+            if unknown == "--relink":
+                raise only_programs("compare has programs and not their sources") from error
             if unknown.startswith("--export-"):  # as hyperfine has one for each format
                 raise Problem(
                     "E003",
