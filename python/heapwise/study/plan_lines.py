@@ -29,13 +29,22 @@ def _of_comparison(plan: Plan) -> str:
             f"{plan.seed}"
         )
     until = (
-        f"until every interval is under ±{percent(plan.precision)} "
-        f"or {show_limit(plan.time_s)} are over"
+        "until each row is told apart from the baseline or known within "
+        f"±{percent(plan.precision)}, or {show_limit(plan.time_s)} are over"
     )
-    return (
-        f"{warm}at least {counted(plan.min_rounds, 'round')} of {processes} in random order, "
-        f"{until}, seed {plan.seed}"
-    )
+    # A time that the user set ends the run, however many rounds there are.
+    least = counted(plan.min_rounds, "round")
+    rounds = "rounds" if plan.options.time_given else f"at least {least}"
+    order = f"in random order{_together(plan)}"
+    return f"{warm}{rounds} of {processes} {order}, {until}, seed {plan.seed}"
+
+
+def _together(plan: Plan) -> str:
+    """How many processes may run at once, which a user of the machine has to know."""
+    chosen = plan.options.side_by_side
+    if chosen is False or plan.traits.ends_by != "intervals":
+        return ""
+    return ", side by side on one processor" if chosen else ", or side by side if it is noisy here"
 
 
 def _of_experiments(prepared: Prepared, known: KnownCosts) -> str:

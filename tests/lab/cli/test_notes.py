@@ -44,6 +44,16 @@ def test_python_is_told_from_a_program_that_uses_malloc(python: str) -> None:
     assert told(Build("", ["/bin/true"]), allocators=ours()) == ""
 
 
+def test_a_heap_that_no_allocator_serves_is_named(tmp_path: Path) -> None:
+    (tmp_path / "java").write_bytes(Path("/bin/true").read_bytes())
+    (tmp_path / "java").chmod(0o755)
+    java = str(tmp_path / "java")
+    said = told(Build("", [java, "Main"]), allocators=ours())
+    assert "the heap of the Java virtual machine" in said
+    assert "Only what native code requests reaches the allocators" in said
+    assert told(Build("a", [java, "One"]), Build("b", [java, "Two"])) == ""
+
+
 def test_two_builds_with_the_same_contents_are_named(tmp_path: Path) -> None:
     for name in ("old", "new"):
         (tmp_path / name).write_bytes(Path("/bin/true").read_bytes())

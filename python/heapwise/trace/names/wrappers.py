@@ -106,4 +106,6 @@ def bare_name(function: str) -> str:
     name = CONST.sub("", "".join(kept).strip())
     if operator := OPERATOR_NEW.search(name):
         return operator.group()
+    if name.startswith("<"):  # a method of Rust, with its type and its trait
+        return name
     return name.rsplit(" ", 1)[-1].removeprefix("::")

@@ -91,4 +91,5 @@ def machine_line(machine: Machine) -> str:
         else str(", ".join(machine.facts.cpufreq_governors or ["cpufreq"]))
     )
     counters = ", no hardware counters" if "hardware_counters" in machine.unavailable else ""
-    return f"{machine.cpu}, {cores}, {frequency}, load {load[0] if load else '?'}{counters}"
+    busy = " (busy)" if load and load[0] > machine.cores else ""
+    return f"{machine.cpu}, {cores}, {frequency}, load {load[0] if load else '?'}{busy}{counters}"

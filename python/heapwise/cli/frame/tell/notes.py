@@ -14,6 +14,16 @@ from heapwise.wording.suggest import did_you_mean
 PYTHON = re.compile(r"python\d*(\.\d+)?t?")
 BY_MALLOC = "PYTHONMALLOC"
 
+OBJECTS = {
+    "java": "the Java virtual machine",
+    "node": "V8",
+    "nodejs": "V8",
+    "deno": "V8",
+    "dotnet": ".NET",
+    "sbcl": "SBCL",
+}
+"""Programs whose objects are in a heap that takes its memory from the kernel, and whose it is."""
+
 
 def notes(prepared: Prepared) -> Iterator[str]:
     """Each a sentence or two."""
@@ -25,6 +35,11 @@ def notes(prepared: Prepared) -> Iterator[str]:
         ):
             hint = did_you_mean(placeholder, prepared.plan.parameters)
             yield f"{{{placeholder}}} stays as it is: there is no parameter of this name{hint}"
+        if (heap := OBJECTS.get(Path(one.found.image).name)) and _compares_allocators(prepared):
+            yield (
+                f"The objects of {one.build.program_typed} are in the heap of {heap}, which takes "
+                "its memory from the kernel. Only what native code requests reaches the allocators."
+            )
         if _is_python(one) and _uses_own_heap(prepared, one.build):
             words = shlex.join([f"{BY_MALLOC}=malloc", *one.build.as_typed])
             yield (
@@ -51,6 +66,10 @@ def _row_by_malloc(prepared: Prepared) -> str:
     name = [*peers][min(1, len(peers) - 1)]
     library = peers[name].path if peers[name].is_given_by_path else name
     return "--allocator " + shlex.quote(f"{name} alone:{BY_MALLOC}=malloc={library}")
+
+
+def _compares_allocators(prepared: Prepared) -> bool:
+    return any(subject.peer for subject in prepared.plan.subjects)
 
 
 def _uses_own_heap(prepared: Prepared, build: Build) -> bool:
