@@ -235,6 +235,12 @@ class _Wording:
         return self._untold(decision)
 
     @property
+    def _so_far(self) -> str:
+        """The interval of a change that is not told, if there is one."""
+        ratio = self.judged.decision.change
+        return f"; the change so far is {_ends(ratio)}" if ratio and ratio.low else ""
+
+    @property
     def _proposal(self) -> str:
         """The metric that this machine can tell."""
         limit = self.judged.limit
@@ -272,7 +278,7 @@ class _Wording:
             )
             return (
                 f"{self._name}: this machine cannot tell. {self.base} {itself}, and the limit "
-                f"is {_limit(self.judged.limit)}{self._proposal}"
+                f"is {_limit(self.judged.limit)}{self._so_far}{self._proposal}"
             )
         if self.judged.quantity == WHOLE and self.judged.base is None:
             return (

@@ -170,16 +170,17 @@ def _show(
         console.result(f"Found    {trees.title(outcome.culprit)}")
         console.result(f"         {metric}: {words}, against its parent")
     else:
-        console.result(
-            f"Cannot tell which of {len(outcome.between) - 1} commits it is: "
-            f"{outcome.why}{f' ({words})' if words else ''}."
-        )
+        left = len(outcome.between) - 1
+        question = f"which of {left} commits it is" if left > 1 else "whether it is this commit"
+        console.result(f"Cannot tell {question}: {outcome.why}{f' ({words})' if words else ''}.")
         for commit in outcome.between[1:]:
             console.result(f"         {trees.title(commit)}")
         if layouts := trees.layouts // 2:
             console.result(f"         --relink {2 * layouts} takes more layouts.")
         elif metric not in OF_COUNTS:
             console.result("         --time 10m measures each stage longer.")
+        if metric == "time":
+            console.result("         --metric cpu_time is steadier beside other work.")
     if suspects.went_back:
         console.result(
             "         The metric changed more than once. This is the last change "

@@ -82,4 +82,5 @@ def test_a_noisy_time_proposes_the_processor_time_if_that_is_steady_enough(
     assert found is not None
     [row] = found.rows
     assert "this machine cannot tell" in row.sentence
+    assert "; the change so far is " in row.sentence
     assert ("--limit cpu_time=3% can tell" in row.sentence) == proposed
