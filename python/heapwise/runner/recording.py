@@ -31,6 +31,7 @@ from heapwise.runner.unrecorded import (
     partly_recorded,
     unrecorded,
 )
+from heapwise.store.codec import encode
 from heapwise.trace import OtherProgram, Summary
 from heapwise.trace.names.perf_map import keep_perf_map
 
@@ -140,7 +141,7 @@ def record(wanted: Recording) -> Recorded:
         )
     found = preflight(wanted.command[0], force=wanted.force)
     facts = _about(wanted, found.program)
-    about = msgspec.json.encode(facts).decode()
+    about = encode(facts).decode()
     _expect_writable(wanted.trace)
     with tempfile.TemporaryDirectory(prefix="heapwise-record-") as folder:
         result = Path(folder, "result.json")

@@ -3,6 +3,7 @@ has opened, stacks with little room, another malloc in front of the recorder."""
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import subprocess
@@ -32,7 +33,13 @@ def heapwise_record(
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "heapwise", "record", "--quiet", "-o", trace, *words]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=120, preexec_fn=before, check=False
+        command,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+        preexec_fn=before,
+        check=False,
     )
 
 
@@ -78,6 +85,15 @@ def test_files_that_a_shell_opens_for_the_program_arrive(tmp_path: Path) -> None
             ["bash", "-c", f"{record} {reads}"], capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stdout) == (0, "arrived\n"), done.stderr
+
+
+def test_arguments_may_be_bytes_that_are_not_text(tmp_path: Path) -> None:
+    """Names of files may be. The trace has them as JSON can hold them."""
+    trace = tmp_path / "t.hwt"
+    done = heapwise_record(trace, "--", "printf", "%s", os.fsdecode(b"\xff"))
+    assert done.returncode == 0, done.stderr
+    with open_trace(trace) as opened:
+        assert opened.about["command"] == ["printf", "%s", "\\udcff"]
 
 
 @pytest.mark.parametrize("kind", ["alternate", "thread", "coroutine"])

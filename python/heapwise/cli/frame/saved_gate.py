@@ -49,9 +49,11 @@ def gate_by_file(
 def _save(build: CountedBuild, limits: Mapping[str, float], path: Path, console: Console) -> int:
     import msgspec
 
+    from heapwise.store.codec import encode
+
     demand_writable(path, "--save-baseline")
     saved = build.saved(limits)
-    text = msgspec.json.format(msgspec.json.encode(saved), indent=2)
+    text = msgspec.json.format(encode(saved), indent=2)
     try:
         path.write_bytes(text + b"\n")
     except OSError as error:

@@ -6,6 +6,7 @@ import msgspec
 
 from heapwise.analysis import to_json
 from heapwise.report.view import View
+from heapwise.store.codec import encode
 
 NAME, SUFFIX, MIME = "json", "json", "application/json"
 ABOUT = "run, rows, trust and advice, as run --json and compare --json print them"
@@ -13,4 +14,4 @@ ABOUT = "run, rows, trust and advice, as run --json and compare --json print the
 
 def write(view: View) -> str:
     result = view.result
-    return msgspec.json.format(msgspec.json.encode(to_json(result)), indent=1).decode() + "\n"
+    return msgspec.json.format(encode(to_json(result)), indent=1).decode() + "\n"

@@ -131,8 +131,12 @@ def slice_of(evidence: Evidence) -> float:
 
 
 def available_bytes() -> int:
-    """Memory that programs can have without swapping, by the kernel."""
-    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    """Memory that programs can have without swapping, by the kernel. If /proc has processes alone
+    (the option subset=pid), memory that is free."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     fields = next((line.split() for line in lines if line.startswith("MemAvailable:")), None)
     return int(fields[1]) * 1024 if fields else 0
 
