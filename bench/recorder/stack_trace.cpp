@@ -1,14 +1,19 @@
 #include "recorder/stack_trace.hpp"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <unwind.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 
 #include "recorder/caller_rule.hpp"
+#include "recorder/own_filter.hpp"
 
 extern "C" [[gnu::weak]] void* __libc_stack_end; // of glibc: the first frame of the first thread
 
@@ -44,9 +49,6 @@ struct stack_bounds {
   bool asked_for = false;
 };
 __attribute__((tls_model("initial-exec"))) thread_local constinit stack_bounds bounds;
-
-__attribute__((tls_model("initial-exec"))) thread_local constinit std::uint64_t stack_end = 0;
-__attribute__((tls_model("initial-exec"))) thread_local constinit bool has_stack_end = false;
 
 [[nodiscard]] std::uint64_t thread_pointer() noexcept {
 #if defined(__x86_64__)
@@ -189,57 +191,166 @@ stack_trace stack_by_unwinder(std::uint64_t site) noexcept {
 }
 
 #if defined(__x86_64__)
-[[gnu::noinline]] bool stack_by_rules(std::uint64_t site, stack_trace& trace) noexcept {
-  if (!has_stack_end) [[unlikely]] {
-    stack_end = find_stack_end();
-    has_stack_end = true;
+namespace {
+
+constexpr std::uint64_t word = sizeof(std::uint64_t);
+
+/// The stack of the thread. What lies between the stack pointer and its end is mapped.
+class own_words {
+ public:
+  explicit own_words(std::uint64_t end) noexcept : end_{end} {}
+
+  bool read(std::uint64_t address, std::uint64_t& into) noexcept {
+    if (address > end_ - word) return false;
+    into = *reinterpret_cast<const std::uint64_t*>(address);
+    return true;
   }
-  constexpr std::uint64_t word = sizeof(std::uint64_t);
-  std::uint64_t address = 0;
-  std::uint64_t stack_pointer = 0;
-  std::uint64_t frame_pointer = 0;
+
+ private:
+  std::uint64_t end_;
+};
+
+/// Another stack, of which the end is not known: the kernel is asked once for each page.
+class checked_words {
+ public:
+  explicit checked_words(std::uint64_t in_use) noexcept : end_{(in_use | (page - 1)) + 1} {}
+
+  bool read(std::uint64_t address, std::uint64_t& into) noexcept {
+    while (address > end_ - word) {
+      if (asked_++ == most_asked || !is_readable(end_)) return false;
+      end_ += page;
+    }
+    into = *reinterpret_cast<const std::uint64_t*>(address);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint64_t page = 4096;
+  static constexpr unsigned most_asked = 64;
+
+  static bool is_readable(std::uint64_t address) noexcept {
+    constexpr std::uint32_t improbable = 0x5EAF'00D5; // else the call takes some microseconds
+    constexpr timespec at_once{};
+    const int saved_errno = errno;
+    syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, improbable, &at_once, nullptr, 0);
+    const bool was_read = errno == EAGAIN || errno == ETIMEDOUT;
+    errno = saved_errno;
+    return was_read;
+  }
+
+  std::uint64_t end_;
+  unsigned asked_ = 0;
+};
+
+/// Why a search for callers has ended.
+enum class walk_end : std::uint8_t {
+  whole,   ///< the last frame has no caller
+  full,    ///< there is no room for more frames
+  unknown, ///< a frame has no rule: last_address
+  broken,  ///< what was on the stack cannot be a frame
+};
+
+struct registers {
+  std::uint64_t address;
+  std::uint64_t stack_pointer;
+  std::uint64_t frame_pointer;
+};
+
+/// From frame to frame, by rules. At the end `at` is where that was.
+template <class Words>
+walk_end walk(registers& at, Words words, std::uint64_t site, stack_trace& trace) noexcept {
+  caller_rule rule = caller_rule_of(at.address + 1);
+  while (rule.from != caller_rule::base::none) {
+    if (trace.count == stack_trace::most_frames) return walk_end::full;
+    if (rule.from == caller_rule::base::unknown) return walk_end::unknown;
+    const std::uint64_t base =
+        rule.from == caller_rule::base::stack_pointer ? at.stack_pointer : at.frame_pointer;
+    const std::uint64_t end = base + static_cast<std::uint64_t>(rule.distance);
+    if (end <= at.stack_pointer || end % word != 0) return walk_end::broken;
+    // The higher one first: what it needs is then known for both.
+    if (!words.read(end - word, at.address)) return walk_end::broken;
+    if (rule.kept_frame_pointer != 0) {
+      const std::uint64_t kept =
+          end + static_cast<std::uint64_t>(std::int64_t{rule.kept_frame_pointer});
+      if (kept < at.stack_pointer || kept % word != 0) return walk_end::broken;
+      if (!words.read(kept, at.frame_pointer)) return walk_end::broken;
+    }
+    at.stack_pointer = end;
+    if (at.address == 0) break;
+    // The frames of the recorder stand before the caller.
+    if (trace.count != 0 || at.address == site) trace.frames[trace.count++] = at.address;
+    rule = caller_rule_of(at.address);
+  }
+  return walk_end::whole;
+}
+
+[[gnu::always_inline]] inline registers registers_here() noexcept {
+  registers here{};
   asm volatile(
       "lea 0f(%%rip), %0\n"
       "0:\n\t"
       "mov %%rsp, %1\n\t"
       "mov %%rbp, %2"
-      : "=&r"(address), "=&r"(stack_pointer), "=&r"(frame_pointer));
-  caller_rule rule = caller_rule_of(address + 1);
-  while (rule.from != caller_rule::base::none && trace.count != stack_trace::most_frames) {
-    if (rule.from == caller_rule::base::unknown) return false;
-    const std::uint64_t base =
-        rule.from == caller_rule::base::stack_pointer ? stack_pointer : frame_pointer;
-    const std::uint64_t end = base + static_cast<std::uint64_t>(rule.distance);
-    // What lies between the stack pointer and the end of the stack is mapped.
-    if (end <= stack_pointer || end > stack_end || end % word != 0) return false;
-    if (rule.kept_frame_pointer != 0) {
-      const std::uint64_t kept =
-          end + static_cast<std::uint64_t>(std::int64_t{rule.kept_frame_pointer});
-      if (kept < stack_pointer || kept % word != 0) return false;
-      frame_pointer = *reinterpret_cast<const std::uint64_t*>(kept);
-    }
-    address = *reinterpret_cast<const std::uint64_t*>(end - word);
-    stack_pointer = end;
-    if (address == 0) break;
-    // The frames of the recorder stand before the caller.
-    if (trace.count != 0 || address == site) trace.frames[trace.count++] = address;
-    rule = caller_rule_of(address);
-  }
-  return true;
+      : "=&r"(here.address), "=&r"(here.stack_pointer), "=&r"(here.frame_pointer));
+  return here;
 }
+
+/// Whether a handler of a signal returns to this address, by which the kernel goes on with what it
+/// interrupted: the unwinder of libgcc finds that. Requires: unwind tables name the address.
+bool is_end_of_handler(std::uint64_t address) noexcept {
+  constexpr unsigned char rt_sigreturn[] = {0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05};
+  return std::memcmp(reinterpret_cast<const void*>(address), rt_sigreturn, sizeof rt_sigreturn) ==
+         0;
+}
+
+/// The stack of a coroutine or of a signal. Those who make one may leave any word where its first
+/// function would return to.
+[[gnu::noinline]] stack_trace stack_elsewhere(std::uint64_t site) noexcept {
+  stack_trace trace;
+  if (!has_own_filter()) { // the kernel may end a process that asks it
+    registers at = registers_here();
+    const walk_end end = walk(at, checked_words{at.stack_pointer}, site, trace);
+    if (end == walk_end::unknown && is_end_of_handler(at.address) && !is_short_of_stack()) {
+      return stack_by_unwinder(site);
+    }
+  }
+  if (trace.count == 0) trace.frames[trace.count++] = site;
+  return trace;
+}
+
+/// Whether the stack pointer is on the thread's own stack, or nobody knows where that is.
+bool is_on_own_stack() noexcept {
+  if (!bounds.asked_for) [[unlikely]]
+    find_bounds();
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return bounds.end == 0 || (bounds.begin <= here && here < bounds.end);
+}
+
+} // namespace
+
+[[gnu::noinline]] bool stack_by_rules(std::uint64_t site, stack_trace& trace) noexcept {
+  if (!is_on_own_stack()) return false;
+  registers at = registers_here();
+  const std::uint64_t end = bounds.end != 0 ? bounds.end : find_stack_end();
+  if (end == 0) return false;
+  const walk_end how = walk(at, own_words{end}, site, trace);
+  return how == walk_end::whole || how == walk_end::full;
+}
+
 #else
 bool stack_by_rules(std::uint64_t, stack_trace&) noexcept { return false; }
 #endif
 
 stack_trace stack_from(std::uint64_t site) noexcept {
   stack_trace trace;
+#if defined(__x86_64__)
   if (stack_by_rules(site, trace)) return trace;
-  if (is_short_of_stack()) {
-    trace.count = 1;
-    trace.frames[0] = site;
-    return trace;
-  }
-  return stack_by_unwinder(site);
+  if (!is_on_own_stack()) return stack_elsewhere(site);
+#endif
+  if (!is_short_of_stack()) return stack_by_unwinder(site);
+  trace.count = 1;
+  trace.frames[0] = site;
+  return trace;
 }
 
 } // namespace heapwise::bench

@@ -14,7 +14,9 @@ struct stack_trace {
 
 /// The stack of this thread, from the function that `site` returns to. Empty if it cannot be
 /// found. The unwinder may allocate and takes the loader's lock; so may the first call of a thread.
-/// On a signal's stack that is too small for the unwinder, `site` alone is found.
+///
+/// On another stack (of a coroutine, of a signal) the search ends where a frame cannot be read, or
+/// has no rule. What a signal has interrupted is found if the unwinder has room on its stack.
 [[nodiscard]] stack_trace stack_from(std::uint64_t site) noexcept;
 
 /// The same by the unwinder of libgcc alone.

@@ -108,6 +108,20 @@ def test_a_small_stack_has_room_for_the_recorder(
     assert (done.returncode, done.stdout) == (0, "allocated\n"), done.stderr
 
 
+@pytest.mark.parametrize(
+    "options", [[], ["--stacks", "all"], ["--stacks", "all:frames"], ["--profile"]], ids=str
+)
+def test_the_search_for_callers_ends_with_the_stack_of_a_coroutine(
+    tmp_path: Path, options: list[str]
+) -> None:
+    """Where its first function returns to is any address, and behind its stack there is nothing."""
+    program = compiled(DATA / "coroutine_end.c", tmp_path)
+    trace = tmp_path / "t.hwt"
+    done = heapwise_record(trace, *options, "--", program)
+    assert (done.returncode, done.stdout) == (0, "allocated\n"), done.stderr
+    assert blocks_recorded(trace) >= 1
+
+
 @pytest.mark.parametrize("library", [RECORDER, PROFILER])
 def test_a_realloc_in_front_is_that_of_reallocarray(tmp_path: Path, library: str) -> None:
     """glibc's calls the first realloc. A library in front has no reallocarray, as few have."""
