@@ -1,5 +1,5 @@
 // A coroutine that is switched to by hand, as libco and its like do it. Where its first function
-// would return to stands another function, and behind the stack is no memory.
+// would return to stands another function, and nothing is mapped behind the stack.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -114,7 +114,7 @@ def test_a_small_stack_has_room_for_the_recorder(
 def test_the_search_for_callers_ends_with_the_stack_of_a_coroutine(
     tmp_path: Path, options: list[str]
 ) -> None:
-    """Where its first function returns to is any address, and behind its stack there is nothing."""
+    """Its first function returns to any address, and nothing is mapped behind its stack."""
     program = compiled(DATA / "coroutine_end.c", tmp_path)
     trace = tmp_path / "t.hwt"
     done = heapwise_record(trace, *options, "--", program)
