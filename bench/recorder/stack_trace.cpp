@@ -194,6 +194,59 @@ stack_trace stack_by_unwinder(std::uint64_t site) noexcept {
 namespace {
 
 constexpr std::uint64_t word = sizeof(std::uint64_t);
+constexpr std::uint64_t page = 4096;
+
+/// Returns: whether the word can be read. Requires: no filter ends a process that asks the kernel.
+bool is_readable(std::uint64_t address) noexcept {
+  constexpr std::uint32_t improbable = 0x5EAF'00D5; // else the call takes some microseconds
+  constexpr timespec at_once{};
+  const int saved_errno = errno;
+  syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, improbable, &at_once, nullptr, 0);
+  const bool was_read = errno == EAGAIN || errno == ETIMEDOUT;
+  errno = saved_errno;
+  return was_read;
+}
+
+/// The thread's own stack, as far as it is known: the end, and the pages before it that were read.
+/// /proc/self/maps has the begin, but to read it takes longer than to make a thread.
+class known_stack {
+ public:
+  /// 0 if it is not known.
+  [[nodiscard]] std::uint64_t end() noexcept {
+    if (end_ == 0) {
+      end_ = find_stack_end();
+      low_ = (end_ - 1) & ~(page - 1);
+    }
+    return end_;
+  }
+
+  /// Whether the address is of this stack. Under a filter, each below its end is taken for one.
+  [[nodiscard]] bool holds(std::uint64_t address) noexcept {
+    if (address >= end()) return false;
+    if (address >= low_ || has_own_filter()) return true;
+    return address >= bottom_ && low_ - address <= most_pages * page && extend(address);
+  }
+
+ private:
+  static constexpr std::uint64_t most_pages = 2048; ///< of most stacks
+
+  /// Below a stack is a page that cannot be read.
+  [[gnu::noinline, gnu::cold]] bool extend(std::uint64_t address) noexcept {
+    while (low_ > address) {
+      if (!is_readable(low_ - page)) {
+        bottom_ = low_;
+        return false;
+      }
+      low_ -= page;
+    }
+    return true;
+  }
+
+  std::uint64_t end_ = 0;
+  std::uint64_t low_ = 0;
+  std::uint64_t bottom_ = 0;
+};
+__attribute__((tls_model("initial-exec"))) thread_local constinit known_stack own_stack;
 
 /// The stack of the thread. What lies between the stack pointer and its end is mapped.
 class own_words {
@@ -225,18 +278,7 @@ class checked_words {
   }
 
  private:
-  static constexpr std::uint64_t page = 4096;
   static constexpr unsigned most_asked = 64;
-
-  static bool is_readable(std::uint64_t address) noexcept {
-    constexpr std::uint32_t improbable = 0x5EAF'00D5; // else the call takes some microseconds
-    constexpr timespec at_once{};
-    const int saved_errno = errno;
-    syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, improbable, &at_once, nullptr, 0);
-    const bool was_read = errno == EAGAIN || errno == ETIMEDOUT;
-    errno = saved_errno;
-    return was_read;
-  }
 
   std::uint64_t end_;
   unsigned asked_ = 0;
@@ -318,12 +360,8 @@ bool is_end_of_handler(std::uint64_t address) noexcept {
   return trace;
 }
 
-/// Whether the stack pointer is on the thread's own stack, or nobody knows where that is.
 bool is_on_own_stack() noexcept {
-  if (!bounds.asked_for) [[unlikely]]
-    find_bounds();
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  return bounds.end == 0 || (bounds.begin <= here && here < bounds.end);
+  return own_stack.holds(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
 }
 
 } // namespace
@@ -331,9 +369,7 @@ bool is_on_own_stack() noexcept {
 [[gnu::noinline]] bool stack_by_rules(std::uint64_t site, stack_trace& trace) noexcept {
   if (!is_on_own_stack()) return false;
   registers at = registers_here();
-  const std::uint64_t end = bounds.end != 0 ? bounds.end : find_stack_end();
-  if (end == 0) return false;
-  const walk_end how = walk(at, own_words{end}, site, trace);
+  const walk_end how = walk(at, own_words{own_stack.end()}, site, trace);
   return how == walk_end::whole || how == walk_end::full;
 }
 
