@@ -36,8 +36,8 @@ static void body(void) {
 
 int main(void) {
   enum { page = 4096, stack_bytes = 16 * page, saved = 6 };
-  char* memory = mmap(NULL, stack_bytes + page, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* memory =
+      mmap(NULL, stack_bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED || munmap(memory + stack_bytes, page) != 0) return 2;
   void** top = (void**)(memory + stack_bytes);
   *--top = (void*)never;

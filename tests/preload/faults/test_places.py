@@ -58,6 +58,13 @@ def test_two_copies(heap: Any, compiled: Any, tmp_path: Path, order: str) -> Non
         assert_well(preload.run(compiled(HERE / "survivor.c"), scene, "recovers"))
 
 
+def test_a_library_that_audits_the_loader(heap: Any, compiled: Any) -> None:
+    audit = compiled(HERE / "audits.c", "-shared", "-fPIC")
+    program = compiled(HERE / "survivor.c")
+    for scene in ("small", "large", "threads"):
+        assert_well(heap.run(program, scene, "recovers", LD_AUDIT=str(audit)))
+
+
 @pytest.mark.parametrize("preloaded", [False, True], ids=["linked", "linked and preloaded"])
 def test_linked(heap: Any, host: Any, compiled: Any, preloaded: bool) -> None:
     if heap.library is None:

@@ -1,5 +1,5 @@
-// A program that locks parts of its blocks in memory, and frees them as they are. Between pages that
-// are locked and others a mapping ends.
+// A program that locks parts of its blocks in memory, and frees them as they are. Between pages
+// that are locked and others a mapping ends.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
