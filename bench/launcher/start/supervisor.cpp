@@ -22,7 +22,8 @@ namespace {
 constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr std::uint64_t patience_ns = 2 * second_ns; // between SIGTERM and SIGKILL
 constexpr std::uint64_t leftover_ns = second_ns / 5; // for what outlives the program
-constexpr int most_kills = 250;                      // 20 ms apart: 5 s
+constexpr std::uint64_t between_questions_ns = second_ns / 200;
+constexpr int most_kills = 250; // 20 ms apart: 5 s
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 const char* ending_signal_name(int signal) {
@@ -72,13 +73,12 @@ double seconds(const timeval& time) {
 supervisor::supervisor() {
   // Those who ignore the ends of their children hand that on, and a child would end unnoticed.
   signal(SIGCHLD, SIG_DFL);
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGCHLD);
-  for (const int signal : ending_signals) sigaddset(&set, signal);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
+  sigemptyset(&waited_for_);
+  sigaddset(&waited_for_, SIGCHLD);
+  for (const int signal : ending_signals) sigaddset(&waited_for_, signal);
+  sigprocmask(SIG_BLOCK, &waited_for_, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  signals_ = signalfd(-1, &waited_for_, SFD_CLOEXEC | SFD_NONBLOCK);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   parent_ = watch_parent();
 }
@@ -108,13 +108,15 @@ void supervisor::poll_once(call_watch& calls, output_stream& out, output_stream&
                       {child_.stderr_pipe, POLLIN, 0}, {parent_, POLLIN, 0},
                       {partner_, POLLIN, 0},           {calls.descriptor(), POLLIN, 0}};
   const std::uint64_t now = now_ns();
-  const std::uint64_t next_ns = std::min(deadline_ns_, memory.due_ns());
+  // A sandbox may refuse signalfd: then the signals are asked for now and then.
+  const std::uint64_t ask_ns = signals_ >= 0 ? UINT64_MAX : now + between_questions_ns;
+  const std::uint64_t next_ns = std::min({deadline_ns_, memory.due_ns(), ask_ns});
   const std::uint64_t left_ns = next_ns > now ? next_ns - now : 0;
   const timespec left{static_cast<time_t>(left_ns / second_ns),
                       static_cast<long>(left_ns % second_ns)};
   ppoll(watched, 6, next_ns == UINT64_MAX ? nullptr : &left, nullptr);
   const bool ended_before = ended();
-  if (watched[0].revents != 0) take_signals();
+  if (watched[0].revents != 0 || signals_ < 0) take_signals();
   const bool ends_now = ended() && !ended_before;
   const std::uint64_t bytes = out.bytes() + err.bytes();
   // What the program itself wrote is in the pipes when it ends.
@@ -143,16 +145,26 @@ void supervisor::drain(int& pipe, output_stream& into) {
 }
 
 void supervisor::take_signals() {
-  signalfd_siginfo info{};
-  while (read(signals_, &info, sizeof info) == sizeof info) {
-    const auto signal = static_cast<int>(info.ssi_signo);
-    if (signal == SIGCHLD) {
-      reap();
-    } else {
-      outcome_.stopped_by = ending_signal_name(signal);
-      ask_to_end();
+  if (signals_ >= 0) {
+    signalfd_siginfo info{};
+    while (read(signals_, &info, sizeof info) == sizeof info) {
+      take_signal(static_cast<int>(info.ssi_signo));
     }
+    return;
   }
+  constexpr timespec at_once{};
+  for (int signal = 0; (signal = sigtimedwait(&waited_for_, nullptr, &at_once)) > 0;) {
+    take_signal(signal);
+  }
+}
+
+void supervisor::take_signal(int signal) {
+  if (signal == SIGCHLD) {
+    reap();
+    return;
+  }
+  outcome_.stopped_by = ending_signal_name(signal);
+  ask_to_end();
 }
 
 void supervisor::reap() {

@@ -1,6 +1,8 @@
 // Watches over the child until its whole tree is gone.
 #pragma once
 
+#include <signal.h>
+
 #include <sys/resource.h>
 
 #include <cstdint>
@@ -48,6 +50,7 @@ class supervisor {
 
   void poll_once(call_watch& calls, output_stream& out, output_stream& err, memory_curve& memory);
   void take_signals();
+  void take_signal(int signal);
   void drain(int& pipe, output_stream& into);
   void reap();
   void add(const rusage& usage);
@@ -68,6 +71,7 @@ class supervisor {
   std::uint64_t deadline_ns_ = UINT64_MAX;
   int kills_ = 0;          ///< rounds of killing what the program left
   bool tree_gone_ = false; ///< it and all its descendants
+  sigset_t waited_for_{};  ///< signals that are blocked and taken one by one
   int signals_ = -1;
   int parent_ = -1;
   int partner_ = -1; ///< the socket of `beside_` while it is watched

@@ -102,6 +102,19 @@ def test_exit_code_arrives_if_the_ends_of_children_are_ignored(
     assert json.loads(result.read_text())["exit_code"] == 7
 
 
+def test_exit_code_arrives_in_a_sandbox_without_signalfd(native: Path, tmp_path: Path) -> None:
+    deny = tmp_path / "deny"
+    source = Path(__file__).parents[2] / "preload" / "faults" / "deny.c"
+    subprocess.run(["gcc", "-O1", f"-I{source.parent}", source, "-o", deny], check=True)
+    signalfd4 = {"x86_64": 289, "aarch64": 74}[os.uname().machine]
+    result = tmp_path / "result.json"
+    launch = [str(native / "heapwise-launch"), "--result", str(result), "--", "/bin/sh", "-c"]
+    subprocess.run(
+        [str(deny), "1", str(signalfd4), "--", *launch, "exit 7"], timeout=60, check=True
+    )
+    assert json.loads(result.read_text())["exit_code"] == 7
+
+
 def test_crash_is_named(launch: Any, toy: str) -> None:
     result = launch(toy, "crash")
     assert (result["exit_code"], result["signal"], result["signal_name"]) == (None, 11, "SIGSEGV")
