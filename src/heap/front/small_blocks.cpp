@@ -56,6 +56,7 @@ HEAPWISE_ALWAYS_INLINE void* take_counted(size_class class_index) noexcept {
 /// Returns: a block of a span of the class, or nullptr. Requires: the stack that the thread's
 /// variable leads to has no block.
 HEAPWISE_ALWAYS_INLINE void* refill_stack(size_class class_index) noexcept {
+  expects(cache_in_use()->tops[class_index][-1] == nullptr, "a stack without a block is refilled");
   if (cache_in_use() == &no_cache) [[unlikely]]
     return thread_counts_blocks() ? take_counted(class_index) : refill_without_cache(class_index);
   return refill_stack_of(own_cache(), class_index);

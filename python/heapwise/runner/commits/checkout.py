@@ -82,7 +82,7 @@ class Checkout:
         """The branch or tag that was probably meant, as an end of a sentence."""
         words = ("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags")
         names = ["HEAD", *(git(self.repository, *words) or "").splitlines()]
-        name = re.split(r"[~^@:]", revision, maxsplit=1)[0]
+        name = re.sub(r"[~^@:].*", "", revision)
         return "" if name in names else did_you_mean(name, names)
 
     def precedes_all(self, revision: str) -> bool:

@@ -75,14 +75,14 @@ TEST_CASE("a thread takes an idle cache of another shard if its own shard has ru
   do joined.push_back(join_shard());
   while (joined.back() == shard);
   leave_shard(joined.back());
-  heap_cache* const found = adopt_cache();
-  CHECK(found == waits);
-  CHECK(static_cast<thread_cache*>(found)->shard == joined.back());
+  heap_cache* const adopted = adopt_cache();
+  CHECK(adopted == waits);
+  CHECK(static_cast<thread_cache*>(adopted)->shard == joined.back());
   CHECK(thread_count() == threads);
   CHECK(idle_cache_count() == 0);
   joined.pop_back();
   for (const std::uint8_t each : joined) leave_shard(each);
-  held.push_back(found);
+  held.push_back(adopted);
   for (heap_cache* each : held) pass_on_cache(*each);
 }
 
