@@ -123,8 +123,9 @@ class TextTable:
     where it is too narrow. of_figures: columns after the first are numbers. sortable: a reader may
     sort the rows, where a form can. look: a name for the style of a page. foot: rows that stay
     below the others. cut: makes a long name of a row a short one; on a terminal the names then
-    stand last, or above their row if there is no room. Forms of text leave out drawings, and
-    columns without a text.
+    stand last, or above their row if there is no room. spare: short heads of columns that a narrow
+    terminal leaves out, the first of them first. Forms of text leave out drawings, and columns
+    without a text.
     """
 
     head: Sequence[TableCell]
@@ -138,6 +139,7 @@ class TextTable:
     look: str = ""
     foot: Sequence[Sequence[TableCell]] = ()
     cut: Callable[[str, int], str] | None = None
+    spare: Sequence[str] = ()
 
     @property
     def lines(self) -> list[list[TableCell]]:

@@ -26,7 +26,11 @@ LABEL = 9
 """The letters of the column of labels."""
 
 
-def terminal(blocks: Sequence[Passage], width: int = 1000) -> str:
+UNFOLDED = 1000
+"""Columns of a file: there a row is one line, however long it is."""
+
+
+def terminal(blocks: Sequence[Passage], width: int = UNFOLDED) -> str:
     """An empty line between two blocks. A notice follows its block at once, and an entry the entry
     above it. width: of tables that fit."""
     text, above = "", None
@@ -49,10 +53,8 @@ def _text(block: WithText, width: int) -> str:
     match block:
         case TextTable():
             lines = filled([[visible(cell.short) for cell in line] for line in block.lines])
-            if block.cut:
-                table = _named(lines, block.cut, width)
-            else:
-                table = fitted(lines, width) if block.fits else align(lines, _figures(block))
+            cut = block.cut
+            table = _named(lines, cut, width) if cut else _narrowed(block, lines, width)
             above = [block.caption] if block.caption else []
             return "\n".join([*above, table, *(f"  {note}" for note in block.notes)])
         case Labelled(label, text, folds):
@@ -66,6 +68,23 @@ def _text(block: WithText, width: int) -> str:
             return f"{title}\n\n{terminal(passages, width)}"
         case _:
             return block.text
+
+
+def _narrowed(block: TextTable, lines: Sequence[Line], width: int) -> str:
+    """Without columns that it can spare, as long as a line of it is wider than that. A cell of
+    words over several columns stays whole."""
+    figures = _figures(block)
+    spare = [head for head in block.spare if head in lines[0]]
+    while True:
+        if block.fits:
+            text, whole = fitted(lines, width), fitted(lines)
+        else:
+            text = whole = align(lines, figures)
+        if not spare or max(map(len, whole.splitlines()), default=0) <= width:
+            return text
+        at = lines[0].index(spare.pop(0))
+        lines = [[*line[:at], *line[at + 1 :]] for line in lines]
+        figures = {each - (each > at) for each in figures if each != at}
 
 
 LEAST_NAME = 24

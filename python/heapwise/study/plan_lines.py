@@ -30,7 +30,7 @@ def _of_comparison(plan: Plan) -> str:
         )
     until = (
         "until each row is told apart from the baseline or known within "
-        f"±{percent(plan.precision)}, or {show_limit(plan.time_s)} are over"
+        f"±{percent(plan.precision)}, or the time is over ({show_limit(plan.time_s)})"
     )
     # A time that the user set ends the run, however many rounds there are.
     least = counted(plan.min_rounds, "round")

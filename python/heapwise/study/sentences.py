@@ -29,4 +29,8 @@ def advice(result: Result) -> Labelled:
 
 
 def _listed(label: str, lines: Sequence[str]) -> list[Labelled]:
-    return [Labelled("" if at else label, line, folds=False) for at, line in enumerate(lines)]
+    """Lines that begin with spaces are code, or stand below code: they stay as they are."""
+    return [
+        Labelled("" if at else label, line, folds=not line.startswith(" "))
+        for at, line in enumerate(lines)
+    ]

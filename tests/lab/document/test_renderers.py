@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from heapwise.document import (
     DRAWING,
@@ -53,6 +54,21 @@ def test_a_terminal_has_short_cells_and_no_figure() -> None:
         "a <b>  later",
         "later: after it.",
     ]
+
+
+def test_a_narrow_terminal_leaves_spare_columns_out_and_breaks_no_name() -> None:
+    head = ["", "time", "min to max", "user", "system"]
+    rows = [
+        ["a-name-of-twenty-lets", "1,000 ms", "990 to 1,100", "800 ms", "100 ms"],
+        ["glibc", "1,100 ms", "1,090 to 1,200", "900 ms", "100 ms"],
+    ]
+    for is_fitted in (True, False):
+        table = replace(plain_table([head, *rows], fits=is_fitted), spare=("system", "min to max"))
+        heads = [terminal([table], width).split("\n")[0].split() for width in (80, 62, 50)]
+        assert heads[0] == ["time", "min", "to", "max", "user", "system"]
+        assert heads[1] == ["time", "min", "to", "max", "user"]
+        assert heads[2] == ["time", "user"]
+        assert "a-name-of-twenty-lets  1,000 ms  800 ms" in terminal([table], 50)
 
 
 def test_html_escapes_all_but_the_figure() -> None:

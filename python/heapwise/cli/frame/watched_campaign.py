@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -157,7 +158,7 @@ def damaged_words(lines: int) -> str:
 
 def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
     from heapwise.document import Labelled, Sentence
-    from heapwise.document.terminal import terminal
+    from heapwise.document.terminal import UNFOLDED, terminal
     from heapwise.study.program.compare_table import terminal_width
     from heapwise.study.told import tell
 
@@ -168,7 +169,7 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
         for passage in (*tell(result, evidence), Labelled("Trust", trust_line(result)))
     ]
     console.say()
-    console.result(terminal(passages, terminal_width()))
+    console.result(terminal(passages, terminal_width() if sys.stdout.isatty() else UNFOLDED))
 
 
 def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ()) -> Shown:

@@ -15,6 +15,9 @@ from heapwise.wording.names import spaced
 from heapwise.wording.numbers import Scale, scale_for
 from heapwise.wording.ratios import interval, relation, with_interval
 
+SPARE = ("sd", "max", "min", "mean")
+"""Columns that a narrow terminal leaves out, the first of them first."""
+
 FIGURES = {"median": "median", "min": "min", "mean": "mean", "max": "max", "stddev": "sd"}
 
 
@@ -60,7 +63,7 @@ def cell_table(
         [*_figures(row, scale), cited, strip_cell(row, axis, scale)]
         for row, cited in zip(rows, published, strict=True)
     ]
-    return TextTable(head, lines, of_figures=True, sortable=True)
+    return TextTable(head, lines, of_figures=True, sortable=True, spare=SPARE)
 
 
 def _figures(row: Row, scale: Scale) -> list[TableCell]:

@@ -26,6 +26,10 @@ SubjectRows = Mapping[str, Row]
 """Subject -> what was measured of one quantity."""
 
 
+SPARE = ("system", "user", "cgroup peak", "min to max")
+"""Columns that say least, the first one least of all."""
+
+
 @dataclass(frozen=True)
 class Column:
     """cells: subject -> cell; a subject without one has nothing there."""
@@ -41,7 +45,7 @@ def table_of(subjects: Mapping[str, TableCell], columns: Sequence[Column]) -> Te
         [cell, *(column.cells.get(name, empty) for column in columns)]
         for name, cell in subjects.items()
     ]
-    return TextTable([empty, *(column.head for column in columns)], rows, fits=True)
+    return TextTable([empty, *(column.head for column in columns)], rows, fits=True, spare=SPARE)
 
 
 def rows_of(
@@ -87,7 +91,7 @@ def _figure_cells(row: Row, scale: Scale, *, ranges: bool) -> list[TableCell]:
     if row.median is None:
         return [TableCell(missing(row), missing(row), mark="missing"), *[table_cell("")] * 3]
     between = ""
-    if ranges and row.min is not None and row.max is not None:
+    if ranges and row.min is not None and row.max is not None and row.n > 1:
         between = f"{scale.number(row.min)} to {scale.number(row.max)}"
     words = "-" if row.baseline else "cannot tell" if row.ratio is None else relation(row)
     return [

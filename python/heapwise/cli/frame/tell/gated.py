@@ -49,7 +49,7 @@ def gate_plan_line(plan: Plan) -> str:
     warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
     return (
         f"{warm}rounds of {len(plan.subjects)} runs in random order, until every limit is "
-        f"decided or {show_limit(plan.time_s)} are over, seed {plan.seed}"
+        f"decided or the time is over ({show_limit(plan.time_s)}), seed {plan.seed}"
     )
 
 
