@@ -152,6 +152,15 @@ def test_two_that_are_level_are_both_named() -> None:
     assert "(level with" in analyse(Evidence(compare_run(script))).advice
 
 
+def test_many_that_are_level_are_counted_and_not_all_named() -> None:
+    names = ("jemalloc", "mimalloc", "rpmalloc", "scudo", "snmalloc")
+    time = {"glibc": 1.0, "glibc-control": 1.0} | dict.fromkeys(names, 0.9)
+    advice = analyse(
+        Evidence(compare_run(Script(time=time, memory=dict.fromkeys(time, 1.0))))
+    ).advice
+    assert re.search(r"\(level with \w+, \w+, \w+ and 1 more\)", advice), advice
+
+
 def test_no_advice_from_figures_that_are_not_trustworthy() -> None:
     wrong = [Identity(malloc=Library(path="/lib/other.so", build_id="x"))]
     stored = compare_run(Script(edit=lambda p: replace(p, identity=wrong)))

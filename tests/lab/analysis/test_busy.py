@@ -34,6 +34,20 @@ def test_a_quiet_machine_is_not_mentioned() -> None:
     assert "busy" not in analyse(Evidence(compare_run())).advice
 
 
+def test_processor_time_names_the_largest_gains_and_losses_and_counts_the_others() -> None:
+    time = {"glibc": 1.0, "glibc-control": 1.0, "late": 1.5, "latest": 1.7}
+    time |= {f"gain{number}": 0.9 - number / 20 for number in range(5)}
+    script = Script(time=time, memory=dict.fromkeys(time, 1.0))
+    stored = with_facts(
+        compare_run(script), lambda p: {"psi_cpu_us": int(0.4e6 * (p.facts.wall_s or 0))}
+    )
+    advice = analyse(Evidence(stored)).advice
+    by_processor_time = advice.partition("By processor time: ")[2].partition(". ")[0]
+    named = re.findall(r"gain\d|late\w*", by_processor_time)
+    assert named == ["gain4", "gain3", "gain2", "latest", "late"], by_processor_time
+    assert " and 2 more; latest 1." in by_processor_time
+
+
 def test_processor_time_of_several_settings_names_each() -> None:
     stored = with_facts(
         compare_run(Script()), lambda p: {"psi_cpu_us": int(0.4e6 * (p.facts.wall_s or 0))}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from msgspec import structs
-from synthetic import compare_run
+from synthetic import Script, compare_run
 
 from heapwise.cli.frame.tell.first_runs import FirstRuns
+from heapwise.cli.frame.tell.progress import verdict_words
+from heapwise.evidence import Evidence
 from heapwise.model import Process
 from heapwise.store import StoredRun
 
@@ -59,3 +62,12 @@ def test_on_a_busy_machine_the_line_has_processor_time() -> None:
     stored = compare_run()
     baseline = next(p for p in taken(stored, 20, busy=0.9) if p.subject == "glibc")
     assert line([baseline], stored) == "1 run, no verdict yet, CPU time: glibc 500 ms"
+
+
+def test_the_line_of_verdicts_begins_with_the_best_and_keeps_to_its_width() -> None:
+    time = {"glibc": 1.0, "glibc-control": 1.0, "slow": 1.5, "quick": 0.8, "level": 0.9}
+    evidence = Evidence(compare_run(Script(time=time, memory=dict.fromkeys(time, 1.0))))
+    whole, narrow = verdict_words(evidence), verdict_words(evidence, 70)
+    assert re.match(r"\d+ rounds: quick 1\.\d+x faster .*, level .*, slow ", whole)
+    assert len(narrow) <= 70
+    assert re.match(r"\d+ rounds: quick 1\.\d+x faster .* and 2 more$", narrow)

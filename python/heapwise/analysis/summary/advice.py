@@ -75,20 +75,35 @@ def busy_words(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
     at = f"load {load[0]:.1f} on {counted(machine.cores, 'processor')}" if load else ""
     if any(row.quantity == SIDE_BY_SIDE and row.ratio is not None for row in rows):
         return f"The machine was busy{f' ({at})' if at else ''}. "
+    by_cpu = _by_processor_time(evidence, rows)
+    return (
+        f"The machine was busy{f' ({at})' if at else ''}: something waited for a processor "
+        f"during {percent(waited)} of a typical process. Wait until it is quiet.{by_cpu} "
+    )
+
+
+def _by_processor_time(evidence: Evidence, rows: list[Row]) -> str:
+    """The rows that differ from the baseline, the largest gains first, then the largest losses."""
     several = len({row.parameters for row in rows}) > 1
     told = [
-        f"{row.subject} {_relation(row)}{f' at {row.parameters}' if several else ''}"
+        row
         for row in rows
         if row.quantity == "cpu_time"
         and not row.baseline
         and row.verdict in ("better", "worse")
         and row.subject not in evidence.control_names
     ]
-    by_cpu = f" By processor time: {listed(told, len(told))}." if told else ""
-    return (
-        f"The machine was busy{f' ({at})' if at else ''}: something waited for a processor "
-        f"during {percent(waited)} of a typical process. Wait until it is quiet.{by_cpu} "
-    )
+    if not several:
+        told.sort(key=lambda row: row.ratio or 1.0)
+    each = [
+        (row.verdict, f"{row.subject} {_relation(row)}{f' at {row.parameters}' if several else ''}")
+        for row in told
+    ]
+    gains = [words for verdict, words in each if verdict == "better"]
+    losses = [words for verdict, words in reversed(each) if verdict == "worse"]
+    most = len(each) if several else NAMED
+    parts = "; ".join(listed(words, most) for words in (gains, losses) if words)
+    return f" By processor time: {parts}." if parts else ""
 
 
 def _more_time(evidence: Evidence) -> str:
@@ -287,7 +302,7 @@ def _fastest(
     words = f"Fastest: {winner.subject}, {gain} {_time_name(quick)} than {base}"
     level = _level_with(evidence, quick, winner.row)
     if level:
-        words += f" (level with {' and '.join(level)})"
+        words += f" (level with {listed(level, NAMED)})"
     cost = next((r for r in small if r.subject == winner.subject), None)
     other = (
         " The program hardly allocates, so look for another cause (V3)."

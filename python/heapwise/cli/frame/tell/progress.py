@@ -15,6 +15,7 @@ from heapwise.errors import Problem
 from heapwise.model import SIDE_BY_SIDE, Process, Run, SubjectName
 from heapwise.runner import LONGEST_S, Outcome, Progress, Step
 from heapwise.wording.durations import show_duration, show_limit
+from heapwise.wording.lists import listed
 from heapwise.wording.numbers import show, size
 from heapwise.wording.visible import visible
 
@@ -163,8 +164,9 @@ class Live(NoProgress):
             self._live.console.print(visible(words), markup=False, highlight=False)
 
     def so_far(self, evidence: Evidence, elapsed_s: float) -> None:
-        if words := verdict_words(evidence):
-            self._known = visible(f"after {show_duration(elapsed_s)}: {words}")
+        after = f"after {show_duration(elapsed_s)}: "
+        if words := verdict_words(evidence, self._live.console.width - len(after)):
+            self._known = visible(f"{after}{words}")
 
     def printed(self, step: Step, outcome: Outcome) -> None:
         for line in printed_lines(step, outcome):
@@ -190,8 +192,10 @@ TOLD = 3
 """Rows that one line of words has room for."""
 
 
-def verdict_words(evidence: Evidence) -> str:
-    """``12 rounds: new 5.3 % faster than old (4.1 to 6.2 %)``; "" while nothing has an interval."""
+def verdict_words(evidence: Evidence, width: int = 1000) -> str:
+    """``12 rounds: new 5.3 % faster than old (4.1 to 6.2 %)``; "" while nothing has an interval.
+    The rows of one setting are ranked, so that the first is the best one so far. width: as many
+    rows are named as fit into it, at least one."""
     from heapwise.analysis.verdicts.rows import make_rows
     from heapwise.wording.ratios import interval, relation, with_interval
 
@@ -206,14 +210,19 @@ def verdict_words(evidence: Evidence) -> str:
         and not row.baseline
         and row.subject not in hidden
     ]
+    if not rows:
+        return ""
+    if len({row.parameters for row in rows}) == 1:
+        rows.sort(key=lambda row: row.ratio or 1.0)
     told = [
         f"{f'{row.parameters}: ' if row.parameters else ''}{row.subject} "
         f"{with_interval(relation(row), interval(row))}"
-        for row in rows[:TOLD]
+        for row in rows
     ]
-    more = f" and {len(rows) - TOLD} more" if len(rows) > TOLD else ""
     what = "pairs side by side, CPU time" if beside else "rounds"
-    return f"{max(row.n for row in rows)} {what}: {', '.join(told)}{more}" if told else ""
+    most = max(row.n for row in rows)
+    lines = [f"{most} {what}: {listed(told, number)}" for number in range(TOLD, 0, -1)]
+    return next((line for line in lines if len(line) <= width), lines[-1])
 
 
 def choose(quiet: bool) -> NoProgress:
