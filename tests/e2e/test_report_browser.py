@@ -278,6 +278,34 @@ def test_nothing_sticks_out_on_a_narrow_screen(page: Chromium) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
 
 
+def test_long_figures_of_checks_do_not_stick_out_on_a_narrow_screen(page: Chromium) -> None:
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=390,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=True,
+    )
+    page.evaluate("document.querySelectorAll('.checks details').forEach(part => part.open = true)")
+    assert page.evaluate("document.querySelectorAll('.checks details[open]').length") > 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 391
+
+
+def test_a_dark_page_is_printed_with_the_colours_of_a_light_one(page: Chromium) -> None:
+    names = ["paper", "line", "accent", "worse", "warn", "band", "series-0"]
+    script = f"""{json.dumps(names)}.map(name =>
+      getComputedStyle(document.documentElement).getPropertyValue(`--${{name}}`))
+      .concat(getComputedStyle(document.documentElement).colorScheme)"""
+    seen = []
+    for theme in ("light", "dark"):
+        page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+        page.call("Emulation.setEmulatedMedia", media="print")
+        seen.append(page.evaluate(script))
+        page.call("Emulation.setEmulatedMedia", media="screen")
+    assert page.evaluate(script) != seen[0]
+    assert seen[0] == seen[1]
+
+
 def test_on_paper_everything_is_open(page: Chromium) -> None:
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert (

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from planted import with_facts
 from synthetic import Script, changed, compare_run, pool_run
 from synthetic_beside import with_rounds_beside
 
@@ -78,7 +79,7 @@ def test_page_is_well_formed_and_asks_nothing_of_the_network(name: str) -> None:
 def test_the_first_screen_answers() -> None:
     page = build_page([View(Evidence(RUNS["compare"]))])
     head = page[: page.index('class="figure tradeoff"')]
-    assert "Fastest: mimalloc, 10.0 % less time than glibc" in head
+    assert "Fastest: mimalloc, 10.0\N{NO-BREAK SPACE}% less time than glibc" in head
     assert "Trust: good" in head
 
 
@@ -470,5 +471,30 @@ def test_names_that_turn_the_order_of_words_are_shown_as_text_in_pages_and_table
 def test_a_command_of_each_verb_is_set_as_one() -> None:
     verbs = Path(cli.__file__).parent.glob("[!_]*.py")
     assert sorted(path.stem for path in verbs) == answer.VERBS
-    assert "<code>heapwise gate app</code>" in answer._advice("Try heapwise gate app.")
-    assert "<code>" not in answer._advice("The allocator heapwise is smallest.")
+    assert "<code>heapwise gate app</code>" in answer._with_commands("Try heapwise gate app.")
+    assert "<code>" not in answer._with_commands("The allocator heapwise is smallest.")
+
+
+def test_a_long_answer_is_a_headline_and_a_passage_below_it_that_begins_with_the_busy_machine() -> (
+    None
+):
+    names = [f"gain{number}" for number in range(9)]
+    time = {"glibc": 1.0, "glibc-control": 1.0} | dict.fromkeys(names, 0.8)
+    script = Script(time=time, memory=dict.fromkeys(time, 1.0))
+    stored = with_facts(
+        compare_run(script), lambda p: {"psi_cpu_us": int(0.4e6 * (p.facts.wall_s or 0))}
+    )
+    view = View(Evidence(stored))
+    headline, lead = answer.headline_and_lead(view)
+    assert headline.startswith("Fastest: gain")
+    assert len(headline) <= answer.HEADLINE
+    assert lead.startswith("The machine was busy")
+    assert sorted(f"{lead} {headline}".split()) == sorted(view.result.advice.split())
+    page = build_page([view])
+    assert page.index("Fastest: gain") < page.index('<p class="lead">The machine was busy')
+
+
+def test_a_short_answer_is_a_headline_alone_and_no_number_is_parted_from_its_unit() -> None:
+    view = View(Evidence(compare_run()))
+    assert answer.headline_and_lead(view) == (view.result.advice, "")
+    assert answer._with_commands("5.0 % less") == "5.0\N{NO-BREAK SPACE}% less"

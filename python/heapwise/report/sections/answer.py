@@ -8,6 +8,7 @@ from collections import Counter
 from markupsafe import Markup, escape
 
 from heapwise.analysis.speed_memory import speed_memory
+from heapwise.analysis.summary.advice import busy_words
 from heapwise.analysis.summary.speed import speed_quantity
 from heapwise.analysis.verdicts.standing import are_many_questions
 from heapwise.figures import forest, tradeoff
@@ -51,6 +52,14 @@ TRADEOFF = (
     "with its 95 % intervals; the ring is the baseline. Down and left is better. Inside the shade "
     "nothing can be told from noise; the grey cross is the baseline measured a second time."
 )
+
+HEADLINE = 200
+"""The letters that are read at a glance, also on a phone."""
+
+BETWEEN_SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")
+
+BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
+
 SIDE_BY_SIDE_WORDS = " The time is CPU time, of processes that ran side by side."
 
 COUNTED: dict[Verdict, str] = {"warn": "warned", "fail": "failed", "unavailable": "unavailable"}
@@ -63,8 +72,10 @@ def build(view: View) -> Context | None:
     checks = view.result.trust.checks
     first = [check for check in checks if check.id in ("V1", "V5", "V8", "V9")]
     counts = Counter(check.verdict for check in checks)
+    headline, lead = headline_and_lead(view)
     return {
-        "advice": _advice(view.result.advice),
+        "headline": _with_commands(headline),
+        "lead": _with_commands(lead),
         "words": WORDS,
         "reasons": view.result.trust.objections or first,
         "counts": [f"{counts['pass']} checks passed"]
@@ -74,9 +85,24 @@ def build(view: View) -> Context | None:
     }
 
 
-def _advice(sentence: str) -> Markup:
-    """A command in it is one to copy: never broken, and set as one."""
-    return Markup(COMMAND.sub(r"<code>\g<0></code>", str(escape(sentence))))
+def headline_and_lead(view: View) -> tuple[str, str]:
+    """The answer in large letters, and what else there is to say of it: first that the machine was
+    busy."""
+    busy = busy_words(view.evidence, view.result.rows, view.result.trust)
+    advice = view.result.advice.removeprefix(busy)
+    is_busy = advice != view.result.advice
+    sentences = BETWEEN_SENTENCES.split(advice)
+    headline = sentences.pop(0)
+    while sentences and len(headline) + 1 + len(sentences[0]) <= HEADLINE:
+        headline += f" {sentences.pop(0)}"
+    return headline, " ".join([*([busy.strip()] if is_busy else []), *sentences])
+
+
+def _with_commands(sentence: str) -> Markup:
+    """A command in it is one to copy: never broken, and set as one. Nor is a number parted from
+    its unit."""
+    whole = BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", sentence)
+    return Markup(COMMAND.sub(r"<code>\g<0></code>", str(escape(whole))))
 
 
 def _cell_words(view: View) -> str:
