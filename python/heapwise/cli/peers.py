@@ -128,14 +128,16 @@ def check(
     \b
     heapwise peers check
     heapwise peers check jemalloc
-    heapwise peers check --allocator mine=/home/me/libmine.so
+    heapwise peers check mine=/home/me/libmine.so
     """
     from heapwise.catalog import adhoc_peer, installed_peers
     from heapwise.runner.contract import check_peer
 
     console = Console(quiet, json)
-    chosen = [_installed(name) for name in names or []]
-    chosen += [adhoc_peer(text) for text in allocator or []]
+    named = names or []
+    given = [adhoc_peer(text) for text in [*(allocator or []), *(n for n in named if "=" in n)]]
+    known_here = {peer.name for peer in given}
+    chosen = [_installed(n) for n in named if "=" not in n and n not in known_here] + given
     answers = []
     for peer in chosen or installed_peers():
         answer = check_peer(peer)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from signal import Signals
 
 import msgspec
 
@@ -18,6 +19,9 @@ from heapwise.wording.durations import show_limit
 
 CHILD = Path(__file__).with_name("contract_child.py")
 TIMEOUT_S = 60.0
+
+TESTING = "testing "
+"""So begins a line of the child before each promise."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +77,21 @@ def _judge(
     if wrong := wrong_library(seen, peer, set()):
         return ContractResult(peer.name, wrong, *where)
     if answer.returncode != 0:
-        words = answer.stderr.decode(errors="replace").strip().splitlines()
-        said = f": {words[-1]}" if words else ""
-        trouble = f"the process ended with {answer.returncode}{said}"
-        return ContractResult(peer.name, trouble, *where)
+        return ContractResult(peer.name, _ended(answer), *where)
     promises: dict[str, str] = msgspec.json.decode(answer.stdout)
     news = [text for name, text in promises.items() if text and name not in peer.known_faults]
     known = [text for name, text in promises.items() if text and name in peer.known_faults]
     return ContractResult(peer.name, "; ".join(news), *where, promises, "; ".join(known))
+
+
+def _ended(answer: subprocess.CompletedProcess[bytes]) -> str:
+    """``the process ended with SIGSEGV while it tested that calloc gives zeros``, and what it
+    printed last."""
+    words = answer.stderr.decode(errors="replace").strip().splitlines()
+    tested = [word.removeprefix(TESTING) for word in words if word.startswith(TESTING)]
+    others = [word for word in words if not word.startswith(TESTING)]
+    code = answer.returncode
+    how = Signals(-code).name if -code in set(Signals) else f"exit code {code}"
+    where = f" while it tested that {tested[-1].replace('_', ' ')}" if tested else ""
+    said = f": {others[-1]}" if others else ""
+    return f"the process ended with {how}{where}{said}"

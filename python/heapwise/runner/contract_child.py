@@ -11,6 +11,7 @@ import ctypes
 import errno
 import json
 import random
+import sys
 import threading
 from collections.abc import Callable
 
@@ -185,6 +186,8 @@ def main() -> None:
     declare()
     answers = {}
     for promise in SUITE:
+        # If the process ends in it, the last such line says where.
+        print(f"testing {promise.__name__}", file=sys.stderr, flush=True)
         try:
             promise()
             answers[promise.__name__] = ""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.catalog import adhoc_peer, installed_peers, system_library
+from heapwise.cli.frame.app import run as heapwise
 from heapwise.model import Peer
 from heapwise.runner.contract import check_peer
 
@@ -44,29 +45,43 @@ def test_every_installed_peer_is_loaded_and_keeps_its_promises(peer: Peer) -> No
     assert broken <= set(peer.known_faults)
 
 
+def compiled(folder: Path, source: str) -> Path:
+    library = folder / "libpeer.so"
+    (folder / "peer.c").write_text(source)
+    options = ["-shared", "-fPIC", "-fno-builtin", "-O1", "-Wl,--build-id"]
+    subprocess.run(["gcc", *options, str(folder / "peer.c"), "-o", str(library)], check=True)
+    return library
+
+
 def test_a_broken_promise_is_found(tmp_path: Path) -> None:
-    (tmp_path / "peer.c").write_text(CALLOC_FORGETS)
-    library = tmp_path / "libforgets.so"
-    subprocess.run(
-        [
-            "gcc",
-            "-shared",
-            "-fPIC",
-            "-fno-builtin",
-            "-O1",
-            str(tmp_path / "peer.c"),
-            "-o",
-            str(library),
-            "-Wl,--build-id",
-        ],
-        check=True,
-    )
+    library = compiled(tmp_path, CALLOC_FORGETS)
     answer = check_peer(adhoc_peer(f"forgets={library}"))
     assert answer.trouble == "calloc(1, 512) gave a dirty block"
     assert answer.library == str(library)
+
+
+def test_a_process_that_crashes_names_the_signal_and_the_promise(tmp_path: Path) -> None:
+    crashes = CALLOC_FORGETS.replace("p[511] = 1", "*(volatile char *)0 = 1")
+    assert crashes != CALLOC_FORGETS
+    answer = check_peer(adhoc_peer(f"crashes={compiled(tmp_path, crashes)}"))
+    assert answer.trouble == (
+        "the process ended with SIGSEGV while it tested that calloc gives zeros"
+    )
 
 
 def test_a_file_that_cannot_be_preloaded_is_found(tmp_path: Path) -> None:
     (tmp_path / "no.so").write_text("no library")
     peer = replace(adhoc_peer(f"no={system_library()}"), path=f"{tmp_path}/no.so")
     assert "cannot be preloaded" in check_peer(peer).trouble
+
+
+def test_a_library_is_checked_by_its_path_and_by_the_name_that_it_was_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = compiled(tmp_path, CALLOC_FORGETS)
+    ways = [(f"forgets={library}",), ("forgets", "--allocator", f"forgets={library}")]
+    for words in ways:
+        assert heapwise(["peers", "check", *words]) == 4
+        assert capsys.readouterr().out.splitlines() == [
+            "forgets    FAILED  calloc(1, 512) gave a dirty block"
+        ]
