@@ -86,6 +86,18 @@ def test_a_quantity_that_no_experiment_has_is_named_before_the_run(
 
 
 @pytest.mark.usefixtures("built_native")
+def test_a_subject_that_no_experiment_has_is_named_before_the_run(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    text = report_of_the_how_to().replace("malloc@glibc", "malloc@glbc")
+    (tmp_path / "my-report.toml").write_text(text)
+    done = heapwise("reproduce", "./my-report.toml", "--dry-run")
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 2
+    assert "pool/bulk has no subject malloc@glbc; did you mean malloc@glibc?" in said
+
+
+@pytest.mark.usefixtures("built_native")
 @pytest.mark.parametrize("name", REPORTS)
 def test_each_report_can_be_planned(heapwise: Any, name: str) -> None:
     done = heapwise("reproduce", name, "--dry-run")

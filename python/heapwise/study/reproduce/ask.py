@@ -28,6 +28,7 @@ from heapwise.runner.plan.experiment_plan import (
     resolve,
     usable,
 )
+from heapwise.wording.lists import listed
 from heapwise.wording.suggest import did_you_mean
 
 
@@ -47,6 +48,9 @@ def prepare_reproduction(
     named = [place.subject for place in report.places]
     known = {e.id: resolve(e, usable(peers, named)) for e in find_experiments()}
     places = _by_experiment(report)
+    for id, found in places.items():
+        if id in known:
+            _demand_subjects(known[id], found, [peer.name for peer in peers], report.name)
     experiments = [_with_subjects(known[id], found) for id, found in places.items() if id in known]
     experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
     if not experiments:
@@ -94,6 +98,25 @@ def _by_experiment(report: PublishedReport) -> dict[str, list[FigureKey]]:
     for place in report.places:
         places.setdefault(place.experiment, []).append(place)
     return places
+
+
+def _demand_subjects(
+    experiment: Experiment, places: Sequence[FigureKey], peers: Sequence[str], report: str
+) -> None:
+    """Problem E008 for a subject that the experiment has with no allocator."""
+    names = [subject.name for subject in experiment.subjects]
+    declared = {SubjectName.parse(name).declared for name in names}
+    for place in places:
+        wanted = SubjectName.parse(place.subject)
+        if wanted.declared in declared and (not wanted.peer or wanted.peer in peers):
+            continue
+        hint = did_you_mean(place.subject, names)
+        raise Problem(
+            "E008",
+            f"{report}: {experiment.id} has no subject {place.subject}{hint}",
+            why="The figure would have nothing beside it.",
+            do=f"its subjects are {listed(names, len(names))}",
+        )
 
 
 def _demand_quantities(experiment: Experiment, places: Sequence[FigureKey], report: str) -> None:
