@@ -294,18 +294,25 @@ def _missed(summary: Recorded) -> list[str]:
 
 
 def _said(summary: Recorded, path: Path, sample_every: int) -> list[str]:
+    from heapwise.document.folding import labelled
     from heapwise.wording.lists import counted
-    from heapwise.wording.numbers import percent, significant, size
+    from heapwise.wording.numbers import percent, show, size
 
     stored = path.stat().st_size
+    took = show(summary.wall_s, "s")
     lines = [
-        f"Profiled {counted(summary.blocks, 'sample')}, one for each {size(sample_every)} on "
-        f"average, in {significant(summary.wall_s)} s"
+        labelled(
+            "Profiled ",
+            f"{counted(summary.blocks, 'sample')}, one for each {size(sample_every)} on average, "
+            f"in {took}",
+        )
         if sample_every
-        else f"Recorded {counted(summary.events, 'call')} of "
-        f"{counted(summary.threads, 'thread')} in "
-        f"{significant(summary.wall_s)} s: {counted(summary.blocks, 'block')}, at most "
-        f"{size(summary.peak_live_bytes)} at once"
+        else labelled(
+            "Recorded ",
+            f"{counted(summary.events, 'call')} of {counted(summary.threads, 'thread')} in "
+            f"{took}: {counted(summary.blocks, 'block')}, at most "
+            f"{size(summary.peak_live_bytes)} at once",
+        )
     ]
     if summary.kept_events < summary.events:
         lines.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -196,7 +197,7 @@ def _expect_writable(trace: Path) -> None:
             "E050",
             f"{trace} cannot be written: {error.strerror}",
             why="Nothing was recorded.",
-            do="-o FILE in a folder that exists and that you may write",
+            do=f"record into another folder: -o /tmp/{shlex.quote(trace.name)}",
         ) from error
 
 

@@ -173,7 +173,7 @@ def check_writable(store_path: Path) -> None:
             problem.id,
             problem.what,
             why="Nothing was measured, as nothing could be saved.",
-            do="make room, or --store DIR with a folder that you may write",
+            do=f"make room, or name a folder that you may write: --store /tmp/{store_path.name}",
         ) from error
 
 

@@ -6,6 +6,7 @@ docs/trace-format.md describes the format; bench/trace/file.hpp has the same str
 from __future__ import annotations
 
 import os
+import shlex
 import struct
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -39,6 +40,8 @@ from heapwise.trace.running import mappings_now, names_beside, running_process
 MAGIC = b"HWTRACE\n"
 HEAP_PROFILES = (b"\x1f\x8b", b"heap profile:", b"heap_v2/")
 """How files of pprof, gperftools and jemalloc begin."""
+
+PROGRAMS = (b"\x7fELF", b"#!")
 
 VERSION = 2
 FRAME_MAGIC = 0x4D52_4648
@@ -244,6 +247,15 @@ def _open(path: Path, file: int) -> Trace:
             f"{path} is a heap profile of another tool, not a trace",
             why="It has sums of call stacks and no calls, so nothing can be played.",
             do="heapwise trace shows it; heapwise record -- PROGRAM writes a trace",
+        )
+    if head.startswith(PROGRAMS):
+        name = shlex.quote(path.name)
+        program = name if path.is_absolute() else f"./{shlex.quote(str(path))}"
+        raise Problem(
+            "E062",
+            f"{path} is a program, not a trace",
+            why="A trace is written while the program runs.",
+            do=f"heapwise record -o {name}.hwt -- {program}",
         )
     if len(head) < HEADER.size or head[:8] != MAGIC:
         raise Problem(

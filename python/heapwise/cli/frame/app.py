@@ -6,6 +6,7 @@ import importlib
 import os
 import pkgutil
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -36,6 +37,12 @@ def verb_names() -> list[str]:
 
 DEBUG = "--debug"
 """Every verb has it: it is taken away before the words are looked at."""
+
+OF_TRACES = ("trace", "advise", "replay")
+"""Verbs that newcomers give a program."""
+
+ANY_VERB = "VERB"
+"""Stands in the remedies of the catalogue for the verb that was typed."""
 
 COMPLETION = "_HEAPWISE_COMPLETE"
 """With this variable a shell asks for proposals."""
@@ -130,7 +137,8 @@ def run(words: Sequence[str]) -> int:
     except Exception as error:
         if debug and not isinstance(error, TyperException):
             raise
-        problem = _problem(error, _own_words(words))
+        problem = _problem(error, words)
+        problem.do = problem.do.replace(f"heapwise {ANY_VERB}", f"heapwise {_verb(words)}")
         with suppress(console.ReaderGone, OSError, Problem):
             console.print_problem(problem)
             if "--json" in _own_words(words):
@@ -158,6 +166,10 @@ def _problem(error: Exception, words: Sequence[str]) -> Problem:
         where = f"{error.filename}: " if error.filename else ""
         return Problem("E056", f"{where}{error.strerror or error}")
     return Problem("E070", f"{type(error).__name__}: {error}".removesuffix(": "))
+
+
+def _verb(words: Sequence[str]) -> str:
+    return next((word for word in words if word in verb_names()), ANY_VERB)
 
 
 def _own_words(words: Sequence[str]) -> Sequence[str]:
@@ -229,4 +241,13 @@ def _usage(error: TyperException, words: Sequence[str]) -> Problem:
         or error.format_message().rstrip(".")
         or "the command line cannot be understood"
     )
+    after = list(words[words.index("--") + 1 :]) if "--" in words else []
+    if after and path.rpartition(" ")[2] in OF_TRACES:
+        trace = shlex.quote(f"{Path(after[0]).name}.hwt")
+        return Problem(
+            "E003",
+            what,
+            why="It reads a trace, and starts no program.",
+            do=f"heapwise record -o {trace} -- {shlex.join(after)} && {path} {trace}",
+        )
     return Problem("E003", what, why="Nothing was started.", do=f"{path} --help")

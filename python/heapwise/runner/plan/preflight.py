@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from dataclasses import dataclass, field, replace
@@ -63,7 +64,7 @@ def look(name: str) -> Preflight:
     program = find_program(name)
     chain = interpreter_chain(program)
     if read_elf(chain[-1]) is None:
-        raise Problem("E026", f"{chain[-1]} is not an ELF program and has no interpreter line")
+        raise _not_a_program(str(chain[-1]))
     via = f"script run by {chain[-1]}, " if len(chain) > 1 else ""
     own = Check(
         "V2", TITLE, "unavailable", "Does not apply: each program ran with the malloc that it has."
@@ -71,10 +72,19 @@ def look(name: str) -> Preflight:
     return Preflight(program, chain[-1], f"{via}with the malloc that it has", [own], True)
 
 
+def _not_a_program(name: str) -> Problem:
+    return Problem(
+        "E026",
+        f"{name} is not an ELF program and has no interpreter line",
+        do="begin the script with a line such as #!/bin/sh, or name its interpreter before it: "
+        f"sh {shlex.quote(name)}",
+    )
+
+
 def obstacle(name: str, image: Path, facts: ElfFacts | None) -> Problem | None:
     """The first reason for which preloading cannot work, with the way out."""
     if facts is None:
-        return Problem("E026", f"{name} is not an ELF program and has no interpreter line")
+        return _not_a_program(name)
     for look in (_architecture, _privileged, _sanitizer, _go, _static, _musl, _own_allocator):
         if problem := look(name, image, facts):
             return problem

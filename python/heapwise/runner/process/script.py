@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from heapwise.errors import Problem
+from heapwise.wording.suggest import nearest
 
 DEEPEST = 5
 """The kernel follows about as many interpreter lines, then gives up (binfmt_script)."""
@@ -51,8 +52,20 @@ def find_program(name: str) -> Path:
             "E010",
             f"there is no program {name}",
             why=f"No file has this path{seen}. Nothing was measured.",
+            do=_like_it(path),
         )
     raise Problem("E010", f"there is no program {name}")
+
+
+def _like_it(path: Path) -> str:
+    """The path of a program in the same folder with a similar name; "" without one."""
+    try:
+        files = [each for each in os.scandir(path.parent) if each.is_file()]
+        names = [each.name for each in files if os.access(each, os.X_OK)]
+    except OSError:
+        return ""
+    near = nearest(path.name, names)
+    return f"perhaps {shlex.quote(f'{path.parent}/{near}')} is meant" if near else ""
 
 
 def interpreter_chain(program: Path) -> list[Path]:

@@ -23,10 +23,13 @@ from heapwise.trace.names.named_sites import NamedSite
 from heapwise.trace.names.perf_map import names_lacking
 from heapwise.trace.names.wrappers import bare_name
 from heapwise.trace.spread import Spread
-from heapwise.wording.lists import counted
+from heapwise.wording.lists import counted, listed
 from heapwise.wording.numbers import ShowNumber, percent, show, size
 
 HEADS = ["", *(f"p{order * 100:g}" for order in ORDERS), "most"]
+
+SKIPPED = 4
+"""Wrappers that are named: a program has dozens, and nobody reads them."""
 
 COLUMNS = (
     f"{ABOUT_SITES} Size: smallest..largest; lifetime: the median; own: freed by the thread that "
@@ -181,6 +184,6 @@ def site_name(site: NamedSite) -> str:
 def _notes(shown: Sequence[NamedSite]) -> list[str]:
     skipped = dict.fromkeys(name for site in shown for name in site.wrappers)
     names = dict.fromkeys(shortened(bare_name(name), 40) for name in skipped)
-    words = f"Skipped wrappers that only allocate for their caller: {', '.join(names)}."
+    words = f"Skipped wrappers that only allocate for their caller: {listed(names, SKIPPED)}."
     estimates = ESTIMATES if any(site.estimated for site in shown) else ""
     return [COLUMNS, words if names else "", estimates] if shown else []
