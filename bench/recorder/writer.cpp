@@ -67,7 +67,7 @@ bool thread_writer::attach() noexcept {
     written_ = 0;
     last_stamp_ = 0; // the drain knows of none; in a forked child it is the parent's
     limit_ = events_to_alarm;
-    until_stack_ = recorded.memory().stack_every;
+    until_stack_ = next_gap();
     at_end = end_of_thread;
     pthread_once(&key_made, make_key);
     if (has_key) pthread_setspecific(end_key, this);
@@ -123,12 +123,22 @@ void* thread_writer::write_block(event_kind kind, void* block, std::size_t size,
   const bool is_new = !knows(site);
   const std::uint32_t every = recorded.memory().stack_every;
   const bool is_due = --until_stack_ == 0;
-  if (is_due || is_new) until_stack_ = every;
+  if (is_due || is_new) until_stack_ = next_gap();
   if (is_due || is_new || (is_large && every != 0)) write_stack(site);
   if (is_new) write_site(site);
   write_wide(size, alignment_log);
   write_call(kind, block, size, stamp, site);
   return block;
+}
+
+/// A loop that allocates in turns would meet a fixed gap always in the same turn, so that one of
+/// two callers had every stack. The gaps are drawn from 1 to twice the mean less 1, alike in each
+/// run (the multiplier is that of Numerical Recipes).
+std::uint32_t thread_writer::next_gap() noexcept {
+  const std::uint64_t mean = recorded.memory().stack_every;
+  if (mean <= 1) return static_cast<std::uint32_t>(mean);
+  gaps_ = gaps_ * 1'664'525U + 1'013'904'223U;
+  return static_cast<std::uint32_t>(1 + (gaps_ * (2 * mean - 1) >> 32));
 }
 
 void thread_writer::write_stack(const void* site) noexcept {

@@ -220,6 +220,7 @@ class thread_writer {
   bool attach() noexcept;
   bool find_room() noexcept;
   bool wait_for_room() noexcept;
+  std::uint32_t next_gap() noexcept;
   void write_stack(const void* site) noexcept;
   void write_stack(const stack_trace& stack) noexcept;
   void write_site(const void* site) noexcept;
@@ -239,6 +240,7 @@ class thread_writer {
   const call_frame* outer_ = nullptr; ///< of the call that the allocator serves
   std::uint64_t outer_return_ = 0;    ///< where that call returns to
   std::uint32_t until_stack_ = 0;
+  std::uint32_t gaps_ = 0; ///< the state of the numbers that next_gap() draws
   bool refused_ = false;
 };
 

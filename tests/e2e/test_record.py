@@ -213,3 +213,29 @@ def test_a_daemon_that_has_not_allocated_yet_is_missed(
     assert done.returncode == 0, done.stderr
     said = "Missed   1 process that it started; heapwise record --follow" in done.stdout
     assert said is missed
+
+
+IN_TURNS = """
+#include <stdlib.h>
+#define ALONE __attribute__((noinline, noclone))
+ALONE void *take(size_t size) { void *block = malloc(size); __asm__("" ::: "memory"); return block; }
+ALONE void *odd(void) { void *block = take(40); __asm__("" ::: "memory"); return block; }
+ALONE void *even(void) { void *block = take(40); __asm__("" ::: "memory"); return block; }
+int main(void) {
+  for (int i = 0; i < 50000; ++i) { free(odd()); free(even()); }
+}
+"""
+
+
+@pytest.mark.usefixtures("built_native")
+def test_callers_of_a_wrapper_that_take_turns_have_their_shares(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "turns.c").write_text(IN_TURNS)
+    subprocess.run(["gcc", "-O1", "-g", "-o", "turns", "turns.c"], cwd=tmp_path, check=True)
+    assert heapwise("record", "-q", "-o", "turns.hwt", "--", "./turns").returncode == 0
+    document = json.loads(heapwise("trace", "turns.hwt", "--skip", "^take", "--json").stdout)
+    named = [site for site in document["named_sites"] if site["place"]]
+    blocks = {site["place"]["function"]: site["blocks"] for site in named}
+    assert blocks["odd"] + blocks["even"] == 100_000
+    assert 40_000 < blocks["odd"] < 60_000
