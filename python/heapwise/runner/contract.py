@@ -16,6 +16,7 @@ from heapwise.runner.process.environment import preload
 from heapwise.runner.process.identity import loader_refusal, read_lines, wrong_library
 from heapwise.runner.process.scratch import ScratchFolder
 from heapwise.wording.durations import show_limit
+from heapwise.wording.names import spaced
 
 CHILD = Path(__file__).with_name("contract_child.py")
 TIMEOUT_S = 60.0
@@ -92,6 +93,6 @@ def _ended(answer: subprocess.CompletedProcess[bytes]) -> str:
     others = [word for word in words if not word.startswith(TESTING)]
     code = answer.returncode
     how = Signals(-code).name if -code in set(Signals) else f"exit code {code}"
-    where = f" while it tested that {tested[-1].replace('_', ' ')}" if tested else ""
+    where = f" while it tested that {spaced(tested[-1])}" if tested else ""
     said = f": {others[-1]}" if others else ""
     return f"the process ended with {how}{where}{said}"
