@@ -289,6 +289,12 @@ def test_formats_that_list_failures_are_of_a_gate(heapwise: Any, tmp_path: Path,
     assert not (tmp_path / name).exists()
 
 
+def test_the_list_of_verbs_cuts_no_sentence(heapwise: Any) -> None:
+    listed = heapwise("--help").stdout.partition("Commands:")[2].splitlines()[1:]
+    assert len(listed) > 20
+    assert [line for line in listed if not line.endswith(".")] == []
+
+
 def test_no_line_of_the_table_is_wider_than_the_terminal(heapwise: Any) -> None:
     from heapwise.document.terminal import terminal
     from heapwise.model import Cell, Result, Row, Settings

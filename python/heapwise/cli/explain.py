@@ -33,7 +33,7 @@ def explain(
     ],
     json: JsonOption = False,
 ) -> int:
-    """Say what an id means, or which functions and lines a report of faults is about.
+    """Say what an id means, or where the faults of a report are.
 
     \b
     heapwise explain E021         an error
