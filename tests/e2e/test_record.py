@@ -218,7 +218,7 @@ def test_a_daemon_that_has_not_allocated_yet_is_missed(
 IN_TURNS = """
 #include <stdlib.h>
 #define ALONE __attribute__((noinline, noclone))
-ALONE void *take(size_t size) { void *block = malloc(size); __asm__("" ::: "memory"); return block; }
+ALONE void *take(size_t n) { void *block = malloc(n); __asm__("" ::: "memory"); return block; }
 ALONE void *odd(void) { void *block = take(40); __asm__("" ::: "memory"); return block; }
 ALONE void *even(void) { void *block = take(40); __asm__("" ::: "memory"); return block; }
 int main(void) {
@@ -229,7 +229,7 @@ int main(void) {
 
 @pytest.mark.usefixtures("built_native")
 def test_callers_of_a_wrapper_that_take_turns_have_their_shares(
-    heapwise: Any, tmp_path: Path
+    heapwise: Heapwise, tmp_path: Path
 ) -> None:
     (tmp_path / "turns.c").write_text(IN_TURNS)
     subprocess.run(["gcc", "-O1", "-g", "-o", "turns", "turns.c"], cwd=tmp_path, check=True)
