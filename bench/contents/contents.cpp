@@ -113,6 +113,7 @@ void trace_contents::begin_window(const frame_header& frame,
                                   const std::vector<unsigned char>& raw) {
   frame_rows all{raw, frame.count};
   live_.clear();
+  stacks_.forget_live();
   live_bytes_ = 0;
   for (site_contents& site : sites_) site.live_bytes = site.live_blocks = 0;
   std::uint64_t block = 0;
@@ -190,6 +191,7 @@ void trace_contents::add_ended(const traced_block& birth, std::uint64_t time, st
   site.own_thread += static_cast<std::uint64_t>(is_own);
   site.lifetime_sum += age;
   ++site.lifetimes[bucket];
+  if (birth.stack != 0) stacks_.end(birth.stack - 1, birth.size, birth.key - 1);
   follow(site, birth.site, birth.size, -1);
 }
 
@@ -202,6 +204,7 @@ void trace_contents::take(const frame_header& frame, const std::vector<unsigned 
   const column size_column = version_ >= version_of_joint_column ? column::number : column::more;
   noted_rows noted{frame.count, points};
   steps_.clear();
+  stacks_.begin_frame();
   highest_ = 0;
   highest_bytes_ = INT64_MIN;
   // In a recording that is told apart from the blocks that are known, as after a window.
@@ -215,15 +218,23 @@ void trace_contents::take(const frame_header& frame, const std::vector<unsigned 
       const auto kind = static_cast<event_kind>(stored_kind);
       const std::uint64_t thread = all.at(column::thread, row);
       const bool makes = makes_block(kind);
-      std::uint64_t size = 0;
+      const std::size_t place = first + row;
+      std::uint32_t stack_and_one = 0;
+      for (; stack < extras.stacks.size() && extras.stacks[stack].first == place; ++stack) {
+        const std::uint64_t size = all.at(makes ? size_column : column::more, row);
+        const std::uint64_t block = makes ? next_block : traced_stack::none;
+        const std::size_t at = stacks_.add(std::move(extras.stacks[stack].second), size, block);
+        stack_and_one = static_cast<std::uint32_t>(at + 1);
+      }
       time += all.at(column::time, row);
       ++calls_[stored_kind];
       ++thread_of(thread);
       if (makes) {
         traced_block birth;
-        size = all.at(size_column, row);
+        const std::uint64_t size = all.at(size_column, row);
         birth.time = time;
         birth.size = size;
+        birth.stack = stack_and_one;
         birth.site = static_cast<std::uint32_t>(all.at(column::site, row));
         birth.thread = static_cast<std::uint32_t>(thread);
         if (kind == event_kind::resize_to) resized_to_ += size;
@@ -236,14 +247,11 @@ void trace_contents::take(const frame_header& frame, const std::vector<unsigned 
       }
       if (!steps_.empty() && live_bytes_ > highest_bytes_) {
         highest_ = steps_.size();
+        stacks_.mark_highest();
         highest_bytes_ = live_bytes_;
         highest_time_ = time;
       }
-      const std::size_t place = first + row;
       if (noted.take(place)) points_.emplace_back(time, live_bytes_ + unknown);
-      for (; stack < extras.stacks.size() && extras.stacks[stack].first == place; ++stack) {
-        add_stack(std::move(extras.stacks[stack].second), makes ? size : all.at(column::more, row));
-      }
     }
   }
   if (frame.count != 0) duration_ = time;
@@ -254,6 +262,7 @@ void trace_contents::keep_peak() {
   if (highest_bytes_ <= peak_bytes_) return;
   peak_bytes_ = highest_bytes_;
   peak_time_ = highest_time_;
+  stacks_.keep_peak();
   at_peak_.resize(sites_.size());
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     at_peak_[i] = {sites_[i].live_blocks, sites_[i].live_bytes};
@@ -262,20 +271,6 @@ void trace_contents::keep_peak() {
     const step& later = steps_[i - 1];
     at_peak_[later.site].blocks -= later.blocks;
     at_peak_[later.site].bytes -= static_cast<std::int64_t>(later.size) * later.blocks;
-  }
-}
-
-void trace_contents::add_stack(std::vector<std::uint64_t> addresses, std::uint64_t size) {
-  const auto [place, is_new] = place_of_stack_.try_emplace(addresses, stacks_.size());
-  if (is_new) stacks_.emplace_back().addresses = std::move(addresses);
-  stack_blocks& stack = stacks_[place->second];
-  if (size >= large_bytes) {
-    ++stack.large_count;
-    stack.large_bytes += size;
-  } else {
-    stack.begins_small |= stack.large_count == 0;
-    ++stack.small_count;
-    stack.small_bytes += size;
   }
 }
 

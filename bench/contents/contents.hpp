@@ -3,13 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "contents/number_spread.hpp"
 #include "contents/traced_blocks.hpp"
+#include "contents/traced_stacks.hpp"
 #include "trace/event.hpp"
 #include "trace/frame_rows.hpp"
 
@@ -34,16 +33,6 @@ struct site_contents {
   bool is_seen = false;
 };
 
-/// The blocks of one stack that have it in the trace.
-struct stack_blocks {
-  std::vector<std::uint64_t> addresses;
-  std::uint64_t large_count = 0;
-  std::uint64_t large_bytes = 0;
-  std::uint64_t small_count = 0;
-  std::uint64_t small_bytes = 0;
-  bool begins_small = false;
-};
-
 struct site_at_peak {
   std::int64_t blocks = 0;
   std::int64_t bytes = 0;
@@ -52,7 +41,6 @@ struct site_at_peak {
 class trace_contents {
  public:
   static constexpr std::size_t exact_sizes = 4096;
-  static constexpr std::uint64_t large_bytes = 65536;
 
   explicit trace_contents(std::uint32_t version) : version_{version} {}
 
@@ -90,7 +78,6 @@ class trace_contents {
                  event_kind kind);
   void follow(site_contents& site, std::uint32_t number, std::uint64_t size, std::int32_t blocks);
   void keep_peak();
-  void add_stack(std::vector<std::uint64_t> addresses, std::uint64_t size);
 
   std::uint32_t version_;
   traced_blocks live_;
@@ -114,8 +101,7 @@ class trace_contents {
   std::uint64_t highest_time_ = 0, peak_time_ = 0;
   std::vector<site_at_peak> at_peak_;
 
-  std::vector<stack_blocks> stacks_;
-  std::map<std::vector<std::uint64_t>, std::size_t> place_of_stack_;
+  traced_stacks stacks_;
   std::vector<std::pair<std::uint32_t, std::vector<std::uint64_t>>> addresses_;
 };
 

@@ -66,12 +66,10 @@ void print_site(std::size_t number, const site_contents& site, const site_at_pea
   std::putchar('}');
 }
 
-void print_stack(const stack_blocks& stack) {
-  std::printf("[");
-  print_numbers(stack.addresses.data(), stack.addresses.size());
-  std::printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s]", stack.large_count,
-              stack.large_bytes, stack.small_count, stack.small_bytes,
-              stack.begins_small ? "true" : "false");
+void print_sampled(const sampled_blocks& blocks) {
+  std::printf(",[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%s]", blocks.large_count,
+              blocks.large_bytes, blocks.small_count, blocks.small_bytes,
+              blocks.has_first ? "true" : "false");
 }
 
 } // namespace
@@ -109,10 +107,14 @@ void trace_contents::print(const char* damage, std::uint64_t damaged_frame) cons
   }
   {
     json_list list{"stacks"};
-    for (const stack_blocks& stack : stacks_) {
-      list.next();
-      print_stack(stack);
-    }
+    stacks_.visit(
+        [&](const traced_stack& stack, const sampled_blocks& at_peak, const sampled_blocks& live) {
+          list.next();
+          std::putchar('[');
+          print_numbers(stack.addresses.data(), stack.addresses.size());
+          for (const sampled_blocks& blocks : {stack.every, at_peak, live}) print_sampled(blocks);
+          std::putchar(']');
+        });
   }
   {
     json_list list{"addresses"};

@@ -8,13 +8,14 @@
 namespace heapwise::bench {
 
 /// What is known of the call that made a block. key: the number of the block and 1. An empty place
-/// of the table has the key 0.
+/// of the table has the key 0. stack: its place and 1; 0 if the trace has no stack of the block.
 struct traced_block {
   std::uint64_t key = 0;
   std::uint64_t time = 0;
   std::uint64_t size = 0;
   std::uint32_t site = 0;
   std::uint32_t thread = 0;
+  std::uint32_t stack = 0;
 };
 
 /// A hash table with linear probing (Knuth, volume 3, 6.4, algorithms L and R). Blocks whose

@@ -239,3 +239,35 @@ def test_callers_of_a_wrapper_that_take_turns_have_their_shares(
     blocks = {site["place"]["function"]: site["blocks"] for site in named}
     assert blocks["odd"] + blocks["even"] == 100_000
     assert 40_000 < blocks["odd"] < 60_000
+
+
+KEEPS = """
+#include <stdlib.h>
+#define ALONE __attribute__((noinline, noclone))
+ALONE void *take(size_t n) { void *block = malloc(n); __asm__("" ::: "memory"); return block; }
+ALONE void *keeps(void) { void *block = take(40); __asm__("" ::: "memory"); return block; }
+ALONE void *passes(void) { void *block = take(40); __asm__("" ::: "memory"); return block; }
+int main(void) {
+  for (int i = 0; i < 20000; ++i) {
+    keeps();
+    for (int j = 0; j < 3; ++j) free(passes());
+  }
+}
+"""
+
+
+@pytest.mark.usefixtures("built_native")
+@pytest.mark.parametrize(("options", "most"), [((), 0.01), (("--stacks", "all"), 0.0001)])
+def test_a_caller_that_keeps_nothing_has_nothing_at_the_peak_and_at_the_end(
+    heapwise: Heapwise, tmp_path: Path, options: tuple[str, ...], most: float
+) -> None:
+    (tmp_path / "keeps.c").write_text(KEEPS)
+    subprocess.run(["gcc", "-O1", "-g", "-o", "keeps", "keeps.c"], cwd=tmp_path, check=True)
+    done = heapwise("record", "-q", "-o", "keeps.hwt", *options, "--", "./keeps")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(heapwise("trace", "keeps.hwt", "--skip", "^take", "--json").stdout)
+    sites = {site["place"]["function"]: site for site in document["named_sites"] if site["place"]}
+    assert 50_000 < sites["passes"]["blocks"] < 70_000
+    for moment in ("live_blocks_at_peak", "live_blocks_at_end"):
+        assert sites["keeps"][moment] + sites["passes"][moment] in (20_000, 20_001)
+        assert sites["passes"][moment] <= most * 20_000

@@ -135,9 +135,9 @@ def check(
 
     console = Console(quiet, json)
     named = names or []
-    given = [adhoc_peer(text) for text in [*(allocator or []), *(n for n in named if "=" in n)]]
-    known_here = {peer.name for peer in given}
-    chosen = [_installed(n) for n in named if "=" not in n and n not in known_here] + given
+    loaded = [adhoc_peer(text) for text in [*(allocator or []), *(n for n in named if "=" in n)]]
+    known_here = {peer.name for peer in loaded}
+    chosen = [_installed(n) for n in named if "=" not in n and n not in known_here] + loaded
     answers = []
     for peer in chosen or installed_peers():
         answer = check_peer(peer)

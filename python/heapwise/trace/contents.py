@@ -62,18 +62,26 @@ class SiteContents:
     lifetimes: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
 
 
-@dataclass
-class StackBlocks:
-    """The blocks of one stack that have it in the trace: of at least LARGE_BYTES, and smaller.
+class Sampled(msgspec.Struct, frozen=True, array_like=True):
+    """Blocks of one stack that have it in the trace: of at least LARGE_BYTES, and smaller.
 
-    begins_small: whether the first of them is one of the smaller.
+    has_first: whether the first block of the stack is among them, and is one of the smaller.
     """
 
     large_count: int = 0
     large_bytes: int = 0
     small_count: int = 0
     small_bytes: int = 0
-    begins_small: bool = False
+    has_first: bool = False
+
+
+class StackBlocks(msgspec.Struct, frozen=True):
+    """The blocks of one stack that have it in the trace: all, those that lived when most bytes
+    lived, and those that nobody freed."""
+
+    every: Sampled = Sampled()
+    at_peak: Sampled = Sampled()
+    at_end: Sampled = Sampled()
 
 
 @dataclass
@@ -158,7 +166,7 @@ class _Read(msgspec.Struct, frozen=True):
     lifetime_spread: list[tuple[int, int, int, int]]
     live: list[tuple[int, int]]
     sites: list[_Site]
-    stacks: list[tuple[list[int], int, int, int, int, bool]]
+    stacks: list[tuple[list[int], Sampled, Sampled, Sampled]]
     addresses: list[tuple[int, list[int]]]
 
 

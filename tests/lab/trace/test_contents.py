@@ -111,7 +111,8 @@ def test_sites_add_up_to_the_trace(trace: Path) -> None:
     assert (sums["count"], sums["bytes"]) == (found.blocks, found.bytes)
     assert sums["ended"] == found.ended
     assert sums["live_blocks"] == found.blocks - found.ended
-    assert sums["large_count"] == sum(stack.large_count for stack in found.stacks.values()) > 0
+    stacks = found.stacks.values()
+    assert sums["large_count"] == sum(stack.every.large_count for stack in stacks) > 0
     assert found.peak.bytes == sum(found.peak.at_peak(number)[1] for number in found.sites)
     assert sum(int(row) for row in found.size_spread.counts) == found.blocks
     assert found.size_spread.quantile(1) == max(site.largest for site in found.sites.values())

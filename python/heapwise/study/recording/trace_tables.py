@@ -37,9 +37,8 @@ COLUMNS = (
 )
 ESTIMATES = (
     "~ marks a wrapper with several callers: its blocks are shared out by the stacks that were "
-    "sampled; record --stacks all keeps every stack. Size, lifetime and thread are of the whole "
-    "wrapper. So are the shares of what lives at the peak or at the end: there a caller whose "
-    "blocks live briefly is shown too large."
+    "sampled, and what lives at the peak or at the end by those of blocks that lived then; record "
+    "--stacks all keeps every stack. Size, lifetime and thread are of the whole wrapper."
 )
 
 

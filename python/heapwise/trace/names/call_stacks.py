@@ -1,7 +1,8 @@
 """The call stacks of a trace with the blocks and bytes that each stands for.
 
 A trace holds the caller of every allocation and the full stack of few. So the blocks of a call site
-are exact, and they are shared out over the stacks that were seen of it.
+are exact, and they are shared out over the stacks that were seen of it: what lived at the peak,
+over the stacks of blocks that lived then.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
-from heapwise.trace.contents import Contents, SiteContents, StackBlocks
+from heapwise.trace.contents import Contents, Sampled, StackBlocks
 from heapwise.trace.file import Trace
 from heapwise.trace.names.symbols import Place, Symbols
 
@@ -55,20 +56,20 @@ def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallSta
     for number, site in found.sites.items():
         address = trace.site_address(number)
         known = by_caller.get(address, [(address,)]) if address is not None else [()]
-        counts, weights = _weights(
-            [found.stacks.get(stack, StackBlocks()) for stack in known], site
-        )
-        peak_blocks, peak_bytes = found.peak.at_peak(number)
-        end_blocks, end_bytes = found.peak.at_end(number)
+        blocks = [found.stacks.get(stack, StackBlocks()) for stack in known]
+        every = [stack.every for stack in blocks]
+        keeps_large = sum(each.large_count for each in every) == site.large_count
+        counts, weights = _weights(every, every, site.count, site.bytes, keeps_large)
+        peak, end = found.peak.at_peak(number), found.peak.at_end(number)
+        at_peak = _weights([stack.at_peak for stack in blocks], every, *peak, keeps_large)
+        at_end = _weights([stack.at_end for stack in blocks], every, *end, keeps_large)
         columns = [
             shared_out(total, by)
             for total, by in (
                 (site.count, counts),
                 (site.bytes, weights),
-                (peak_blocks, counts),
-                (peak_bytes, weights),
-                (end_blocks, counts),
-                (end_bytes, weights),
+                *zip(peak, at_peak, strict=True),
+                *zip(end, at_end, strict=True),
                 (site.peak_blocks, counts),
                 (site.peak_bytes, weights),
                 (site.lifetime_sum, counts),
@@ -82,33 +83,47 @@ def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallSta
     return sorted(stacks, key=lambda stack: (-stack.bytes, -stack.blocks))
 
 
-def _weights(stacks: list[StackBlocks], site: SiteContents) -> tuple[list[int], list[int]]:
+def _weights(
+    sampled: list[Sampled], every: list[Sampled], blocks: int, bytes_: int, keeps_large: bool
+) -> tuple[list[int], list[int]]:
     """What the stacks of a call site count, in blocks and in bytes, in steps of one part of FINE.
 
-    Large blocks count as they are, and the other blocks of the site are shared out over the samples
-    of such. A trace of a version that kept few stacks of large blocks has only samples.
+    Large blocks count as they are, and the other blocks are shared out over the samples of such. If
+    none of these was sampled, they are shared out as all that were made. A trace of a version that
+    kept few stacks of large blocks has only samples.
+
+    blocks, bytes_: all of these blocks of the site, sampled or not. every: the samples of all
+    blocks, whenever they lived.
     """
-    if sum(stack.large_count for stack in stacks) == site.large_count:
-        large_counts = [stack.large_count for stack in stacks]
-        large_bytes = [stack.large_bytes for stack in stacks]
-        small_counts = [stack.small_count for stack in stacks]
-        small_bytes = [stack.small_bytes for stack in stacks]
-        first_is_sample = stacks[0].begins_small
-    else:
-        large_counts = large_bytes = [0] * len(stacks)
-        small_counts = [stack.small_count + stack.large_count for stack in stacks]
-        small_bytes = [stack.small_bytes + stack.large_bytes for stack in stacks]
-        first_is_sample = True
-    shares = _shares(small_counts, site.count - sum(large_counts), first_is_sample)
+    large_counts = [each.large_count if keeps_large else 0 for each in sampled]
+    large_bytes = [each.large_bytes if keeps_large else 0 for each in sampled]
+    rest, rest_bytes = blocks - sum(large_counts), bytes_ - sum(large_bytes)
+    samples = _small(sampled, keeps_large)
+    first = sampled[0].has_first or not keeps_large
+    known = sum(count for count, _ in samples)
+    if sampled is not every and rest > known and known - first < 1:
+        samples, first = _small(every, keeps_large), every[0].has_first or not keeps_large
+    shares = _shares([count for count, _ in samples], rest, first)
     means = [
-        share * bytes_ / count if count else 0.0
-        for share, count, bytes_ in zip(shares, small_counts, small_bytes, strict=True)
+        share * size / count if count else 0.0
+        for share, (count, size) in zip(shares, samples, strict=True)
     ]
-    fit = (site.bytes - sum(large_bytes)) / sum(means) if sum(means) else 0.0
+    fit = rest_bytes / sum(means) if sum(means) else 0.0
     return (
         [round(FINE * (a + b)) for a, b in zip(large_counts, shares, strict=True)],
         [round(FINE * (a + b * fit)) for a, b in zip(large_bytes, means, strict=True)],
     )
+
+
+def _small(sampled: list[Sampled], keeps_large: bool) -> list[tuple[int, int]]:
+    """Samples of each stack and their bytes: of the smaller blocks, or of all if the trace has not
+    each stack of a large one."""
+    if keeps_large:
+        return [(each.small_count, each.small_bytes) for each in sampled]
+    return [
+        (each.small_count + each.large_count, each.small_bytes + each.large_bytes)
+        for each in sampled
+    ]
 
 
 def _shares(samples: list[int], blocks: int, first_stands_for_one: bool) -> list[float]:
