@@ -40,8 +40,8 @@ struct traced_stack {
 
 class traced_stacks {
  public:
-  /// Effects: one more block has this stack. block: its number; `traced_stack::none` for a call that
-  /// made none, which counts as made and never lives. Returns: the place of the stack.
+  /// Effects: one more block has this stack. block: its number; `traced_stack::none` for a call
+  /// that made none, which counts as made and never lives. Returns: the place of the stack.
   std::size_t add(std::vector<std::uint64_t> addresses, std::uint64_t size, std::uint64_t block) {
     const auto [known, is_new] = places_.try_emplace(addresses, stacks_.size());
     const std::size_t place = known->second;

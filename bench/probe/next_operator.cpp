@@ -140,7 +140,9 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
 } // namespace
 
 /// Decided once for all operators: what made a block and what ends it have to fit.
-void* next_operator::global() noexcept {
+void* next_operator::global(bool hides) noexcept {
+  std::atomic<void*>& kept = hides ? hidden_ : global_;
+  if (void* const known = kept.load(std::memory_order_relaxed); known != nullptr) return known;
   if (global_scope.load(std::memory_order_relaxed) == scope::has_none || resolving) return nullptr;
   resolving = true;
   if (global_scope.load(std::memory_order_relaxed) == scope::unknown) {
@@ -156,7 +158,7 @@ void* next_operator::global() noexcept {
   resolving = false;
   if (function == nullptr) return nullptr;
   if (const char* const path = path_if_opened(function); path != nullptr) keep_loaded(path);
-  global_.store(function, std::memory_order_relaxed);
+  kept.store(function, std::memory_order_relaxed);
   return function;
 }
 
@@ -173,11 +175,8 @@ void* next_operator::of_runtime() noexcept {
   return own.function;
 }
 
-operator_source next_operator::source_for(const void* site) noexcept {
-  if (void* function = global_.load(std::memory_order_relaxed); function != nullptr) {
-    return {function};
-  }
-  if (void* function = global(); function != nullptr) return {function};
+operator_source next_operator::source_for(const void* site, bool hides) noexcept {
+  if (void* function = global(hides); function != nullptr) return {function};
   if (plugin* const owner = plugin_of(site, name_); owner != nullptr) {
     const std::uintptr_t base = owner->base.load(std::memory_order_acquire);
     if (const definition own = definition_at(base, name_); own) return {own.function, owner};
@@ -185,16 +184,13 @@ operator_source next_operator::source_for(const void* site) noexcept {
   return {of_runtime()};
 }
 
-operator_source next_operator::source_of(const void* block) noexcept {
+operator_source next_operator::source_of(const void* block, bool hides) noexcept {
   if (has_plugins.load(std::memory_order_acquire)) {
     for (plugin& each : plugins) {
       if (each.blocks.erase(block)) return delete_of(each, name_);
     }
   }
-  if (void* function = global_.load(std::memory_order_relaxed); function != nullptr) {
-    return {function};
-  }
-  if (void* function = global(); function != nullptr) return {function};
+  if (void* function = global(hides); function != nullptr) return {function};
   return {of_runtime()};
 }
 

@@ -18,6 +18,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "probe/next_malloc.hpp"
@@ -54,18 +55,22 @@ class next_operator {
     return std::bit_cast<Function*>(global_.load(std::memory_order_relaxed));
   }
 
-  /// For an operator new that is called by the function that `site` returns to.
-  [[nodiscard]] operator_source source_for(const void* site) noexcept;
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+
+  /// For an operator new that is called by the function that `site` returns to. With `hides`, the
+  /// one that is found is not known() afterwards.
+  [[nodiscard]] operator_source source_for(const void* site, bool hides = false) noexcept;
 
   /// For an operator delete.
-  [[nodiscard]] operator_source source_of(const void* block) noexcept;
+  [[nodiscard]] operator_source source_of(const void* block, bool hides = false) noexcept;
 
  private:
-  [[nodiscard]] void* global() noexcept;
+  [[nodiscard]] void* global(bool hides) noexcept;
   [[nodiscard]] void* of_runtime() noexcept;
 
   const char* name_;
   std::atomic<void*> global_{nullptr};
+  std::atomic<void*> hidden_{nullptr};     ///< that of the global scope, if it is not known()
   std::atomic<void*> of_runtime_{nullptr}; ///< of a C++ runtime that is loaded, for good
 };
 

@@ -4,6 +4,7 @@
 // not an event. Defined by their mangled names (Itanium C++ ABI). Compiled without
 // exceptions: bad_alloc passes through these frames, see thread_writer::outer_call.
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 #include "probe/next_operator.hpp"
@@ -13,14 +14,21 @@ using namespace heapwise::bench;
 
 namespace {
 
+/// Returns: whether the program defines an operator that this one calls in the end. Then a block
+/// may begin within one of malloc, whose size malloc must not be asked for; and the program's calls
+/// of its own operators are not seen. So calls of malloc and free are the events.
+bool is_replaced(std::string_view name) noexcept;
+
 template <class... Arguments>
 [[gnu::noinline]] void* new_slowly(next_operator& next, event_kind kind, const void* site,
                                    unsigned alignment_log, const call_frame* frame,
                                    std::size_t size, Arguments... arguments) {
   constexpr bool throws = !(std::is_same_v<Arguments, const void*> || ...);
   const std::size_t alignment = std::size_t{1} << alignment_log;
-  const operator_source source = next.source_for(site);
-  if (!writer.records(frame)) return call_new(source, alignment, throws, size, arguments...);
+  const bool passes = is_replaced(next.name());
+  const operator_source source = next.source_for(site, passes);
+  if (passes || !writer.records(frame))
+    return call_new(source, alignment, throws, size, arguments...);
   void* block = nullptr;
   {
     const thread_writer::outer_call outer{writer, frame};
@@ -52,8 +60,9 @@ template <class... Arguments>
 [[gnu::noinline]] void delete_slowly(next_operator& next, event_kind kind, const void* site,
                                      const call_frame* frame, void* block, Arguments... arguments) {
   if (block == nullptr) return;
-  const operator_source source = next.source_of(block);
-  if (!writer.records(frame)) return call_delete(source, block, arguments...);
+  const bool passes = is_replaced(next.name());
+  const operator_source source = next.source_of(block, passes);
+  if (passes || !writer.records(frame)) return call_delete(source, block, arguments...);
   write_free(kind, block, site, frame);
   const thread_writer::outer_call outer{writer, frame};
   call_delete(source, block, arguments...);
@@ -149,3 +158,39 @@ HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdlPvmSt11align_val_t, scalar_delete, std::size
 HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdaPvmSt11align_val_t, array_delete, std::size_t, std::size_t)
 }
 #pragma GCC visibility pop
+
+#define HEAPWISE_OWN(name, result, own, ...) \
+  extern "C" [[gnu::alias(#name), gnu::visibility("hidden")]] result own(__VA_ARGS__)
+
+HEAPWISE_OWN(_Znwm, void*, heapwise_own_new, std::size_t);
+HEAPWISE_OWN(_Znam, void*, heapwise_own_array_new, std::size_t);
+HEAPWISE_OWN(_ZdlPv, void, heapwise_own_delete, void*);
+HEAPWISE_OWN(_ZdaPv, void, heapwise_own_array_delete, void*);
+HEAPWISE_OWN(_ZnwmSt11align_val_t, void*, heapwise_own_aligned_new, std::size_t, std::size_t);
+HEAPWISE_OWN(_ZnamSt11align_val_t, void*, heapwise_own_aligned_array_new, std::size_t, std::size_t);
+HEAPWISE_OWN(_ZdlPvSt11align_val_t, void, heapwise_own_aligned_delete, void*, std::size_t);
+HEAPWISE_OWN(_ZdaPvSt11align_val_t, void, heapwise_own_aligned_array_delete, void*, std::size_t);
+
+namespace {
+
+/// Returns: whether the loader found another definition first.
+template <class Function>
+bool differs(Function* used, Function* own) noexcept {
+  asm("" : "+r"(used)); // the address is that of the loader, not of this file
+  return used != own;
+}
+
+bool is_replaced(std::string_view name) noexcept {
+  const bool is_array = name[3] == 'a';
+  if (name.find("St11align_val_t") != std::string_view::npos) {
+    return differs(&_ZnwmSt11align_val_t, &heapwise_own_aligned_new) ||
+           differs(&_ZdlPvSt11align_val_t, &heapwise_own_aligned_delete) ||
+           (is_array && (differs(&_ZnamSt11align_val_t, &heapwise_own_aligned_array_new) ||
+                         differs(&_ZdaPvSt11align_val_t, &heapwise_own_aligned_array_delete)));
+  }
+  return differs(&_Znwm, &heapwise_own_new) || differs(&_ZdlPv, &heapwise_own_delete) ||
+         (is_array && (differs(&_Znam, &heapwise_own_array_new) ||
+                       differs(&_ZdaPv, &heapwise_own_array_delete)));
+}
+
+} // namespace

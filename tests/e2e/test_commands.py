@@ -419,5 +419,5 @@ def test_a_narrow_terminal_shows_a_first_verdict_and_a_table_that_fits(
     assert "after " in text
     assert "sleep 0.02 against sleep 0.01: " in " ".join(text.split())
     table = text[text.rindex("\033[") : text.rindex("Advice")].splitlines()[1:]
-    assert "peak memory" in " ".join(table)
+    assert "memory" in " ".join(table)  # its heading may take two lines
     assert max(map(len, table)) <= 60

@@ -271,3 +271,52 @@ def test_a_caller_that_keeps_nothing_has_nothing_at_the_peak_and_at_the_end(
     for moment in ("live_blocks_at_peak", "live_blocks_at_end"):
         assert sites["keeps"][moment] + sites["passes"][moment] in (20_000, 20_001)
         assert sites["passes"][moment] <= most * 20_000
+
+
+OWN_OPERATORS = """
+#include <cstdlib>
+#include <new>
+static void* inside(std::size_t size) { return static_cast<char*>(std::malloc(size + 64)) + 64; }
+static void end(void* block) { if (block) std::free(static_cast<char*>(block) - 64); }
+#ifdef SCALAR
+void* operator new(std::size_t size) { return inside(size); }
+void operator delete(void* block) noexcept { end(block); }
+#endif
+#ifdef ARRAY
+void* operator new[](std::size_t size) { return inside(size); }
+void operator delete[](void* block) noexcept { end(block); }
+#endif
+#ifdef ALIGNED
+void* operator new(std::size_t size, std::align_val_t) { return inside(size); }
+void operator delete(void* block, std::align_val_t) noexcept { end(block); }
+#endif
+struct small { long values[5]; ~small() {} };
+struct alignas(64) wide { long values[8]; };
+int main() {
+  for (int i = 0; i < 10000; ++i) {
+    delete new small;
+    delete[] new small[3];
+    delete new wide;
+    delete[] new wide[2];
+    delete new (std::nothrow) small;
+    ::operator delete[](new (std::nothrow) char[100], std::nothrow);
+  }
+}
+"""
+
+
+@pytest.mark.usefixtures("built_native")
+@pytest.mark.parametrize("forms", [[], ["SCALAR"], ["ARRAY"], ["ALIGNED"], ["SCALAR", "ALIGNED"]])
+def test_operators_of_the_program_and_those_that_call_them_are_recorded_once(
+    heapwise: Heapwise, tmp_path: Path, forms: list[str]
+) -> None:
+    """The other forms of the C++ library call them: a block may begin within one of malloc."""
+    (tmp_path / "own.cpp").write_text(OWN_OPERATORS)
+    words = ["g++", "-std=c++17", "-O0", "-g", "-o", "own", "own.cpp", *(f"-D{f}" for f in forms)]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    done = heapwise("record", "-o", "own.hwt", "--", "./own")
+    assert done.returncode == 0, done.stderr
+    assert "Missed" not in done.stdout
+    document = json.loads(heapwise("trace", "own.hwt", "--json").stdout)
+    assert 60_000 <= document["blocks"] < 60_100
+    assert document["ended"] >= 60_000

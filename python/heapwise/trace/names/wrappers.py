@@ -22,10 +22,11 @@ OPERATOR_NEW = re.compile(r"operator new(\[\])?$")
 CONST = re.compile(r"( (const|volatile|&|&&|noexcept))+$")
 
 ALLOCATOR_FILE = re.compile(
-    r"lib(heapwise-malloc|jemalloc|tcmalloc|mimalloc|snmalloc|rpmalloc|tbbmalloc|hoard|scudo)"
-    r"[\w.-]*\.so[\w.-]*|libclang_rt\.scudo[\w.-]*\.so"
+    r"lib(heapwise-(malloc|recorder)|jemalloc|tcmalloc|mimalloc|snmalloc|rpmalloc|tbbmalloc|hoard"
+    r"|scudo)[\w.-]*\.so[\w.-]*|libclang_rt\.scudo[\w.-]*\.so"
 )
-"""The libraries of allocators. They may be stripped, so that their functions have no names."""
+"""The libraries of allocators, and the recorder, which hands calls on. They may be stripped, so
+that their functions have no names."""
 
 
 class Wrappers:
