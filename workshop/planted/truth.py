@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import resource
 import time
@@ -24,6 +25,9 @@ FEWEST_ROUNDS, MOST_ROUNDS, ENOUGH_S = 7, 60, 12.0
 """Rounds alone: a program of a second has seven, a short one as many as take twelve seconds."""
 
 SEED = 20
+SURELY = 4.0
+"""Standard errors by which own work must change: for each of 60 effects, medians of few runs."""
+
 MEDIAN_ERROR = 1.4826 * 1.2533
 """Standard error of a median of n normal values: this times their MAD over the root of n."""
 
@@ -114,20 +118,29 @@ def truths(
 def truth_of(percent: float, runs: Sequence[Alone], plain: Sequence[Alone]) -> Truth:
     """The effect: what was planted over the program's own work.
 
-    The own work is the median of all runs, planted or not: that it does not change is shown by
-    ``own``. So the noise of a whole run reaches the effect only in proportion to it.
+    The own work is the median of all runs, planted or not, so the noise of a whole run reaches the
+    effect only in proportion to it. But if it is dearer or cheaper beside what was planted, by more
+    than ``SURELY`` standard errors, that is a part of the effect: threads of numpy spin while one
+    of them computes the steps. Then the effect is that on the whole processor time.
     """
     own, own_error = _median_and_error([each.own_s for each in (*runs, *plain)])
     paid, paid_error = _median_and_error([each.planted_s for each in runs])
     looked, _ = _median_and_error([each.planted_s for each in plain])
-    effect = (paid - looked) / (own + looked)
-    relative = (own_error / own) ** 2 + (paid_error / paid) ** 2 if paid else 0.0
-    changed = median(each.own_s for each in runs) / median(each.own_s for each in plain)
+    beside, beside_error = _median_and_error([each.own_s for each in runs])
+    before, before_error = _median_and_error([each.own_s for each in plain])
+    changed = beside / before - 1
+    changed_error = math.hypot(beside_error / beside, before_error / before)
+    if abs(changed) > SURELY * changed_error:
+        effect = (beside + paid) / (before + looked) - 1
+        error = math.hypot(changed_error, paid_error / before)
+    else:
+        effect = (paid - looked) / (own + looked)
+        error = effect * math.hypot(own_error / own, paid_error / paid if paid else 0.0)
     return Truth(
         planted=percent,
         effect=round(effect * 100, 4),
-        error=round(effect * relative**0.5 * 100, 4),
-        own=round((changed - 1) * 100, 3),
+        error=round(error * 100, 4),
+        own=round(changed * 100, 3),
         rounds=len(runs),
     )
 

@@ -126,7 +126,16 @@ def test_the_truth_is_what_was_planted_over_the_own_work_of_all_runs() -> None:
     assert truth.effect == pytest.approx(10)
     assert truth.own == pytest.approx(0)
     assert 0 < truth.error < 0.2
-    assert truth_of(10, runs(2.1, 0.2), runs(2.0, 0.0)).own == pytest.approx(5)
+    assert truth_of(10, runs(2.02, 0.2), runs(2.0, 0.0)).effect < 10
+
+
+def test_own_work_that_surely_became_dearer_is_a_part_of_the_truth() -> None:
+    def runs(own_s: float, planted_s: float) -> list[Alone]:
+        return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in (0.998, 1.0, 1.002)]
+
+    truth = truth_of(10, runs(2.1, 0.2), runs(2.0, 0.0))
+    assert truth.own == pytest.approx(5)
+    assert truth.effect == pytest.approx(15)
 
 
 def facts(start_ns: int, end_ns: int, cpu_s: float) -> LauncherFacts:
