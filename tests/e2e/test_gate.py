@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planted_commits import git
 
 from heapwise.evidence import Evidence
 from heapwise.stats.claims.limits import ALL_LOOKS
@@ -227,16 +228,6 @@ def repository(tmp_path: Path) -> Path:
         git(folder, "commit", "--quiet", "-m", f"{extra} more")
     (folder / "app.c").write_text(program.replace("#define EXTRA 0", "#define EXTRA 2"))
     return folder
-
-
-def git(folder: Path, *words: str) -> str:
-    return subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
 
 
 def of_commit(

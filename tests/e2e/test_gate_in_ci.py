@@ -9,6 +9,7 @@ import xml.etree.ElementTree as Xml
 from pathlib import Path
 
 import pytest
+from planted_commits import git
 
 pytestmark = pytest.mark.usefixtures("built_native")
 
@@ -25,15 +26,6 @@ def block(language: str) -> str:
     found = re.search(rf"```{language}\n(.*?)```", HOW_TO, re.DOTALL)
     assert found is not None
     return found[1]
-
-
-def git(folder: Path, *words: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
 
 
 @pytest.fixture

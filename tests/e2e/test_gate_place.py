@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planted_commits import git
 
 pytestmark = pytest.mark.usefixtures("built_native")
 
@@ -18,15 +19,6 @@ import json, os
 print(len(os.path.abspath(__file__)) > 0)
 """
 LIMITS = ("--limit", "allocations=0", "--limit", "allocated_bytes=0")
-
-
-def git(folder: Path, *words: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
-        cwd=folder,
-        capture_output=True,
-        check=True,
-    )
 
 
 @pytest.fixture

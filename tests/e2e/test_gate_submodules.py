@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from planted_commits import git
 
 pytestmark = pytest.mark.usefixtures("built_native")
 
@@ -18,19 +18,6 @@ static void work(void) {
   for (int k = 0; k < BLOCKS; ++k) { void* volatile block = malloc(64); free(block); }
 }
 """
-
-
-def git(folder: Path, *words: str) -> str:
-    return subprocess.run(
-        [
-            *("git", "-c", "user.name=a", "-c", "user.email=a@example.org"),
-            *("-c", "protocol.file.allow=always", *words),
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
 
 
 def commit_all(folder: Path, message: str) -> None:

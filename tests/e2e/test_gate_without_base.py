@@ -8,19 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planted_commits import git
 
 pytestmark = pytest.mark.usefixtures("built_native")
 
 NO_FILE = "test -f app.c && cc -o app app.c"
-
-
-def git(folder: Path, *words: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
 
 
 @pytest.fixture
