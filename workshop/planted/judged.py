@@ -14,16 +14,13 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
 from heapwise.model import SIDE_BY_SIDE, Process, Row
 from workshop.planted.plant import Paid, own_s
-from workshop.planted.truth import Truth
+from workshop.planted.truth import NORMAL_95, Truth
 
 PLAIN = "plain"
 """The baseline: the library that looks at the clock, and plants nothing."""
 
 JUDGED = (SIDE_BY_SIDE, "cpu_time")
 """The quantities in which an effect is looked for; the first that was measured counts."""
-
-NORMAL_95 = 1.96
-"""Standard errors on each side of a normal value that hold it in 95 %."""
 
 
 class Effect(msgspec.Struct, frozen=True):

@@ -21,14 +21,15 @@ from heapwise.wording.durations import parse_duration
 from workshop.planted.judged import PLAIN, Looked, effects_of, name_of
 from workshop.planted.load import load
 from workshop.planted.plant import Dose, build_plant, read_record, record_in_memory
-from workshop.planted.truth import TRIAL, NoPlace, doses, run_alone, truths
+from workshop.planted.truth import TRIAL, NoPlace, doses, run_alone, runs_alone, truths
 from world.program import Program, all_programs
 from world.run import Place, execute, filled, prepare
 from world.way import Start
 
 ORDER = Path(__file__).with_name("programs.txt")
 """Names of programs of ``tests/world``, in the order in which they are looked at. The last ones are
-for machines that lack others."""
+for machines that lack others. Not here: programs that draw keys at random, which have other work in
+each run (openssl, gpg), and what a server does that outlives the command (redis)."""
 
 MOST_SAID = 600
 """Characters of the reason why a program cannot be measured."""
@@ -113,7 +114,9 @@ def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
         planted = doses(run_alone(alone, library, TRIAL, noted), settings.percents)
     except NoPlace as error:
         return refused(str(error))
-    true = truths(alone, library, planted, noted)
+    runs_by_percent = runs_alone(alone, library, planted, noted)
+    (own / "alone.json").write_bytes(msgspec.json.format(msgspec.json.encode(runs_by_percent)))
+    true = truths(runs_by_percent)
     subjects = {PLAIN: Dose()} | {name_of(percent): dose for percent, dose in planted.items()}
     records = {name: record_in_memory(name) for name in subjects}
     words = [

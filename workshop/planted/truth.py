@@ -7,11 +7,11 @@ import random
 import resource
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 import msgspec
+from scipy.stats import quantile_test
 
 from workshop.planted.plant import Dose, new_record, read_record
 
@@ -28,15 +28,17 @@ SEED = 20
 SURELY = 4.0
 """Standard errors by which own work must change: for each of 60 effects, medians of few runs."""
 
-MEDIAN_ERROR = 1.4826 * 1.2533
-"""Standard error of a median of n normal values: this times their MAD over the root of n."""
+NORMAL_95 = 1.96
+"""Standard errors on each side of a normal value that hold it in 95 %."""
+
+CONFIDENCE = 0.95
+"""Of the interval from which the error of a median is computed."""
 
 Run = Callable[[Mapping[str, str]], object]
 """Runs the program once, with these variables added to its environment."""
 
 
-@dataclass(frozen=True)
-class Alone:
+class Alone(msgspec.Struct, frozen=True):
     """One run of a program, with its children. planted_s: the part of cpu_s that was planted."""
 
     cpu_s: float
@@ -96,12 +98,12 @@ def doses(trial: Alone, percents: Sequence[float]) -> dict[float, Dose]:
     return {p: Dose(at_end=round(every * p / trial.ends)) for p in percents}
 
 
-def truths(
+def runs_alone(
     run: Run, library: Path, planted: Mapping[float, Dose], record: Path
-) -> dict[float, Truth]:
+) -> dict[float, list[Alone]]:
     """Runs the program alone with each dose and with none, in turn and in random order.
 
-    planted: percent -> dose. Returns: percent -> what it really costs.
+    planted: percent -> dose. Returns: percent -> its runs; 0 -> those with none.
     """
     all_doses = dict(planted) | {0.0: Dose()}
     found: dict[float, list[Alone]] = {percent: [] for percent in all_doses}
@@ -112,7 +114,13 @@ def truths(
             break
         for percent in shuffled.sample(list(all_doses), len(all_doses)):
             found[percent].append(run_alone(run, library, all_doses[percent], record))
-    return {percent: truth_of(percent, found[percent], found[0.0]) for percent in planted}
+    return found
+
+
+def truths(runs: Mapping[float, Sequence[Alone]]) -> dict[float, Truth]:
+    """Percent -> what it really costs. runs: as ``runs_alone`` returns them."""
+    plain = runs[0.0]
+    return {percent: truth_of(percent, own, plain) for percent, own in runs.items() if percent}
 
 
 def truth_of(percent: float, runs: Sequence[Alone], plain: Sequence[Alone]) -> Truth:
@@ -146,6 +154,8 @@ def truth_of(percent: float, runs: Sequence[Alone], plain: Sequence[Alone]) -> T
 
 
 def _median_and_error(values: Sequence[float]) -> tuple[float, float]:
-    middle = median(values)
-    spread = median(abs(value - middle) for value in values)
-    return middle, MEDIAN_ERROR * spread / len(values) ** 0.5
+    """At least six values. The error by the ranks of the values (Thompson 1936), because the time
+    of some programs has two modes: there the deviation from the median says nothing of its error.
+    """
+    interval = quantile_test(values, q=0.0, p=0.5).confidence_interval(CONFIDENCE)
+    return median(values), float(interval.high - interval.low) / (2 * NORMAL_95)

@@ -24,6 +24,8 @@ from workshop.planted.verb import is_lacking
 ROOT = Path(__file__).resolve().parents[3]
 WORK = "x = [str(i) for i in range({})]"
 TRIES = 5
+EVENLY = [0.98, 0.985, 0.99, 1.0, 1.01, 1.015, 1.02]
+NARROWLY = [0.998, 0.9985, 0.999, 1.0, 1.001, 1.0015, 1.002]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +122,7 @@ def test_each_start_has_its_own_record(library: Path, tmp_path: Path) -> None:
 
 def test_the_truth_is_what_was_planted_over_the_own_work_of_all_runs() -> None:
     def runs(own_s: float, planted_s: float) -> list[Alone]:
-        return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in (0.98, 1.0, 1.02)]
+        return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in EVENLY]
 
     truth = truth_of(10, runs(2.0, 0.2), runs(2.0, 0.0))
     assert truth.effect == pytest.approx(10)
@@ -131,11 +133,24 @@ def test_the_truth_is_what_was_planted_over_the_own_work_of_all_runs() -> None:
 
 def test_own_work_that_surely_became_dearer_is_a_part_of_the_truth() -> None:
     def runs(own_s: float, planted_s: float) -> list[Alone]:
-        return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in (0.998, 1.0, 1.002)]
+        return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in NARROWLY]
 
     truth = truth_of(10, runs(2.1, 0.2), runs(2.0, 0.0))
     assert truth.own == pytest.approx(5)
     assert truth.effect == pytest.approx(15)
+
+
+def test_a_program_of_two_modes_has_a_large_error() -> None:
+    """Half of its runs take 1 s, the others 1.3 s: more of these may be beside what was planted."""
+
+    def runs(short: int, long: int, planted_s: float) -> list[Alone]:
+        own = [1.0] * short + [1.3] * long
+        return [Alone(x + planted_s, planted_s, 9, 1) for x in own]
+
+    truth = truth_of(10, runs(14, 16, 0.1), runs(16, 14, 0.0))
+    assert truth.own == pytest.approx(30)
+    assert truth.effect < 11
+    assert truth.error > 0.5
 
 
 def facts(start_ns: int, end_ns: int, cpu_s: float) -> LauncherFacts:
