@@ -12,7 +12,7 @@ from synthetic_shelf import Shelf, shelf_run
 from heapwise.analysis import analyse, detectable_line, expected_line, headline
 from heapwise.analysis.verdicts.standing import standings
 from heapwise.evidence import Evidence
-from heapwise.model import Result
+from heapwise.model import Detectable, Result
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +128,12 @@ def test_the_least_difference_grows_with_the_noise(noise: float) -> None:
     line = detectable_line(found)
     assert ("2 of 2" in line) == (noise < 0.01)
     assert ("processes differ by" in one.note) == (noise > 0.01)
+
+
+def test_a_least_difference_that_is_larger_than_the_thing_itself_is_a_factor() -> None:
+    """10,740 % is not what one who reads it takes for "nothing can be told"."""
+    of_three = Detectable("server/one", "throughput", 107.4, 107.4, "", pairs=3, cells=1)
+    assert detectable_line([of_three]) == "server/one a factor of 108 with 3 pairs"
 
 
 def test_it_says_whether_processes_differ_or_the_repeats_within_one() -> None:

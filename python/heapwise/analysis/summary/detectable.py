@@ -11,7 +11,8 @@ from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import baseline_of, control_of
 from heapwise.model import Cell, Detectable, Experiment
 from heapwise.stats.ratios.noise import NoiseFloor
-from heapwise.wording.numbers import percent
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import percent, significant
 
 AIM = 0.03
 """What an experiment should be able to show at its default size on a quiet machine."""
@@ -105,10 +106,18 @@ def detectable_line(found: list[Detectable]) -> str:
     known = [d for d in found if d.difference is not None]
     fine = [d for d in known if (d.difference or 0.0) < AIM]
     others = sorted((d for d in known if d not in fine), key=lambda d: -(d.difference or 0.0))
-    words = [f"{d.experiment} {percent(d.difference or 0.0)}" for d in others]
+    words = [f"{d.experiment} {_least(d)}" for d in others]
     words += [f"{d.experiment}: {d.note}" for d in found if d.difference is None]
     rest = f"; {', '.join(words)}" if words else ""
     if len(found) == 1:
-        said = words or [f"{d.experiment} {percent(d.difference or 0.0)}" for d in fine]
+        said = words or [f"{d.experiment} {_least(d)}" for d in fine]
         return f"{said[0]}; {found[0].note}" if others and found[0].note else said[0]
     return f"under {percent(AIM)} in {len(fine)} of {len(found)} experiments{rest}"
+
+
+def _least(found: Detectable) -> str:
+    """From twice as much on in times: ``4.1 %``, ``a factor of 12.3 with 3 pairs``."""
+    least = found.difference or 0.0
+    if least < 1:
+        return percent(least)
+    return f"a factor of {significant(1 + least)} with {counted(found.pairs, 'pair')}"
