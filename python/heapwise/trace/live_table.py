@@ -70,11 +70,9 @@ class LiveTable:
         places[older] = np.searchsorted(self._block, wanted[older])
         return places
 
-    def alive(self) -> dict[str, Numbers]:
-        """The columns of the blocks that live, with ``block``."""
-        return {"block": self._block[self._alive]} | {
-            name: column[self._alive] for name, column in self._columns.items()
-        }
+    def alive(self) -> Numbers:
+        """The numbers of the blocks that live."""
+        return self._block[self._alive]
 
     def _add(self, events: Events, makes: NDArray[np.intp]) -> None:
         added = {

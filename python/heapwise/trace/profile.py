@@ -13,10 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heapwise.errors import Problem
 from heapwise.trace.columns import Numbers, Reals
-from heapwise.trace.file import Trace
-from heapwise.trace.live_table import LiveTable
 
 CONFIDENCE = 0.95
 
@@ -94,47 +91,6 @@ class Samples:
         """The lifetimes of the blocks that ended, in units of the trace."""
         ended = self.only(self.ended)
         return quantiles(ended.lifetime, ended.chance, orders)
-
-
-def read_samples(trace: Trace) -> Samples:
-    """The samples of a profile. Problem E062 for a trace that is none.
-
-    Of a profile with windows, those in the windows; a block that ended between two of them counts
-    as one whose end is not known.
-    """
-    if not trace.sample_every:
-        raise Problem("E062", f"{trace.path} is not a profile: it holds every call")
-    table = LiveTable()
-    parts: list[tuple[Numbers, Numbers, Numbers, Numbers, Reals, NDArray[np.bool_]]] = []
-    for events in trace.events():
-        ended = table.take(events)
-        time = events.time[ended.row]
-        parts.append(
-            (
-                ended.size,
-                ended.site,
-                ended.thread,
-                ended.time,
-                (time - ended.time).astype(np.float64),
-                events.thread[ended.row] != ended.thread,
-            )
-        )
-    parts.append(_alive(table))
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return Samples(trace.sample_every, *columns)
-
-
-def _alive(table: LiveTable) -> tuple[Numbers, Numbers, Numbers, Numbers, Reals, NDArray[np.bool_]]:
-    left = table.alive()
-    count = len(left["block"])
-    return (
-        left["size"],
-        left["site"],
-        left["thread"],
-        left["time"],
-        np.full(count, np.nan),
-        np.zeros(count, bool),
-    )
 
 
 def total(chance: Reals, value: Reals) -> Estimate:

@@ -83,13 +83,6 @@ def interval(row: Row) -> str:
     return difference_ends(row.ratio, row.ratio_low, row.ratio_high, *_directions(row))
 
 
-def ratio_ends(row: Row) -> str:
-    """The interval of the ratio itself: ``0.89 to 0.91``; ``""`` without any."""
-    if row.ratio_low is None or row.ratio_high is None:
-        return ""
-    return ends(row.ratio_low, row.ratio_high)
-
-
 def signed_ends(low: float, high: float) -> str:
     """``−0.3 to +2.1 %``; ``+2.1 %`` if both ends are written so."""
     return f"{from_to(signed(low), signed(high))} %"

@@ -7,7 +7,13 @@ import os
 import numpy as np
 import pytest
 
-from heapwise.stats.claims.limits import ALL_LOOKS, Rounds, decide, decide_over_layouts
+from heapwise.stats.claims.limits import (
+    ALL_LOOKS,
+    Rounds,
+    decide_at,
+    decide_over_layouts,
+    suspect_level,
+)
 from heapwise.stats.ratios.layouts import layout_deviation, layout_means, ratio_over_layouts
 
 CAMPAIGNS = int(os.environ.get("HEAPWISE_CAMPAIGNS", "60"))
@@ -68,7 +74,8 @@ def test_without_layouts_as_units_the_same_rounds_fail() -> None:
     for _ in range(CAMPAIGNS):
         logs = chance.normal(0, 0.03 * np.sqrt(1.5)) + chance.normal(0, NOISE, ROUNDS)
         own = chance.normal(0, NOISE, ROUNDS)
-        failed += decide(logs.tolist(), own.tolist(), 0.03, ended=True).verdict == "regressed"
+        found = decide_at(suspect_level(1), logs.tolist(), own.tolist(), 0.03, ended=True)
+        failed += found.verdict == "regressed"
     assert failed > CAMPAIGNS / 20
 
 

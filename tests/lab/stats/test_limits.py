@@ -11,7 +11,8 @@ from heapwise.stats.claims.limits import (
     FALSE_FAILURES,
     FIRST_LOOK,
     MOST_LOOKS,
-    decide,
+    Decision,
+    decide_at,
     decide_counts,
     is_suspect,
     looks,
@@ -25,6 +26,13 @@ def rounds(number: int, change: float, seed: int = 1, deviation: float = 0.002) 
     noise = np.random.default_rng(seed).normal(size=number)
     found: list[float] = (np.log1p(change) + deviation * noise).tolist()
     return found
+
+
+def decide(
+    change: list[float], control: list[float], limit: float, *, ended: bool = False
+) -> Decision:
+    """For a gate of one metric."""
+    return decide_at(suspect_level(1), change, control, limit, ended=ended)
 
 
 @pytest.mark.parametrize("metrics", range(1, 7))

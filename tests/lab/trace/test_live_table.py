@@ -53,4 +53,4 @@ def test_blocks_of_any_age_are_found() -> None:
             == wanted
         )
         assert len(table) == len(live)
-        assert table.alive()["block"].tolist() == sorted(live)
+        assert table.alive().tolist() == sorted(live)

@@ -16,7 +16,7 @@ from heapwise.runner.recording import pause, resume
 from heapwise.study.replay.ask import refuse_unplayable
 from heapwise.trace import Kind, Summary, open_trace
 from heapwise.trace.contents import read_contents
-from heapwise.trace.profile import read_samples
+from heapwise.trace.sampled_stacks import read_sampled_stacks
 
 Switch = Callable[[int], None]
 
@@ -127,7 +127,7 @@ def test_a_profile_knows_the_ends_of_its_samples_after_a_pause(known: Path, tmp_
         library=PROFILER,
     )
     with open_trace(trace) as opened:
-        found = read_samples(opened)
+        found = read_sampled_stacks(opened).samples
         assert opened.summary is not None
         assert opened.summary.unknown_ends == 0
     assert int((found.size == 702).sum()) == 0

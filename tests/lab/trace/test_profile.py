@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
-from heapwise.errors import Problem
 from heapwise.trace import open_trace
 from heapwise.trace.contents import read_contents
-from heapwise.trace.profile import Estimate, Samples, quantiles, read_samples, share, total
+from heapwise.trace.profile import Estimate, Samples, quantiles, share, total
+from heapwise.trace.sampled_stacks import read_sampled_stacks
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "recorded" / "lifetimes.cpp"
 
@@ -81,7 +81,7 @@ def sites_of(trace: Path) -> dict[str, Samples]:
     with open_trace(trace) as opened:
         symbols = Symbols(opened.modules)
         found = {}
-        for number, samples in read_samples(opened).by_site():
+        for number, samples in read_sampled_stacks(opened).samples.by_site():
             address = opened.site_address(number)
             assert address is not None
             function = str(symbols.place(address).function)
@@ -116,7 +116,7 @@ def test_blocks_and_bytes_are_estimated_without_bias(
 ) -> None:
     known, trace = lifetimes
     with open_trace(trace) as opened:
-        found = read_samples(opened)
+        found = read_sampled_stacks(opened).samples
     assert_near(found.blocks(), known["blocks"])
     assert_near(found.bytes(), known["small_bytes"] + known["large_bytes"])
     assert found.live_bytes().value <= 0.05 * found.bytes().value
@@ -142,7 +142,7 @@ def test_quantiles_of_lifetimes_are_within_ten_percent(
 ) -> None:
     known, trace = lifetimes
     with open_trace(trace) as opened:
-        found = read_samples(opened)
+        found = read_sampled_stacks(opened).samples
         unit = opened.ns_a_unit
     assert_quantiles_near(found, unit, known["lifetimes"])
 
@@ -200,7 +200,7 @@ def test_a_forked_child_is_not_in_the_profile(known: Path, tmp_path: Path) -> No
     trace = tmp_path / "fork.hwt"
     profiled(trace, known, "fork", sample_every=64)
     with open_trace(trace) as opened:
-        sizes = read_samples(opened).size
+        sizes = read_sampled_stacks(opened).samples.size
     assert not (sizes == 7777).any()
     assert ((sizes >= 24) & (sizes < 31)).any()
 
@@ -210,7 +210,7 @@ def test_each_call_ends_the_samples_that_it_should(known: Path, tmp_path: Path) 
     trace = tmp_path / "calls.hwt"
     profiled(trace, known, "calls", sample_every=1)
     with open_trace(trace) as opened:
-        found = read_samples(opened)
+        found = read_sampled_stacks(opened).samples
         assert opened.summary is not None
         assert opened.summary.unknown_ends == opened.summary.lost_ends == 0
     # libstdc++ rounds the size of an aligned block up.
@@ -235,16 +235,10 @@ def test_threads_that_sample_and_end_lose_nothing(known: Path, tmp_path: Path) -
     trace = tmp_path / "threads.hwt"
     profiled(trace, known, "threads", "300", sample_every=1)
     with open_trace(trace) as opened:
-        found = read_samples(opened)
+        found = read_sampled_stacks(opened).samples
     churned = found.only((found.size >= 24) & (found.size < 31))
     assert len(churned) >= 3000
     assert churned.ended.mean() > 0.99
-
-
-def test_a_trace_of_every_call_is_not_a_profile(known: Path, record: Any) -> None:
-    with open_trace(record(known, "calls")) as opened, pytest.raises(Problem) as refused:
-        read_samples(opened)
-    assert "not a profile" in refused.value.what
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
@@ -315,7 +309,7 @@ def test_a_profile_follows_children_each_with_samples_of_its_own(
     sampled = []
     for process, calls in ((first, 2000), *((child, 4000) for child in children)):
         with open_trace(Path(process["trace"])) as opened:
-            found = read_samples(opened)
+            found = read_sampled_stacks(opened).samples
             of_calls = found.size == 1000
             assert_near(found.bytes(), calls * 1000)
             assert opened.summary is not None

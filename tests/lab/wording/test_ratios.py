@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from heapwise.model import Cell, Row, Settings
-from heapwise.wording.ratios import change_ends, interval, ratio_ends, relation, with_interval
+from heapwise.wording.ratios import change_ends, interval, relation, with_interval
 
 
 def row(
@@ -88,11 +88,6 @@ def test_the_interval_of_a_change_has_the_unit_and_the_sign_of_its_estimate(
     ratio: float, low: float, high: float, words: str
 ) -> None:
     assert change_ends(ratio, low, high, "faster") == words
-
-
-def test_the_interval_of_the_ratio_itself() -> None:
-    assert ratio_ends(row(0.905, 0.898, 0.911)) == "0.898 to 0.911"
-    assert ratio_ends(row(0.905, None, None)) == ""
 
 
 def test_processor_time_is_used_up_and_not_slow() -> None:

@@ -117,37 +117,25 @@ def next_look(rounds: int) -> int | None:
     return next((look for look in ALL_LOOKS if look > rounds), None)
 
 
-def decide(
-    change: Sequence[float],
-    control: Sequence[float],
-    limit: float,
-    metrics: int = 1,
-    *,
-    ended: bool = False,
+def decide_at(
+    level: float, change: Sequence[float], control: Sequence[float], limit: float, *, ended: bool
 ) -> Decision:
-    """change: shape (n,), log ratios new over base, one for each round in the order of time.
-    control: shape (m,), those of the base over itself. limit: 0.03 allows 3 % more. ended: no
-    round will follow, so a last look is taken at all of them. ``rare_limits`` judges the rare runs
-    beside the typical one.
+    """level: that of the first stage. change: shape (n,), log ratios new over base, one for each
+    round in the order of time. control: shape (m,), those of the base over itself. limit: 0.03
+    allows 3 % more. ended: no round will follow, so a last look is taken at all of them.
+    ``rare_limits`` judges the rare runs beside the typical one.
 
     regressed: the first stage suspects, all of the interval of the fresh rounds lies beyond the
     limit, and the change exceeds the limit by more than the noise floor. fine: all of the interval
     lies within the limit, and so does the noise floor.
     """
-    return decide_at(suspect_level(metrics), change, control, limit, ended=ended)
-
-
-def decide_at(
-    level: float, change: Sequence[float], control: Sequence[float], limit: float, *, ended: bool
-) -> Decision:
-    """As ``decide``. level: that of the first stage."""
     return _decide(level, Rounds.of(change), Rounds.of(control), limit, ended)
 
 
 def decide_over_layouts(
     change: Rounds, control: Rounds, limit: float, metrics: int = 1, *, ended: bool
 ) -> Decision:
-    """As ``decide``, of builds that were linked again. The fresh rounds have the layouts of the
+    """As ``decide_at``, of builds that were linked again. The fresh rounds have the layouts of the
     others, so both stages share their luck. So the first stage keeps the promise alone."""
     return _decide(FALSE_FAILURES / max(1, metrics), change, control, limit, ended)
 

@@ -40,7 +40,7 @@ def decide_with_rare(
     ended: bool = False,
     runs: RunsOfBoth,
 ) -> Decision:
-    """As ``limits.decide``, but either verdict may also come of the rare runs. runs: the numbers
+    """As ``limits.decide_at``, but either verdict may also come of the rare runs. runs: the numbers
     themselves."""
     level = suspect_level(2 * metrics)
     typical = decide_at(level, change, control, limit, ended=ended)
