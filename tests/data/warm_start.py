@@ -188,7 +188,7 @@ def rehearse() -> None:
     os.environ |= {"XDG_DATA_HOME": os.devnull, "HEAPWISE_STORE": os.devnull}
     app = importlib.import_module("heapwise.cli.frame.app")
     app.verbs_command()
-    for verb in app.verb_names():
+    for verb in importlib.import_module("heapwise.wording.verbs").verb_names():
         app.verbs_command(verb)
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         app.run(["compare", "--dry-run", "--", "/bin/true"])

@@ -95,7 +95,8 @@ HELP = """
 import json, sys
 from contextlib import redirect_stdout
 from io import StringIO
-from heapwise.cli.frame.app import run, verb_names
+from heapwise.cli.frame.app import run
+from heapwise.wording.verbs import verb_names
 
 def shown(*words):
     said = StringIO()

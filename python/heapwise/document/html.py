@@ -23,6 +23,9 @@ from heapwise.document.model import (
     with_content,
 )
 
+NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
+"""A figure needs it in a file of its own, and not in a page."""
+
 ZOOMS = Markup(
     '<p class="small"><button type="button" class="quiet" data-zoom="2" hidden>Zoom in</button>\n'
     '<button type="button" class="quiet" data-zoom="0.5" hidden>Zoom out</button></p>\n'
@@ -62,7 +65,7 @@ def _element(block: Passage) -> Markup:
         case Labelled(label, text):
             return Markup("<p><b>{}</b> {}</p>").format(label, text)
         case Plot(svg, caption, zooms):
-            drawn = ZOOMS.format(Markup(svg)) if zooms else Markup(svg)
+            drawn = ZOOMS.format(drawing(svg)) if zooms else drawing(svg)
             words = Markup("<figcaption>{}</figcaption>").format(caption) if caption else ""
             return Markup("<figure>{}{}</figure>").format(drawn, words)
         case Folded(title, passages, is_open):
@@ -161,4 +164,9 @@ def _content(cell: TableCell) -> Markup:
     text = Markup('<a href="{}">{}</a>').format(cell.link, text) if cell.link else text
     small = Markup("<small>{}</small>").format(cell.small) if cell.small else ""
     note = Markup('<small class="note">{}</small>').format(cell.note) if cell.note else ""
-    return text + small + note + Markup(cell.svg)
+    return text + small + note + drawing(cell.svg)
+
+
+def drawing(svg: str) -> Markup:
+    """A figure as a part of a page."""
+    return Markup(svg.replace(NAMESPACE, ""))

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from markupsafe import Markup
-
 from heapwise.document import DRAWING, Passage, Plot, TextOrCell, plain_table, table_cell, under
 from heapwise.document.html import html
 from heapwise.figures.live_bytes import draw
 from heapwise.report.flame_tree import Node, embedded
-from heapwise.report.page import NAMESPACE, whole_page
+from heapwise.report.page import whole_page
 from heapwise.trace import Trace
 from heapwise.trace.names.call_stacks import CallStack
 from heapwise.wording.numbers import percent, show, size
@@ -45,7 +43,7 @@ class AllocationPage:
             "allocations.html",
             ("zoom.js", "flame.js"),
             page=self,
-            above=Markup(html(self.above).replace(NAMESPACE, "")),
+            above=html(self.above),
             tables=html(self.tables),
             tree=embedded(self.tree),
         )

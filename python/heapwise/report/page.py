@@ -23,9 +23,6 @@ from heapwise.report.view import View
 from heapwise.study.section import sections
 from heapwise.wording.visible import visible
 
-NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
-"""A figure needs it in a file of its own, and not in a page. In text its quotes are escaped."""
-
 
 @dataclass(frozen=True)
 class Block:
@@ -81,7 +78,7 @@ def whole_page(template: str, scripts: Sequence[str], **values: Any) -> str:
 
 def told_page(title: str, what: str, answer: str, told: Sequence[Passage]) -> str:
     """A document as a page. what: is shown."""
-    text = Markup(html(told).replace(NAMESPACE, ""))
+    text = html(told)
     return whole_page("told.html", ("zoom.js",), title=title, what=what, answer=answer, told=text)
 
 
@@ -116,7 +113,7 @@ def _blocks(templates: jinja2.Environment, view: View) -> list[Block]:
         for each in sections()
     ]
     return [
-        Block(f"{name}-{view.run.id}", title, Markup(text.replace(NAMESPACE, "")))
+        Block(f"{name}-{view.run.id}", title, text)
         for _, name, title, text in sorted(found)
         if text
     ]
@@ -126,20 +123,18 @@ def _name(module: ModuleType) -> str:
     return module.__name__.rpartition(".")[2]
 
 
-def _text(templates: jinja2.Environment, module: ModuleType, view: View) -> str:
+def _text(templates: jinja2.Environment, module: ModuleType, view: View) -> Markup:
     """Empty if the run has nothing for this section."""
     if hasattr(module, "tell"):
         return html(module.tell(view))
     content: Context | None = module.build(view)
     if content is None:
-        return ""
-    return templates.get_template(f"sections/{_name(module)}.html").render(view=view, **content)
+        return Markup()
+    template = templates.get_template(f"sections/{_name(module)}.html")
+    return Markup(template.render(view=view, **content))
 
 
 def _price_of_protection(view: View, views: list[View]) -> list[Block]:
     """The only block that needs two runs: a comparison, and one of attacks."""
-    found = prices(view, views)
-    if not found:
-        return []
-    text = Markup(html(found).replace(NAMESPACE, ""))
-    return [Block(f"protection-{view.run.id}", "Protection and its price", text)]
+    text = html(prices(view, views))
+    return [Block(f"protection-{view.run.id}", "Protection and its price", text)] if text else []

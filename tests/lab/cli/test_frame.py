@@ -14,7 +14,7 @@ import pytest
 import typer
 from synthetic import compare_run
 
-from heapwise.cli.frame.app import build_app, run, verb_names, verbs_needed
+from heapwise.cli.frame.app import build_app, run, verbs_needed
 from heapwise.cli.frame.ask import settings
 from heapwise.cli.frame.tell import console, progress
 from heapwise.cli.frame.tell.ending import rounds_words
@@ -24,6 +24,7 @@ from heapwise.document.aligned import align
 from heapwise.errors import CATALOGUE, Exit, Problem
 from heapwise.model import Experiment, Subject
 from heapwise.runner import Progress, Step
+from heapwise.wording.verbs import verb_names
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = ("numpy", "scipy", "rich", "jinja2", "msgspec", "elftools")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import pkgutil
 import re
 import shlex
 import signal
@@ -26,14 +25,7 @@ from heapwise.cli.frame.help import shortened
 from heapwise.cli.frame.streams import finish_streams, prepare_streams
 from heapwise.cli.frame.tell import console
 from heapwise.errors import Exit, Problem
-
-VERBS = Path(__file__).resolve().parents[1]
-
-
-def verb_names() -> list[str]:
-    """Every module of the folder that is not a package is a verb, which has the same name."""
-    return sorted(module.name for module in pkgutil.iter_modules([str(VERBS)]) if not module.ispkg)
-
+from heapwise.wording.verbs import verb_names
 
 DEBUG = "--debug"
 """Every verb has it: it is taken away before the words are looked at."""

@@ -11,42 +11,19 @@ from heapwise.analysis.speed_memory import speed_memory
 from heapwise.analysis.summary.advice import busy_words
 from heapwise.analysis.summary.speed import speed_quantity
 from heapwise.analysis.verdicts.standing import are_many_questions
+from heapwise.document.html import drawing
 from heapwise.figures import forest, tradeoff
 from heapwise.model import SIDE_BY_SIDE, Verdict
 from heapwise.report.context import Context
 from heapwise.report.sections import heaps, trees
 from heapwise.report.view import View
 from heapwise.wording.names import quantity_name
+from heapwise.wording.verbs import verb_names
 
 TITLE, ORDER = "", 10
 
-VERBS = [
-    "advise",
-    "bisect",
-    "compare",
-    "diff",
-    "doctor",
-    "explain",
-    "export",
-    "fleet",
-    "gate",
-    "history",
-    "list",
-    "peers",
-    "record",
-    "replay",
-    "report",
-    "reproduce",
-    "resume",
-    "run",
-    "selftest",
-    "serve",
-    "trace",
-    "watch",
-]
-"""Words of a command: one of the allocators is called heapwise too."""
-
-COMMAND = re.compile(rf"(?<![\w@])heapwise (?:{'|'.join(VERBS)}) \w+(?: --\w+ \w+)*")
+COMMAND = re.compile(rf"(?<![\w@])heapwise (?:{'|'.join(verb_names())}) \w+(?: --\w+ \w+)*")
+"""One of the allocators is called heapwise too."""
 
 TRADEOFF = (
     "with its 95 % intervals; the ring is the baseline. Down and left is better. Inside the shade "
@@ -80,7 +57,7 @@ def build(view: View) -> Context | None:
         "reasons": view.result.trust.objections or first,
         "counts": [f"{counts['pass']} checks passed"]
         + [f"{counts[verdict]} {word}" for verdict, word in COUNTED.items() if counts[verdict]],
-        "picture": Markup(picture),
+        "picture": drawing(picture),
         "caption": caption,
     }
 
