@@ -107,9 +107,7 @@ def _curve(
         x = places[knot.slot]
         drawing.dots(((x, up.place(value)) for value in knot.raw), 1.6, paint, opacity=0.35)
         if knot.low and knot.high:
-            drawing.line(
-                x, up.place(knot.low), x, up.place(knot.high), paint, 3, stroke_linecap="round"
-            )
+            drawing.stroke(x, up.place(knot.low), x, up.place(knot.high), paint, 3)
         drawing.dot(x, up.place(knot.value), 3.4, paint, f"{curve.name}: {show(knot.value)}")
 
 

@@ -60,15 +60,7 @@ def _line(drawing: Drawing, axis: Axis, row: Row, left: float, y: float) -> None
         return
     paint = COLOURS.get(row.verdict, "soft")
     if row.ratio_low and row.ratio_high:
-        drawing.line(
-            axis.place(row.ratio_low),
-            y,
-            axis.place(row.ratio_high),
-            y,
-            paint,
-            3,
-            stroke_linecap="round",
-        )
+        drawing.stroke(axis.place(row.ratio_low), y, axis.place(row.ratio_high), y, paint, 3)
     drawing.dot(axis.place(row.ratio), y, 4.5, paint, _words(row))
     drawing.text(WIDTH - 138, y + 4, _figures(row), fill="ink")
 

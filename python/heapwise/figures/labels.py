@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from heapwise.figures.svg import text_width
+from heapwise.figures.svg import Drawing, colour, text_width
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,23 @@ def place_labels(
         taken.append(_area(best, size))
         found.append(best)
     return found
+
+
+def draw_label(drawing: Drawing, label: Label, size: float, fill: str) -> None:
+    """With a margin, so that it can be read on lines."""
+    drawing.text(
+        label.x,
+        label.y,
+        label.words,
+        size=size,
+        anchor=label.anchor,
+        fill=fill,
+        font_weight=600,
+        paint_order="stroke",
+        stroke=colour("paper"),
+        stroke_width=3,
+        stroke_linejoin="round",
+    )
 
 
 def _candidates(x: float, y: float, words: str, size: float) -> list[Label]:

@@ -80,15 +80,7 @@ def _line(drawing: Drawing, axis: Axis, scale: Scale, row: Row, names: float, y:
         drawing.text(axis.start, y + 4, spaced(row.status), size=11, fill="worse")
         return
     if row.ci_low is not None and row.ci_high is not None:
-        drawing.line(
-            axis.place(row.ci_low),
-            y,
-            axis.place(row.ci_high),
-            y,
-            "accent",
-            3.5,
-            stroke_linecap="round",
-        )
+        drawing.stroke(axis.place(row.ci_low), y, axis.place(row.ci_high), y, "accent", 3.5)
     drawing.dot(axis.place(row.median), y, 4, "accent", f"{row.subject}: {_figures(row, scale)}")
     drawing.text(WIDTH - FIGURES + 10, y + 4, _figures(row, scale), size=11)
 

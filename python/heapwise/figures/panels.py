@@ -122,15 +122,7 @@ def _line(drawing: Drawing, axis: Axis, panel: Panel, row: Row | None, y: float)
         opacity=RAW,
     )
     if row.ci_low is not None and row.ci_high is not None:
-        drawing.line(
-            axis.place(row.ci_low),
-            y,
-            axis.place(row.ci_high),
-            y,
-            "accent",
-            3.5,
-            stroke_linecap="round",
-        )
+        drawing.stroke(axis.place(row.ci_low), y, axis.place(row.ci_high), y, "accent", 3.5)
     drawing.dot(axis.place(row.median), y, 4, "accent", f"{row.subject}: {_figures(panel, row)}")
 
 

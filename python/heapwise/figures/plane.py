@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from heapwise.figures.axis import Axis, decade_ticks, logarithmic
 from heapwise.figures.curves import bare
-from heapwise.figures.labels import Rectangle, place_labels
-from heapwise.figures.svg import Drawing, colour, series_colour, text_width
+from heapwise.figures.labels import Rectangle, draw_label, place_labels
+from heapwise.figures.svg import Drawing, series_colour, text_width
 from heapwise.wording.numbers import ShowNumber
 
 WIDTH, HEIGHT = 860.0, 600.0
@@ -127,19 +127,7 @@ def _names(
         (across.place(t.marks[-1].time[1]), up.place(t.marks[-1].memory[1]), t.name) for t in trails
     ]
     for label, trail in zip(place_labels(points, FRAME, lines, SIZE), trails, strict=True):
-        drawing.text(
-            label.x,
-            label.y,
-            label.words,
-            size=SIZE,
-            anchor=label.anchor,
-            fill=series_colour(trail.kind),
-            font_weight=600,
-            paint_order="stroke",
-            stroke=colour("paper"),
-            stroke_width=3,
-            stroke_linejoin="round",
-        )
+        draw_label(drawing, label, SIZE, series_colour(trail.kind))
 
 
 def _description(trails: list[Trail], show: tuple[ShowNumber, ShowNumber]) -> str:

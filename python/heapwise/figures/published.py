@@ -45,15 +45,7 @@ def draw(marks: list[PublishedMark], title: str, show: Callable[[float], str]) -
         y = TOP + LINE * (number + 0.5)
         drawing.text(left, y + 4, mark.name, anchor="end", fill="ink")
         if mark.low and mark.high:
-            drawing.line(
-                across.place(mark.low),
-                y,
-                across.place(mark.high),
-                y,
-                "accent",
-                3,
-                stroke_linecap="round",
-            )
+            drawing.stroke(across.place(mark.low), y, across.place(mark.high), y, "accent", 3)
         if mark.ours and mark.ours > 0:
             drawing.dot(across.place(mark.ours), y, 4, "accent", f"here {show(mark.ours)}")
         if mark.published and mark.published > 0:

@@ -114,6 +114,10 @@ class Drawing:
             **more,
         )
 
+    def stroke(self, x1: float, y1: float, x2: float, y2: float, paint: str, width: float) -> None:
+        """A line with round ends, as of an interval."""
+        self.line(x1, y1, x2, y2, paint, width, stroke_linecap="round")
+
     def text(
         self,
         x: float,

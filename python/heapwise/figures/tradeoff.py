@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapwise.figures.axis import Axis, is_wide, logarithmic, ratio_label, ratio_ticks
-from heapwise.figures.labels import Rectangle, place_labels
+from heapwise.figures.labels import Rectangle, draw_label, place_labels
 from heapwise.figures.svg import Drawing, colour, text_width
 from heapwise.model import Row
 
@@ -171,8 +171,8 @@ def _cross(
     paint = "soft" if point.control else "accent"
     left, right = across.place(point.time[0]), across.place(point.time[2])
     top, bottom = up.place(point.memory[2]), up.place(point.memory[0])
-    drawing.line(left, y, right, y, paint, 2, stroke_linecap="round")
-    drawing.line(x, top, x, bottom, paint, 2, stroke_linecap="round")
+    drawing.stroke(left, y, right, y, paint, 2)
+    drawing.stroke(x, top, x, bottom, paint, 2)
     drawing.dot(x, y, 4.5, paint, _hint(point, name))
     return [Rectangle(left, y - 2, right, y + 2), Rectangle(x - 2, top, x + 2, bottom)]
 
@@ -183,19 +183,7 @@ def _names(
     shown = [p for p in points if not p.control]
     places = [(across.place(p.time[1]), up.place(p.memory[1]), p.name) for p in shown]
     for label in place_labels(places, FRAME, lines, 13):
-        drawing.text(
-            label.x,
-            label.y,
-            label.words,
-            size=13,
-            anchor=label.anchor,
-            fill="ink",
-            font_weight=600,
-            paint_order="stroke",
-            stroke=colour("paper"),
-            stroke_width=3,
-            stroke_linejoin="round",
-        )
+        draw_label(drawing, label, 13, "ink")
 
 
 def _hint(point: TradeoffPoint, name: str) -> str:

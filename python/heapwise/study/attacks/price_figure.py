@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapwise.figures.axis import Axis, is_wide, linear, logarithmic, ratio_label, ratio_ticks
-from heapwise.figures.labels import Rectangle, place_labels
-from heapwise.figures.svg import Drawing, colour
+from heapwise.figures.labels import Rectangle, draw_label, place_labels
+from heapwise.figures.svg import Drawing
 
 WIDTH, HEIGHT = 760.0, 330.0
 FRAME = Rectangle(92, 12, 748, 276)
@@ -40,31 +40,11 @@ def draw(prices: list[Price], title: str) -> str:
     _grid(drawing, across, up)
     for price in prices:
         y = up.place(price.harm)
-        drawing.line(
-            across.place(price.time[0]),
-            y,
-            across.place(price.time[2]),
-            y,
-            "accent",
-            2,
-            stroke_linecap="round",
-        )
+        drawing.stroke(across.place(price.time[0]), y, across.place(price.time[2]), y, "accent", 2)
         drawing.dot(across.place(price.time[1]), y, 4.5, "accent", price.words())
     places = [(across.place(price.time[1]), up.place(price.harm), price.name) for price in prices]
     for label in place_labels(places, FRAME, [], 13):
-        drawing.text(
-            label.x,
-            label.y,
-            label.words,
-            size=13,
-            anchor=label.anchor,
-            fill="ink",
-            font_weight=600,
-            paint_order="stroke",
-            stroke=colour("paper"),
-            stroke_width=3,
-            stroke_linejoin="round",
-        )
+        draw_label(drawing, label, 13, "ink")
     return drawing.render("figure protection")
 
 
