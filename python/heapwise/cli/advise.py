@@ -40,7 +40,7 @@ def advise(
     random order. The gain is the difference, with its interval: in processor time if the program
     has one thread, else in wall time. It is of the calls, the first writes and a last look.
     """
-    from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.measure import measure_or_plan
     from heapwise.cli.frame.tell.announce import announce
     from heapwise.cli.frame.tell.process_text import say_process
     from heapwise.cli.frame.tell.reading import reading
@@ -64,11 +64,7 @@ def advise(
     if isinstance(prepared, NothingToPool):
         return _say_nothing_to_gain(prepared, console)
     announce(prepared, console, costs(find_store(options.store), False))
-    if options.dry_run:
-        if options.json:
-            console.json(prepared.plan)
-        return 0
-    return measure(prepared, options, console).code
+    return measure_or_plan(prepared, options, console)
 
 
 def _say_builds(trace: Path, console: Console) -> None:

@@ -40,7 +40,7 @@ def replay(
     recorded order, which is what memory is compared by. paced: in order, with the recorded gaps.
     What a replay cannot say: how much faster the program gets. heapwise compare says that.
     """
-    from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.measure import measure_or_plan
     from heapwise.cli.frame.tell.announce import announce
     from heapwise.cli.frame.tell.process_text import say_process
     from heapwise.runner import RunRequest
@@ -58,8 +58,4 @@ def replay(
     console = Console(options.quiet, options.json)
     say_process(Path(file), console)
     announce(prepared, console, costs(find_store(options.store), False))
-    if options.dry_run:
-        if options.json:
-            console.json(prepared.plan)
-        return 0
-    return measure(prepared, options, console).code
+    return measure_or_plan(prepared, options, console)

@@ -104,12 +104,11 @@ def reproduce(
         return _read(name, run, folder, pdf, options, console)
 
     from heapwise.catalog import choose_published
-    from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.measure import estimated, measure_or_plan
     from heapwise.cli.frame.tell.announce import announce
     from heapwise.runner import RunRequest
     from heapwise.store import costs, find_store
     from heapwise.study.reproduce.ask import prepare_reproduction
-    from heapwise.study.round_costs import estimate_s, processes_of
 
     report = choose_published(name)
     outputs = _author_outputs(report, options)
@@ -127,17 +126,7 @@ def reproduce(
     console.say(f"Report       {report.title}")
     console.say(f"             {report.origin}")
     announce(prepared, console, known)
-    if options.dry_run:
-        if options.json:
-            console.json(
-                {
-                    "plan": prepared.plan,
-                    "processes": processes_of(prepared),
-                    "estimated_s": estimate_s(prepared, known),
-                }
-            )
-        return 0
-    return measure(prepared, options, console).code
+    return measure_or_plan(prepared, options, console, estimated(prepared, known))
 
 
 def _source(name: str) -> str:

@@ -46,23 +46,12 @@ def run(
         from heapwise.cli.frame.ask.fleet_form import measure_on_fleet
 
         return measure_on_fleet(options, console)
-    from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.measure import estimated, measure_or_plan
     from heapwise.cli.frame.tell.announce import announce
     from heapwise.runner import RunRequest, prepare_run
     from heapwise.store import costs, find_store
-    from heapwise.study.round_costs import estimate_s, processes_of
 
     prepared = prepare_run(taken(RunRequest, options, patterns=ids), os.environ)
     known = costs(find_store(options.store), options.smoke)
     announce(prepared, console, known)
-    if options.dry_run:
-        if options.json:
-            console.json(
-                {
-                    "plan": prepared.plan,
-                    "processes": processes_of(prepared),
-                    "estimated_s": estimate_s(prepared, known),
-                }
-            )
-        return 0
-    return measure(prepared, options, console).code
+    return measure_or_plan(prepared, options, console, estimated(prepared, known))

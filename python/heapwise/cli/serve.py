@@ -51,7 +51,7 @@ def serve(
         from heapwise.cli.frame.ask.fleet_form import measure_on_fleet
 
         return measure_on_fleet(options, console)
-    from heapwise.cli.frame.measure import measure
+    from heapwise.cli.frame.measure import measure_or_plan
     from heapwise.cli.frame.tell.announce import announce
     from heapwise.runner import CompareRequest
     from heapwise.study.server.ask import prepare_server
@@ -61,8 +61,4 @@ def serve(
     demand_exports(options.export)
     prepared = prepare_server(request, os.environ)
     announce(prepared, console)
-    if options.dry_run:
-        if options.json:
-            console.json(prepared.plan)
-        return 0
-    return measure(prepared, options, console).code
+    return measure_or_plan(prepared, options, console)

@@ -11,6 +11,30 @@ from heapwise.options import Options
 if TYPE_CHECKING:
     from heapwise.cli.frame.watched_campaign import Shown
     from heapwise.runner import Prepared
+    from heapwise.study.round_costs import KnownCosts
+
+
+def measure_or_plan(
+    prepared: Prepared, options: Options, console: Console, plan: object = None
+) -> int:
+    """The exit code. With --dry-run nothing is measured, and --json says the plan. plan: what that
+    says, if it is more than the plan itself."""
+    if not options.dry_run:
+        return measure(prepared, options, console).code
+    if options.json:
+        console.json(plan or prepared.plan)
+    return 0
+
+
+def estimated(prepared: Prepared, known: KnownCosts) -> dict[str, object]:
+    """The plan, and what it will take."""
+    from heapwise.study.round_costs import estimate_s, processes_of
+
+    return {
+        "plan": prepared.plan,
+        "processes": processes_of(prepared),
+        "estimated_s": estimate_s(prepared, known),
+    }
 
 
 def measure(prepared: Prepared, options: Options, console: Console) -> Shown:
