@@ -94,17 +94,6 @@ class ConclusionPart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     source: Source = "text"
 
 
-class MachinePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    title: str
-    processor: str = ""
-    memory: str = ""
-    caches: str = ""
-    system: str = ""
-    compiler: str = ""
-    flags: str = ""
-    versions: str = ""
-
-
 class PicturePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     name: str
     title: str
@@ -123,7 +112,7 @@ class PlacePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class ReportDocument(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     title: str
     origin: str
-    machine: dict[str, MachinePart]
+    machine: dict[str, SourceMachine]
     table: list[TablePart]
     link: str = ""
     about: str = ""
@@ -146,10 +135,6 @@ def read_published(path: Path) -> PublishedReport:
 
 
 def _report(name: str, document: ReportDocument) -> PublishedReport:
-    machines = {
-        key: SourceMachine(name=key, **msgspec.structs.asdict(part))
-        for key, part in document.machine.items()
-    }
     places = {
         key: FigureKey(part.experiment, part.subject, part.quantity, part.parameters)
         for key, part in document.place.items()
@@ -172,7 +157,7 @@ def _report(name: str, document: ReportDocument) -> PublishedReport:
         " ".join(document.origin.split()),
         document.link,
         " ".join(document.about.split()),
-        machines,
+        document.machine,
         tables,
         conclusions,
         tuple(_pictures(document, tables)),

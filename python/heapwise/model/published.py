@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
+
 from heapwise.model.author_output import AuthorFigure
 from heapwise.model.cell import Setting
 from heapwise.model.declared import Experiment
@@ -140,11 +142,9 @@ class Conclusion:
     source: Source = "text"
 
 
-@dataclass(frozen=True)
-class SourceMachine:
+class SourceMachine(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What the report says of a machine: words to each of its properties, "" where it is silent."""
 
-    name: str
     title: str
     processor: str = ""
     memory: str = ""

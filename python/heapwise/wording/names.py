@@ -24,17 +24,8 @@ QUANTITIES = {
     "after_idle": "memory after idle time",
 }
 QUANTILES = ("p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max")
-SPELLINGS = {
-    "p50": "p50",
-    "p90": "p90",
-    "p99": "p99",
-    "p99_9": "p99.9",
-    "p99.9": "p99.9",
-    "p99_99": "p99.99",
-    "p99.99": "p99.99",
-    "p99_999": "p99.999",
-    "p99.999": "p99.999",
-    "max": "max",
+SPELLINGS = {name: name for name in QUANTILES} | {
+    name.replace(".", "_"): name for name in QUANTILES
 }
 
 

@@ -44,6 +44,14 @@ EXPERIMENT_ID = "compare"
 OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/\d+$")
 """A file that a shell opened for the program. No process of a comparison has it."""
 
+GROUP_PEAK = Quantity(
+    "group_peak",
+    "bytes",
+    "lower",
+    "most memory of its control group, by the kernel: its "
+    "processes, their page tables, the kernel's buffers, and files it was first to use",
+)
+
 QUANTITIES = [
     Quantity("wall_time", "s", "lower", "from start to end of the process"),
     Quantity("cpu_time", "s", "lower", "user and system time of the process and its children"),
@@ -74,13 +82,7 @@ QUANTITIES = [
     ),
     Quantity("mean_memory", "bytes", "lower", "of all its processes together, over the time"),
     Quantity("end_memory", "bytes", "lower", "of all its processes together, when last looked at"),
-    Quantity(
-        "group_peak",
-        "bytes",
-        "lower",
-        "most memory of its control group, by the kernel: its "
-        "processes, their page tables, the kernel's buffers, and files it was first to use",
-    ),
+    GROUP_PEAK,
     Quantity("minor_faults", "count", "lower", "pages mapped without reading from a disk"),
     Quantity("major_faults", "count", "lower", "pages read from a disk"),
     Quantity("voluntary_switches", "count", "lower", "times that it waited for something"),

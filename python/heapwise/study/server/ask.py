@@ -22,6 +22,7 @@ from heapwise.model import (
     SubjectSpec,
 )
 from heapwise.options import ServingOptions
+from heapwise.runner.executors.program import GROUP_PEAK
 from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.study.server.generators import RATE
 from heapwise.study.server.lengths import choose_lengths, servers_of
@@ -56,13 +57,7 @@ QUANTITIES = [
         "most memory that all its processes had together, of the moments looked at",
     ),
     Quantity("mean_memory", "bytes", "lower", "of all its processes together, over the time"),
-    Quantity(
-        "group_peak",
-        "bytes",
-        "lower",
-        "most memory of its control group, by the kernel: its "
-        "processes, their page tables, the kernel's buffers, and files it was first to use",
-    ),
+    GROUP_PEAK,
     Quantity("after_load", "bytes", "lower", "of all its processes, when the load ended"),
     Quantity("after_idle", "bytes", "lower", "the same at the end of the idle phase"),
     Quantity("ready_time", "s", "lower", "from its start until it answers"),
