@@ -43,6 +43,10 @@ class Scale:
     def text(self, value: float) -> str:
         return f"{self.number(value)} {self.label}".rstrip()
 
+    def heading(self, name: str) -> str:
+        """The head of a column of numbers: ``time, ms``."""
+        return f"{name}, {self.label}" if self.label else name
+
     def ends(self, low: float, high: float) -> str:
         return f"{self.number(low)} to {self.number(high)}"
 

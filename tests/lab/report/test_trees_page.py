@@ -13,10 +13,9 @@ from synthetic_trees import Trees, trees_run
 from heapwise.catalog import choose_published
 from heapwise.cli.frame.tell.console import Console
 from heapwise.cli.frame.tell.reproduced import show_reproduced
-from heapwise.document import Heading, SentenceList
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page, pages, results
-from heapwise.report.sections import published_ratios, trees
+from heapwise.report.sections import trees
 from heapwise.study.reproduce.reproduced import reproduce
 
 
@@ -140,11 +139,3 @@ def test_a_budget_is_one_curve_for_each_runtime_in_the_order_of_its_points() -> 
     order = re.findall(r"(?:ocaml|tiny_gc)/[\d.]+", label.group(1))
     assert order == ["ocaml/0.5", "ocaml/1", "ocaml/2", "tiny_gc/0.5", "tiny_gc/1", "tiny_gc/2"]
     assert "glibc" in label.group(1)
-
-
-def test_the_general_table_of_published_figures_leaves_them_to_their_own() -> None:
-    [heading, ratios] = published_ratios.tell(VIEW)
-    assert isinstance(heading, Heading)
-    assert heading.text == "Ratios"
-    assert isinstance(ratios, SentenceList)
-    assert ratios.texts

@@ -23,7 +23,7 @@ from heapwise.document import (
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.pages.lesson import lesson_passages
 from heapwise.report.pages.machine import built_words, kind_of
-from heapwise.report.sections.experiments import all_comparisons, expectations
+from heapwise.report.sections.experiments import all_comparisons, expectations, sources
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.study.experiments.cell_tables import cell_table, median_cell, name_cell
@@ -110,7 +110,7 @@ def _matrix(view: View, groups: list[Group]) -> list[Passage]:
         for row in found.values():
             if note := row.note if row.median is None else name_cell(row).note:
                 notes.setdefault((row.subject, note), []).append(words)
-    name = ", ".join(w for w in (quantity_name(groups[0].quantity), scale.label) if w)
+    name = scale.heading(quantity_name(groups[0].quantity))
     is_cited = any(line[-1] for line in lines)
     head = ["cell", *subjects, "published" if is_cited else ""]
     told = [
@@ -129,7 +129,6 @@ def _amount(experiment: Experiment, figure: CitedFigure) -> str:
 def _unmatched(view: View, experiment: Experiment) -> list[Passage]:
     """Where the published figures come from, and those whose cell or subject this run has not."""
     shown = [figure for group in view.of(experiment) for _, figure in group.cited()]
-    sources = dict.fromkeys(f"{f.report}; {f.machine}" for f in experiment.published)
     rows = [
         [
             f.subject,
@@ -143,7 +142,7 @@ def _unmatched(view: View, experiment: Experiment) -> list[Passage]:
     ]
     table = plain_table([["subject", "quantity", "cell", "figure", "machine"], *rows])
     return [
-        Notice(f"Published: {'. '.join(sources)}." if sources else ""),
+        Notice(sources(experiment)),
         *under("Published figures for cells that this run does not have", [table]),
     ]
 

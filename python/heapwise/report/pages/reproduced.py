@@ -24,7 +24,7 @@ from heapwise.report.pages.machine import built_words, kind_of, machine_table
 from heapwise.report.view import View
 from heapwise.study.reproduce.allocator_advice import advice, advice_by_allocator, programs_of
 from heapwise.study.reproduce.reproduced import Reproduced
-from heapwise.study.reproduce.tell import counts_words, report_passages
+from heapwise.study.reproduce.tell import report_passages
 from heapwise.wording.lists import counted
 from heapwise.wording.names import plain_value, quantity_name
 from heapwise.wording.numbers import percent
@@ -42,18 +42,10 @@ def reproduced_page(view: View, found: Reproduced, others: Sequence[View] = ()) 
     """Pictures lie in a folder of the report's name beside the page, and so do the pages of its
     experiments."""
     report, name = found.report, found.report.name
-    drawn: dict[str, list[Passage]] = {}
-    for picture in report.pictures:
-        link = Sentence(f"![{picture.title}]({name}/{picture.name}.svg)")
-        drawn.setdefault(picture.table, []).append(link)
-    conclusions = (
-        f"{counted(len(found.conclusions), 'conclusion')}: {counts_words(found.counts.items())}"
-    )
     passages = [
         Sentence(f"On {kind_of(view.run.machine)}, {view.run.machine.distribution}."),
-        Sentence(f"**{conclusions}. Sizes: {counts_words(found.size_counts.items())}.**"),
         *_trust(view),
-        *report_passages(found, drawn),
+        *report_passages(found, lambda one: Sentence(f"![{one.title}]({name}/{one.name}.svg)")),
         *under("Which allocator suits each program", _advice([view, *others], report.advice)),
         *under("Noise", [_noise(view, others, found)]),
         *under("The machine", [machine_table(view)]),

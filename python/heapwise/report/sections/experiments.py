@@ -42,6 +42,11 @@ INDEXED = 4
 FEW_TABLES = 3
 """Up to this many tables are unfolded when the page opens."""
 
+ABOUT_PUBLISHED = (
+    "They were measured on another machine, with another system and compiler: compare ratios, not "
+    "nanoseconds."
+)
+
 MARKS = {"met": "better", "not met": "worse"}
 
 
@@ -90,6 +95,7 @@ def _of_experiment(view: View, told: Story) -> list[Passage]:
         Notice(cell_words(fixed)),
         expectations(told),
         Notice(told.detects),
+        Notice(sources(experiment) if any(True for g in groups for _ in g.cited()) else ""),
         *_scaling(view, first, varying),
         *(
             replace(_table(view, group), is_open=len(first) <= FEW_TABLES or group is first[0])
@@ -97,6 +103,12 @@ def _of_experiment(view: View, told: Story) -> list[Passage]:
         ),
         Folded(f"Other quantities: {len(rest)} tables", more),
     ]
+
+
+def sources(experiment: Experiment) -> str:
+    """Where its published figures come from; "" if it has none."""
+    found = dict.fromkeys(f"{f.report}; {f.machine}" for f in experiment.published)
+    return f"Published: {'. '.join(found)}. {ABOUT_PUBLISHED}" if found else ""
 
 
 def all_comparisons(told: Story) -> Folded:

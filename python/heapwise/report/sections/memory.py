@@ -11,7 +11,7 @@ from heapwise.report.over_live import over_live
 from heapwise.report.view import View
 from heapwise.study.server.server_tables import curve_table
 from heapwise.wording.names import cell_words
-from heapwise.wording.numbers import scale_for
+from heapwise.wording.numbers import scale_for, show
 
 TITLE, ORDER = "Memory over time", 45
 
@@ -93,4 +93,4 @@ def _group(one: GroupsOfCell) -> list[Passage]:
 
 
 def _bytes(value: float | None) -> str:
-    return "" if value is None else scale_for([value], "bytes").text(value)
+    return "" if value is None else show(value, "bytes")

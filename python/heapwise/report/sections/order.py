@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heapwise.document import Passage, Plot, Sentence
+from heapwise.document import Passage, Plot
 from heapwise.evidence.series import Series
 from heapwise.figures import order
 from heapwise.figures.order import OrderPoint
@@ -15,7 +15,7 @@ TITLE, ORDER = "Run order", 60
 
 
 def tell(view: View) -> list[Passage]:
-    figures = []
+    figures: list[Passage] = []
     for experiment in view.run.experiments:
         first = experiment.quantities[0].name
         moments = [
@@ -29,8 +29,7 @@ def tell(view: View) -> list[Passage]:
             title = f"{experiment.id}: {quantity_name(first)}, relative to its own median"
             caption = f"{title}. Colours tell subjects apart; a level cloud means no drift."
             figures.append(Plot(order.draw(moments, title), caption))
-    drift = [Sentence(c.detail) for c in view.result.trust.checks if c.id == "V9"]
-    return [*drift, *figures] if figures else []
+    return figures
 
 
 def _moments(series: Series) -> list[OrderPoint]:

@@ -22,9 +22,7 @@ def tell(view: View) -> list[Passage]:
     except Problem:
         return []
     found = reproduce(view.evidence, report, view.result.trust)
-    pictures = {picture.name: picture for picture in report.pictures}
-    drawn: dict[str, list[Passage]] = {}
-    for chart in charts(found):
-        picture = pictures[chart.name]
-        drawn.setdefault(picture.table, []).append(Plot(svg(chart), picture.title))
-    return report_passages(found, drawn, "The machines of the report")
+    drawn = {chart.name: svg(chart) for chart in charts(found)}
+    return report_passages(
+        found, lambda one: Plot(drawn[one.name], one.title), "The machines of the report"
+    )

@@ -65,9 +65,8 @@ def figure_columns(rows: SubjectRows, name: str, *, ranges: bool = False) -> lis
     axis = strip.shared_axis([row.values for row in rows.values()])
     base = _baseline(rows)
     title = quantity_name(next((row.quantity for row in rows.values()), ""))
-    label = f"{title}, {scale.label}" if scale.label else title
     heads = [
-        TableCell(label, name, mark="number"),
+        TableCell(scale.heading(title), name, mark="number"),
         TableCell("", "min to max" if ranges else ""),
         TableCell("vs baseline", f"vs {base}", mark="relation"),
         TableCell("", CI),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from heapwise.document import (
@@ -17,7 +17,7 @@ from heapwise.document import (
     table_cell,
     under,
 )
-from heapwise.model import PublishedFigure, PublishedReport, PublishedRow
+from heapwise.model import Picture, PublishedFigure, PublishedReport, PublishedRow
 from heapwise.study.reproduce.author import AUTHORS_PROGRAM
 from heapwise.study.reproduce.judged import (
     VERDICTS,
@@ -112,10 +112,10 @@ def summary(found: Reproduced) -> list[Labelled]:
 
 
 def report_passages(
-    found: Reproduced, drawn: Mapping[str, Sequence[Passage]], folded: str = ""
+    found: Reproduced, draw: Callable[[Picture], Passage], folded: str = ""
 ) -> list[Passage]:
-    """The report, what became of its conclusions, and its figures beside ours. drawn: the pictures
-    of a table of the report. folded: the words under which its machines can be opened."""
+    """The report, what became of its conclusions, and its figures beside ours. draw: a picture of
+    the report. folded: the words under which its machines can be opened."""
     report = found.report
     passages: list[Passage] = [
         Sentence(f"{report.title}. {report.origin.rstrip('.')}.", report.link),
@@ -127,7 +127,8 @@ def report_passages(
         machine = report.machines[each.table.machine].title
         is_cited = any(figure.value is not None for figure in each.table.figures)
         cited = f"Published figures measured on: {machine}." if is_cited else ""
-        figures = [Notice(cited), *drawn.get(each.table.name, []), *figure_passages(each)]
+        drawn = [draw(picture) for picture in report.pictures if picture.table == each.table.name]
+        figures = [Notice(cited), *drawn, *figure_passages(each)]
         passages += under(each.table.title, figures)
     passages += under("Commands, versions and builds", [commands_table(found.programs)])
     return [*passages, *(replace(table, folded=folded) for table in source_tables(report))]

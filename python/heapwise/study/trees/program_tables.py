@@ -58,11 +58,8 @@ def cited_machines(table: TreeTable) -> dict[str, str]:
 
 
 def _head(quantity: str, scale: Scale) -> TableCell:
-    name = quantity_name(quantity)
-    return table_cell(
-        f"{name}, {scale.label}" if scale.label else name,
-        f"{SHORT[quantity]} {scale.label}".rstrip(),
-    )
+    short = f"{SHORT[quantity]} {scale.label}".rstrip()
+    return table_cell(scale.heading(quantity_name(quantity)), short)
 
 
 def _line(line: TreeLine, scales: Mapping[str, Scale]) -> Iterator[TableCell]:
