@@ -2,9 +2,6 @@
 //
 // The functions of C++ are not among them: operator new calls malloc, and an unsampled call
 // costs least if nothing stands before it.
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstddef>
 
 #include "probe/next_malloc.hpp"
@@ -13,10 +10,6 @@
 using namespace heapwise::bench;
 
 namespace {
-
-unsigned log_of(std::size_t alignment) noexcept {
-  return alignment > 1 ? 63 - static_cast<unsigned>(__builtin_clzll(alignment)) : 0;
-}
 
 /// Its free is to take the way of the samples, so that no other free asks for such blocks.
 void* allocate_early(std::size_t size, std::size_t alignment) noexcept {
@@ -35,7 +28,7 @@ template <class Allocate>
 }
 
 template <class Allocate>
-[[gnu::always_inline]] inline void* profiled_call(event_kind kind, std::size_t size,
+[[gnu::always_inline]] inline void* observed_call(event_kind kind, std::size_t size,
                                                   const void* site, unsigned alignment_log,
                                                   Allocate allocate) {
   if (!sampler.is_due(size)) [[likely]]
@@ -130,7 +123,7 @@ void first_free(void* block) {
   return resize_sample(block, size, sampler.is_due(size), site);
 }
 
-[[gnu::always_inline]] inline void* profiled_realloc(void* block, std::size_t size,
+[[gnu::always_inline]] inline void* observed_realloc(void* block, std::size_t size,
                                                      const void* site) {
   auto* next = next_realloc.known();
   if (next == nullptr) [[unlikely]]
@@ -167,66 +160,9 @@ void free(void* block) {
 }
 
 void* realloc(void* block, std::size_t size) {
-  return profiled_realloc(block, size, __builtin_return_address(0));
-}
-
-[[gnu::visibility("hidden"), gnu::alias("realloc"), gnu::copy(realloc)]] void* own_realloc(
-    void* block, std::size_t size);
-
-void* reallocarray(void* block, std::size_t count, std::size_t size) {
-  std::size_t bytes = 0;
-  if (!__builtin_mul_overflow(count, size, &bytes)) {
-    // The program, or a library in front of this one, may have a realloc and no reallocarray.
-    void* (*volatile const first)(void*, std::size_t) = realloc;
-    if (first != own_realloc) return first(block, bytes);
-    return profiled_realloc(block, bytes, __builtin_return_address(0));
-  }
-  errno = ENOMEM;
-  return nullptr;
-}
-
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  auto* next = next_aligned_alloc.get();
-  if (next == nullptr) return allocate_early(size, alignment);
-  return profiled_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
-                       [=] { return next(alignment, size); });
-}
-
-void* memalign(std::size_t alignment, std::size_t size) {
-  auto* next = next_memalign.get();
-  if (next == nullptr) return allocate_early(size, alignment);
-  return profiled_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
-                       [=] { return next(alignment, size); });
-}
-
-int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
-  auto* next = next_posix_memalign.get();
-  if (next == nullptr) {
-    *block = allocate_early(size, alignment);
-    return *block != nullptr ? 0 : ENOMEM;
-  }
-  int status = 0;
-  profiled_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment), [&] {
-    status = next(block, alignment, size);
-    return status == 0 ? *block : nullptr;
-  });
-  return status;
-}
-
-void* valloc(std::size_t size) {
-  auto* next = next_valloc.get();
-  if (next == nullptr) return nullptr;
-  return profiled_call(event_kind::aligned, size, __builtin_return_address(0),
-                       log_of(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-                       [=] { return next(size); });
-}
-
-void* pvalloc(std::size_t size) {
-  auto* next = next_pvalloc.get();
-  if (next == nullptr) return nullptr;
-  return profiled_call(event_kind::aligned, size, __builtin_return_address(0),
-                       log_of(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-                       [=] { return next(size); });
+  return observed_realloc(block, size, __builtin_return_address(0));
 }
 }
 #pragma GCC visibility pop
+
+#include "trace/rare_calls.hpp"

@@ -1,7 +1,4 @@
 // malloc and its family, recorded and forwarded.
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstddef>
 
 #include "probe/next_malloc.hpp"
@@ -10,10 +7,6 @@
 using namespace heapwise::bench;
 
 namespace {
-
-unsigned log_of(std::size_t alignment) noexcept {
-  return alignment > 1 ? 63 - static_cast<unsigned>(__builtin_clzll(alignment)) : 0;
-}
 
 /// A block of the time before the allocator is known. Its free must not reach the allocator.
 [[gnu::noinline, gnu::cold]] void* allocate_early(std::size_t size,
@@ -38,7 +31,7 @@ template <class Allocate>
 
 /// Writes down what `allocate` returned.
 template <class Allocate>
-[[gnu::always_inline]] inline void* recorded_call(event_kind kind, std::size_t size,
+[[gnu::always_inline]] inline void* observed_call(event_kind kind, std::size_t size,
                                                   const void* site, unsigned alignment_log,
                                                   Allocate allocate) {
   if (writer.is_in_another_call(frame_here())) {
@@ -75,7 +68,7 @@ extern "C" {
 void* malloc(std::size_t size) {
   auto* next = next_malloc.get();
   if (next == nullptr) return allocate_early(size);
-  return recorded_call(event_kind::malloc, size, __builtin_return_address(0), 0,
+  return observed_call(event_kind::malloc, size, __builtin_return_address(0), 0,
                        [=] { return next(size); });
 }
 
@@ -84,7 +77,7 @@ void* calloc(std::size_t count, std::size_t size) {
   const bool overflows = __builtin_mul_overflow(count, size, &bytes);
   auto* next = next_calloc.get();
   if (next == nullptr) return overflows ? nullptr : allocate_early(bytes);
-  return recorded_call(event_kind::calloc, overflows ? SIZE_MAX : bytes,
+  return observed_call(event_kind::calloc, overflows ? SIZE_MAX : bytes,
                        __builtin_return_address(0), 0, [=] { return next(count, size); });
 }
 
@@ -97,8 +90,8 @@ void free(void* block) {
   keep_frame();
 }
 
-[[gnu::always_inline]] static inline void* record_realloc(void* block, std::size_t size,
-                                                          const void* site) {
+[[gnu::always_inline]] static inline void* observed_realloc(void* block, std::size_t size,
+                                                            const void* site) {
   if (early.owns(block)) {
     void* new_block = move_out_of_early(block, size);
     session::mark(new_block); // it may be of the same memory
@@ -107,7 +100,7 @@ void free(void* block) {
   auto* next = next_realloc.get();
   if (next == nullptr) return allocate_early(size);
   if (block == nullptr) {
-    return recorded_call(event_kind::malloc, size, site, 0, [=] { return next(block, size); });
+    return observed_call(event_kind::malloc, size, site, 0, [=] { return next(block, size); });
   }
   if (!writer.records(frame_here())) return next(block, size);
   const std::uint64_t pages = counted_pages(block);
@@ -130,66 +123,7 @@ void free(void* block) {
 }
 
 void* realloc(void* block, std::size_t size) {
-  return record_realloc(block, size, __builtin_return_address(0));
-}
-
-[[gnu::visibility("hidden"), gnu::alias("realloc"), gnu::copy(realloc)]] void* own_realloc(
-    void* block, std::size_t size);
-
-void* reallocarray(void* block, std::size_t count, std::size_t size) {
-  std::size_t bytes = 0;
-  if (!__builtin_mul_overflow(count, size, &bytes)) {
-    // The program, or a library in front of this one, may have a realloc and no reallocarray.
-    void* (*volatile const first)(void*, std::size_t) = realloc;
-    if (first != own_realloc) return first(block, bytes);
-    return record_realloc(block, bytes, __builtin_return_address(0));
-  }
-  errno = ENOMEM;
-  return nullptr;
-}
-
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  auto* next = next_aligned_alloc.get();
-  if (next == nullptr) return allocate_early(size, alignment);
-  return recorded_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
-                       [=] { return next(alignment, size); });
-}
-
-void* memalign(std::size_t alignment, std::size_t size) {
-  auto* next = next_memalign.get();
-  if (next == nullptr) return allocate_early(size, alignment);
-  return recorded_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
-                       [=] { return next(alignment, size); });
-}
-
-int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
-  auto* next = next_posix_memalign.get();
-  if (next == nullptr) {
-    *block = allocate_early(size, alignment);
-    return *block != nullptr ? 0 : ENOMEM;
-  }
-  int status = 0;
-  recorded_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment), [&] {
-    status = next(block, alignment, size);
-    return status == 0 ? *block : nullptr;
-  });
-  return status;
-}
-
-void* valloc(std::size_t size) {
-  auto* next = next_valloc.get();
-  if (next == nullptr) return nullptr;
-  return recorded_call(event_kind::aligned, size, __builtin_return_address(0),
-                       log_of(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-                       [=] { return next(size); });
-}
-
-void* pvalloc(std::size_t size) {
-  auto* next = next_pvalloc.get();
-  if (next == nullptr) return nullptr;
-  return recorded_call(event_kind::aligned, size, __builtin_return_address(0),
-                       log_of(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-                       [=] { return next(size); });
+  return observed_realloc(block, size, __builtin_return_address(0));
 }
 
 std::size_t malloc_usable_size(void* block) {
@@ -204,3 +138,5 @@ std::size_t malloc_usable_size(void* block) {
 }
 }
 #pragma GCC visibility pop
+
+#include "trace/rare_calls.hpp"
