@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from heapwise.document import Passage, Plot, TextTable, table_cell
+from heapwise.document import Passage, Plot, plain_table, table_cell
 from heapwise.document.terminal import terminal
 from heapwise.model import ATTACKS, Peer, Result, Row
 from heapwise.study.attacks import price_figure
@@ -54,7 +54,7 @@ def price_passages(result: Result, tables: Sequence[AttackTable], run: str) -> l
         table_cell("built to resist", "resists"),
         *map(table_cell, ("time", "peak memory", *(COUNTS if tables else ()))),
     ]
-    table = TextTable(head, [[table_cell(word) for word in line] for line in lines])
+    table = plain_table([head, *lines])
     prices = _prices(times, peers, tables)
     return [_figure(prices, run), table] if prices else [table]
 

@@ -122,5 +122,12 @@ def statement_text(part: JudgedStatement) -> str:
     return f"{text}: {part.size}" if part.published and part.size else text
 
 
+def judged_lines(judged: JudgedConclusion) -> list[str]:
+    """What each statement comes to, and the reason of the verdict if they do not say it."""
+    lines = [statement_text(part) for part in judged.parts]
+    is_said = any(judged.reason in line for line in lines)
+    return lines if is_said or not judged.reason else [*lines, judged.reason]
+
+
 def source_text(judged: JudgedConclusion) -> str:
     return SOURCES[judged.conclusion.source]

@@ -23,6 +23,7 @@ from heapwise.study.reproduce.judged import (
     VERDICTS,
     JudgedConclusion,
     counts_of,
+    judged_lines,
     source_text,
     statement_text,
 )
@@ -137,14 +138,13 @@ def report_passages(
 def conclusion_table(found: Reproduced) -> TextTable:
     rows: list[list[TextOrCell]] = []
     for judged in found.conclusions:
-        shown = "; ".join(statement_text(part) for part in judged.parts) or judged.reason
-        if judged.parts and judged.reason and judged.reason not in shown:
-            shown = f"{shown}; {judged.reason}"
         conclusion, author = judged.conclusion, judged.author
         says = f"{conclusion.says} ({source_text(judged)})"
         verdict, size = (_marked(word, word) for word in (judged.verdict, judged.size))
         theirs = _marked(author_text(author), author.verdict) if author else ""
-        rows.append([verdict, size, conclusion.topic, says, shown, theirs])
+        rows.append(
+            [verdict, size, conclusion.topic, says, "; ".join(judged_lines(judged)), theirs]
+        )
     theirs = AUTHORS_PROGRAM if found.author_files else ""
     heads = ["verdict", "size", "topic", "the report concludes", "here", theirs]
     return plain_table([heads, *rows])

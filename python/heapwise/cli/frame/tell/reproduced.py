@@ -147,16 +147,14 @@ def conclusion_text(judged: JudgedConclusion, *, brief: bool = False) -> str:
     """The verdict, what it is about, each statement with the interval that decides, and what the
     author's program says. brief: the verdict alone."""
     from heapwise.study.reproduce.author import AUTHORS_PROGRAM
-    from heapwise.study.reproduce.judged import source_text, statement_text
+    from heapwise.study.reproduce.judged import judged_lines, source_text
     from heapwise.study.reproduce.tell import author_text
 
     conclusion = judged.conclusion
     lines = [f"{conclusion.topic}: {conclusion.says}" if conclusion.topic else conclusion.says]
     if not brief:
         lines[0] += f" ({source_text(judged)})" if conclusion.source == "figures" else ""
-        lines += map(statement_text, judged.parts)
-        if judged.reason and all(judged.reason not in part.note for part in judged.parts):
-            lines.append(judged.reason)
+        lines += judged_lines(judged)
     if judged.author:
         lines.append(f"{AUTHORS_PROGRAM}: {author_text(judged.author)}")
     labels = [judged.verdict, *[""] * len(lines)]
