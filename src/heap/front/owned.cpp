@@ -147,9 +147,7 @@ bool owned_blocks::pop(size_class class_index, std::byte*& block) noexcept {
   block = free_[class_index];
   if (block == nullptr) return true;
   std::byte* const next = owned_links::read(block);
-  if constexpr (chosen_profile.keeps_states) {
-    if (!owned_links::leads_to_free(next)) return false;
-  }
+  if (!owned_links::leads_to_free(next)) return false;
   free_[class_index] = next;
   owned_links::erase(block);
   return true;
@@ -224,9 +222,7 @@ std::optional<invalid> owned_blocks::release_locked(std::byte* block, span& home
   const size_class class_index = home.class_index;
   const std::size_t from_begin = class_index == no_class ? offset : offset % home.owned.block_bytes;
   if (from_begin != 0) return invalid::inside_block;
-  if constexpr (chosen_profile.keeps_states) {
-    if (const auto wrong = owned_links::free(block, class_index)) return wrong;
-  }
+  if (const auto wrong = owned_links::free(block, class_index)) return wrong;
   if (class_index == no_class) {
     spans_.remove(home);
     return {};

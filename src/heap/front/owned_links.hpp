@@ -47,10 +47,9 @@ inline void write(std::byte* block, std::byte* next) noexcept {
   return reinterpret_cast<std::byte*>(word ^ key_of(block));
 }
 
-/// Returns: whether a link leads to a free block, or to none. Requires: a profile with states.
+/// Returns: whether a link leads to a free block, or to none. Without states that is not known.
 [[nodiscard]] inline bool leads_to_free(const std::byte* next) noexcept {
-  expects(chosen_profile.keeps_states, "the profile keeps states");
-  if (next == nullptr) return true;
+  if (!chosen_profile.keeps_states || next == nullptr) return true;
   return the_space.holds(next) && reinterpret_cast<std::uintptr_t>(next) % granule_bytes == 0 &&
          the_space.record(the_space.slice_of(next)) != nullptr &&
          the_space.granule_class(next).load(std::memory_order_relaxed) == block_states::freed;
@@ -98,11 +97,11 @@ inline void use_alone(const std::byte* block) noexcept {
 }
 
 /// Effects: the block is free, if it is in use, and zero where the profile clears. Returns: what is
-/// wrong with it. One without a class is a block with slices of its own. Requires: a profile with
-/// states.
+/// wrong with it; nothing in a profile without states. One without a class is a block with slices
+/// of its own.
 [[nodiscard]] inline std::optional<invalid> free(std::byte* block,
                                                  size_class class_index) noexcept {
-  expects(chosen_profile.keeps_states, "the profile keeps states");
+  if constexpr (!chosen_profile.keeps_states) return {};
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   const std::uint8_t seen = state.load(std::memory_order_relaxed);
   const auto expected = static_cast<std::uint8_t>(class_index == no_class ? 0 : class_index);

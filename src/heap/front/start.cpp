@@ -196,6 +196,15 @@ void choose_derived_operators() noexcept {
   the_facts.derived = {.map = the_facts.map, .end_of_small = end_of_small_bytes};
 }
 
+/// Effects: reads the options, and starts what they ask for. Requires: the lock.
+void start_what_options_choose() noexcept {
+  expects_held(starting);
+  has_options = read_options();
+  start_guards();
+  start_samples();
+  if constexpr (chosen_profile.keeps_states) start_call_sites();
+}
+
 /// Requires: the lock.
 bool start_locked() noexcept {
   expects_held(starting);
@@ -208,10 +217,7 @@ bool start_locked() noexcept {
     if (!start_checking()) return false;
   }
   choose_derived_operators();
-  has_options = read_options();
-  start_guards();
-  start_samples();
-  if constexpr (chosen_profile.keeps_states) start_call_sites();
+  start_what_options_choose();
   os::remember_processors();
   if (has_options) choose_shards();
   watch_thread_exits(); // unless `prepare` was called before
@@ -269,10 +275,7 @@ void read_late_options() noexcept {
     const std::lock_guard hold{starting};
     is_prepared = true;
     if (!heap_has_started() || has_options) return;
-    has_options = read_options();
-    start_guards();
-    start_samples();
-    if constexpr (chosen_profile.keeps_states) start_call_sites();
+    start_what_options_choose();
     if (has_options) choose_shards();
     is_sealed = seal_facts();
   }
