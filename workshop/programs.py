@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from heapwise.catalog.program_file import REAL_PROGRAMS, find_wheels, read_programs
+from workshop.questions.question import filled
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 
@@ -35,7 +36,7 @@ def write_programs(folder: Path, names: Sequence[str]) -> None:
             "programs": str(PROGRAMS),
             **wheels,
         }
-        prepare = [_filled(line, values) for line in declared.get("prepare", [])]
+        prepare = [filled(line, values) for line in declared.get("prepare", [])]
         again = ["rm -rf repository", *prepare] if name == "git" else []
         for line in prepare:
             subprocess.run(["sh", "-c", line], cwd=place, check=True, stdout=subprocess.DEVNULL)
@@ -50,14 +51,14 @@ def _wheels() -> dict[str, str]:
 
 def _script(declared: dict[str, Any], values: dict[str, str], place: Path, again: list[str]) -> str:
     variables = {"LC_ALL": "C", **declared.get("environment", {})}
-    words = [_filled(word, values) for word in declared["command"]]
+    words = [filled(word, values) for word in declared["command"]]
     source = f" <{shlex.quote(declared['input'])}" if "input" in declared else ""
     return "\n".join(
         [
             "set -e",
             f"cd {shlex.quote(str(place))}",
             *(
-                f"export {name}={shlex.quote(_filled(value, values))}"
+                f"export {name}={shlex.quote(filled(value, values))}"
                 for name, value in variables.items()
             ),
             *(f"{{ {line}; }} >/dev/null 2>&1" for line in again),
@@ -65,10 +66,3 @@ def _script(declared: dict[str, Any], values: dict[str, str], place: Path, again
             "",
         ]
     )
-
-
-def _filled(text: str, values: dict[str, str]) -> str:
-    # Not str.format: the commands hold braces of other languages.
-    for name, value in values.items():
-        text = text.replace("{" + name + "}", value)
-    return text

@@ -64,7 +64,7 @@ def steps(question: Question, values: Mapping[str, str]) -> Iterator[Step]:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    # Not str.format: heapwise has placeholders of its own, such as {port}.
+    # Not str.format: commands hold braces of other languages, and placeholders such as {port}.
     for name, value in values.items():
         text = text.replace("{" + name + "}", value)
     return text

@@ -9,7 +9,7 @@ import typer
 
 from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption
 from heapwise.cli.frame.tell.console import Console
-from heapwise.cli.frame.tell.written_files import unwritable
+from heapwise.cli.frame.tell.written_files import write_text
 from heapwise.errors import Problem
 from heapwise.wording.metrics import OF_COUNTS, measured_by
 from heapwise.wording.suggest import did_you_mean
@@ -106,7 +106,7 @@ def history(
     if json:
         console.json(shown)
     if output is not None:
-        _write(output, history_page(shown))
+        write_text(output, history_page(shown))
         console.result(f"History: {output}")
     elif not json:
         _print(shown, console, empty=not runs)
@@ -162,10 +162,3 @@ def _print(shown: list[MetricHistory], console: Console, *, empty: bool) -> None
         console.result("The store has no complete run: heapwise compare -- PROGRAM")
     elif not shown:
         console.result("No series: nothing that was asked for was measured, or nothing changed.")
-
-
-def _write(path: Path, page: str) -> None:
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from error

@@ -13,7 +13,7 @@ import typer
 from heapwise.cli.frame.ask import completion
 from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption
 from heapwise.cli.frame.tell.console import Console, error_line, is_live
-from heapwise.cli.frame.tell.written_files import unwritable
+from heapwise.cli.frame.tell.written_files import unwritable, write_text
 from heapwise.errors import Problem
 from heapwise.wording.lists import counted
 
@@ -172,7 +172,7 @@ def _write(path: Path, page: str, mode: int) -> None:
     """Beside it first, then renamed: an older report stays whole if this fails. A symbolic link
     stays one, and the file that it leads to is replaced. A device or a pipe is written to."""
     if _is_stream(path):
-        _write_into(path, page)
+        write_text(path, page)
         return
     path = path.resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -184,13 +184,6 @@ def _write(path: Path, page: str, mode: int) -> None:
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise unwritable(path, error) from error
-
-
-def _write_into(path: Path, page: str) -> None:
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
         raise unwritable(path, error) from error
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from heapwise.errors import Problem
+from heapwise.fleet.kept_document import contents_of
 from heapwise.fleet.run_document import state_in
 from heapwise.store import make_private_folder
 from heapwise.store.location import RUN_FILE, RUNS, SAMPLES_FILE
@@ -29,7 +30,7 @@ def keep(store: Path, run_id: str, files: Mapping[str, bytes]) -> bool:
     E061 if they are another run's samples, E051 if the client's disk is full."""
     folder = store / RUNS / run_id
     new = files.get(SAMPLES_FILE, b"")
-    old = _read(folder / SAMPLES_FILE)
+    old = contents_of(folder / SAMPLES_FILE)
     if not new.startswith(old) and not old.startswith(new):
         raise Problem(
             "E061",
@@ -39,7 +40,7 @@ def keep(store: Path, run_id: str, files: Mapping[str, bytes]) -> bool:
         )
     files = _with_whole_document(folder, files)
     if len(new) < len(old) or all(
-        _read(folder / name) == content for name, content in files.items()
+        contents_of(folder / name) == content for name, content in files.items()
     ):
         return False
     try:
@@ -94,7 +95,7 @@ def no_room(error: OSError, where: Path, what: str, needed: int) -> Problem:
 
 def _with_whole_document(folder: Path, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
     """The files, with the store's own run.json if the one that came is torn and that one is not."""
-    ours = _read(folder / RUN_FILE)
+    ours = contents_of(folder / RUN_FILE)
     if state_in(files.get(RUN_FILE, b"")) or not state_in(ours):
         return files
     return {**files, RUN_FILE: ours}
@@ -119,10 +120,3 @@ def _replace(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def _beside(folder: Path, mark: str) -> Path:
     return folder.with_name(f".{folder.name}.{mark}")
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""

@@ -23,7 +23,7 @@ class KeptDocument:
 
     def state(self) -> str:
         """ "" if there is no document, or one that is torn."""
-        return state_in(_read(self.path))
+        return state_in(contents_of(self.path))
 
     def mended_state(self) -> str:
         """The state after a torn document was mended. Requires that no process writes the run.
@@ -33,7 +33,7 @@ class KeptDocument:
         state = self.state()
         if state or not self.run_folder.is_dir():
             return state
-        kept = _read(self.copy)
+        kept = contents_of(self.copy)
         if state_in(kept):
             write_atomically(self.path, kept)
         else:
@@ -51,14 +51,15 @@ class KeptDocument:
         seen = status.st_mtime_ns, status.st_ino
         if seen == self._seen:
             return
-        content = _read(self.path)
+        content = contents_of(self.path)
         if state_in(content):
             with suppress(OSError):  # a full disk: the older copy stays
                 write_atomically(self.copy, content)
                 self._seen = seen
 
 
-def _read(path: Path) -> bytes:
+def contents_of(path: Path) -> bytes:
+    """Nothing for a file that cannot be read."""
     try:
         return path.read_bytes()
     except OSError:

@@ -19,6 +19,7 @@ from heapwise.model.cell import Setting
 from heapwise.model.facts import Number
 from heapwise.runner.process.launch import BACKSTOP_S, Call, Launch, Outcome
 from heapwise.runner.process.stop_switch import StopSwitch
+from heapwise.wording.names import plain_value
 
 LONGEST_LINE_BYTES = 1 << 20
 GRACE_S = 10.0
@@ -149,11 +150,7 @@ def command_of(
     """The command line of schema/README.md, section 1."""
     command = [str(binary), "--subject", subject, "--seed", str(seed)]
     for name, value in parameters.items():
-        command += ["--set", f"{name}={_word(value)}"]
+        command += ["--set", f"{name}={plain_value(value)}"]
     if repeats is not None:
         command += ["--repeats", str(repeats)]
     return [*command, "--smoke"] if smoke else [*command, *patience]
-
-
-def _word(value: Setting) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heapwise.cli.frame.tell.written_files import demand_writable, write_export
+from heapwise.cli.frame.tell.written_files import demand_writable, write_text
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
@@ -53,5 +53,5 @@ def write_exports(evidence: Evidence, paths: Sequence[Path]) -> list[str]:
     for path in paths:
         kind = kind_of(path)
         text = build_page([view]) if kind == "html" else find_formats()[kind].write(view)
-        write_export(path, text)
+        write_text(path, text, "--export")
     return [str(path) for path in paths]

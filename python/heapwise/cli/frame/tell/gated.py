@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heapwise.cli.frame.tell.announce import say_surroundings
 from heapwise.cli.frame.tell.console import Console, error_line, labelled
-from heapwise.cli.frame.tell.written_files import demand_writable, write_export
+from heapwise.cli.frame.tell.written_files import demand_writable, write_text
 from heapwise.errors import Problem
 from heapwise.model import GateResult, Plan, Relinked
 from heapwise.runner import Prepared
@@ -74,5 +74,5 @@ def export_gate(gate: GateResult, files: Sequence[Path]) -> None:
     from heapwise.report.gate import suffix_of, text
 
     for file in files:
-        write_export(file, text(gate, suffix_of(file.name)))
+        write_text(file, text(gate, suffix_of(file.name)), "--export")
         error_line(f"Saved {file}")

@@ -46,12 +46,12 @@ def demand_writable(path: Path, option: str) -> None:
         raise unwritable(path, error, option) from error
 
 
-def write_export(path: Path, text: str) -> None:
-    """Problem E050 or E051 if it cannot be written."""
+def write_text(path: Path, text: str, option: str = "--output") -> None:
+    """Problem E050 or E051 if it cannot be written. option: the one that named the file."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise unwritable(path, error, "--export") from error
+        raise unwritable(path, error, option) from error
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> None:
