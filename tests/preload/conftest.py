@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +25,7 @@ HEAP = "libheapwise-malloc.so"
 PROBE = "libheapwise-probe.so"
 COUNT = "libheapwise-count.so"
 HOST = "host"
+PROFILES = ["default", "fast", "guarded", "hardened"]
 COULD_NOT = "cannot be preloaded"
 
 
@@ -202,3 +203,20 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
 def missing(*programs: str) -> list[str]:
     """Those of the programs that are not where Debian's packages put them."""
     return [name for name in programs if shutil.which(name, path=SEARCH_PATH) is None]
+
+
+@pytest.fixture
+def profile_named(host: Preload) -> Callable[[str], Preload]:
+    """The library of a profile, preloaded."""
+
+    def named(name: str) -> Preload:
+        ending = "" if name == "default" else f"-{name}"
+        return replace(host, library=host.native / f"libheapwise-malloc{ending}.so")
+
+    return named
+
+
+@pytest.fixture(params=PROFILES)
+def profile(request: pytest.FixtureRequest, profile_named: Callable[[str], Preload]) -> Preload:
+    """The library of each profile, preloaded."""
+    return profile_named(request.param)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 HERE = Path(__file__).parent
-PROFILES = ["default", "fast", "guarded", "hardened"]
 SOON = {"HEAPWISE_MALLOC_PURGE_DELAY_MS": "20"}
 FEW_PAGES, MANY_PAGES = 500, 5000  # of nearly 10,000 that the program uses
-
-
-@pytest.fixture(params=PROFILES)
-def profile(request: pytest.FixtureRequest, host: Any) -> Any:
-    """The library of each profile, preloaded."""
-    ending = "" if request.param == "default" else f"-{request.param}"
-    return replace(host, library=host.native / f"libheapwise-malloc{ending}.so")
 
 
 @pytest.mark.parametrize("name", ["libc_names", "calloc_usable", "mallopt"])

@@ -15,19 +15,11 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-PROFILES = ["default", "fast", "guarded", "hardened"]
 PLUGIN = ["-shared", "-fPIC"]
 STATIC_RUNTIME = ["-static-libstdc++"]
 LLVM = "clang++-16"  # Debian's libc++ that is in tools/packages
 
 Linked = Callable[..., Path]
-
-
-@pytest.fixture(params=PROFILES)
-def profile(request: pytest.FixtureRequest, host: Any) -> Any:
-    """The library of each profile, preloaded."""
-    ending = "" if request.param == "default" else f"-{request.param}"
-    return replace(host, library=host.native / f"libheapwise-malloc{ending}.so")
 
 
 @pytest.fixture(scope="session")

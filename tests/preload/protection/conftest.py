@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,6 @@ import pytest
 
 DENY = Path(__file__).parents[1] / "faults" / "deny.c"
 PROFILES = ["guarded", "hardened"]
-
-
-@pytest.fixture
-def profile_named(host: Any) -> Callable[[str], Any]:
-    """The library of a profile, the default one included."""
-
-    def named(name: str) -> Any:
-        ending = "" if name == "default" else f"-{name}"
-        return replace(host, library=host.native / f"libheapwise-malloc{ending}.so")
-
-    return named
 
 
 @pytest.fixture(params=PROFILES)
