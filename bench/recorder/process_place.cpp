@@ -1,10 +1,10 @@
 #include "recorder/process_place.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "recorder/memory_file.hpp"
 #include "trace/process_identity.hpp"
 #include "trace/stamp.hpp"
 
@@ -16,7 +16,7 @@ constexpr const char* own_stat = "/proc/self/stat";
 
 /// Maps the texts of an entry. They keep nothing of a process that had the entry before.
 process_place placed(shared_memory& memory, unsigned number) noexcept {
-  void* texts = map_behind(&memory, texts_offset(number), texts_bytes);
+  void* texts = map_behind({&memory, 0}, texts_offset(number), texts_bytes);
   if (texts == nullptr) return {};
   return {number, &memory.processes[number], static_cast<process_texts*>(texts)};
 }
@@ -58,13 +58,6 @@ std::size_t read_all(const char* path, char* text, std::size_t room) noexcept {
 }
 
 } // namespace
-
-void* map_behind(void* anchor, std::size_t offset, std::size_t bytes) noexcept {
-  void* all = mremap(anchor, 0, offset + bytes, MREMAP_MAYMOVE);
-  if (all == MAP_FAILED) return nullptr;
-  if (offset != 0) munmap(all, offset);
-  return static_cast<char*>(all) + offset;
-}
 
 process_place find_process(shared_memory& memory) noexcept {
   const std::int32_t own = getpid();

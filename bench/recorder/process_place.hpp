@@ -11,11 +11,6 @@ struct process_place {
   process_texts* texts = nullptr;
 };
 
-/// Maps `bytes` of the memory file at `offset` behind what `anchor` maps. Needs no file: the kernel
-/// maps from the anchor on (mremap(2), size 0), and what lies before the offset goes at once.
-/// Returns null if there is no room.
-[[nodiscard]] void* map_behind(void* anchor, std::size_t offset, std::size_t bytes) noexcept;
-
 /// The entry that the drain has made for this process, or that the program before exec has taken.
 /// An empty place if there is none.
 [[nodiscard]] process_place find_process(shared_memory& memory) noexcept;

@@ -1,6 +1,6 @@
 #include "recorder/session.hpp"
 
-#include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "line/handed_file.hpp"
 #include "probe/next_malloc.hpp"
+#include "recorder/memory_file.hpp"
 #include "recorder/no_cancellation.hpp"
 #include "recorder/stack_trace.hpp"
 #include "recorder/writer.hpp"
@@ -25,7 +25,13 @@ namespace {
 constinit std::uint32_t off = 0; ///< nobody writes to it
 constexpr std::uint32_t on = 1;
 
-/// A page whose first word is `on` here and `off` in every forked child (Linux 4.14).
+/// Without such a page: a word that is cleared in each child that the C library forks. A child of a
+/// raw clone still has it.
+constinit std::uint32_t word_of_this_process = 0;
+void clear_word_in_child() noexcept { word_of_this_process = off; }
+
+/// A page whose first word is `on` here and `off` in every forked child (Linux 4.14). Null if the
+/// kernel, a filter of system calls or a sandbox does not offer that.
 std::uint32_t* page_of_this_process() noexcept {
   void* page =
       mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,15 +41,6 @@ std::uint32_t* page_of_this_process() noexcept {
     return nullptr;
   }
   return static_cast<std::uint32_t*>(page);
-}
-
-/// Returns a new descriptor of the memory of the drain, or -1.
-int open_memory(const char* path, const char* handed) noexcept {
-  const int file = ::open(path, O_RDWR | O_CLOEXEC);
-  if (file >= 0 || handed == nullptr) return file;
-  const handed_file inherited = handed_file::parse(handed);
-  if (inherited.descriptor < 0 || handed_file::of(inherited.descriptor) != inherited) return -1;
-  return fcntl(inherited.descriptor, F_DUPFD_CLOEXEC, 0);
 }
 
 } // namespace
@@ -59,10 +56,9 @@ bool session::begin() noexcept {
   const bool has_drain = path != nullptr && open(path, std::getenv(record_file_variable));
   std::uint32_t* here = &off;
   if (has_drain) {
-    if (std::uint32_t* page = page_of_this_process(); page != nullptr) {
-      *page = on;
-      here = page;
-    }
+    std::uint32_t* const page = page_of_this_process();
+    here = page != nullptr ? page : &word_of_this_process;
+    *here = on;
   }
   // Read without an order: other threads begin after this one has created them.
   in_this_process_ = here;
@@ -177,7 +173,8 @@ void session::forget_note_of(std::int32_t process) noexcept {
 void* session::map_slot(unsigned number) noexcept {
   // A thread that had the slot before has left its mapping.
   if (void* known = mapped_[number].load(std::memory_order_relaxed); known != nullptr) return known;
-  void* mapping = map_behind(slots_begin_, number * slot_bytes, slot_bytes);
+  void* mapping =
+      map_behind({slots_begin_, slot_offset(*memory_, 0)}, number * slot_bytes, slot_bytes);
   if (mapping != nullptr) mapped_[number].store(mapping, std::memory_order_relaxed);
   return mapping;
 }
@@ -213,9 +210,14 @@ namespace {
 /// At the start: the program may give up its rights, or change its root, before its first call.
 __attribute__((constructor)) void begin_session() noexcept {
   find_next_malloc();
+  const bool records = recorded.records();
+  // Not at the first call, which may come from the registration of another handler.
+  if (recorded.in_this_process() == &word_of_this_process) {
+    pthread_atfork(nullptr, nullptr, clear_word_in_child);
+  }
   // The loader resolves what the unwinder calls when it is called first. That takes 3 KiB of stack,
   // which a signal handler of the program may not have.
-  if (recorded.records() && recorded.memory().stack_every != 0) {
+  if (records && recorded.memory().stack_every != 0) {
     static_cast<void>(stack_by_unwinder(0));
   }
 }

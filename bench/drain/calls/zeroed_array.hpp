@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -33,7 +34,8 @@ class zeroed_array {
   }
 
   /// Adds zeros at the end. The values keep their pages, so no memory is cleared for them again,
-  /// but they have another address.
+  /// but they have another address. Where the kernel moves no pages, as under a filter of system
+  /// calls, the values are copied.
   ///
   /// Requires: `size` is larger, and the array is not empty.
   /// Errors: std::bad_alloc, and nothing has changed.
@@ -41,8 +43,7 @@ class zeroed_array {
     void* const place = reserve(size);
     if (mremap(values_, bytes(), bytes_of(size), MREMAP_MAYMOVE | MREMAP_FIXED, place) ==
         MAP_FAILED) {
-      munmap(place, bytes_of(size));
-      throw std::bad_alloc{};
+      copy_to(place, bytes_of(size));
     }
     values_ = static_cast<Value*>(place);
     size_ = size;
@@ -84,6 +85,15 @@ class zeroed_array {
     if (before != 0) munmap(bytes, before);
     munmap(bytes + before + whole, slack - before);
     return bytes + before;
+  }
+
+  void copy_to(void* place, std::size_t place_bytes) {
+    if (mprotect(place, place_bytes, PROT_READ | PROT_WRITE) != 0) {
+      munmap(place, place_bytes);
+      throw std::bad_alloc{};
+    }
+    std::memcpy(place, values_, bytes());
+    munmap(values_, bytes());
   }
 
   void ask_for_large_pages() noexcept {

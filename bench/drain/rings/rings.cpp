@@ -1,5 +1,6 @@
 #include "drain/rings/rings.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -43,11 +44,26 @@ file_room room_below(std::size_t most_bytes) noexcept {
           static_cast<unsigned>(std::min<std::size_t>(threads, most_threads))};
 }
 
+/// Without a name. If the kernel or a filter of system calls knows no files in memory, one in a
+/// file system: in memory, too, where there is one. Returns -1 and the first reason if none can be
+/// made.
+int memory_file() noexcept {
+  const int file = memfd_create("heapwise-record", MFD_CLOEXEC);
+  if (file >= 0) return file;
+  const int reason = errno;
+  for (const char* const folder : {"/dev/shm", "/tmp"}) {
+    const int other = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (other >= 0) return other;
+  }
+  errno = reason;
+  return -1;
+}
+
 } // namespace
 
 rings::rings(std::uint32_t stack_every)
     : rings_(most_threads), readers_(most_threads), slots_(most_processes) {
-  file_ = memfd_create("heapwise-record", MFD_CLOEXEC);
+  file_ = memory_file();
   if (file_ < 0) return;
   const file_room room = room_below(most_file_bytes());
   if (room.threads == 0) errno = EFBIG;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from heapwise.builder.fetch import Fetched, fetch_crate, fetch_wheel
 from heapwise.builder.workshop import Workshop
 from heapwise.catalog import PeerBuild
+from heapwise.processors import usable_processors
 
 CMAKE_FILE = "CMakeLists.txt"
 
@@ -90,7 +90,7 @@ def wheel(build: PeerBuild, declared: Path, shop: Workshop) -> Built:
 
 
 def jobs() -> int:
-    return len(os.sched_getaffinity(0))
+    return len(usable_processors())
 
 
 def _inside(fetched: Fetched, name: str, shop: Workshop) -> Path:

@@ -154,7 +154,7 @@ def record(
             do="make room, or -o FILE on another disk",
         )
     if (missed := summary.missed()) and not force:
-        raise missed.as_problem(Path(summary.processes[0].program).name)
+        raise missed.as_problem(Path(summary.processes[0].program or program[0]).name)
     return 128 + summary.signal if summary.signal else summary.exit_code or 0
 
 

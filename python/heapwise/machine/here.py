@@ -11,6 +11,7 @@ import socket
 from heapwise.machine import counters, kernel, processor, quiet
 from heapwise.machine.kernel_files import fields, read_text
 from heapwise.model import Machine, MachineFacts, hardware
+from heapwise.processors import usable_processors
 
 NAME_VARIABLE = "HEAPWISE_MACHINE"
 
@@ -28,7 +29,7 @@ def read_machine() -> Machine:
             settings=kernel.settings(),
             quiet=quiet.neighbours(),
             memory=kernel.memory_now(),
-            affinity=processor.affinity(),
+            affinity=usable_processors(),
             smt_siblings=processor.siblings(),
             virtual=_virtual(),
             uptime_s=_uptime_s(),

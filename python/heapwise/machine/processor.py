@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from msgspec.structs import replace
 
 from heapwise.machine.kernel_files import fields, read_number, read_text
 from heapwise.model import MachineFacts
+from heapwise.processors import cpu_list
 
 CPUS = Path("/sys/devices/system/cpu")
 
@@ -71,18 +71,6 @@ def siblings() -> list[list[int]]:
     return [list(group) for group in sorted(groups) if len(group) > 1]
 
 
-def cpu_list(text: str) -> list[int]:
-    """``0-2,5`` is [0, 1, 2, 5]. ValueError for anything else."""
-    found: list[int] = []
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        numbers = range(int(first), int(last if dash else first) + 1)
-        if not numbers:
-            raise ValueError(f"the range {part} is empty")
-        found += numbers
-    return found
-
-
 def with_frequency(facts: MachineFacts, unavailable: dict[str, str]) -> MachineFacts:
     """Adds what it does not find to ``unavailable``."""
     turbo = _turbo()
@@ -109,7 +97,3 @@ def _turbo() -> bool | None:
         return no_turbo == 0
     boost = read_number(CPUS / "cpufreq" / "boost")
     return None if boost is None else boost == 1
-
-
-def affinity() -> list[int]:
-    return sorted(os.sched_getaffinity(0))

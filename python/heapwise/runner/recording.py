@@ -23,6 +23,7 @@ from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.model.json_value import Json
+from heapwise.processors import usable_processors
 from heapwise.runner.living_profile import profile_advice
 from heapwise.runner.plan.preflight import preflight
 from heapwise.runner.unrecorded import (
@@ -298,7 +299,7 @@ def _about(wanted: Recording, program: Path) -> dict[str, Json]:
         "heapwise": __version__,
         "recorded": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine_fingerprint(read_machine()),
-        "processors": len(os.sched_getaffinity(0)),
+        "processors": len(usable_processors()),
         "stack_every": wanted.stack_every,
         "sample_every": wanted.sample_every,
         **({"recording": uuid4().hex} if wanted.follows else {}),

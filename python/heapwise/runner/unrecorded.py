@@ -76,7 +76,8 @@ def unrecorded(other: OtherProgram) -> Unrecorded:
     return Unrecorded(
         name,
         "it could not reach the recorder, as another user does, or a program "
-        "in another root directory or PID namespace, or it ended while it was loaded",
+        "in another root directory or PID namespace or with little address space, or it ended "
+        "while it was loaded",
     )
 
 

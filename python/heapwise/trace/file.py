@@ -23,6 +23,7 @@ import zstandard
 
 from heapwise.errors import Problem
 from heapwise.model.json_value import Json
+from heapwise.processors import usable_processors
 from heapwise.trace.columns import (
     Damaged,
     Events,
@@ -123,7 +124,7 @@ class Trace:
         Threads decode the frames that come next, a few of them, so memory does not grow. ``ahead``
         names the arrays that they decode; others are decoded when they are asked for.
         """
-        workers = min(MOST_WORKERS, len(os.sched_getaffinity(0)))
+        workers = min(MOST_WORKERS, len(usable_processors()))
         _keep_freed_memory()
         wanted = (frame for frame in self.frames if frame.kind is FrameKind.EVENTS)
         with ThreadPoolExecutor(workers) as pool:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from heapwise.machine import counters, cpu_list, kernel, kernel_files, processor, read_machine
+from heapwise.machine import counters, kernel, kernel_files, processor, read_machine
 from heapwise.model import MachineFacts
+from heapwise.processors import cpu_list
 
 
 def test_this_machine() -> None:

@@ -13,6 +13,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured, written_elsewhere
 from heapwise.evidence.shared_names import shared_names
 from heapwise.model import Plan, Process
+from heapwise.processors import usable_processors
 from heapwise.runner.campaign.steps import MOST_BESIDE, cells
 
 BUSY, EARLY, BEGINNING = 0.5, 3, 1 / 6
@@ -237,7 +238,7 @@ def _round_s(plan: Plan, evidence: Evidence) -> float:
     rows = _rows(plan, evidence)
     group = max(2, min(len(plan.subjects), most_beside(evidence) + 1))
     others = stretch(evidence) - 1
-    cost = COST if len(plan.options.cpus or os.sched_getaffinity(0)) > 1 else COST_OF_ONE
+    cost = COST if len(plan.options.cpus or usable_processors()) > 1 else COST_OF_ONE
     return cost * rows * sum(last.values()) / len(last) * (1 + others / group)
 
 

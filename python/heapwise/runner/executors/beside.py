@@ -6,7 +6,6 @@ one does not change them.
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from msgspec import structs
 
 from heapwise.catalog import PROBE
 from heapwise.model import SIDE_BY_SIDE, Beside, Process, Sample, Status, Subject
+from heapwise.processors import usable_processors
 from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.steps import Step
 from heapwise.runner.campaign.together import FAILED_BESIDE, available_bytes
@@ -54,7 +54,7 @@ def measure_together(
     started_at = now()
     members = [baseline, *others]
     chance = random.Random(f"{baseline.program.seed}/together/{baseline.number}")
-    cpu = groups.choose(list(baseline.program.cpus) or sorted(os.sched_getaffinity(0)), chance)
+    cpu = groups.choose(list(baseline.program.cpus) or usable_processors(), chance)
     order = chance.sample(range(len(members)), len(members))
     # One of them is prepared first, too: a program of several processes that always was took 0.5 %
     # more processor time than those behind it.

@@ -23,6 +23,7 @@ from heapwise.model import (
     name_with_peer,
 )
 from heapwise.options import RoundOptions, taken
+from heapwise.processors import usable_processors
 from heapwise.runner.campaign.executor import MakeExecutor
 from heapwise.runner.campaign.steps import control_of
 from heapwise.runner.campaign.together import demand_possible
@@ -346,8 +347,8 @@ def _output_files(paths: Sequence[str], *, fresh: bool) -> list[str]:
 
 def _cpus(asked: Sequence[int]) -> list[int]:
     """Problem E003 for a processor that we may not use."""
-    if beyond := sorted(set(asked) - os.sched_getaffinity(0)):
-        have = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    if beyond := sorted(set(asked).difference(usable_processors())):
+        have = ",".join(map(str, usable_processors()))
         raise Problem(
             "E003", f"--cpus: there is no processor {beyond[0]} here", do=f"name some of {have}"
         )

@@ -9,7 +9,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import TemporaryFile
+from typing import BinaryIO, cast
 
 import msgspec
 
@@ -20,6 +21,7 @@ from heapwise.runner.process.identity import read_lines
 from heapwise.runner.process.stop_switch import StopSwitch
 
 TAIL_BYTES = 2000
+SHARED_MEMORY = Path("/dev/shm")
 BACKSTOP_S = 60.0
 """The launcher keeps the time; this much later we no longer believe that it does."""
 
@@ -160,11 +162,21 @@ class Call:
 def in_memory(environment: Mapping[str, str]) -> BinaryIO:
     """A file for the launcher to read. Every user can read the command lines of all processes, but
     only the owner of a process can open its descriptors."""
-    file = os.fdopen(os.memfd_create("environment"), "w+b")
+    file = _nameless_file()
     for name, value in environment.items():
         file.write(os.fsencode(f"{name}={value}") + b"\0")
     file.seek(0)
     return file
+
+
+def _nameless_file() -> BinaryIO:
+    """In memory. If a filter of system calls refuses that, a file without a name, in memory, too,
+    where there is a file system for it."""
+    try:
+        return os.fdopen(os.memfd_create("environment"), "w+b")
+    except OSError:
+        folder = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
+        return cast(BinaryIO, TemporaryFile(dir=folder))
 
 
 def launch(what: Launch, folder: Path, stop: StopSwitch) -> Outcome:

@@ -15,6 +15,7 @@ from msgspec import structs
 from heapwise.catalog import SCRIPT_MAKER, data_folder, native_part
 from heapwise.errors import Problem
 from heapwise.model import PoolCandidate, Replay
+from heapwise.processors import usable_processors
 from heapwise.runner.plan.compare_plan import Prepared
 from heapwise.runner.plan.experiment_plan import RunRequest, prepare_run
 from heapwise.study.replay.site_names import SiteNames
@@ -162,7 +163,7 @@ def refuse_unplayable(trace: Trace, *, force: bool = False) -> None:
             f"{trace.path} has no allocation to play",
             do="heapwise record --force says why none was seen",
         )
-    here = len(os.sched_getaffinity(0))
+    here = len(usable_processors())
     known = trace.about.get("processors")
     recorded = known if isinstance(known, int) else here
     if summary.threads > 1 and here < min(recorded, summary.threads) and not force:

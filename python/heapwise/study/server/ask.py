@@ -22,6 +22,7 @@ from heapwise.model import (
     SubjectSpec,
 )
 from heapwise.options import ServingOptions
+from heapwise.processors import usable_processors
 from heapwise.runner.executors.program import GROUP_PEAK
 from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.study.server.generators import RATE
@@ -183,7 +184,7 @@ def _options(request: ServerRequest, environment: Mapping[str, str]) -> ServerOp
 def _processors(asked: Sequence[int]) -> tuple[list[int], list[int]]:
     """The processors of the server, and of the generator: halves, or what --cpus leaves. Both empty
     if there is only one processor."""
-    here = sorted(os.sched_getaffinity(0))
+    here = usable_processors()
     if asked:
         rest = sorted(set(here) - set(asked))
         return sorted(asked), rest

@@ -27,7 +27,7 @@ DryRunOption = Annotated[
 
 def parse_cpus(text: str | None) -> list[int]:
     """Problem E003 if the text is not a list of processors."""
-    from heapwise.machine import cpu_list
+    from heapwise.processors import cpu_list
 
     if not text:
         return []

@@ -1,0 +1,61 @@
+#include "recorder/memory_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "line/handed_file.hpp"
+#include "recorder/no_cancellation.hpp"
+#include "recorder/own_filter.hpp"
+
+namespace heapwise::bench {
+
+namespace {
+
+/// The program may change its environment, so both are copies. Written before any other thread of
+/// the program can record.
+constinit char known_path[64] = "";
+constinit handed_file inherited;
+
+[[nodiscard]] bool is_inherited() noexcept {
+  return inherited.descriptor >= 0 && handed_file::of(inherited.descriptor) == inherited;
+}
+
+void* map_from(int file, std::size_t begin, std::size_t bytes) noexcept {
+  void* const mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                             static_cast<off_t>(begin));
+  return mapping != MAP_FAILED ? mapping : nullptr;
+}
+
+void* map_again(std::size_t begin, std::size_t bytes) noexcept {
+  if (is_inherited()) return map_from(inherited.descriptor, begin, bytes);
+  // A filter of the program's own may end it for a file that it opens.
+  if (known_path[0] == '\0' || has_own_filter()) return nullptr;
+  const no_cancellation whole;
+  const int file = ::open(known_path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* const mapping = map_from(file, begin, bytes);
+  ::close(file);
+  return mapping;
+}
+
+} // namespace
+
+int open_memory(const char* path, const char* handed) noexcept {
+  if (path != nullptr && std::strlen(path) < sizeof known_path) std::strcpy(known_path, path);
+  inherited = handed != nullptr ? handed_file::parse(handed) : handed_file{};
+  const int file = path != nullptr ? ::open(path, O_RDWR | O_CLOEXEC) : -1;
+  if (file >= 0 || !is_inherited()) return file;
+  return fcntl(inherited.descriptor, F_DUPFD_CLOEXEC, 0);
+}
+
+void* map_behind(mapped_part known, std::size_t offset, std::size_t bytes) noexcept {
+  void* const all = mremap(known.mapping, 0, offset + bytes, MREMAP_MAYMOVE);
+  if (all == MAP_FAILED) return map_again(known.begin + offset, bytes);
+  if (offset != 0) munmap(all, offset);
+  return static_cast<char*>(all) + offset;
+}
+
+} // namespace heapwise::bench
