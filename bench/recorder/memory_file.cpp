@@ -24,8 +24,8 @@ constinit handed_file inherited;
 }
 
 void* map_from(int file, std::size_t begin, std::size_t bytes) noexcept {
-  void* const mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                             static_cast<off_t>(begin));
+  void* const mapping =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(begin));
   return mapping != MAP_FAILED ? mapping : nullptr;
 }
 

@@ -220,15 +220,25 @@ class known_stack {
     return end_;
   }
 
-  /// Whether the address is of this stack. Under a filter, each below its end is taken for one.
+  /// Whether the address is of this stack. Under a filter of the program's own, by its distance
+  /// from the end: the kernel cannot be asked, and a coroutine of a thread has a stack somewhere
+  /// below.
   [[nodiscard]] bool holds(std::uint64_t address) noexcept {
     if (address >= end()) return false;
-    if (address >= low_ || has_own_filter()) return true;
+    if (address >= low_) return true;
+    if (has_own_filter()) return end_ - address <= (is_first() ? most_pages : usual_pages) * page;
     return address >= bottom_ && low_ - address <= most_pages * page && extend(address);
   }
 
  private:
   static constexpr std::uint64_t most_pages = 2048; ///< of most stacks
+  static constexpr std::uint64_t usual_pages = 64;  ///< few programs give a thread fewer
+
+  /// Of the first thread: the kernel maps nothing else near it.
+  [[nodiscard]] bool is_first() const noexcept {
+    return &__libc_stack_end != nullptr &&
+           end_ == reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+  }
 
   /// Below a stack is a page that cannot be read.
   [[gnu::noinline, gnu::cold]] bool extend(std::uint64_t address) noexcept {

@@ -68,6 +68,15 @@ bool has_several_threads() noexcept {
   return count > 1;
 }
 
+// Relaxed, all of them: the count guards nothing.
+void forget_threads_of_shards() noexcept {
+  for (auto& each : threads_of_shard) each.store(0, std::memory_order_relaxed);
+}
+
+void join_shard_again(std::uint8_t shard) noexcept {
+  threads_of_shard[shard].fetch_add(1, std::memory_order_relaxed);
+}
+
 void leave_shard(std::uint8_t shard) noexcept {
   expects([&] { return threads_of_shard[shard].load(std::memory_order_relaxed) > 0; },
           "a shard that a thread leaves has one");

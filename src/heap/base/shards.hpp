@@ -35,6 +35,12 @@ void choose_shards() noexcept;
 /// meanwhile. Thread safety: all.
 [[nodiscard]] bool has_several_threads() noexcept;
 
+/// Effects: no shard has a thread. Requires: the process has one thread.
+void forget_threads_of_shards() noexcept;
+
+/// Effects: the shard has a thread more. Thread safety: all.
+void join_shard_again(std::uint8_t shard) noexcept;
+
 /// Effects: the shard has a thread less. Thread safety: all.
 void leave_shard(std::uint8_t shard) noexcept;
 

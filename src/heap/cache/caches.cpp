@@ -35,10 +35,12 @@ void abandon(void* abandoned) {
   notice_free_memory();
 }
 
-/// Returns: the cache that the calling thread has, or one that stands for none.
+/// Returns: the cache that the calling thread has, or nullptr. Those that stand for none belong to
+/// all threads, and nobody may write to them.
 heap_cache* kept_cache() noexcept {
   heap_cache* const cache = cache_in_use();
-  return cache == &no_cache && thread_counts_blocks() ? counting_cache : cache;
+  if (cache == &no_cache && thread_counts_blocks()) return counting_cache;
+  return cache == &no_cache || cache == &no_later_cache ? nullptr : cache;
 }
 
 } // namespace
@@ -77,15 +79,15 @@ heap_cache* take_cache() noexcept {
   return adopted;
 }
 
+void forget_threads_of_parent() noexcept { count_only_thread(kept_cache()); }
+
 void empty_own_cache() noexcept {
-  heap_cache* const cache = kept_cache();
-  // Those that stand for none belong to all threads, and nobody may write to them.
-  if (cache != &no_cache && cache != &no_later_cache) empty(*cache);
+  if (heap_cache* const cache = kept_cache()) empty(*cache);
 }
 
 std::size_t own_cached_bytes() noexcept {
   heap_cache* const cache = kept_cache();
-  return cache == &no_cache || cache == &no_later_cache ? 0 : cached_bytes(*cache);
+  return cache == nullptr ? 0 : cached_bytes(*cache);
 }
 
 bool begin_counting() noexcept {

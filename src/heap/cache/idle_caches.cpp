@@ -300,6 +300,19 @@ std::size_t idle_cached_bytes() noexcept {
   return bytes;
 }
 
+void count_only_thread(heap_cache* own) noexcept {
+  forget_threads_of_shards();
+  for (idle_caches& each : idle_of_shards()) {
+    const std::lock_guard hold{each.lock};
+    each.in_use = 0;
+  }
+  if (own == nullptr) return;
+  const std::uint8_t shard = static_cast<thread_cache*>(own)->shard;
+  join_shard_again(shard);
+  const std::lock_guard hold{all_idle[shard].lock};
+  all_idle[shard].in_use = 1;
+}
+
 void lock_caches() noexcept {
   for (idle_caches& each : idle_of_shards()) each.lock.lock();
 }

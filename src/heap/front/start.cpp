@@ -123,6 +123,7 @@ void in_child() {
   } else {
     unlock_all();
     os::free_open_files();
+    forget_threads_of_parent();
   }
   forget_clock(paused);
 }

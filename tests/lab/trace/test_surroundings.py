@@ -111,13 +111,17 @@ def test_a_small_stack_has_room_for_the_recorder(
 @pytest.mark.parametrize(
     "options", [[], ["--stacks", "all"], ["--stacks", "all:frames"], ["--profile"]], ids=str
 )
+@pytest.mark.parametrize(
+    "surroundings", [[], ["filter"], ["thread"], ["filter", "thread"]], ids=" ".join
+)
 def test_the_search_for_callers_ends_with_the_stack_of_a_coroutine(
-    tmp_path: Path, options: list[str]
+    tmp_path: Path, options: list[str], surroundings: list[str]
 ) -> None:
-    """Its first function returns to any address, and nothing is mapped behind its stack."""
+    """Its first function returns to any address, and nothing is mapped behind its stack. Under a
+    filter of the program's own, the kernel cannot be asked what is mapped."""
     program = compiled(DATA / "coroutine_end.c", tmp_path)
     trace = tmp_path / "t.hwt"
-    done = heapwise_record(trace, *options, "--", program)
+    done = heapwise_record(trace, *options, "--", program, *surroundings)
     assert (done.returncode, done.stdout) == (0, "allocated\n"), done.stderr
     assert blocks_recorded(trace) >= 1
 

@@ -45,6 +45,17 @@ def test_the_clock_may_take_spare_batches_while_others_fork(heap: Any, compiled:
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
+@pytest.mark.parametrize("shards", ["1", "3"])
+def test_a_child_does_not_count_the_threads_of_its_parent(
+    heap: Any, compiled: Any, shards: str
+) -> None:
+    if not heap.is_ours:
+        pytest.skip("other heaps have no such statistics")
+    program = compiled(HERE / "counts_after_fork.c")
+    done = heap.run(program, HEAPWISE_MALLOC_SHARDS=shards)
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
 @pytest.mark.parametrize("call", ["fork", "_Fork"])
 def test_fork_in_a_signal_handler(heap: Any, compiled: Any, call: str) -> None:
     done = heap.run(compiled(HERE / "fork_in_handler.c"), call, "1500", timeout_s=120)
