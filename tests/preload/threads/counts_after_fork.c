@@ -8,9 +8,12 @@
 enum { others = 5 };
 static pthread_barrier_t barrier;
 
+/* More than one block: a profile may serve a few of them without a cache. */
 static void use_heap(void) {
-  void* volatile block = malloc(100);
-  free(block);
+  for (int i = 0; i < 500; ++i) {
+    void* volatile block = malloc(100);
+    free(block);
+  }
 }
 
 static void* wait_with_cache(void* none) {
