@@ -4,8 +4,10 @@
 #
 # Where HEAPWISE_GROUP_TESTS is set, the files of a folder of unit tests are one executable, most of
 # them compiled in one go: the headers are read once, and one program is linked and asked for its
-# cases. The cases are the same, and each is still a process of its own. The preset `apart` has one
-# executable for each file.
+# cases. The cases are the same, and each is still a process of its own. Those of the heap need that:
+# they choose options that a process keeps, as the number of shards, and compare figures of a heap that
+# no other case has used. So about two dozen of them fail if the executable is started without `-tc`.
+# The preset `apart` has one executable for each file.
 #
 # There the cases of a contract are one test: to start a process for each of a thousand cases takes several
 # times as long as they do. A case whose figures are those of its whole process, or that a part of the

@@ -10,6 +10,12 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
+def either(names: Sequence[str]) -> str:
+    """``a, b or c``."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def listed(names: Iterable[str], at_most: int = 3) -> str:
     """``a, b, c and 3 more``."""
     every: Sequence[str] = list(dict.fromkeys(names))

@@ -32,3 +32,25 @@ def all_near(word: str, known: Iterable[str], most: int = 3) -> list[str]:
         return [names[name] for name in found]
     last = difflib.get_close_matches(wanted.rpartition("/")[2], parts, n=most)
     return [names[parts[name]] for name in last]
+
+
+LEAST_ALIKE = 0.7
+SPREAD = 0.1
+"""How much less alike than the nearest option another may be."""
+
+
+def near_options(typed: str, options: Iterable[str], most: int = 3) -> list[str]:
+    """Those that begin with what was typed, else those with its word, else those that are spelt
+    much like it, the nearest first."""
+    word, names = typed.lstrip("-"), sorted(set(options))
+    if len(word) > 1:
+        whole = [each for each in names if each.startswith(typed)]
+        whole = whole or [each for each in names if word in each.lstrip("-").split("-")]
+        if whole:
+            return whole[:most]
+    alike = {
+        each: difflib.SequenceMatcher(None, word, each.lstrip("-")).ratio() for each in names
+    }
+    least = max(LEAST_ALIKE, max(alike.values(), default=0) - SPREAD)
+    near = [each for each in names if alike[each] >= least]
+    return sorted(near, key=lambda each: -alike[each])[:most]

@@ -96,6 +96,23 @@ def test_arguments_may_be_bytes_that_are_not_text(tmp_path: Path) -> None:
         assert opened.about["command"] == ["printf", "%s", "\\udcff"]
 
 
+@pytest.mark.parametrize("name", [b"\xff\xfework", b"w\xf6rk", b"w\xc3\xb6rk"])
+def test_functions_of_a_program_have_names_if_its_file_name_is_not_utf_8(
+    tmp_path: Path, name: bytes
+) -> None:
+    folder = tmp_path / os.fsdecode(b"f\xffolder")
+    folder.mkdir()
+    program = folder / os.fsdecode(name)
+    compiled(DATA / "coroutine_end.c", tmp_path).rename(program)
+    trace = tmp_path / "t.hwt"
+    assert heapwise_record(trace, "--", program).returncode == 0
+    said = subprocess.run(
+        [sys.executable, "-m", "heapwise", "trace", trace], capture_output=True, check=False
+    )
+    assert b"is not there any more" not in said.stdout
+    assert b"coroutine_end.c" in said.stdout or b" allocate" in said.stdout, said.stdout
+
+
 @pytest.mark.parametrize("kind", ["alternate", "thread", "coroutine"])
 @pytest.mark.parametrize("options", [[], ["--stacks", "all"], ["--profile"]], ids=str)
 def test_a_small_stack_has_room_for_the_recorder(

@@ -25,6 +25,8 @@ from heapwise.cli.frame.help import shortened
 from heapwise.cli.frame.streams import finish_streams, prepare_streams
 from heapwise.cli.frame.tell import console
 from heapwise.errors import Exit, Problem
+from heapwise.wording.lists import either
+from heapwise.wording.suggest import near_options
 from heapwise.wording.verbs import verb_names
 
 DEBUG = "--debug"
@@ -225,11 +227,29 @@ def _values(name: str, words: Sequence[str]) -> list[str]:
     ]
 
 
+def _unknown_option(error: TyperException) -> str:
+    """With the options that are perhaps meant; "" if the error is not about an unknown option."""
+    typed = getattr(error, "option_name", "")
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    if not hasattr(error, "possibilities") or command is None:
+        return ""
+    names = [
+        name
+        for each in command.params
+        if not getattr(each, "hidden", False)
+        for name in each.opts
+        if name.startswith("--")
+    ]
+    near = near_options(typed, names)
+    return f"there is no option {typed}" + (f". Do you mean {either(near)}?" if near else "")
+
+
 def _usage(error: TyperException, words: Sequence[str]) -> Problem:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "heapwise"
     what = (
         _value_words(error, words)
+        or _unknown_option(error)
         or error.format_message().rstrip(".")
         or "the command line cannot be understood"
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from heapwise.trace.names.elf_tables import ElfTables
 from heapwise.trace.names.module_identity import Match, ModuleIdentity
 from heapwise.trace.names.perf_map import PerfMap
+from heapwise.trace.names.replaced_bytes import file_of
 from heapwise.trace.recording_texts import Modules
 from heapwise.wording.lists import listed
 
@@ -164,7 +165,7 @@ class Symbols:
 
     def _module(self, path: str, build_id: str) -> Module:
         identity = ModuleIdentity(build_id, self._files.get(path), self._is_noted)
-        return self._modules.setdefault((path, build_id), Module(Path(path), identity))
+        return self._modules.setdefault((path, build_id), Module(file_of(path), identity))
 
     def _mapping(self, address: int) -> Mapping | None:
         return next(
