@@ -48,9 +48,7 @@ def near_options(typed: str, options: Iterable[str], most: int = 3) -> list[str]
         whole = whole or [each for each in names if word in each.lstrip("-").split("-")]
         if whole:
             return whole[:most]
-    alike = {
-        each: difflib.SequenceMatcher(None, word, each.lstrip("-")).ratio() for each in names
-    }
+    alike = {each: difflib.SequenceMatcher(None, word, each.lstrip("-")).ratio() for each in names}
     least = max(LEAST_ALIKE, max(alike.values(), default=0) - SPREAD)
     near = [each for each in names if alike[each] >= least]
     return sorted(near, key=lambda each: -alike[each])[:most]

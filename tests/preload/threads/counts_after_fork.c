@@ -32,21 +32,21 @@ static size_t threads(void) {
   return now.threads;
 }
 
-static void begin(pthread_t* made) {
+static void begin(pthread_t* crew) {
   pthread_barrier_init(&barrier, NULL, others + 1);
-  for (int i = 0; i < others; ++i) REQUIRE(pthread_create(&made[i], NULL, wait_with_cache, NULL) == 0);
+  for (int i = 0; i < others; ++i) REQUIRE(pthread_create(&crew[i], NULL, wait_with_cache, NULL) == 0);
   pthread_barrier_wait(&barrier);
 }
 
-static void end(pthread_t* made) {
+static void end(pthread_t* crew) {
   pthread_barrier_wait(&barrier);
-  for (int i = 0; i < others; ++i) REQUIRE(pthread_join(made[i], NULL) == 0);
+  for (int i = 0; i < others; ++i) REQUIRE(pthread_join(crew[i], NULL) == 0);
 }
 
 int main(void) {
-  pthread_t made[others];
+  pthread_t crew[others];
   use_heap();
-  begin(made);
+  begin(crew);
   REQUIRE(threads() == others + 1);
   const pid_t child = fork();
   if (child == 0) {
@@ -62,7 +62,7 @@ int main(void) {
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(status == 0);
   REQUIRE(threads() == others + 1);
-  end(made);
+  end(crew);
   REQUIRE(threads() == 1);
   puts("done");
   return 0;
