@@ -12,11 +12,21 @@ from heapwise.errors import Exit
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.judged_limits import OF_MALLOC, WHOLE, Judged, judge_limits, sides
-from heapwise.model import GateOptions, GateResult, GateRow, GateVerdict, Trust, location_of
+from heapwise.model import (
+    SIDE_BY_SIDE,
+    GateOptions,
+    GateResult,
+    GateRow,
+    GateVerdict,
+    Trust,
+    location_of,
+)
 from heapwise.stats.claims.limits import COUNTS, FIRST_LOOK, Decision
 from heapwise.stats.claims.rare_runs import RareRuns
 from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.wording.lists import counted
+from heapwise.wording.metrics import TIMES
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import change, compared, percent
 from heapwise.wording.ratios import change_ends, signed_ends
 
@@ -30,8 +40,6 @@ NAMES = {
 }
 
 PLURAL = {"instructions", *OF_MALLOC}
-
-TIMES = ("time", "cpu_time")
 
 OF_NOISE = {"V5", "V9"}
 """Checks of trust that say that the base differs from itself, or that ratios drift."""
@@ -194,7 +202,7 @@ class _Wording:
             limit=one.limit,
             exact=self._is_exact,
             verdict=verdict,
-            sentence=f"{self._sentence()}.",
+            sentence=f"{self._sentence()}{self._how}.",
             base=one.base,
             new=one.new,
             change=shift,
@@ -207,6 +215,7 @@ class _Wording:
             impossible=bool(self._uncountable),
             layout=decision.layout,
             rare=rare_share(decision.rare),
+            quantity=one.quantity,
         )
 
     def _sentence(self) -> str:
@@ -244,7 +253,9 @@ class _Wording:
     def _proposal(self) -> str:
         """The metric that this machine can tell."""
         limit = self.judged.limit
-        if self.judged.metric != "time" or self.steadier is None or self.steadier > limit:
+        if self.judged.metric != "time" or self._is_beside:
+            return ""
+        if self.steadier is None or self.steadier > limit:
             return ""
         return (
             f". CPU time differs from itself by up to {percent(self.steadier)}, so if the program "
@@ -358,7 +369,8 @@ class _Wording:
         )
 
     def _difference(self, ratio: PairedRatio) -> str:
-        more, less = ("slower", "faster") if self.judged.metric == "time" else ("more", "less")
+        is_time = self.judged.metric == "time" and not self._is_beside
+        more, less = ("slower", "faster") if is_time else ("more", "less")
         low, high = ratio.low or ratio.ratio, ratio.high or ratio.ratio
         return (
             f"{self.new} {compared(change(ratio.ratio, more, less), self.base)} "
@@ -372,6 +384,14 @@ class _Wording:
             if self.judged.quantity == WHOLE
             else NAMES[self.judged.metric]
         )
+
+    @property
+    def _is_beside(self) -> bool:
+        return self.judged.quantity == SIDE_BY_SIDE
+
+    @property
+    def _how(self) -> str:
+        return f"; judged by {quantity_name(SIDE_BY_SIDE)}" if self._is_beside else ""
 
     @property
     def _are(self) -> str:

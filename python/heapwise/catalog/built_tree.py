@@ -51,6 +51,41 @@ def tree_digest(root: Path) -> str:
     return found.hexdigest()
 
 
+def names_path(root: Path, path: str) -> bool:
+    """Whether what may be run of a tree names this path: what is loaded of an ELF file, a script,
+    or a link. Also if the tree is too large or cannot be read. Other files, such as those of a
+    build system, name it for the compiler."""
+    own, left = os.fsencode(path), MOST_BYTES
+    try:
+        for number, file in enumerate(_entries(root)):
+            status = file.lstat()
+            left -= status.st_size
+            if number >= MOST_FILES or left < 0 or _names(file, status.st_mode, own):
+                return True
+    except (OSError, ValueError):
+        return True
+    return False
+
+
+def _names(file: Path, mode: int, path: bytes) -> bool:
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    if stat.S_ISLNK(mode):
+        return path in os.fsencode(file.readlink())
+    if not stat.S_ISREG(mode):
+        return False
+    try:
+        with file.open("rb") as stream:
+            segments = ELFFile(stream).iter_segments("PT_LOAD")
+            loaded = [segment.data() for segment in segments]
+    except ELFError:
+        loaded = []
+    if not loaded:
+        return bool(mode & 0o111) and path in file.read_bytes()
+    return any(path in data for data in loaded)
+
+
 def _entries(root: Path) -> Iterator[Path]:
     """``root`` first, then what is below it in the order of the names. A link is not followed."""
     yield root

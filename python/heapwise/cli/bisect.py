@@ -13,7 +13,8 @@ from heapwise.cli.frame.tell.console import Console, error_line
 from heapwise.errors import Exit, Problem
 from heapwise.options import Options, taken
 from heapwise.wording.durations import show_duration
-from heapwise.wording.metrics import OF_COUNTS, OF_ROUNDS, measured_by
+from heapwise.wording.metrics import OF_COUNTS, OF_ROUNDS, TIMES, measured_by
+from heapwise.wording.names import quantity_name
 
 if TYPE_CHECKING:
     from heapwise.model.json_value import Json
@@ -107,7 +108,7 @@ def bisect(
         options,
         ignore_output=True,
         allow_background=True,
-        side_by_side=False,  # commits are judged by the metric that was asked for
+        side_by_side=_side_by_side(options.side_by_side, quantity, layouts),
     )
     assert options.time_s is not None
     search = (CountedBisection if quantity in OF_COUNTS else Bisection)(
@@ -144,6 +145,16 @@ def bisect(
     return _show(outcome, search, console, metric, keep=keep)
 
 
+def _side_by_side(asked: bool | None, quantity: str, layouts: int) -> bool | None:
+    """Problem E003 if the user asked for it, and nothing that it measures is looked for."""
+    if quantity in TIMES.values() and not layouts:
+        return asked
+    if asked:
+        why = "the layouts of a commit have one path in turn" if layouts else "it measures time"
+        raise Problem("E003", f"--side-by-side: {why}", do="leave --side-by-side out")
+    return False
+
+
 def _quantity(metric: str) -> str:
     from heapwise.model import SIDE_BY_SIDE
     from heapwise.runner.executors.program import QUANTITIES
@@ -166,6 +177,8 @@ def _show(
 ) -> int:
     trees, suspects = search.trees, search.suspects
     words = _count_words(outcome) or _ratio_words(outcome)
+    if words and search.quantity != search.metric:
+        words += f", {quantity_name(search.quantity)}"
     if outcome.culprit:
         console.result(f"Found    {trees.title(outcome.culprit)}")
         console.result(f"         {metric}: {words}, against its parent")
@@ -179,7 +192,7 @@ def _show(
             console.result(f"         --relink {2 * layouts} takes more layouts.")
         elif metric not in OF_COUNTS:
             console.result("         --time 10m measures each stage longer.")
-        if metric == "time":
+        if metric == "time" and search.quantity == search.metric:
             console.result("         --metric cpu_time is steadier beside other work.")
     if suspects.went_back:
         console.result(
@@ -222,6 +235,7 @@ def _document(outcome: BisectionResult, search: Bisection, metric: str) -> dict[
     return {
         "found": outcome.culprit or None,
         "metric": metric,
+        "quantity": search.quantity,
         "why": outcome.why,
         "between": outcome.between,
         "states": search.suspects.states,

@@ -12,7 +12,7 @@ from heapwise.evidence.comparisons import comparisons_of
 from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.gate_memory import is_more_than_one_process, unlike_peak_words
 from heapwise.evidence.series import Pairs
-from heapwise.model import Process, ProcessFacts
+from heapwise.model import SIDE_BY_SIDE, Process, ProcessFacts
 from heapwise.stats.claims.limits import (
     Decision,
     Rounds,
@@ -21,7 +21,7 @@ from heapwise.stats.claims.limits import (
     decide_over_layouts,
 )
 from heapwise.stats.claims.rare_limits import decide_with_rare
-from heapwise.wording.metrics import OF_GATE
+from heapwise.wording.metrics import OF_GATE, TIMES
 
 TIMED = {name: metric.quantity for name, metric in OF_GATE.items() if metric.quantity}
 """Statistical metrics -> quantities. Instructions are among them where the processor counts them.
@@ -102,6 +102,15 @@ def next_look_of(evidence: Evidence) -> int | None:
     return min((look for look in due if look is not None), default=None)
 
 
+def needs_separate(evidence: Evidence) -> bool:
+    """Whether a limit of memory that all processes have together is open: one that runs beside the
+    base shares pages with it, and counts a part of them."""
+    return any(
+        one.quantity == WHOLE and one.decision.verdict == "cannot tell"
+        for one in judge_limits(evidence, ended=False)
+    )
+
+
 def sides(evidence: Evidence) -> tuple[str, str]:
     """The names of the base and of the new build."""
     [base] = evidence.baselines.values()
@@ -116,6 +125,9 @@ def _timed(
 ) -> Judged:
     """quantity: that is judged, if it is not the metric's own."""
     base, new = sides(evidence)
+    plan = evidence.stored.run.plan
+    if metric in TIMES and plan.options.together_from is not None:
+        quantity = SIDE_BY_SIDE
     wanted = quantity or TIMED[metric]
     cell = next((cell for cell in evidence.table if cell.quantity == wanted), None)
     unit = next(q.unit for q in evidence.stored.run.experiments[0].quantities if q.name == wanted)
@@ -126,8 +138,10 @@ def _timed(
     decision = NONE
     if change.has_ratio and unlike_peak_words(evidence, cell, new, base):
         return Judged(metric, limit, unit, UNLIKE, row[base].middle, row[new].middle)
-    layouts = evidence.stored.run.plan.layouts
+    layouts = plan.layouts
     pairs = comparisons_of(evidence).control_rounds.get(cell)
+    if quantity == SIDE_BY_SIDE:
+        return _beside(evidence, metric, limit, metrics, ended, (change, pairs))
     if change.has_ratio and layouts:
         decision = decide_over_layouts(
             rounds_of_layouts(change, layouts),
@@ -150,6 +164,51 @@ def _timed(
     return Judged(
         metric, limit, unit, decision, row[base].middle, row[new].middle, quantity=quantity
     )
+
+
+def _beside(
+    evidence: Evidence,
+    metric: str,
+    limit: float,
+    metrics: int,
+    ended: bool,
+    pairs: tuple[Pairs, Pairs | None],
+) -> Judged:
+    """By the processor time of builds that ran side by side. pairs: ratios to the base beside it,
+    of the new build and of the second label of the base."""
+    base, new = sides(evidence)
+    [control] = evidence.controls.values()
+    took = {name: _processor_times(evidence, name) for name in (base, new, control)}
+    change, itself = pairs
+    decision = NONE
+    if change.has_ratio:
+        rounds = itself.rounds if itself else []
+        decision = decide_with_rare(
+            _logs(change),
+            _logs(itself) if itself else [],
+            limit,
+            metrics,
+            ended=ended,
+            runs=RunsOfBoth(
+                [took[new][round] for round in change.rounds],
+                [took[base][round] for round in rounds or change.rounds],
+                [took[control][round] for round in rounds],
+            ),
+        )
+    before, after = (float(np.median([*took[name].values()])) for name in (base, new))
+    return Judged(metric, limit, "s", decision, before, after, quantity=SIDE_BY_SIDE)
+
+
+def _processor_times(evidence: Evidence, subject: str) -> dict[int, float]:
+    """Round -> processor time, of the processes of a subject that ran beside others."""
+    return {
+        process.round: process.facts.cpu_s
+        for process in evidence.stored.processes
+        if process.subject == subject
+        and process.status == "ok"
+        and process.facts.beside is not None
+        and process.facts.cpu_s
+    }
 
 
 def rounds_of_layouts(pairs: Pairs | None, layouts: int) -> Rounds:

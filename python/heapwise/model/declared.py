@@ -15,10 +15,10 @@ EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]
 """``compare``, or a family and a name: files are named like it, so it never leads elsewhere."""
 
 PROCESSOR_TIME = "processor_time"
+"""The quantity: that of all threads of the process, also of those that an allocator starts."""
+
 SIDE_BY_SIDE = "side_by_side"
 """Processor time as a ratio to that of the baseline, which ran at the same time."""
-
-"""The quantity: that of all threads of the process, also of those that an allocator starts."""
 
 PROGRAM = "program"
 """The parameter whose values are the programs of an experiment."""

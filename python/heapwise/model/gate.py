@@ -31,6 +31,10 @@ class BuildPlace(msgspec.Struct, frozen=True):
     control_layouts: list[str] = []
     """Those of the second label of the base, so that the A/A test compares other layouts."""
 
+    beside: str = ""
+    """The program's path while the other build runs, too, which cannot have the same path then; ""
+    if the program runs at ``at`` alone."""
+
 
 class Relinked(msgspec.Struct, frozen=True):
     """How both programs of a gate were linked again. layouts: random ones of each side: the base,
@@ -120,6 +124,9 @@ class GateRow:
 
     rare: RareShare | None = None
     """None if no run of either build is far beyond the typical one, or if they were not judged."""
+
+    quantity: str = ""
+    """That was judged, if it is not the metric's own; ``base`` and ``new`` are of it."""
 
 
 @dataclass(frozen=True)

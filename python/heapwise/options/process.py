@@ -8,6 +8,7 @@ from heapwise.options.option import (
     BISECT,
     COMPARE,
     EXPERIMENTS,
+    GATE,
     PROGRAMS,
     RUN,
     SERVE,
@@ -22,7 +23,7 @@ class ProcessOptions:
         "--side-by-side/--one-by-one",
         help="Run each subject beside the baseline, at once on one processor, after the first "
         "rounds; or never. Otherwise if that tells more.",
-        verbs=(COMPARE,),
+        verbs=(COMPARE, GATE, BISECT),
     )
     """None: if that can tell more than separate processes."""
 

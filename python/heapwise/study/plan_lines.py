@@ -6,6 +6,7 @@ from math import prod
 
 from heapwise.model import Plan
 from heapwise.runner import Prepared
+from heapwise.runner.campaign.together import is_of_time, obstacles
 from heapwise.study.round_costs import KnownCosts, estimate_s, processes_of
 from heapwise.wording.durations import cost, show_duration, show_limit
 from heapwise.wording.lists import counted
@@ -35,14 +36,14 @@ def _of_comparison(plan: Plan) -> str:
     # A time that the user set ends the run, however many rounds there are.
     least = counted(plan.min_rounds, "round")
     rounds = "rounds" if plan.options.time_given else f"at least {least}"
-    order = f"in random order{_together(plan)}"
+    order = f"in random order{together_words(plan)}"
     return f"{warm}{rounds} of {processes} {order}, {until}, seed {plan.seed}"
 
 
-def _together(plan: Plan) -> str:
+def together_words(plan: Plan) -> str:
     """How many processes may run at once, which a user of the machine has to know."""
     chosen = plan.options.side_by_side
-    if chosen is False or plan.traits.ends_by != "intervals":
+    if chosen is False or not is_of_time(plan) or (obstacles(plan) and not chosen):
         return ""
     return ", side by side on one processor" if chosen else ", or side by side if it is noisy here"
 

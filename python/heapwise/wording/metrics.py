@@ -57,6 +57,10 @@ OF_ROUNDS = [metric.name for metric in METRICS if metric.quantity and metric.cou
 """Every round has them, on any machine."""
 
 
+TIMES = {"time": "wall_time", "cpu_time": "cpu_time"}
+"""Metrics that are judged by processor time if the programs run side by side -> quantities."""
+
+
 def find_metric(word: str) -> Metric | None:
     """By its name or its alias."""
     return next((m for m in METRICS if word in (m.name, m.alias) and word), None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.catalog.built_tree import tree_digest
+from heapwise.catalog.built_tree import names_path, tree_digest
 from heapwise.catalog.same_build import roots_of, same_build
 
 PROGRAM = "int main(void) { return 0; }\n"
@@ -118,3 +118,33 @@ def test_the_roots_of_two_paths() -> None:
     )
     assert roots_of(Path("/x/old"), Path("/x/new")) == (Path("/x/old"), Path("/x/new"))
     assert roots_of(Path("/a/bin/app"), Path("/b/c/bin/app")) == (Path("/a"), Path("/b/c"))
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda tree: None, False),
+        (lambda tree: (tree / "build.log").write_text("cc -o /the/place/app\n"), False),
+        (lambda tree: (tree / "run").write_text("#!/the/place/sh\n"), False),
+        (lambda tree: started(tree, "#!/the/place/sh\n"), True),
+        (lambda tree: (tree / "data").symlink_to("/the/place/data"), True),
+        (lambda tree: compiled(tree, "-Wl,-rpath,/the/place/lib"), True),
+        (lambda tree: compiled(tree, "-g", "-fdebug-prefix-map=.=/the/place"), False),
+    ],
+)
+def test_a_tree_names_a_path_if_something_that_runs_has_it(
+    builds: tuple[Path, Path], change: Callable[[Path], object], named: bool
+) -> None:
+    """A build system names it for the compiler alone."""
+    tree = builds[0].parent
+    change(tree)
+    assert names_path(tree, "/the/place") == named
+
+
+def compiled(tree: Path, *flags: str) -> None:
+    subprocess.run(["cc", *flags, "-o", "app", "app.c"], cwd=tree, check=True)
+
+
+def started(tree: Path, script: str) -> None:
+    (tree / "run").write_text(script)
+    (tree / "run").chmod(0o755)

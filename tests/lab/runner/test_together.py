@@ -13,7 +13,15 @@ from synthetic import Script, compare_run
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
-from heapwise.model import Build, ChangedName, ChangedNames, Plan, PlanOptions
+from heapwise.model import (
+    Build,
+    BuildPlace,
+    ChangedName,
+    ChangedNames,
+    GateOptions,
+    Plan,
+    PlanOptions,
+)
 from heapwise.runner.campaign import together
 from heapwise.runner.campaign.steps import MOST_BESIDE, steps_together
 from heapwise.runner.campaign.together import (
@@ -86,6 +94,38 @@ def test_if_not_one_separate_round_fits_one_of_groups_is_enough() -> None:
     assert not pays(plan, waiting, 1, 172.0, None)
     assert pays(plan, waiting, 0, 172.0, None)
     assert not pays(plan, waiting, 0, 168.0, None)
+
+
+@pytest.mark.parametrize(
+    ("limits", "width", "expected"),
+    [
+        ({"time": 0.03}, 0.05, True),
+        ({"cpu_time": 0.03}, None, True),
+        ({"time": 0.10}, 0.05, False),  # separate processes will tell
+        ({"peak_memory": 0.03}, 0.05, False),
+    ],
+)
+def test_a_gate_goes_side_by_side_if_separate_processes_will_not_decide_its_limit_of_time(
+    limits: dict[str, float], width: float | None, expected: bool
+) -> None:
+    plan, evidence = known(gate=GateOptions(limits))
+    assert pays(plan, evidence, 6, 90.0, width) == expected
+
+
+def test_a_gate_does_not_look_at_pairs_after_a_regression_may_have_been_confirmed() -> None:
+    """Else separate processes and pairs would each have the false alarms of a gate."""
+    plan, evidence = known(gate=GateOptions({"time": 0.03}), side_by_side=True)
+    assert may_choose(plan, 11, 60.0, evidence)
+    assert not may_choose(plan, 12, 60.0, evidence)
+
+
+@pytest.mark.parametrize(("beside", "found"), [("/two/app", []), ("", ["in turn"])])
+def test_builds_that_have_one_path_in_turn_do_not_run_at_once(
+    beside: str, found: list[str]
+) -> None:
+    place = BuildPlace("/one/app", "/one", "/tree", "/tree/app", beside=beside)
+    plan, _ = known(gate=GateOptions({"time": 0.03}, places={"base": place}))
+    assert [words[-len("in turn") :] for words in obstacles(plan)] == found
 
 
 def waited(evidence: Evidence, wall: float, cpu: float) -> Evidence:

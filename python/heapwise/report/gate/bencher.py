@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from heapwise.model import GateResult, GateRow
+from heapwise.model import SIDE_BY_SIDE, GateResult, GateRow
 from heapwise.wording.metrics import measure_of
 
 NS = 1e9
@@ -13,14 +13,19 @@ NS = 1e9
 
 def write(gate: GateResult) -> str:
     """A row without a figure is left out."""
-    found = {measure_of(row.metric): _metric(row) for row in gate.rows if row.new is not None}
+    found = {_measure(row): _metric(row) for row in gate.rows if row.new is not None}
     document = {gate.program: found} if found else {}
     return json.dumps(document, indent=2) + "\n"
 
 
+def _measure(row: GateRow) -> str:
+    """Processor time is not a latency."""
+    return measure_of("cpu_time" if row.quantity == SIDE_BY_SIDE else row.metric)
+
+
 def _metric(row: GateRow) -> dict[str, float]:
     """The interval of the change around the value: how far the new build may be from the base."""
-    scale = NS if row.metric == "time" else 1.0
+    scale = NS if row.metric == "time" and not row.quantity else 1.0
     value = (row.new or 0.0) * scale
     if row.change is None or row.low is None or row.high is None:
         return {"value": value}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
-from heapwise.evidence.judged_limits import next_look_of
+from heapwise.evidence.judged_limits import needs_separate, next_look_of
 from heapwise.evidence.kept import measured, timed
 from heapwise.evidence.sound_rounds import paired_rounds
 from heapwise.machine import read_machine
@@ -17,6 +17,7 @@ from heapwise.runner.campaign.failures import Failures, SetupSubject
 from heapwise.runner.campaign.measured_files import Unchanged
 from heapwise.runner.campaign.precision import (
     LOOK_AGAIN,
+    limited_half_width,
     reason_to_stop,
     settled,
     widest_half_width,
@@ -35,6 +36,7 @@ from heapwise.runner.campaign.together import (
     BUSY,
     has_to_ask,
     is_in_vain,
+    is_of_time,
     may_choose,
     may_leave,
     most_beside,
@@ -172,7 +174,10 @@ class Campaign:
         """Whether a process of the first round that counts gives its time to groups, which follow.
         The baseline is measured by itself in any case. If the user asked for groups, nobody has
         looked whether processes disturb each other: then each subject is."""
-        if step.warm_up or step.beside or self.rounds_done or self.run.plan.options.side_by_side:
+        plan = self.run.plan
+        if step.warm_up or step.beside or self.rounds_done or plan.options.side_by_side:
+            return False
+        if plan.traits.ends_by != "intervals":
             return False
         if self.run.plan.options.together_from is None and self._may_choose(1):
             evidence = self._evidence()
@@ -322,7 +327,7 @@ class Campaign:
                 self._settled = settled(self._evidence())
         if plan.options.together_from is None and self._may_choose(done):
             if width is None and pressure_of(self.processes) <= BUSY:
-                width = self._half_width()
+                width = limited_half_width(self._evidence()) if plan.limits else self._half_width()
             self._choose_together(self._evidence(), done, width, self._rounds_begun)
         elapsed_s = plan.time_s if self._time_is_up else self.elapsed_s
         self.reason = reason_to_stop(plan, done, elapsed_s, width, lost=self._lost(width))
@@ -330,11 +335,12 @@ class Campaign:
 
     def _may_choose(self, rounds_done: int) -> bool:
         plan = self.run.plan
-        if plan.traits.ends_by != "intervals" or rounds_done == 0:
+        if not is_of_time(plan) or rounds_done == 0 or plan.options.asks_first:
             return False
-        if plan.options.asks_first:
+        evidence = self._evidence()
+        if plan.limits and needs_separate(evidence):
             return False
-        return may_choose(plan, rounds_done, self.elapsed_s, self._evidence())
+        return may_choose(plan, rounds_done, self.elapsed_s, evidence)
 
     def _choose_together(
         self, evidence: Evidence, rounds_done: int, width: float | None, first: int
@@ -348,6 +354,7 @@ class Campaign:
                 options = replace(plan.options, asks_first=True)
             else:
                 self._settled = set()  # by separate processes
+                self._look_at = 0.0
                 options = replace(
                     plan.options,
                     together_from=first,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import log
 
 from heapwise.evidence import Evidence, comparisons_of
+from heapwise.evidence.judged_limits import sides
 from heapwise.model import SIDE_BY_SIDE, Cell, Plan, Setup
 from heapwise.wording.numbers import percent
 
@@ -45,6 +46,23 @@ def widest_half_width(evidence: Evidence) -> float | None:
     ]
     known = [width for width in widths if width is not None]
     return max(known) if known and len(known) == len(widths) else None
+
+
+def limited_half_width(evidence: Evidence) -> float | None:
+    """The wider half of two intervals of a gate's time: of the new build over the base, and of the
+    base over itself. None if one cannot be given yet."""
+    base, new = sides(evidence)
+    [control] = evidence.controls.values()
+    first = evidence.stored.run.experiments[0].quantities[0].name
+    cell = next((cell for cell in evidence.table if cell.quantity == first), None)
+    if cell is None or not {base, new, control} <= evidence.table[cell].keys():
+        return None
+    found = [
+        comparisons_of(evidence).ratio((cell, name), (cell, base))[0] for name in (new, control)
+    ]
+    widths = [ratio.half_width for ratio in found if ratio is not None]
+    known = [width for width in widths if width is not None]
+    return max(known) if len(known) == len(found) else None
 
 
 def settled(evidence: Evidence) -> set[tuple[Setup, str]]:

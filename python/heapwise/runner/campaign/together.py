@@ -15,6 +15,8 @@ from heapwise.evidence.shared_names import shared_names
 from heapwise.model import Plan, Process
 from heapwise.processors import usable_processors
 from heapwise.runner.campaign.steps import MOST_BESIDE, cells
+from heapwise.stats.claims.limits import FIRST_LOOK
+from heapwise.wording.metrics import TIMES
 
 BUSY, EARLY, BEGINNING = 0.5, 3, 1 / 6
 """If something waited for a processor for half of the time, these rounds of separate processes, or
@@ -27,6 +29,14 @@ time is not what its users wait for."""
 
 FINE = 0.005
 """Separate processes are good enough if they will bring every interval within this of 0."""
+
+FINE_SHARE = 0.5
+"""The same of a gate, as a share of its limit: the intervals of its looks are up to 1.4 times as
+wide as that of 95 %, and the change may be as far from 0 as half of that by chance."""
+
+LATEST = 2 * FIRST_LOOK
+"""A gate chooses before this round. A regression that separate processes show is confirmed in this
+round at the earliest, so they and the pairs do not share the false alarms that are allowed."""
 
 ONE_PROCESSOR = 1.1
 """A program whose processor time is up to this many times its time runs on one processor."""
@@ -60,15 +70,27 @@ def obstacles(plan: Plan) -> list[str]:
             ),
             "it writes files that are compared": bool(options.output_files),
             "a check runs after each process": bool(options.check),
+            "its builds have one path in turn": not all(
+                place.beside for place in plan.places.values()
+            ),
         }.items()
         if holds
     ]
+
+
+def is_of_time(plan: Plan) -> bool:
+    """Whether the run is a comparison, or a gate with a limit of time."""
+    if plan.traits.ends_by == "limits":
+        return bool(TIMES.keys() & plan.limits.keys())
+    return plan.traits.ends_by == "intervals"
 
 
 def may_choose(plan: Plan, rounds_done: int, elapsed_s: float, evidence: Evidence) -> bool:
     """Whether enough is known of separate processes: their least number of rounds, or one if the
     user asked for side by side. If only few rounds fit into the time, three rounds. On a busy
     machine, where they take long and tell little, three rounds or a sixth of the time."""
+    if plan.limits and rounds_done >= LATEST:
+        return False
     if rounds_done == 0 or rounds_done >= plan.min_rounds or plan.options.side_by_side:
         return rounds_done > 0
     conditions = rounds_done >= EARLY, has_begun(plan, elapsed_s)
@@ -153,7 +175,7 @@ def pays(
     with the root of their rounds, and as Student's t does.
     """
     options = plan.options
-    if plan.traits.ends_by != "intervals" or options.side_by_side is False or obstacles(plan):
+    if not is_of_time(plan) or options.side_by_side is False or obstacles(plan):
         return False
     if options.side_by_side:
         return True
@@ -164,10 +186,15 @@ def pays(
     in_time = (plan.time_s - elapsed_s) / max(_round_s(plan, evidence), 1e-9)
     in_any_case = 0 if options.time_given else plan.min_rounds - rounds_done
     alone_fits = rounds_done or _alone_s(plan, evidence) <= plan.time_s - elapsed_s
-    least = LEAST_ROUNDS if alone_fits else 1
+    least = FIRST_LOOK if plan.limits else LEAST_ROUNDS if alone_fits else 1
     if max(in_time, in_any_case) < least:
         return False
-    return width is None or width * _narrowing(rounds_done, elapsed_s / plan.time_s) > FINE
+    return width is None or width * _narrowing(rounds_done, elapsed_s / plan.time_s) > _fine(plan)
+
+
+def _fine(plan: Plan) -> float:
+    limits = [float(plan.limits[metric]) for metric in TIMES.keys() & plan.limits.keys()]
+    return FINE_SHARE * min(limits) if limits else FINE
 
 
 def _narrowing(rounds: int, share: float) -> float:
@@ -211,7 +238,7 @@ def may_ask(plan: Plan) -> bool:
     """Whether it matters, for side by side, which names the program changes."""
     options = plan.options
     return (
-        plan.traits.ends_by == "intervals"
+        is_of_time(plan)
         and options.side_by_side is None
         and not plan.max_rounds
         and not obstacles(plan)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from heapwise.catalog.built_tree import names_path
 from heapwise.errors import Problem
 from heapwise.model import BuildPlace, Relinked
 from heapwise.runner.commits.checkout import Checkout, cache
@@ -68,7 +69,7 @@ def built_commit(
         if not layouts:
             for place in (head, base):
                 _build(checkout, place, folder / "log", environment)
-            yield TwoTrees(base, head)
+            yield TwoTrees(_with_own_path(base), _with_own_path(head))
             return
         new = _relinked(checkout, head, folder, environment, layouts)
         old = _relinked(checkout, base, folder, environment, 2 * layouts)
@@ -90,6 +91,14 @@ def built_commit(
 def _place(folder: Path, name: str, program: Path) -> BuildPlace:
     root, stands = folder / name, folder / STANDS
     return BuildPlace(str(root / program), str(root), str(stands), str(stands / program))
+
+
+def _with_own_path(place: BuildPlace) -> BuildPlace:
+    """The program can run at the path of its own tree if nothing in it names the one at which the
+    trees were built."""
+    if names_path(Path(place.root), place.stands):
+        return place
+    return structs.replace(place, beside=place.program)
 
 
 def _relinked(

@@ -14,7 +14,7 @@ import msgspec
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.judged_limits import rounds_of_layouts
-from heapwise.model import Build, Plan
+from heapwise.model import SIDE_BY_SIDE, Build, Plan
 from heapwise.runner.campaign.campaign import Campaign
 from heapwise.runner.campaign.watcher import Watcher
 from heapwise.runner.commits.suspects import Suspects, SuspectState, side_of
@@ -100,6 +100,8 @@ class Bisection:
         except (OSError, ValueError):
             self.learned = Learned()
         self.suspects.states |= self.learned.states
+        self.quantity = self.metric
+        """That the last measurement was judged by."""
 
     def go(self) -> BisectionResult:
         """Problem E030 if one of the ends cannot be built or fails; Interrupted."""
@@ -169,7 +171,11 @@ class Bisection:
             ratio = self._ratio(found, after, before)
             return ratio is not None and self._differs(found, ratio)
 
-        evidence = self._measured([before, after], differs)
+        def is_clear(found: Evidence) -> bool:
+            nearer = self._nearer(self._ratio(found, after, before))
+            return differs(found) and nearer != "cannot tell"
+
+        evidence = self._measured([before, after], is_clear)
         ratio = self._ratio(evidence, after, before)
         if why := self._doubt(ratio, differs(evidence)):
             return self._unknown(why, ratio)
@@ -182,13 +188,18 @@ class Bisection:
             return "on fresh rounds it does not differ from its parent"
         if (step.ratio > 1) != (whole > 1):
             return "on fresh rounds it differs in the other direction"
-        ends = step.ends(LOOK_CONFIDENCE)
-        if ends is None or side_of(ends, whole) != "like bad":
+        if self._nearer(step) != "like bad":
             return (
                 "on fresh rounds it is not clear that it makes more than half of the "
                 "difference between the ends"
             )
         return ""
+
+    def _nearer(self, ratio: PairedRatio | None) -> SuspectState:
+        """The end to which a ratio belongs, as that of a commit over the good end does."""
+        ends = ratio and ratio.ends(LOOK_CONFIDENCE)
+        whole = self.learned.whole
+        return side_of(ends, whole) if ends and whole else "cannot tell"
 
     def _unknown(self, why: str, ratio: PairedRatio | None = None) -> BisectionResult:
         low, high = self.suspects.ends
@@ -303,10 +314,13 @@ class Bisection:
             campaign.writer.close()
         if run.state == "interrupted":
             raise Interrupted
-        return Evidence(read_run(self.folder / "store", str(campaign.writer.folder)))
+        evidence = Evidence(read_run(self.folder / "store", str(campaign.writer.folder)))
+        beside = evidence.stored.run.plan.options.together_from is not None
+        self.quantity = SIDE_BY_SIDE if beside else self.metric
+        return evidence
 
     def _ratio(self, evidence: Evidence, above: str, below: str) -> PairedRatio | None:
-        cell = next((cell for cell in evidence.table if cell.quantity == self.metric), None)
+        cell = next((cell for cell in evidence.table if cell.quantity == self.quantity), None)
         if cell is None or not {_name(above), _name(below)} <= evidence.table[cell].keys():
             return None
         comparisons, sides = comparisons_of(evidence), ((cell, _name(above)), (cell, _name(below)))
@@ -325,7 +339,7 @@ class Bisection:
             (
                 floor
                 for cell, floor in comparisons_of(evidence).floors.items()
-                if cell.quantity == self.metric
+                if cell.quantity == self.quantity
             ),
             default=0.0,
         )
@@ -347,8 +361,14 @@ class Bisection:
 
 
 def _longer(plan: Plan) -> Plan:
-    """Twice the time, and intervals half as wide."""
-    return replace(plan, time_s=2 * plan.time_s, precision=plan.precision / 2)
+    """Twice the time, intervals half as wide, and twice the rounds: builds that are told apart need
+    no more of them, but their interval may be too wide to say to which end they belong."""
+    return replace(
+        plan,
+        time_s=2 * plan.time_s,
+        precision=plan.precision / 2,
+        min_rounds=2 * plan.min_rounds,
+    )
 
 
 def _name(commit: str) -> str:

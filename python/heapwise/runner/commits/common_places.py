@@ -85,7 +85,13 @@ def _cloned(base: Path, new: Path, folder: Path) -> list[BuildPlace]:
             _clone(root, folder / name, budget, root)
             stands = folder / STANDS
             places.append(
-                BuildPlace(str(program), str(folder / name), str(stands), str(stands / inner))
+                BuildPlace(
+                    str(program),
+                    str(folder / name),
+                    str(stands),
+                    str(stands / inner),
+                    beside=str(program),
+                )
             )
         _link_siblings(roots[1], folder)
     except OSError as error:
@@ -102,7 +108,7 @@ def _names_in_turn(base: Path, new: Path, folder: Path) -> list[BuildPlace]:
         root = tree / f".{name}-of-heapwise"
         _one_file(program, root, base.parent)
         at = str(tree / new.name)
-        places.append(BuildPlace(str(program), str(root), at, at))
+        places.append(BuildPlace(str(program), str(root), at, at, beside=str(program)))
     (tree / new.name).unlink()
     return places
 

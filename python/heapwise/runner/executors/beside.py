@@ -27,7 +27,7 @@ from heapwise.runner.process.stop_switch import StopSwitch
 LEAST_OVERLAP = 0.8
 """A process counts if all others ran beside it for this share of its time."""
 
-UNDISTURBED = ("peak_memory", "minor_faults", "major_faults")
+UNDISTURBED = ("peak_memory", "minor_faults", "major_faults", "instructions")
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,11 @@ def measure_together(
 def _launch(member: Member, step: Step, cpu: int, processes: int) -> Launch:
     program = member.program
     what = program.launch_of(
-        member.subject.peer, member.number, PROBE, program.command_of(step.round)
+        member.subject.peer,
+        member.number,
+        PROBE,
+        program.command_of(step.round),
+        beside=True,
     )
     timeout_s = 2 * processes * what.timeout_s
     return replace(

@@ -193,13 +193,14 @@ class WholeProgram:
         *,
         timeout_s: float = 0.0,
         keeps_output: bool = False,
+        beside: bool = False,
     ) -> Launch:
-        """What ``launch`` starts."""
+        """What ``launch`` starts. beside: while other builds run, too."""
         environment = of_child(
             peer, self.environment, self._libraries(peer, watcher), padding(self.seed, number)
         )
         return Launch(
-            words_at(self.place, command or self.command),
+            words_at(self.place, command or self.command, beside=beside),
             environment,
             timeout_s or self._timeout_s,
             self.input_path,

@@ -54,9 +54,12 @@ def layout_of(place: BuildPlace | None, round: int, *, control: bool) -> str:
     return files[round % len(files)] if files else ""
 
 
-def words_at(place: BuildPlace | None, command: Sequence[str]) -> list[str]:
-    """The command with the path of the program while it stands. Other words name files of the user,
-    which stay where they are."""
+def words_at(
+    place: BuildPlace | None, command: Sequence[str], *, beside: bool = False
+) -> list[str]:
+    """The command with the path of the program while it stands; beside: while other builds run,
+    too. Other words name files of the user, which stay where they are."""
     if place is None:
         return list(command)
-    return [place.at if word == place.program else word for word in command]
+    path = place.beside if beside else place.at
+    return [path if word == place.program else word for word in command]

@@ -13,6 +13,7 @@ from heapwise.errors import Problem
 from heapwise.evidence.judged_limits import COUNTED, OF_MALLOC, TIMED
 from heapwise.machine import read_machine
 from heapwise.model import BuildPlace, Experiment, GateOptions, Quantity, Relinked
+from heapwise.runner.campaign.together import demand_possible
 from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.plan.preflight import IMPOSSIBLE, obstacle
 from heapwise.stats.claims.limits import ALL_LOOKS, FIRST_LOOK
@@ -80,7 +81,9 @@ def placed(prepared: Prepared, places: Sequence[BuildPlace], uneven: str) -> Pre
     assert options.gate is not None
     named = dict(zip((build.name for build in prepared.plan.builds), places, strict=False))
     gate = structs.replace(options.gate, places=named, uneven=uneven)
-    return replace(prepared, plan=replace(prepared.plan, options=replace(options, gate=gate)))
+    plan = replace(prepared.plan, options=replace(options, gate=gate))
+    demand_possible(plan)
+    return replace(prepared, plan=plan)
 
 
 def _uncountable(request: GateRequest, prepared: Prepared) -> str:

@@ -102,7 +102,8 @@ def _line(row: GateRow) -> list[TextOrCell]:
         for value in (row.base, row.new)
     ]
     noise = NONE if row.noise is None else f"±{percent(row.noise)}"
-    words = (row.metric, f"{row.limit * 100:g} %", *values, _change(row, whole=whole), noise)
+    metric = f"{row.metric} ({quantity_name(row.quantity)})" if row.quantity else row.metric
+    words = (metric, f"{row.limit * 100:g} %", *values, _change(row, whole=whole), noise)
     return [*words, table_cell(row.verdict, mark=MARKS[row.verdict])]
 
 

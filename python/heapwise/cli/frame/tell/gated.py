@@ -11,6 +11,7 @@ from heapwise.cli.frame.tell.written_files import demand_writable, write_text
 from heapwise.errors import Problem
 from heapwise.model import GateResult, Plan, Relinked
 from heapwise.runner import Prepared
+from heapwise.study.plan_lines import together_words
 from heapwise.wording.durations import show_limit
 from heapwise.wording.lists import listed
 
@@ -48,8 +49,9 @@ def gate_plan_line(plan: Plan) -> str:
         return "each build is counted twice; nothing is timed"
     warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
     return (
-        f"{warm}rounds of {len(plan.subjects)} runs in random order, until every limit is "
-        f"decided or the time is over ({show_limit(plan.time_s)}), seed {plan.seed}"
+        f"{warm}rounds of {len(plan.subjects)} runs in random order"
+        f"{together_words(plan)}, until every limit is decided or the time is over "
+        f"({show_limit(plan.time_s)}), seed {plan.seed}"
     )
 
 
