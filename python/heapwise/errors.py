@@ -330,7 +330,7 @@ CATALOGUE: dict[str, Entry] = _entries(
         "E058",
         "no counter of instructions",
         Exit.MISSING_TOOL,
-        "A limit on instructions needs the processor's counters or callgrind.",
+        "A limit on instructions needs the processor's counters or cachegrind.",
         "apt install valgrind, or leave out --limit instructions",
     ),
     Entry(

@@ -118,22 +118,27 @@ def test_a_gate_that_found_nothing_is_fine(heapwise: Any, base: str) -> None:
     assert found(done)["verdict"] == "fine"
 
 
-def test_a_limit_below_the_noise_is_refused_to_be_judged(
-    heapwise: Any, tmp_path: Path, base: str
-) -> None:
-    done = gate(
-        heapwise,
-        base,
-        base,
-        "--measure-identical",
-        "--limit",
-        "time=0.0001%",
-        "--time",
-        "5s",
-        *QUICK,
-    )
+RESTLESS = """
+#include <time.h>
+int main(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  for (volatile long step = now.tv_nsec / 1000 % 200 * 50000 + 2000000; step > 0; --step) {}
+}
+"""
+"""It does one to six times the least work, by the clock: on any machine it differs from itself."""
+
+
+def test_a_limit_below_the_noise_is_refused_to_be_judged(heapwise: Any, tmp_path: Path) -> None:
+    (tmp_path / "restless.c").write_text(RESTLESS)
+    subprocess.run(["cc", "-o", "restless", "restless.c"], cwd=tmp_path, check=True)
+    words = ("--measure-identical", "--limit", "time=2%", "--time", "12s", "--warmup", "0")
+    done = gate(heapwise, "./restless", "./restless", *words, "--json")
     assert done.returncode == 4, done.stdout + done.stderr
-    assert "this machine cannot tell" in done.stdout
+    [row] = found(done)["rows"]
+    assert row["verdict"] == "cannot tell"
+    assert row["too_noisy"]
+    assert row["noise"] > 0.02
 
 
 def test_a_limit_that_cannot_be_counted_fails_if_strict(
@@ -359,3 +364,20 @@ def test_a_gate_that_is_fine_names_no_line(heapwise: Any, tmp_path: Path) -> Non
     done = gate(heapwise, base, new, "--limit", "allocations=0", "--", "10", "1000")
     assert done.returncode == 0, done.stderr
     assert "More by" not in done.stdout
+
+
+@pytest.mark.parametrize(("more", "code", "runs"), [(0, 0, 4), (300, 1, 6)])
+def test_few_processes_are_slowed_down_to_count_instructions_that_repeat_themselves(
+    heapwise: Any, tmp_path: Path, base: str, more: int, code: int, runs: int
+) -> None:
+    if shutil.which("valgrind") is None:
+        pytest.skip("valgrind is not installed")
+    new = build(tmp_path, "newer", f"-DEXTRA={more}")
+    done = gate(heapwise, base, new, "--measure-identical", "--limit", "instructions=1%", *QUICK)
+    assert done.returncode == code, done.stdout + done.stderr
+    stored = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
+    if stored.run.plan.options.gate.by_processor:
+        pytest.skip("the processor counts them")
+    counted = [p.facts.instructions for p in stored.processes if p.facts.instructions]
+    assert len(counted) == runs
+    assert len({*counted}) == (2 if more else 1)

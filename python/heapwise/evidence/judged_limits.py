@@ -33,6 +33,9 @@ COUNTED = {name: metric.count for name, metric in OF_GATE.items() if metric.coun
 OF_MALLOC = {name for name, metric in OF_GATE.items() if metric.of_malloc}
 """Those of which the counter has to be loaded into the program."""
 
+DEAR = {"instructions"}
+"""Those of which a count takes many times as long as the program."""
+
 MEMORY, WHOLE = "peak_memory", "tree_peak"
 """The metric, and the quantity of all processes together."""
 
@@ -235,7 +238,7 @@ def judge_counts(
     metric: str, limit: float, counts: tuple[list[int], list[int]], *, uneven: bool = False
 ) -> Judged:
     """counts: of the base and of the new build. uneven: something else differs, too."""
-    verdict = "cannot tell" if uneven else decide_counts(*counts, limit)
+    verdict = "cannot tell" if uneven else decide_counts(*counts, limit, dear=metric in DEAR)
     unit: Literal["bytes", "count"] = "bytes" if metric == "allocated_bytes" else "count"
     middles = [float(np.median(each)) if each else None for each in counts]
     return Judged(

@@ -500,7 +500,7 @@ class ProcessFacts(LauncherFacts, frozen=True):
     """The time of the longest process of the tree."""
 
     instructions: Count | None = None
-    """The instructions of the first process of the tree, in user space, as callgrind counted
+    """The instructions of the first process of the tree, in user space, as cachegrind counted
     them."""
 
     startup_s: Number | None = None

@@ -58,7 +58,7 @@ class GateOptions(msgspec.Struct, frozen=True):
     """Exit with 4 if a metric cannot be told."""
 
     by_processor: bool = False
-    """The processor counts instructions in each timed process; else callgrind does, in others."""
+    """The processor counts instructions in each timed process; else cachegrind does, in others."""
 
     places: dict[str, BuildPlace] = {}
     """Build -> its place. One that is missing is run where it lies."""

@@ -129,6 +129,14 @@ def test_a_larger_count_is_confirmed_before_it_fails() -> None:
     assert decide_counts([100] * 2, [101] * 2, 0.0) == "cannot tell"
 
 
+def test_a_larger_count_that_is_dear_is_confirmed_once_if_all_runs_agree() -> None:
+    assert decide_counts([100] * 2, [110] * 2, 0.0, dear=True) == "cannot tell"
+    assert decide_counts([100] * 3, [110] * 3, 0.0, dear=True) == "regressed"
+    varying = [1_000_000, 1_000_001, 1_000_000]
+    assert decide_counts(varying, [1_100_000] * 3, 0.0, dear=True) == "cannot tell"
+    assert decide_counts(varying * 2, [1_100_000] * 6, 0.0, dear=True) == "regressed"
+
+
 def test_counts_that_differ_in_one_build_need_a_margin() -> None:
     assert decide_counts([100, 101], [100, 101], 0.0) == "cannot tell"
     assert decide_counts([100_000, 100_001], [100_050, 100_051], 0.01) == "fine"

@@ -89,7 +89,7 @@ def _compare(
     result = counted_result(
         judged,
         GateOptions(dict(limits), options.strict),
-        other_surroundings(base.surroundings, build.surroundings()),
+        other_surroundings(base.surroundings, build.surroundings(limits)),
         build.program.name,
     )
     console.result(terminal(gate_sentences(result)))

@@ -13,7 +13,7 @@ from msgspec import structs
 from heapwise.catalog import COUNTER, peer_prefixes
 from heapwise.errors import Problem
 from heapwise.model import ProcessFacts
-from heapwise.runner.executors.callgrind import total_in, under_callgrind
+from heapwise.runner.executors.cachegrind import total_in, under_cachegrind
 from heapwise.runner.executors.counting import with_totals
 from heapwise.runner.executors.whole_program import WholeProgram
 from heapwise.runner.plan.compare_plan import CompareRequest
@@ -77,7 +77,7 @@ class ExactCounts:
         )
 
     def _once(self, program: WholeProgram, stop: StopSwitch) -> int:
-        file = self._folder.path / "callgrind"
+        file = self._folder.path / "cachegrind"
         by_valgrind = self.metric == "instructions"
         program.work.begin()
         outcome = program.launch(
@@ -85,7 +85,7 @@ class ExactCounts:
             0,  # one layout of the environment, which programs copy
             stop,
             "" if by_valgrind else COUNTER,
-            under_callgrind(program.command, file) if by_valgrind else program.command,
+            under_cachegrind(program.command, file) if by_valgrind else program.command,
         )
         if outcome.interrupted:
             raise KeyboardInterrupt

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from msgspec import structs
 
 from heapwise.catalog import COUNTER, EMPTY, PROBE, native_folder
-from heapwise.evidence.judged_limits import COUNTED, counts_in
+from heapwise.evidence.judged_limits import COUNTED, DEAR, OF_MALLOC, counts_in
 from heapwise.model import (
     ROUND,
     ChangedNames,
@@ -24,7 +24,7 @@ from heapwise.model import (
 )
 from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.together import may_ask
-from heapwise.runner.executors.callgrind import total_in, under_callgrind
+from heapwise.runner.executors.cachegrind import total_in, under_cachegrind
 from heapwise.runner.executors.counting import with_totals
 from heapwise.runner.executors.whole_program import WholeProgram
 from heapwise.runner.process.commands import Commands
@@ -32,7 +32,7 @@ from heapwise.runner.process.launch import Outcome
 from heapwise.runner.process.process_status import judge
 from heapwise.runner.process.rights import may_be_watched
 from heapwise.runner.process.stop_switch import StopSwitch
-from heapwise.stats.claims.limits import CONFIRMED, COUNTS, is_suspect
+from heapwise.stats.claims.limits import CONFIRMED, COUNTS, is_suspect, runs_to_confirm
 
 STARTS = 3
 """Starts of an empty program, of which the shortest counts."""
@@ -85,8 +85,10 @@ class CountingRuns:
             return
         self._counted.add(key)
         has_two_labels = subject.baseline or subject.control
-        for _ in range(COUNTS if limits and not has_two_labels else 1):
-            self._count_once(measured, subject, program)
+        self._count_calls(measured, subject, program)
+        for number in range(COUNTS if limits and not has_two_labels else 1):
+            for metric in self._metrics if number else self._metrics - OF_MALLOC:
+                self._count_metric(metric, measured, subject, program)
         self._confirm(measured)
 
     def _is_dear(self, program: WholeProgram, subject: Subject) -> bool:
@@ -104,25 +106,43 @@ class CountingRuns:
         done = {name for _, name in self._counted}
         if not limits or self.plan.uneven or len(done) < len(self.plan.subjects):
             return
-        base, new = (self._counts.get(name, []) for name in names)
-        metrics = [metric for metric in limits if metric in COUNTED]
-        found = [(metric, counts_in(metric, base), counts_in(metric, new)) for metric in metrics]
-        if any(
-            before and after and is_suspect(before, after, float(limits[metric]))
-            for metric, before, after in found
-        ):
-            for name in names:
-                like = replace(measured, subject=name)
-                subject = self._subject(name)
-                for _ in range(CONFIRMED - COUNTS):
-                    self._count_once(like, subject, self.program_of(subject, measured.parameters))
+        for metric in self._metrics:
+            for _ in range(CONFIRMED - COUNTS):
+                if not self._lacks_runs(metric, names):
+                    break
+                for name in names:
+                    like, subject = replace(measured, subject=name), self._subject(name)
+                    program = self.program_of(subject, measured.parameters)
+                    self._count_metric(metric, like, subject, program)
 
-    def _count_once(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
+    @property
+    def _metrics(self) -> set[str]:
+        """What is counted exactly: one metric of malloc stands for all, which are counted in one
+        process."""
         gate = self.plan.options.gate
+        limits = set(gate.limits) if gate else set()
+        found = {"instructions"} & limits if gate and not gate.by_processor else set()
+        return found | set(sorted(OF_MALLOC & limits)[:1])
+
+    def _lacks_runs(self, metric: str, names: Sequence[str]) -> bool:
+        """Whether more runs of both builds are needed to say that a metric has regressed."""
+        limits = self.plan.limits
+        for each in OF_MALLOC & limits.keys() if metric in OF_MALLOC else {metric}:
+            base, new = (counts_in(each, self._counts.get(name, [])) for name in names)
+            if not base or not new or not is_suspect(base, new, float(limits[each])):
+                continue
+            if min(len(base), len(new)) < runs_to_confirm(base, new, dear=each in DEAR):
+                return True
+        return False
+
+    def _count_metric(
+        self, metric: str, measured: Process, subject: Subject, program: WholeProgram
+    ) -> None:
         if self._stop.requested:
             return
-        self._count_calls(measured, subject, program)
-        if gate is not None and "instructions" in gate.limits and not gate.by_processor:
+        if metric in OF_MALLOC:
+            self._count_calls(measured, subject, program)
+        else:
             self._count_instructions(measured, subject, program)
 
     def _count_calls(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
@@ -172,14 +192,14 @@ class CountingRuns:
         self, measured: Process, subject: Subject, program: WholeProgram
     ) -> None:
         number = self._next_number()
-        file = self.folder / "callgrind"
+        file = self.folder / "cachegrind"
         self._make_ready(measured, subject, program)
         outcome = program.launch(
             subject.peer,
             self._layout(number),
             self._stop,
             "",
-            under_callgrind(program.command_of(measured.round), file),
+            under_cachegrind(program.command_of(measured.round), file),
             timeout_s=program.longest_s,
         )
         self._conclude(measured, subject, program)

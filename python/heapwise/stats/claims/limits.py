@@ -45,6 +45,9 @@ the thirteenth has 778 rounds."""
 COUNTS, CONFIRMED = 2, 6
 """Runs of each build in which something is counted; and if it seems to have regressed."""
 
+REPEATED = 3
+"""The same for a metric that is dear to count, if all runs of each build agree."""
+
 MARGIN = 100
 """If the counts are normal, and two runs of each build were this close to each other by chance,
 fewer than one in 1,000 such gates would be called regressed."""
@@ -265,21 +268,32 @@ def _floor(control: Rounds) -> float | None:
     return max(found.high, 1 / found.low) - 1
 
 
-def decide_counts(base: Sequence[int], new: Sequence[int], limit: float) -> LimitVerdict:
-    """Counts of several runs of either build, ``COUNTS`` at least.
+def decide_counts(
+    base: Sequence[int], new: Sequence[int], limit: float, *, dear: bool = False
+) -> LimitVerdict:
+    """Counts of several runs of either build, ``COUNTS`` at least. dear: to count takes many times
+    as long as to run.
 
     If all runs of each build agree, the counts are exact. Else every answer needs a margin of
     ``MARGIN`` times the difference between runs of one build. A regression takes ``CONFIRMED``
-    runs of each: then a program that tosses a coin fails once in 2,000 times.
+    runs of each: then a program that tosses a coin fails once in 2,000 times. If the count is dear
+    and all agree, it takes ``REPEATED``: once in 32 times.
     """
     if min(len(base), len(new)) < COUNTS:
         return "cannot tell"
     margin = MARGIN * max(max(counts) - min(counts) for counts in (base, new))
     if max(new) - min(base) <= limit * min(base) - margin:
         return "fine"
-    if is_suspect(base, new, limit) and min(len(base), len(new)) >= CONFIRMED:
+    needed = runs_to_confirm(base, new, dear=dear)
+    if is_suspect(base, new, limit) and min(len(base), len(new)) >= needed:
         return "regressed"
     return "cannot tell"
+
+
+def runs_to_confirm(base: Sequence[int], new: Sequence[int], *, dear: bool) -> int:
+    """How many runs of each build a regression takes."""
+    agree = all(len({*counts}) == 1 for counts in (base, new))
+    return REPEATED if dear and agree else CONFIRMED
 
 
 def is_suspect(base: Sequence[int], new: Sequence[int], limit: float) -> bool:

@@ -25,7 +25,7 @@ INSTRUCTIONS = Quantity(
     "executed by the process and its children, by the processor's counter",
 )
 
-CALLGRIND = "valgrind"
+VALGRIND = "valgrind"
 
 OF_GO = "E023"
 """The obstacle that a program has a heap of its own beside malloc."""
@@ -103,7 +103,7 @@ def _instructions(request: GateRequest) -> bool:
     if "instructions" not in request.limits:
         return False
     reason = read_machine().unavailable.get("hardware_counters", "")
-    if reason and shutil.which(CALLGRIND) is None:
+    if reason and shutil.which(VALGRIND) is None:
         raise Problem(
             "E058", f"instructions cannot be counted here: {reason}, and valgrind is not installed"
         )

