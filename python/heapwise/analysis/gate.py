@@ -27,7 +27,7 @@ from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.wording.lists import counted
 from heapwise.wording.metrics import TIMES
 from heapwise.wording.names import quantity_name
-from heapwise.wording.numbers import change, compared, percent
+from heapwise.wording.numbers import change, compared, percent, scale_for, show
 from heapwise.wording.ratios import change_ends, signed_ends
 
 NAMES = {
@@ -40,6 +40,9 @@ NAMES = {
 }
 
 PLURAL = {"instructions", *OF_MALLOC}
+
+UNITS = {"time": "s", "cpu_time": "s", "peak_memory": "bytes", "allocated_bytes": "bytes"}
+"""Those of metrics that are not numbers of something."""
 
 OF_NOISE = {"V5", "V9"}
 """Checks of trust that say that the base differs from itself, or that ratios drift."""
@@ -151,6 +154,65 @@ def _not_comparable(one: Judged, other: str) -> GateRow:
         one.new,
         impossible=True,
     )
+
+
+def ceiling_row(
+    metric: str, ceiling: float, values: Sequence[float], decision: Decision | None
+) -> GateRow:
+    """The row of what runs of one build needed. decision: of a metric that is not counted."""
+    unit = UNITS.get(metric, "count")
+    middle, limit = median(values), f"limit {show(ceiling, unit)}"
+    are = "are" if metric in PLURAL else "is"
+    found = decision and decision.change
+    low, high = (
+        (found.low * ceiling, found.high * ceiling)
+        if found and found.low is not None and found.high is not None
+        else (None, None)
+    )
+    if decision is None:
+        verdict: GateVerdict = (
+            "fine"
+            if max(values) <= ceiling
+            else "regressed"
+            if min(values) > ceiling
+            else "cannot tell"
+        )
+        exact = len({*values}) == 1
+        amount = f"{middle:,.0f}" if exact else f"{min(values):,.0f} to {max(values):,.0f}"
+        amount += ", exact" if exact else f" in {counted(len(values), 'run')}"
+        rounds = 0
+    else:
+        verdict, exact, rounds = decision.verdict, False, decision.rounds
+        ends = scale_for([low, high], unit)
+        interval = (
+            "" if low is None or high is None else f" (95 % CI {ends.ends(low, high)} {ends.label})"
+        )
+        amount = f"{show(middle, unit)}{interval} in {counted(len(values), 'run')}"
+    words = {
+        "fine": f"{are} fine",
+        "regressed": f"{'exceed' if metric in PLURAL else 'exceeds'} the limit",
+        "cannot tell": "cannot be told yet",
+    }[verdict]
+    return GateRow(
+        metric,
+        unit,
+        ceiling,
+        exact,
+        verdict,
+        f"{NAMES[metric]} {words}: {amount}, {limit}.",
+        new=middle,
+        low=low,
+        high=high,
+        rounds=rounds,
+        confirmed=verdict == "regressed" and decision is not None,
+        absolute=True,
+    )
+
+
+def ceiling_result(rows: list[GateRow], program: str, *, strict: bool) -> GateResult:
+    """The result for limits of one build, without a base."""
+    code = exit_code(rows, strict=strict)
+    return GateResult("", "new", _worst(rows), code, rows, program=program)
 
 
 def exit_code(rows: list[GateRow], *, strict: bool) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.ask.command_form import for_each
+from heapwise.cli.frame.ask.limits import demand_metric
 from heapwise.cli.frame.ask.relink_form import only_programs
 from heapwise.cli.frame.ask.signature import with_options
 from heapwise.cli.frame.tell.console import Console
@@ -53,7 +54,8 @@ def gate(
         list[str] | None,
         typer.Option(
             metavar="METRIC=N%",
-            help=f"{', '.join(OF_GATE)}: each may grow by this much; repeatable.",
+            help=f"{', '.join(OF_GATE)}: each may grow by this much. Or at most, as in "
+            "'time<=2s', which needs no base. Repeatable.",
         ),
     ] = None,
     baseline_file: Annotated[
@@ -87,6 +89,7 @@ def gate(
     heapwise gate --base ./old --new ./new --limit time=3% --export gate.xml --export gate.md
     heapwise gate --save-baseline counts.json --new ./app --limit allocations=0
     heapwise gate --baseline counts.json --new ./app --limit allocations=0
+    heapwise gate --new ./app --limit 'time<=2s' --limit 'memory<=64MiB' -- ARGS
 
     Both builds are measured now, in the same rounds and in random order. A regression is confirmed
     in new rounds. Exit codes: 0 no limit is exceeded, 1 a metric regressed, 3 a program failed, 4
@@ -104,8 +107,16 @@ def gate(
     from heapwise.runner import CompareRequest, NoBaseError, built_commit
     from heapwise.study.gate.ask import GateRequest
 
-    limits = parse_limits(limit or [])
     demand_exports(options.export)
+    absolute = [word for word in limit or [] if "<=" in word]
+    if absolute and new is not None:
+        from heapwise.cli.frame.ceiling_gate import gate_by_ceilings
+
+        words = [_path(new), *(arguments or [])]
+        with_base = bool(base or base_commit or baseline_file or save_baseline)
+        others = with_base or len(absolute) < len(limit or [])
+        return gate_by_ceilings(words, absolute, options, others=others)
+    limits = parse_limits(limit or [])
     if new is not None and (baseline_file or save_baseline) and not (base or base_commit):
         from heapwise.cli.frame.saved_gate import gate_by_file
 
@@ -115,7 +126,8 @@ def gate(
         raise Problem(
             "E003",
             "gate needs --new, and one of --base, --base-commit, --baseline and --save-baseline",
-            do="heapwise gate --base ./old --new ./new --limit time=3%",
+            do="heapwise gate --base ./old --new ./new --limit time=3%, or without a base: "
+            "--limit 'time<=2s'",
         )
     if (base_commit is None) != (options.build_command is None):
         raise Problem(
@@ -229,21 +241,10 @@ def _decide(
 def parse_limits(words: list[str]) -> dict[str, float]:
     """Metric -> share. Problem E003 for an unknown metric, and for a limit that no gate can
     keep."""
-    from heapwise.wording.metrics import METRICS, find_metric
-    from heapwise.wording.suggest import did_you_mean
-
     found: dict[str, float] = {}
     for word in words:
         typed, _, amount = word.partition("=")
-        known = find_metric(typed)
-        if known is None or not known.of_gate:
-            names = [name for m in METRICS if m.of_gate for name in (m.name, m.alias) if name]
-            raise Problem(
-                "E003",
-                f"--limit {word}: there is no metric '{typed}'{did_you_mean(typed, names)}",
-                do=f"name one of: {', '.join(OF_GATE)}",
-            )
-        metric = known.name
+        metric = demand_metric(word, typed)
         found[metric] = _share(word, amount)
         if found[metric] == 0 and metric in ("time", "cpu_time"):
             raise Problem(

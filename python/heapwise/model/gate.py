@@ -128,6 +128,10 @@ class GateRow:
     quantity: str = ""
     """That was judged, if it is not the metric's own; ``base`` and ``new`` are of it."""
 
+    absolute: bool = False
+    """The limit is what the new build may need at most: ``limit``, ``low`` and ``high`` are in
+    ``unit``, and there is no base."""
+
 
 @dataclass(frozen=True)
 class GrownSite:

@@ -13,6 +13,7 @@ from heapwise.stats.claims.limits import (
     MOST_LOOKS,
     Decision,
     decide_at,
+    decide_ceiling,
     decide_counts,
     is_suspect,
     looks,
@@ -156,3 +157,22 @@ def test_a_program_that_tosses_a_coin_fails_at_most_once_in_a_thousand() -> None
         for row in tosses
     )
     assert wrong / len(tosses) <= FALSE_FAILURES
+
+
+@pytest.mark.parametrize(
+    ("middle", "verdict"), [(0.9, "fine"), (1.1, "regressed"), (1.0, "cannot tell")]
+)
+def test_runs_of_one_build_are_judged_against_the_most_that_they_may_need(
+    middle: float, verdict: str
+) -> None:
+    values = np.random.default_rng(4).normal(2.0 * middle, 0.02, 60)
+    assert decide_ceiling([*map(float, values)], 2.0, ended=True).verdict == verdict
+
+
+def test_a_build_that_needs_just_the_most_seldom_exceeds_it() -> None:
+    chance = np.random.default_rng(5)
+    found = [
+        decide_ceiling([*map(float, chance.normal(1.0, 0.05, 40))], 1.0, ended=True).verdict
+        for _ in range(400)
+    ]
+    assert found.count("regressed") <= 2

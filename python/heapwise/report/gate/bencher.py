@@ -27,6 +27,12 @@ def _metric(row: GateRow) -> dict[str, float]:
     """The interval of the change around the value: how far the new build may be from the base."""
     scale = NS if row.metric == "time" and not row.quantity else 1.0
     value = (row.new or 0.0) * scale
+    if row.absolute and row.low is not None and row.high is not None:
+        return {
+            "value": value,
+            "lower_value": row.low * scale,
+            "upper_value": row.high * scale,
+        }
     if row.change is None or row.low is None or row.high is None:
         return {"value": value}
     return {

@@ -11,6 +11,7 @@ from heapwise.evidence.judged_limits import OF_MALLOC
 from heapwise.model import GateResult, GateRow, GrownSite
 from heapwise.model.json_value import Json
 from heapwise.study.gate.tell import amount_words
+from heapwise.wording.numbers import show
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -42,8 +43,14 @@ def write(gate: GateResult) -> str:
 def _rule(row: GateRow) -> dict[str, Json]:
     return {
         "id": f"limit/{row.metric}",
-        "shortDescription": {"text": f"{row.metric} grows by at most {row.limit * 100:g} %"},
+        "shortDescription": {"text": _rule_words(row)},
     }
+
+
+def _rule_words(row: GateRow) -> str:
+    if row.absolute:
+        return f"{row.metric} is at most {show(row.limit, row.unit)}"
+    return f"{row.metric} grows by at most {row.limit * 100:g} %"
 
 
 def _location(gate: GateResult, grown: Sequence[GrownSite]) -> dict[str, Json]:

@@ -11,7 +11,8 @@ from heapwise.study.gate.tell import limit_table, site_passages
 
 def write(gate: GateResult) -> str:
     answer = f"**{gate.verdict.capitalize()}**"
-    head = f"{answer}: {plain_text(gate.new)} against {plain_text(gate.base)}"
+    against = f" against {plain_text(gate.base)}" if gate.base else ""
+    head = f"{answer}: {plain_text(gate.new)}{against}"
     if gate.identical:
         return f"## heapwise gate\n\n{head}. {plain_text(gate.note)}\n"
     told = SentenceList([row.sentence for row in gate.rows if row.verdict != "fine"])

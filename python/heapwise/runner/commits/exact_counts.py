@@ -46,35 +46,12 @@ class ExactCounts:
     def of(self, command: Sequence[str], least: int = COUNTS) -> list[int]:
         """``least`` processes, and up to ``CONFIRMED`` if they do not agree. Problem E030 if the
         program fails or has no such count; KeyboardInterrupt if it is stopped."""
-        program = self._program(command)
+        program = program_of(command, self.request, self._folder.path, self.environment)
         with StopSwitch() as stop:
             found = [self._once(program, stop) for _ in range(least)]
             while len(found) < CONFIRMED and len(set(found)) > 1:
                 found.append(self._once(program, stop))
         return found
-
-    def _program(self, command: Sequence[str]) -> WholeProgram:
-        request, folder = self.request, self._folder.path
-        source = os.environ if self.environment is None else self.environment
-        environment, _ = cleaned(source, peer_prefixes(), keep=request.keep_environment)
-        place = str(folder / "fresh") if request.fresh_folder else str(Path.cwd())
-        work = Work([], "", environment, place, folder, is_fresh=request.fresh_folder)
-        return WholeProgram(
-            command,
-            environment,
-            0,
-            folder,
-            work,
-            request.input_path,
-            place,
-            request.cpus,
-            request.timeout_s,
-            reference=Reference(
-                ignore_output=True,
-                ignores_exits=request.any_exit,
-                ignored_exits=frozenset([0, *request.ignored_exits]),
-            ),
-        )
 
     def _once(self, program: WholeProgram, stop: StopSwitch) -> int:
         file = self._folder.path / "cachegrind"
@@ -107,3 +84,32 @@ class ExactCounts:
     def _count(self, facts: ProcessFacts) -> int | None:
         count = OF_COUNTS[self.metric].count
         return count(facts) if count else None
+
+
+def program_of(
+    command: Sequence[str],
+    request: CompareRequest,
+    folder: Path,
+    environment: dict[str, str] | None,
+) -> WholeProgram:
+    """A program that is run by itself: its output and its files are not compared. environment: of
+    the program; None for the user's own."""
+    source = os.environ if environment is None else environment
+    left, _ = cleaned(source, peer_prefixes(), keep=request.keep_environment)
+    place = str(folder / "fresh") if request.fresh_folder else str(Path.cwd())
+    return WholeProgram(
+        command,
+        left,
+        0,
+        folder,
+        Work([], "", left, place, folder, is_fresh=request.fresh_folder),
+        request.input_path,
+        place,
+        request.cpus,
+        request.timeout_s,
+        reference=Reference(
+            ignore_output=True,
+            ignores_exits=request.any_exit,
+            ignored_exits=frozenset([0, *request.ignored_exits]),
+        ),
+    )

@@ -135,6 +135,15 @@ def decide_at(
     return _decide(level, Rounds.of(change), Rounds.of(control), limit, ended)
 
 
+def decide_ceiling(
+    values: Sequence[float], ceiling: float, metrics: int = 1, *, ended: bool
+) -> Decision:
+    """As ``decide``, of what runs of one build need against the most that they may. There is no
+    base that could differ from itself. change: what they need over the ceiling."""
+    logs = Rounds(np.log(np.asarray(values, dtype=np.float64) / ceiling))
+    return _decide(suspect_level(metrics), logs, None, 0.0, ended)
+
+
 def decide_over_layouts(
     change: Rounds, control: Rounds, limit: float, metrics: int = 1, *, ended: bool
 ) -> Decision:
@@ -187,8 +196,11 @@ class Rounds:
         ]
 
 
-def _decide(level: float, change: Rounds, control: Rounds, limit: float, ended: bool) -> Decision:
-    top, floor = 1 + limit, _floor(control)
+def _decide(
+    level: float, change: Rounds, control: Rounds | None, limit: float, ended: bool
+) -> Decision:
+    """control: None if there is no base."""
+    top, floor = 1 + limit, 0.0 if control is None else _floor(control)
     suspected = _first_beyond(change, top, level)
     fresh = None if suspected is None else change.since(suspected)
     judged = change if fresh is None else fresh
@@ -209,7 +221,9 @@ def _decide(level: float, change: Rounds, control: Rounds, limit: float, ended: 
         "" if verdict != "cannot tell" else _reason(change, fresh, floor, limit),
         due and (suspected or 0) + due,
         rounds=len(told),
-        layout=None if control.layouts is None else layout_deviation(control.logs, control.layouts),
+        layout=None
+        if control is None or control.layouts is None
+        else layout_deviation(control.logs, control.layouts),
     )
 
 

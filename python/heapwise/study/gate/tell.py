@@ -17,7 +17,7 @@ from heapwise.model import GateResult, GateRow, GrownSite, Result
 from heapwise.study.section import Section
 from heapwise.wording.lists import listed
 from heapwise.wording.names import quantity_name
-from heapwise.wording.numbers import percent, scale_for, signed_count, signed_size
+from heapwise.wording.numbers import percent, scale_for, show, signed_count, signed_size
 from heapwise.wording.ratios import signed_ends
 
 MARKS = {"fine": "better", "regressed": "worse", "cannot tell": "unsure"}
@@ -103,16 +103,26 @@ def _line(row: GateRow) -> list[TextOrCell]:
     ]
     noise = NONE if row.noise is None else f"±{percent(row.noise)}"
     metric = f"{row.metric} ({quantity_name(row.quantity)})" if row.quantity else row.metric
-    words = (metric, f"{row.limit * 100:g} %", *values, _change(row, whole=whole), noise)
+    limit = f"≤ {show(row.limit, row.unit)}" if row.absolute else f"{row.limit * 100:g} %"
+    words = (metric, limit, *values, _change(row, whole=whole), noise)
     return [*words, table_cell(row.verdict, mark=MARKS[row.verdict])]
 
 
 def _change(row: GateRow, *, whole: bool) -> str:
+    if row.absolute:
+        return (
+            NONE if row.low is None or row.high is None else _interval(row.low, row.high, row.unit)
+        )
     if row.low is not None and row.high is not None:
         return signed_ends(1 + row.low, 1 + row.high)
     if whole and row.base is not None and row.new is not None:
         return f"{signed_count(row.new - row.base)}{' (exact)' if row.exact else ''}"
     return NONE
+
+
+def _interval(low: float, high: float, unit: str) -> str:
+    scale = scale_for([low, high], unit)
+    return f"{scale.ends(low, high)} {scale.label}".rstrip()
 
 
 def _section(result: Result, _: Evidence) -> list[Passage]:
