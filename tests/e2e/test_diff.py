@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from heapwise.store import run_ids
+
+SOURCE = Path(__file__).resolve().parents[1] / "data" / "gate_program.c"
 
 pytestmark = pytest.mark.usefixtures("built_native")
 
@@ -52,3 +55,32 @@ def test_our_own_export_as_hyperfine_is_read(heapwise: Any, tmp_path: Path) -> N
     found = json.loads(heapwise("diff", "a.json", "a.json", "--json").stdout)
     assert {row["ratio"] for row in found["rows"]} == {1.0}
     assert len(found["rows"]) == 3, "the second label of the baseline is a command too"
+
+
+def test_a_limit_on_stored_runs_has_the_exit_codes_of_a_gate(heapwise: Any, tmp_path: Path) -> None:
+    for extra in (0, 0, 3):
+        flag = f"-DEXTRA={extra}"
+        subprocess.run(["cc", flag, "-o", "app", str(SOURCE)], cwd=tmp_path, check=True)
+        options = ("--allocators", "jemalloc,glibc", "--runs", "2", "--warmup", "0")
+        done = heapwise("compare", *options, "--", "./app", "10", "100")
+        assert done.returncode == 0, done.stderr
+    first, same, more = run_ids(tmp_path / "store")
+    limit = ("--limit", "allocations=0")
+    fine = heapwise("diff", first, same, *limit)
+    assert fine.returncode == 0, fine.stdout + fine.stderr
+    assert "Allocations of glibc are fine" in " ".join(fine.stdout.split())
+    worse = heapwise("diff", first, more, *limit, "--json", "--export", "limits.xml")
+    assert worse.returncode == 1, worse.stdout + worse.stderr
+    rows = {row["subject"]: row for row in json.loads(worse.stdout)["gate"]["rows"]}
+    assert rows["glibc"]["verdict"] == "regressed"
+    assert rows["glibc"]["new"] - rows["glibc"]["base"] == 3
+    assert 'name="allocations of glibc"' in (tmp_path / "limits.xml").read_text()
+    # Two rounds have no interval, and nobody knows how much runs differ.
+    untold = heapwise("diff", first, same, "--limit", "time=5%")
+    assert untold.returncode == 4, untold.stdout + untold.stderr
+
+
+def test_limits_of_stored_runs_need_a_limit(heapwise: Any) -> None:
+    done = heapwise("diff", "last~1", "last", "--limit", "tme=3%")
+    assert done.returncode == 2
+    assert "there is no metric 'tme'" in done.stderr

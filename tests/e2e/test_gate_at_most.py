@@ -97,7 +97,7 @@ def test_limits_of_both_kinds_are_two_gates(heapwise: Any, app: str) -> None:
 
 
 @pytest.mark.parametrize("limit", ["tim<=2s", "time<=soon", "memory<=much", "allocations<=3%"])
-def test_what_is_no_limit_is_refused(heapwise: Any, app: str, limit: str) -> None:
+def test_a_limit_that_is_not_an_amount_is_refused(heapwise: Any, app: str, limit: str) -> None:
     done = heapwise("gate", "--new", app, *limits(limit))
     assert done.returncode == 2
     assert "E003" in done.stderr

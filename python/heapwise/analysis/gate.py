@@ -72,7 +72,7 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
         for one in judge_limits(evidence, ended=True)
         for objection in [_objection(trust, one.decision.verdict)]
     ]
-    run, verdict = evidence.stored.run, _worst(rows)
+    run, verdict = evidence.stored.run, worst(rows)
     return GateResult(
         base,
         new,
@@ -135,7 +135,7 @@ def counted_result(
         for one in counted
     ]
     code = exit_code(rows, strict=gate.strict)
-    return GateResult(BASELINE, "new", _worst(rows), code, rows, program=program)
+    return GateResult(BASELINE, "new", worst(rows), code, rows, program=program)
 
 
 def _not_comparable(one: Judged, other: str) -> GateRow:
@@ -212,7 +212,7 @@ def ceiling_row(
 def ceiling_result(rows: list[GateRow], program: str, *, strict: bool) -> GateResult:
     """The result for limits of one build, without a base."""
     code = exit_code(rows, strict=strict)
-    return GateResult("", "new", _worst(rows), code, rows, program=program)
+    return GateResult("", "new", worst(rows), code, rows, program=program)
 
 
 def exit_code(rows: list[GateRow], *, strict: bool) -> int:
@@ -227,7 +227,7 @@ def exit_code(rows: list[GateRow], *, strict: bool) -> int:
     return int(Exit.DONE)
 
 
-def _worst(rows: list[GateRow]) -> GateVerdict:
+def worst(rows: list[GateRow]) -> GateVerdict:
     order: tuple[GateVerdict, ...] = ("regressed", "cannot tell", "fine")
     return next(word for word in order if word == "fine" or any(r.verdict == word for r in rows))
 

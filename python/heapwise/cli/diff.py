@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.ask import completion
-from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.ask.limits import parse_limits
+from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption, StrictOption
 from heapwise.cli.frame.tell.console import Console, labelled
 from heapwise.errors import Problem
 
@@ -36,6 +37,18 @@ def diff(
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC=N%",
+            help="Judge how much more the second run may need, as heapwise gate does; repeatable.",
+        ),
+    ] = None,
+    export: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Write what the limits say to a .md, .xml, .sarif ..."),
+    ] = None,
+    strict: StrictOption = False,
 ) -> int:
     """Show how the figures of two stored runs differ, or of two files of hyperfine.
 
@@ -43,22 +56,30 @@ def diff(
     heapwise diff 7f3a 81c0
     heapwise diff last~1 last
     heapwise diff 7f3a last --json
+    heapwise diff last~1 last --limit time=5% --limit allocations=0
     heapwise diff monday.json tuesday.json     two files of hyperfine --export-json
 
     The runs were not measured side by side, so this is weaker than heapwise compare --build.
     Subjects are compared relative to the baseline if that is the same in both runs. Other figures
     have a verdict if four runs of the store say how much runs differ. If machine, version or work
-    differ, figures are shown without a verdict but with the reason.
+    differ, figures are shown without a verdict but with the reason. With --limit the exit codes
+    are those of heapwise gate.
     """
     from heapwise.analysis.as_json import flat
     from heapwise.store.hyperfine_file import is_hyperfine_file
 
+    is_gate = bool(limit or export or strict)
+    limits = parse_limits(limit or []) if is_gate else {}
     files = [is_hyperfine_file(name) for name in (first, second)]
     if any(files):
         found = _of_files(first, second, both=all(files))
     else:
         found = _of_runs(first, second, store)
     console = Console(quiet, json)
+    if is_gate:
+        if any(files):
+            raise Problem("E003", "--limit is for stored runs, and files of hyperfine have none")
+        return _judge(found, (first, second), store, limits, export or [], strict, console)
     if json:
         console.json(flat(found, "rows"))
         return 0
@@ -81,6 +102,36 @@ def _of_runs(first: str, second: str, store: str | None) -> Difference:
     if found.first != found.second:
         return found
     return replace(found, notes=[*found.notes, f"both names are of one run, {found.first}"])
+
+
+def _judge(
+    found: Difference,
+    names: tuple[str, str],
+    store: str | None,
+    limits: dict[str, float],
+    export: list[Path],
+    strict: bool,
+    console: Console,
+) -> int:
+    from heapwise.analysis.across_runs.difference_gate import difference_gate
+    from heapwise.cli.frame.tell.gated import demand_exports, export_gate
+    from heapwise.document.terminal import terminal
+    from heapwise.evidence import Evidence
+    from heapwise.store import find_store, read_run
+    from heapwise.study.gate.tell import gate_sentences
+
+    demand_exports(export)
+    place = find_store(store)
+    one, other = (Evidence(read_run(place, id)) for id in names)
+    result = difference_gate(found, (one, other), limits, strict=strict)
+    console.say(f"Runs     {found.first} and {found.second}")
+    for note in found.notes:
+        console.say(labelled("Note     ", f"{note}."))
+    console.result(terminal(gate_sentences(result)))
+    export_gate(result, export)
+    if console.as_json:
+        console.json({"gate": result})
+    return result.exit_code
 
 
 def _of_files(first: str, second: str, *, both: bool) -> Difference:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.ask.command_form import for_each
-from heapwise.cli.frame.ask.limits import demand_metric
+from heapwise.cli.frame.ask.limits import parse_limits
 from heapwise.cli.frame.ask.relink_form import only_programs
 from heapwise.cli.frame.ask.signature import with_options
 from heapwise.cli.frame.tell.console import Console
@@ -236,42 +236,3 @@ def _decide(
         return measure(placed(prepared, places, ""), options, console).code
     with common_place(old, new) as common:
         return measure(placed(prepared, common.places, common.uneven), options, console).code
-
-
-def parse_limits(words: list[str]) -> dict[str, float]:
-    """Metric -> share. Problem E003 for an unknown metric, and for a limit that no gate can
-    keep."""
-    found: dict[str, float] = {}
-    for word in words:
-        typed, _, amount = word.partition("=")
-        metric = demand_metric(word, typed)
-        found[metric] = _share(word, amount)
-        if found[metric] == 0 and metric in ("time", "cpu_time"):
-            raise Problem(
-                "E003",
-                f"--limit {word}: two times are never equal",
-                why="A limit below the noise of the machine cannot be decided.",
-                do=f"--limit {metric}=3%",
-            )
-    if not found:
-        raise Problem(
-            "E003",
-            "gate needs at least one --limit",
-            do="heapwise gate --base ./old --new ./new --limit time=3%",
-        )
-    return found
-
-
-def _share(word: str, amount: str) -> float:
-    number = amount.removesuffix("%").strip()
-    try:
-        share = float(number) / 100
-    except ValueError:
-        share = -1.0
-    if not 0 <= share < 100 or (share and not amount.endswith("%")):
-        raise Problem(
-            "E003",
-            f"--limit {word}: write 0 or a percentage, as in 3%",
-            do="heapwise gate --limit time=3% --limit allocations=0 ...",
-        )
-    return share

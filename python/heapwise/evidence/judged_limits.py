@@ -229,7 +229,7 @@ def _logs(pairs: Pairs) -> list[float]:
 def _counted(evidence: Evidence, metric: str, limit: float) -> Judged:
     base, new = sides(evidence)
     own = {base, *evidence.controls.values()}
-    counts = (_counts(evidence, own, metric), _counts(evidence, {new}, metric))
+    counts = (counts_of(evidence, own, metric), counts_of(evidence, {new}, metric))
     uneven = evidence.stored.run.plan.uneven
     return judge_counts(metric, limit, counts, uneven=bool(uneven))
 
@@ -246,7 +246,8 @@ def judge_counts(
     )
 
 
-def _counts(evidence: Evidence, names: set[str], metric: str) -> list[int]:
+def counts_of(evidence: Evidence, names: set[str], metric: str) -> list[int]:
+    """What each process of these subjects counted that ended well."""
     return counts_in(
         metric,
         (

@@ -15,6 +15,8 @@ class DifferenceRow:
     ratio: second over first. low, high: its unpaired 95 % interval; None if the runs cannot be
     compared, or if there are too few rounds. verdict: of the second run against the first.
     relative_to: the baseline, if the ratio is of the subject's ratios to it; "" of the figures.
+    least: an end of an interval: the true ratio is below it in one of 1,000 pairs of runs. None
+    without an interval.
     """
 
     cell: Cell
@@ -27,6 +29,7 @@ class DifferenceRow:
     high: float | None
     verdict: Literal["better", "worse", "no difference", "cannot tell", "none"]
     relative_to: str = ""
+    least: float | None = None
 
 
 @dataclass(frozen=True)

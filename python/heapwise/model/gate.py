@@ -128,9 +128,17 @@ class GateRow:
     quantity: str = ""
     """That was judged, if it is not the metric's own; ``base`` and ``new`` are of it."""
 
+    subject: str = ""
+    """Of which row of two stored runs; "" if there is one build on each side."""
+
     absolute: bool = False
     """The limit is what the new build may need at most: ``limit``, ``low`` and ``high`` are in
     ``unit``, and there is no base."""
+
+    @property
+    def title(self) -> str:
+        """``time``, ``time of jemalloc``."""
+        return f"{self.metric} of {self.subject}" if self.subject else self.metric
 
 
 @dataclass(frozen=True)

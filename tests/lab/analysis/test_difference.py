@@ -8,7 +8,9 @@ import pytest
 from synthetic import compare_run, pool_run
 
 from heapwise.analysis.across_runs.difference import difference, obstacles
+from heapwise.analysis.across_runs.difference_gate import difference_gate
 from heapwise.analysis.across_runs.runs_like import relative_spreads, spreads
+from heapwise.analysis.gate import exit_code
 from heapwise.evidence import Evidence
 from heapwise.model import FileState, Sample
 from heapwise.store import RunPoints, StoredRun, points_of
@@ -184,3 +186,30 @@ def test_an_input_that_grew_is_an_obstacle() -> None:
 
     [reason] = obstacles(Evidence(with_input("aa")), Evidence(with_input("bb")))
     assert reason == "the work differs: the contents of the input"
+
+
+@pytest.mark.parametrize(
+    ("factor", "limit", "verdict", "code"),
+    [(1.0, 0.5, "fine", 0), (2.0, 0.5, "regressed", 1), (1.5, 0.5, "cannot tell", 0)],
+)
+def test_a_limit_judges_the_second_of_two_stored_runs(
+    factor: float, limit: float, verdict: str, code: int
+) -> None:
+    stored = compare_run()
+    runs = (Evidence(stored), Evidence(scaled(stored, factor, "scudo")))
+    found = difference_gate(difference(*runs), runs, {"time": limit}, strict=False)
+    [row] = [row for row in found.rows if row.subject == "scudo"]
+    assert row.verdict == verdict
+    assert ("relative to glibc" in row.sentence) == (row.low is not None)
+    alone = replace(found, rows=[row])
+    assert exit_code(alone.rows, strict=False) == code
+    assert exit_code(alone.rows, strict=True) == (4 if verdict == "cannot tell" else code)
+
+
+def test_runs_of_two_machines_are_not_judged_by_a_limit() -> None:
+    stored = compare_run()
+    other = replace(stored.run, machine=replace(stored.run.machine, cpu="another"))
+    runs = (Evidence(stored), Evidence(replace(stored, run=other)))
+    found = difference_gate(difference(*runs), runs, {"time": 0.5}, strict=False)
+    assert found.exit_code == 4
+    assert all("the machines differ" in row.sentence for row in found.rows)

@@ -13,6 +13,7 @@ from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series
 from heapwise.machine import machine_fingerprint
 from heapwise.model import Cell, Difference, DifferenceRow, Run, Subject, unlike_work
+from heapwise.stats.claims.limits import FALSE_FAILURES
 from heapwise.stats.ratios.between_runs import LEAST, BetweenRuns
 from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.stats.ratios.unpaired import unpaired_ratio
@@ -196,6 +197,7 @@ def _row(cell: Cell, subject: str, runs: _Runs, *, described: bool) -> Differenc
         high=ratio.high,
         verdict=judge(ratio, quantity.better, floor),
         relative_to=base,
+        least=(ends := ratio.ends(1 - 2 * FALSE_FAILURES)) and ends[0],
     )
 
 

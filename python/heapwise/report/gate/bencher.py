@@ -13,8 +13,11 @@ NS = 1e9
 
 def write(gate: GateResult) -> str:
     """A row without a figure is left out."""
-    found = {_measure(row): _metric(row) for row in gate.rows if row.new is not None}
-    document = {gate.program: found} if found else {}
+    document: dict[str, dict[str, dict[str, float]]] = {}
+    for row in gate.rows:
+        if row.new is not None:
+            name = f"{gate.program} {row.subject}" if row.subject else gate.program
+            document.setdefault(name, {})[_measure(row)] = _metric(row)
     return json.dumps(document, indent=2) + "\n"
 
 

@@ -36,7 +36,7 @@ def write(gate: GateResult) -> str:
 
 def _case(suite: Xml.Element, gate: GateResult, row: GateRow) -> None:
     case = Xml.SubElement(
-        suite, "testcase", name=row.metric, classname=_text(f"heapwise.gate.{gate.program}")
+        suite, "testcase", name=row.title, classname=_text(f"heapwise.gate.{gate.program}")
     )
     if row.verdict == "regressed":
         failure = Xml.SubElement(case, "failure", type="regressed", message=_text(row.sentence))

@@ -42,7 +42,7 @@ def write(gate: GateResult) -> str:
 
 def _rule(row: GateRow) -> dict[str, Json]:
     return {
-        "id": f"limit/{row.metric}",
+        "id": f"limit/{row.title}",
         "shortDescription": {"text": _rule_words(row)},
     }
 
@@ -50,7 +50,7 @@ def _rule(row: GateRow) -> dict[str, Json]:
 def _rule_words(row: GateRow) -> str:
     if row.absolute:
         return f"{row.metric} is at most {show(row.limit, row.unit)}"
-    return f"{row.metric} grows by at most {row.limit * 100:g} %"
+    return f"{row.title} grows by at most {row.limit * 100:g} %"
 
 
 def _location(gate: GateResult, grown: Sequence[GrownSite]) -> dict[str, Json]:
@@ -71,7 +71,7 @@ def _result(gate: GateResult, row: GateRow, place: int) -> dict[str, Json]:
     kind, level = KINDS[row.verdict]
     grown = gate.grown.sites if gate.grown and _is_of_sites(row) else []
     found: dict[str, Json] = {
-        "ruleId": f"limit/{row.metric}",
+        "ruleId": f"limit/{row.title}",
         "ruleIndex": place,
         "kind": kind,
         "level": level,

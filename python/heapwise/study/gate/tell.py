@@ -102,7 +102,7 @@ def _line(row: GateRow) -> list[TextOrCell]:
         for value in (row.base, row.new)
     ]
     noise = NONE if row.noise is None else f"±{percent(row.noise)}"
-    metric = f"{row.metric} ({quantity_name(row.quantity)})" if row.quantity else row.metric
+    metric = f"{row.title} ({quantity_name(row.quantity)})" if row.quantity else row.title
     limit = f"≤ {show(row.limit, row.unit)}" if row.absolute else f"{row.limit * 100:g} %"
     words = (metric, limit, *values, _change(row, whole=whole), noise)
     return [*words, table_cell(row.verdict, mark=MARKS[row.verdict])]
