@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.ask import completion
-from heapwise.cli.frame.ask.limits import parse_limits
+from heapwise.cli.frame.ask.limit_form import parse_limits
 from heapwise.cli.frame.ask.options import JsonOption, QuietOption, StoreOption, StrictOption
 from heapwise.cli.frame.tell.console import Console, labelled
 from heapwise.errors import Problem

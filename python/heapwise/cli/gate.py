@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.ask.command_form import for_each
-from heapwise.cli.frame.ask.limits import parse_limits
+from heapwise.cli.frame.ask.limit_form import parse_limits
 from heapwise.cli.frame.ask.relink_form import only_programs
 from heapwise.cli.frame.ask.signature import with_options
 from heapwise.cli.frame.tell.console import Console

@@ -129,7 +129,7 @@ class GateRow:
     """That was judged, if it is not the metric's own; ``base`` and ``new`` are of it."""
 
     subject: str = ""
-    """Of which row of two stored runs; "" if there is one build on each side."""
+    """The row of two stored runs; "" if there is one build on each side."""
 
     absolute: bool = False
     """The limit is what the new build may need at most: ``limit``, ``low`` and ``high`` are in

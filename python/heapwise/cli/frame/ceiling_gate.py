@@ -17,7 +17,7 @@ MARK = "<="
 def parse_ceilings(words: Sequence[str]) -> dict[str, float]:
     """Metric -> the most, in its unit. Problem E003 for an unknown metric or an amount that is
     none."""
-    from heapwise.cli.frame.ask.limits import demand_metric
+    from heapwise.cli.frame.ask.limit_form import demand_metric
     from heapwise.wording.durations import parse_duration
     from heapwise.wording.sizes import parse_size
 
