@@ -206,6 +206,11 @@ constexpr std::size_t most_known = std::size_t{1} << 15;
 constinit std::uint64_t known[most_known] = {};
 constinit const void* known_to = nullptr; ///< the texts that have them
 
+/// Whether the drain of this process knows it.
+[[nodiscard]] bool is_known(std::uint64_t python_frame) noexcept {
+  return known_to == &recorded.texts().maps && known[python_frame % most_known] == python_frame;
+}
+
 /// Returns false if there is no room for it, or if another thread writes there.
 [[nodiscard]] bool note_meaning(std::uint64_t python_frame, const text_line& meaning) noexcept {
   maps_text& maps = recorded.texts().maps;
@@ -235,12 +240,56 @@ constinit const void* known_to = nullptr; ///< the texts that have them
   return fits;
 }
 
+/// A frame that was seen before, so that its text need not be made again. Used by one thread at a
+/// time.
+struct seen_frame {
+  std::uint64_t mark;
+  std::uint64_t number;
+};
+constexpr std::size_t most_seen = std::size_t{1} << 12;
+constinit seen_frame seen[most_seen] = {};
+
+constexpr std::size_t text_hash = 24;
+
+/// A mark of what the text of a frame is made of. A code object may be freed, and another one may
+/// have its address: so its name, file, first line and table are in the mark, and of the two texts
+/// their lengths, their hashes if Python has computed them, and the last signs of the file. 0 if
+/// one of the texts is not ASCII, or not what its layout says.
+[[nodiscard]] std::uint64_t mark_of(address code, address instruction, address lines) noexcept {
+  std::uint64_t mark = 0xCBF2'9CE4'8422'2325;
+  const auto add = [&](std::uint64_t number) {
+    mark = (mark ^ number) * 0x9E37'79B9'7F4A'7C15;
+    mark ^= mark >> 32;
+  };
+  add(code);
+  add(instruction);
+  add(lines);
+  add(read<std::uint64_t>(lines, object_size));
+  add(read<std::uint32_t>(code, python.layout->first_line));
+  for (const std::size_t part : {code_name, code_file}) {
+    const auto text = read<address>(code, part);
+    if (!is_a(text, python.text_type)) return 0;
+    const auto length = read<std::uint64_t>(text, object_size);
+    constexpr std::uint32_t compact_ascii = 3U << 5;
+    if ((read<std::uint32_t>(text, text_state) & compact_ascii) != compact_ascii) return 0;
+    add(text);
+    add(length);
+    add(read<std::uint64_t>(text, text_hash));
+    constexpr std::uint64_t last = sizeof(std::uint64_t);
+    if (length >= last) add(read<std::uint64_t>(text, python.layout->text + length - last));
+  }
+  return mark;
+}
+
 /// The address of one frame; 0 if it is not what its layout says, or cannot be noted.
 [[nodiscard]] std::uint64_t address_of_frame(address frame, address code) noexcept {
   const frame_layout& layout = *python.layout;
   const auto lines = read<address>(code, code_lines);
   if (!is_a(lines, python.bytes_type)) return 0;
   const auto instruction = read<address>(frame, layout.instruction);
+  const std::uint64_t mark = mark_of(code, instruction, lines);
+  seen_frame& before = seen[mark % most_seen];
+  if (mark != 0 && before.mark == mark && is_known(before.number)) return before.number;
   const address begin = code + layout.code_units;
   const std::uint64_t unit = instruction < begin ? 0 : (instruction - begin) / 2;
   const std::int32_t line =
@@ -253,7 +302,9 @@ constinit const void* known_to = nullptr; ///< the texts that have them
   meaning.add_number(line > 0 ? static_cast<unsigned>(line) : 0);
   meaning.add('\n');
   const std::uint64_t number = python_address | (meaning.hash() & (python_address - 1));
-  return note_meaning(number, meaning) ? number : 0;
+  if (!note_meaning(number, meaning)) return 0;
+  before = {mark, number};
+  return number;
 }
 
 /// The frames of Python, the innermost first. Apart from its caller, so that threads without Python

@@ -77,6 +77,32 @@ def test_call_sites_of_python_are_its_functions_and_lines(
     assert not any("_PyEval_EvalFrameDefault;load" in line for line in stacks)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="its frames are not read")
+@pytest.mark.parametrize("file", ["made.py", "made_{number:02}.py"])
+def test_code_that_takes_the_place_of_freed_code_has_its_own_name(
+    heapwise: Any, tmp_path: Path, file: str
+) -> None:
+    """The recorder remembers frames that it has seen."""
+    program, trace = tmp_path / "p.py", tmp_path / "p.hwt"
+    program.write_text(
+        "for number in range(60):\n"
+        "    blank = chr(10) * (number % 7)\n"
+        "    text = f'{blank}def work_{number // 2:02}():\\n    return bytes(100_000)\\n'\n"
+        f"    space = {{}}\n    exec(compile(text, f'{file}', 'exec'), space)\n"
+        "    for _ in range(3): space[f'work_{number // 2:02}']()\n"
+    )
+    words = ["record", "--stacks", "all", "-o", str(trace), "--", sys.executable, str(program)]
+    assert heapwise(*words).returncode == 0
+    wanted = {
+        f"work_{number // 2:02} ({file.format(number=number)}:{number % 7 + 2})": 3
+        for number in range(60)
+    }
+    found = sites(heapwise, trace)
+    assert wanted.keys() <= found.keys()
+    for name in wanted:
+        assert 300_000 <= found[name] < 400_000
+
+
 def test_a_child_that_is_forked_has_its_own_names(heapwise: Any, tmp_path: Path) -> None:
     program, trace = tmp_path / "p.py", tmp_path / "p.hwt"
     program.write_text(
