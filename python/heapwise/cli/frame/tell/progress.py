@@ -17,13 +17,13 @@ from heapwise.runner import LONGEST_S, Outcome, Progress, Step
 from heapwise.wording.durations import show_duration, show_limit
 from heapwise.wording.lists import listed
 from heapwise.wording.numbers import show, size
+from heapwise.wording.progress_bar import bar
 from heapwise.wording.visible import visible
 
 if TYPE_CHECKING:
     from heapwise.evidence import Evidence
 
 EVERY_S = 30.0
-BAR = 20
 
 
 class NoProgress:
@@ -235,12 +235,6 @@ def first_limit_s(run: Run) -> float:
     """After how long the first process of a comparison is ended if no --timeout was given; else
     0."""
     return LONGEST_S if run.plan.traits.whole_programs and not run.plan.timeout_s else 0.0
-
-
-def bar(share: float) -> str:
-    """``########------------``."""
-    full = round(share * BAR)
-    return "#" * full + "-" * (BAR - full)
 
 
 def describe(

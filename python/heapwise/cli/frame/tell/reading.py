@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from heapwise.cli.frame.tell import console
-from heapwise.cli.frame.tell.progress import EVERY_S, bar
 from heapwise.wording.durations import show_duration
+from heapwise.wording.progress_bar import bar
 from heapwise.wording.visible import visible
 
+EVERY_S = 30.0
 SILENT_S = 1.0
 """A file that is read sooner needs no line."""
 
