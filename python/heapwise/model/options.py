@@ -172,6 +172,10 @@ class PlanOptions(ProcessOptions):
     slice_s: float = 0.0
     """For which one of them has the processor before the next; 0: as the kernel does."""
 
+    keeps_rows: bool = False
+    """Rows that are told apart from the baseline have rounds as long as the others: they are
+    compared with each other, too."""
+
     rounds_given: bool = False
     """The user asked for this number of rounds."""
 

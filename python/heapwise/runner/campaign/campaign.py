@@ -323,7 +323,8 @@ class Campaign:
         if plan.precision > 0 and done >= max(plan.min_rounds, self._look_at):
             width = self._half_width()
             self._look_at = done * LOOK_AGAIN
-            if plan.traits.ends_by == "intervals" and not plan.max_rounds:
+            races = plan.traits.ends_by == "intervals" and not plan.options.keeps_rows
+            if races and not plan.max_rounds:
                 self._settled = settled(self._evidence())
         if plan.options.together_from is None and self._may_choose(done):
             if width is None and pressure_of(self.processes) <= BUSY:

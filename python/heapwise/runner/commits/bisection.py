@@ -289,6 +289,7 @@ class Bisection:
         ]
         watcher = self.watcher()
         plan = prepared.plan
+        plan = replace(plan, options=replace(plan.options, keeps_rows=True))
         if self.trees.layouts:
             places = {_name(commit): self.trees.place(commit) for commit in commits}
             plan = replace(plan, options=replace(plan.options, places=places))
