@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from msgspec import structs
 
-from heapwise.catalog import COUNTER, PROBE, native_folder, native_part, system_peer
+from heapwise.catalog import COUNTER, native_folder, system_peer
 from heapwise.errors import Problem
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
@@ -29,21 +27,19 @@ from heapwise.runner.campaign.executor import Executor, Sink, now
 from heapwise.runner.campaign.steps import REFERENCE_ROUND, Step
 from heapwise.runner.campaign.watcher import Watcher
 from heapwise.runner.executors.counting import COUNTING_ROUND, with_totals
-from heapwise.runner.process.environment import of_child, padding
-from heapwise.runner.process.launch import Call, Launch, Outcome, launch, tail
+from heapwise.runner.process.launch import Outcome, tail
 from heapwise.runner.process.scratch import ScratchFolder
 from heapwise.runner.process.stop_switch import StopSwitch
-from heapwise.runner.process.work import ending
 from heapwise.study.server.judgement import judge_server
 from heapwise.study.server.load import Load, load_of
 from heapwise.study.server.readiness import (
     Ready,
-    free_port,
     listens,
     parse_ready,
     wait_until,
 )
 from heapwise.study.server.server_process import Server
+from heapwise.study.server.server_starts import ServerStarts
 from heapwise.study.server.server_values import server_values
 from heapwise.study.server.windows import put_windows
 from heapwise.wording.durations import show_limit
@@ -53,8 +49,6 @@ CAPACITY = "capacity"
 """The value of the parameter ``load`` of a cell in which requests are sent as fast as they are
 answered."""
 
-MOMENTS = 1024
-LONGEST_S = 24 * 3600.0
 NOTICE_S = 1.0
 """After a load generator failed, for the end of its server to be seen."""
 
@@ -77,6 +71,7 @@ class ServerExecutor:
         assert options is not None
         self._options: ServerOptions = options
         self._folder = ScratchFolder()
+        self._starts = ServerStarts(self.plan, options, self.environment, self._folder.path)
         self._ready = options.ready
         self._quantities = {quantity.name for quantity in self.experiment.quantities}
         self._c_library = system_peer()
@@ -87,13 +82,8 @@ class ServerExecutor:
             self.environment,
             options.load_s,
             options.load_cpus,
-            self._place("generator"),
+            self._starts.place("generator"),
         )
-
-    def _place(self, name: str) -> Path:
-        folder = self._folder.path / name
-        folder.mkdir(exist_ok=True)
-        return folder
 
     def resume_from(self, processes: list[Process]) -> None:
         """The capacities that the rates come from."""
@@ -188,11 +178,7 @@ class ServerExecutor:
         """One server from its start to its end, with a sample if it and its load were sound.
         counts: with the counting probe in place of the one that looks for the allocator."""
         started_at = now()
-        values: dict[str, Setting] = {
-            "port": free_port(),
-            "folder": str(self._data_folder()),
-            "cache": str(self._place("cache")),
-        }
+        values = self._starts.values()
         ready = parse_ready(filled(self._ready, values))
         rate = self._rate(cell.get("load", CAPACITY))
         load = LoadFacts()
@@ -214,8 +200,10 @@ class ServerExecutor:
                 started_at,
                 warm_up=warm_up,
             )
-        self._prepare(values, stop)
-        server = self._start(subject, number, values, ready, counts=counts)
+        self._starts.prepare(values, stop)
+        server = self._starts.start(
+            subject, number, values, ready, cpus=self._options.server_cpus, counts=counts
+        )
         trouble = ""
         try:
             load, trouble = self._use(
@@ -278,57 +266,6 @@ class ServerExecutor:
             started_at,
             warm_up=True,
         )
-
-    def _data_folder(self) -> Path:
-        folder = self._folder.path / "data"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        return folder
-
-    def _prepare(self, values: dict[str, Setting], stop: StopSwitch) -> None:
-        """Problem E034 if a command fails."""
-        for text in self._options.prepare:
-            command = filled(text, values)
-            outcome = launch(
-                Launch(["/bin/sh", "-c", command], self.environment, 600.0, keeps_output=True),
-                self._place("commands"),
-                stop,
-            )
-            if not outcome.interrupted and outcome.facts.exit_code != 0:
-                raise Problem("E034", f"{command} {ending(outcome, 600.0)}")
-
-    def _start(
-        self,
-        subject: Subject,
-        number: int,
-        values: dict[str, Setting],
-        ready: Ready,
-        *,
-        counts: bool,
-    ) -> Server:
-        peer = subject.peer
-        library = (peer.path or "") if peer else ""
-        # The counter forwards to the allocator behind it; the probe must not stand before one.
-        libraries = (
-            (str(native_part(COUNTER)), library) if counts else (library, str(native_part(PROBE)))
-        )
-        environment = of_child(peer, self.environment, libraries, padding(self.plan.seed, number))
-        build = self.plan.build_of(subject.name)
-        what = Launch(
-            [filled(word, values) for word in build.command],
-            environment,
-            LONGEST_S,
-            self.plan.input_path,
-            self.plan.working_directory,
-            self._options.server_cpus,
-            memory_moments=MOMENTS,
-        )
-        call = Call(what, self._place("server"))
-        reads = ready.kind == "line"
-        server = Server(call.start(pass_stdout=reads), call, time.monotonic())
-        if reads:
-            server.listen()
-        return server
 
     def _use(
         self,
