@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from test_interrupted import PATIENCE_S, start
 
-from heapwise.model import Process
+from heapwise.model import SIDE_BY_SIDE, Process
 from heapwise.store import StoredRun, read_run, run_ids
 from heapwise.study.server.readiness import free_port
 
@@ -77,13 +77,41 @@ def last(tmp_path: Path) -> Process:
 
 
 @needs_wrk
+def test_each_allocator_runs_beside_a_server_of_the_baseline(heapwise: Any, tmp_path: Path) -> None:
+    done = serve(heapwise, "--side-by-side", "-r", "3")
+    assert done.returncode in (0, 4), done.stderr
+    run = stored(tmp_path)
+    beside = [process for process in run.processes if process.facts.beside]
+    assert [p.subject for p in beside if p.status == "ok"].count("glibc") >= 4
+    pairs = [sample for sample in run.samples if SIDE_BY_SIDE in sample.values]
+    assert {s.subject for s in pairs} == {"glibc", "glibc-control", "jemalloc"}
+    assert {s.values[SIDE_BY_SIDE] for s in pairs if s.subject == "glibc"} == {1.0}
+    assert all(0.5 < sample.values[SIDE_BY_SIDE] < 2 for sample in pairs)
+    assert "CPU a request, side by side with glibc" in done.stdout
+
+
+@needs_wrk
+def test_a_server_of_one_port_runs_by_itself(heapwise: Any, tmp_path: Path) -> None:
+    port = str(free_port())
+    words = {"ready": f"tcp:{port}", "server": (sys.executable, SERVER, port)}
+    load = WRK.replace("{port}", port)
+    refused = serve(heapwise, "--side-by-side", load=load, **words)  # type: ignore[arg-type]
+    assert refused.returncode == 2
+    assert "two servers would have one port" in " ".join(refused.stderr.split())
+    assert serve(heapwise, load=load, **words).returncode == 0  # type: ignore[arg-type]
+    assert not any(process.facts.beside for process in stored(tmp_path).processes)
+
+
+@needs_wrk
 def test_throughput_and_memory_of_a_server(heapwise: Any, tmp_path: Path) -> None:
     done = serve(heapwise)
     assert done.returncode == 0, done.stderr
     run = stored(tmp_path)
     assert {p.status for p in run.processes} == {"ok"}
     assert {s.subject for s in run.samples} == {"glibc", "glibc-control", "jemalloc"}
-    for sample in run.samples:
+    alone = [sample for sample in run.samples if SIDE_BY_SIDE not in sample.values]
+    assert len(alone) == 3
+    for sample in alone:
         assert sample.values["throughput"] > 10
         assert not [name for name in sample.values if name.startswith("latency")]
         assert 4 << 20 < sample.values["after_idle"] <= sample.values["tree_peak"] < 1 << 28
@@ -492,6 +520,8 @@ def test_windows_of_one_server(heapwise: Any, tmp_path: Path) -> None:
     done = serve(heapwise, "--load-time", "4s", "--window", "1s", "--export", str(page))
     assert done.returncode == 0, done.stderr
     for process in stored(tmp_path).processes:
+        if process.facts.beside:
+            continue
         load = process.facts.load
         assert load is not None
         assert len(load.windows) == 4

@@ -32,7 +32,7 @@ NORMAL_95 = 1.96
 """Standard errors on each side of a normal value that hold it in 95 %."""
 
 CONFIDENCE = 0.95
-"""Of the interval from which the error of a median is computed."""
+"""The confidence of the interval from which the error of a median is computed."""
 
 Run = Callable[[Mapping[str, str]], object]
 """Runs the program once, with these variables added to its environment."""

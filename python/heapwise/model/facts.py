@@ -421,6 +421,9 @@ class LoadFacts(Record, frozen=True):
     generator_cpu: Number | None = None
     """Its processor time over that of the processors that it had."""
 
+    server_cpu_s: Number | None = None
+    """Processor time of the server while the load lasted; only of servers that ran at once."""
+
     ready_s: Number | None = None
     began_s: Number | None = None
     ended_s: Number | None = None

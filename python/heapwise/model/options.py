@@ -126,6 +126,9 @@ class ServerOptions(msgspec.Struct, frozen=True):
     """The load is cut into windows of this length; 0: it is one."""
 
     idle_s: float = 5.0
+    beside_s: float = 0.0
+    """The load of each of two servers that run at once; 0: none do."""
+
     ready_s: float = 30.0
     server_cpus: list[Count] = []
     load_cpus: list[Count] = []

@@ -22,8 +22,8 @@ class ProcessOptions:
     side_by_side: bool | None = option(
         "--side-by-side/--one-by-one",
         help="Run each subject beside the baseline, at once on one processor, after the first "
-        "rounds; or never. Otherwise if that tells more.",
-        verbs=(COMPARE, GATE, BISECT),
+        "rounds, and servers in each round; or never. Otherwise if that tells more.",
+        verbs=(COMPARE, SERVE, GATE, BISECT),
     )
     """None: if that can tell more than separate processes."""
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from heapwise.study.server.lengths import START_S, Lengths, choose_lengths, servers_of
+from heapwise.study.server.lengths import (
+    BESIDE_S,
+    START_S,
+    Lengths,
+    choose_lengths,
+    pairs_of,
+    servers_of,
+)
 
 
 def test_without_a_limit_the_lengths_are_the_usual_ones() -> None:
@@ -30,3 +37,11 @@ def test_typed_lengths_stay() -> None:
 def test_servers_before_the_first_round_count() -> None:
     assert servers_of(3, ["capacity", "70%"], has_rates=True) == 3 * 3 * 2 + 2 + 1
     assert servers_of(3, ["capacity"], has_rates=False) == 10
+
+
+def test_pairs_of_servers_have_a_part_of_the_time() -> None:
+    alone = choose_lengths(None, None, 120.0, 0.0, 10)
+    with_pairs = choose_lengths(None, None, 120.0, 0.0, 10, pairs_of(4))
+    assert with_pairs.load_s < alone.load_s
+    assert 0 < with_pairs.beside_s <= min(BESIDE_S, with_pairs.load_s)
+    assert choose_lengths(None, None, 0.0, 0.0, 10, pairs_of(4)).beside_s == BESIDE_S

@@ -16,6 +16,7 @@ from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
+    Beside,
     Calls,
     CountLine,
     Experiment,
@@ -32,7 +33,13 @@ from heapwise.model import (
     SubjectSpec,
 )
 from heapwise.runner.campaign.precision import reason_to_stop, widest_half_width
-from heapwise.runner.campaign.steps import cells, reference_steps, steps_of_round
+from heapwise.runner.campaign.steps import (
+    cells,
+    key_of,
+    reference_steps,
+    steps_of_round,
+    steps_together,
+)
 from heapwise.runner.executors.counting import with_totals
 from heapwise.runner.plan.experiment_plan import parse_settings, resolve
 from heapwise.runner.process import environment
@@ -85,6 +92,19 @@ def test_a_round_has_every_subject_once_in_an_order_of_its_own() -> None:
     assert len(orders) == 6, "29 rounds of 3 subjects show all 6 orders"
     again = steps_of_round(plan, [experiment()], 7)
     assert [s.key for s in again] == [s.key for s in steps_of_round(plan, [experiment()], 7)]
+
+
+def test_each_group_of_a_round_is_done_by_itself() -> None:
+    """The baseline is in each of them, and what ran by itself is another process."""
+    plan = plan_of()
+    plan = replace(plan, options=replace(plan.options, most_beside=1))
+    steps = steps_together(plan, [experiment()], 4, lambda row: False)
+    assert len({step.key for step in steps}) == len(steps) == 2
+    [group] = [step for step in steps if step.beside[0].name == "mimalloc"]
+    beside = ProcessFacts(beside=Beside())
+    ran = replace(group, subject=group.beside[0]).process(1, "", "ok", "")
+    assert key_of(replace(ran, facts=beside)) == group.key
+    assert key_of(ran) != group.key
 
 
 def test_the_first_round_begins_with_the_baseline_and_warms_up() -> None:

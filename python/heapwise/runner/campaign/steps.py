@@ -30,8 +30,9 @@ MOST_BESIDE = 15
 """Subjects that run at once beside a baseline. On a busy machine a large group gets more of a
 processor than a small one, and pairs scatter as much (docs/design/statistics.md)."""
 
-StepKey = tuple[int, Setup, str]
-"""Round, setup and subject: what a process has done need not be done again."""
+StepKey = tuple[int, Setup, str, bool]
+"""Round, setup, subject, and whether it ran beside others: what a process has done need not be done
+again."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,9 @@ class Step:
 
     @property
     def key(self) -> StepKey:
-        return self.round, self.setup, self.subject.name
+        """A group has that of its first member: the baseline is in each group of a round."""
+        subject = self.beside[0] if self.beside else self.subject
+        return self.round, self.setup, subject.name, bool(self.beside)
 
     def process(
         self,
@@ -104,7 +107,7 @@ class Step:
 
 
 def key_of(process: Process) -> StepKey:
-    return process.round, process.setup, process.subject
+    return process.round, process.setup, process.subject, process.facts.beside is not None
 
 
 def cells(experiment: Experiment, plan: Plan) -> list[dict[str, Setting]]:

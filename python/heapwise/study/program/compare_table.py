@@ -157,18 +157,20 @@ def _tables(result: Result, cell: Settings, width: int) -> list[TextTable]:
     found = [table_of(subjects, time), table_of(subjects, memory)] if is_wide else [both]
     beside = rows(SIDE_BY_SIDE)
     measured = any(row.median is not None for row in beside.values())
-    return [*found, _side_by_side(beside, subjects)] if measured else found
+    return [*found, beside_table(beside, subjects)] if measured else found
 
 
-def _side_by_side(rows: SubjectRows, subjects: Mapping[str, TableCell]) -> TextTable:
-    """How many pairs, and what they say."""
+def beside_table(
+    rows: SubjectRows, subjects: Mapping[str, TableCell], title: str = "CPU time"
+) -> TextTable:
+    """How many pairs, and what they say. title: of the quantity."""
     base = _baseline(rows)
     pairs = {s: row for s, row in rows.items() if not row.baseline and row.median is not None}
     median, _, compared, ends, _ = figure_columns(rows, "")
     words = {s: compared.cells[s] if s in pairs else median.cells[s] for s in rows}
     words |= {base: compared.cells[base]} if base in rows else {}
     words |= {s: table_cell(missing(None)) for s in subjects if s not in rows}
-    head = table_cell(f"CPU time, side by side with {base}")
+    head = table_cell(f"{title}, side by side with {base}")
     columns = [count_column(pairs, "pairs"), Column(head, words), ends]
     return table_of(subjects, columns)
 

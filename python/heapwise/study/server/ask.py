@@ -13,6 +13,7 @@ from msgspec import structs
 
 from heapwise.errors import Problem
 from heapwise.model import (
+    SIDE_BY_SIDE,
     Experiment,
     Parameter,
     Plan,
@@ -26,8 +27,9 @@ from heapwise.processors import usable_processors
 from heapwise.runner.executors.program import GROUP_PEAK
 from heapwise.runner.plan.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.study.server.generators import RATE
-from heapwise.study.server.lengths import choose_lengths, servers_of
+from heapwise.study.server.lengths import choose_lengths, pairs_of, servers_of
 from heapwise.study.server.load import demand_generator
+from heapwise.study.server.pairs import PORT, obstacle
 from heapwise.study.server.readiness import parse_ready
 from heapwise.study.server.run import CAPACITY, server_executor
 
@@ -49,6 +51,14 @@ QUANTITIES = [
         "ns",
         "lower",
         "processor time of the server for each request, its start and end included",
+    ),
+    Quantity(
+        SIDE_BY_SIDE,
+        "ratio",
+        "lower",
+        "the same, as a ratio to that of a server of the baseline which ran at the same time on "
+        "the same processors, with a load of its own",
+        relative=True,
     ),
     Quantity("peak_memory", "bytes", "lower", "high-water mark of its largest process"),
     Quantity(
@@ -83,14 +93,21 @@ def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Pr
     options = _options(request, environment)
     prepared = prepare_compare(request.compare, environment)
     loads = [CAPACITY, *(_share(share) for share in options.rates)]
+    goes_beside = _goes_beside(request)
     lengths = choose_lengths(
         request.load_s,
         request.idle_s,
         request.compare.time_s or 0.0,
         request.window_s,
         servers_of(len(prepared.plan.subjects), loads, has_rates=bool(options.rates)),
+        pairs_of(len(prepared.plan.subjects)) if goes_beside else 0,
     )
-    options = structs.replace(options, load_s=lengths.load_s, idle_s=lengths.idle_s)
+    options = structs.replace(
+        options,
+        load_s=lengths.load_s,
+        idle_s=lengths.idle_s,
+        beside_s=lengths.beside_s if goes_beside else 0.0,
+    )
     if len(prepared.plan.builds) > 1:
         raise Problem(
             "E003", "serve measures one server under several allocators", do="give one command"
@@ -114,6 +131,20 @@ def prepare_server(request: ServerRequest, environment: Mapping[str, str]) -> Pr
         experiments=[_experiment(plan, prepared.plan.subjects, loads)],
         executor=server_executor,
     )
+
+
+def _goes_beside(request: ServerRequest) -> bool:
+    """Whether two servers run at once: if they can, and the user does not say no. Problem E003 if
+    the user says yes and they cannot."""
+    words = {
+        "the command of the server": request.compare.builds[0].command,
+        "--ready": [request.ready] if not request.ready.startswith("line:") else [PORT],
+        "--load": [request.load],
+    }
+    found = obstacle(words)
+    if found and request.compare.side_by_side:
+        raise Problem("E003", f"--side-by-side: {found}", do=f"put {PORT} where the port stands")
+    return not found and request.compare.side_by_side is not False
 
 
 def _demand_own_start(command: Sequence[str]) -> None:

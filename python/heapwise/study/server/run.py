@@ -32,6 +32,7 @@ from heapwise.runner.process.scratch import ScratchFolder
 from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.study.server.judgement import judge_server
 from heapwise.study.server.load import Load, load_of
+from heapwise.study.server.pairs import ServerPairs
 from heapwise.study.server.readiness import (
     Ready,
     listens,
@@ -77,6 +78,7 @@ class ServerExecutor:
         self._c_library = system_peer()
         self._exempt: set[str] = set()
         self._is_counted = False
+        self._next_number: Callable[[], int] = lambda: 0
         self._load: Load = load_of(
             options.load,
             self.environment,
@@ -84,11 +86,13 @@ class ServerExecutor:
             options.load_cpus,
             self._starts.place("generator"),
         )
+        self._pairs = ServerPairs(self._starts, self._load, self._exempt)
 
     def resume_from(self, processes: list[Process]) -> None:
         """The capacities that the rates come from."""
         for process in processes:
             load = process.facts.load
+            self._pairs.note(process)
             if process.facts.counting:
                 self._is_counted = True
             elif process.round == REFERENCE_ROUND and process.status == "ok" and load:
@@ -98,6 +102,7 @@ class ServerExecutor:
         """If there are rates, finds the capacity under each allocator: the slowest decides the
         rates of all. Then counts live bytes. Problem E030 if the server does not work under the
         baseline."""
+        self._next_number = next_number
         if self._options.rates:
             self._find_capacities(stop, record, next_number)
         if (
@@ -134,7 +139,9 @@ class ServerExecutor:
                 )
 
     def finish(self) -> list[str]:
-        return []
+        if not self._pairs.is_in_vain:
+            return []
+        return ["the server was not measured side by side: no pair of servers was sound"]
 
     def after(self, process: Process) -> None:
         """Problem E030 if the baseline fails in the first round."""
@@ -150,8 +157,19 @@ class ServerExecutor:
             )
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
-        return self._measure(
+        process = self._measure(
             step.subject, step.parameters, step.round, number, stop, record, warm_up=step.warm_up
+        )
+        if self._goes_beside(step) and process.status == "ok":
+            self._pairs.measure(step, process, self._next_number, stop, record)
+        return process
+
+    def _goes_beside(self, step: Step) -> bool:
+        """Whether the subject is measured beside the baseline, too, in the round of this step."""
+        return (
+            bool(self._options.beside_s)
+            and not (step.subject.baseline or step.warm_up)
+            and step.parameters.get("load", CAPACITY) == CAPACITY
         )
 
     def _rate(self, load: Setting) -> float | None:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heapwise.document import Passage, Sentence, TextTable, plain_table, table_cell
-from heapwise.model import Result
+from heapwise.model import SIDE_BY_SIDE, Result
 from heapwise.study.program.compare_table import (
+    beside_table,
     figure_columns,
     rows_of,
     table_of,
@@ -84,4 +85,9 @@ def server_tables(result: Result) -> list[Passage]:
                 shown += value_column(rows_of(result, load, quantity), title)
             if rows:
                 passages.append(table_of({s: table_cell(s) for s in subjects}, shown))
+        pairs = rows_of(result, load, SIDE_BY_SIDE)
+        if any(row.median is not None for row in pairs.values()):
+            names = sorted(pairs, key=lambda name: not pairs[name].baseline)
+            table = beside_table(pairs, {s: table_cell(s) for s in names}, "CPU a request")
+            passages.append(table)
     return passages

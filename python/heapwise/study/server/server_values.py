@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.model import LoadFacts, MemoryCurve, Process
+from heapwise.model import LoadFacts, MemoryCurve, Process, ProcessFacts
 from heapwise.runner.executors.whole_program import group_values, memory_values
 from heapwise.study.server.load import latency_values
 
@@ -17,7 +17,7 @@ def server_values(process: Process, quantities: set[str]) -> dict[str, float]:
         "throughput": None if load.open_loop else float(load.achieved_rate),
         "ready_time": load.ready_s,
         "peak_memory": facts.peak_rss_bytes,
-        "cpu_per_request": facts.cpu_s / _answered(load) * 1e9 if facts.cpu_s else None,
+        "cpu_per_request": cpu_per_request(facts) * 1e9 if facts.cpu_s else None,
         **latency_values(load),
         **memory_values(facts.memory, facts.peak_rss_bytes),
         **group_values(facts.group),
@@ -28,6 +28,12 @@ def server_values(process: Process, quantities: set[str]) -> dict[str, float]:
         for name, value in found.items()
         if value is not None and name in quantities
     }
+
+
+def cpu_per_request(facts: ProcessFacts) -> float:
+    """Seconds. facts: of a server that has answered requests and used processor time."""
+    assert facts.load is not None
+    return float(facts.cpu_s or 0.0) / _answered(facts.load)
 
 
 def _answered(load: LoadFacts) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heapwise.document import Notice, Passage, plain_table
 from heapwise.evidence import Evidence
-from heapwise.model import Result
+from heapwise.model import SIDE_BY_SIDE, Result
 from heapwise.study.section import Section
 from heapwise.study.sentences import advice, answers, headlines
 from heapwise.study.server.server_tables import growth_tables, server_tables
@@ -14,7 +14,7 @@ from heapwise.wording.windows import NOT_INDEPENDENT
 
 HEAD = ("load", "allocator", "kept windows", "quantity", "mean", "95 % interval, one process")
 
-HEADLINES = ("throughput", "latency_p99", "latency_p99_9", "tree_peak", "after_idle")
+HEADLINES = ("throughput", SIDE_BY_SIDE, "latency_p99", "latency_p99_9", "tree_peak", "after_idle")
 """Quantities whose sentences are shown in the terminal; the report has all."""
 
 
