@@ -17,7 +17,7 @@ from heapwise.store import read_run, run_ids
 REPORTS = {
     "pool-policies": 2,
     "pool-vs-malloc": 2,
-    "latency-lab": 46,
+    "latency-lab": 48,
     "binary-trees": 2,
     "allocatorbench": 7,
 }

@@ -111,8 +111,8 @@ class ServerOptions(msgspec.Struct, frozen=True):
     """How a server is measured. The words of ``load`` and of the server's command, and ``ready``,
     may hold ``{port}`` and ``{folder}``, those of ``load`` also ``{rate}`` and ``{time}``.
 
-    ready: ``tcp:PORT``, ``http:URL`` or ``line:REGEX``. prepare: a shell's commands before each
-    server. load_cpus: empty if the generator has the server's processors.
+    ready: ``tcp:PORT``, ``http:URL``, ``line:REGEX`` or ``command:COMMAND``. prepare: a shell's
+    commands before each server. load_cpus: empty if the generator has the server's processors.
     """
 
     ready: str

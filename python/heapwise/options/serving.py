@@ -14,8 +14,8 @@ class ServingOptions:
     ready: str = option(
         "--ready",
         metavar="WHEN",
-        help="When the server is ready: tcp:PORT answers, http:URL answers, or it prints "
-        "line:REGEX.",
+        help="When the server is ready: tcp:PORT answers, http:URL answers, it prints "
+        "line:REGEX, or command:COMMAND succeeds.",
         verbs=ONLY_SERVE,
         default="",
     )

@@ -43,7 +43,7 @@ def test_children_that_run_and_those_that_were_waited_for_count() -> None:
         launcher.stdin.close()
 
 
-def test_a_process_without_children_has_none() -> None:
+def test_nothing_is_known_of_a_process_without_children() -> None:
     with subprocess.Popen(["sleep", "30"]) as child:
         assert processor_s(child.pid) is None
         child.kill()

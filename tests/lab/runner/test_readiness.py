@@ -172,3 +172,16 @@ def test_a_name_that_cannot_be_one_is_nobodys() -> None:
 
 def test_a_free_port_is_nobodys() -> None:
     assert not listens(parse_ready(f"tcp:{free_port()}"))
+
+
+def test_a_command_says_when_a_server_is_ready(tmp_path: Path) -> None:
+    ready = parse_ready(f"command:test -e {tmp_path}/up")
+    assert not answers(ready)
+    (tmp_path / "up").touch()
+    assert answers(ready)
+    assert not listens(ready)
+
+
+def test_a_command_that_cannot_be_started_is_named() -> None:
+    with pytest.raises(Problem, match="cannot be started: no-such-check"):
+        answers(parse_ready("command:no-such-check --port 1"))

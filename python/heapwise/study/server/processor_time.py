@@ -15,7 +15,7 @@ CPUCLOCK_SCHED = 2
 
 @dataclass(frozen=True)
 class Stat:
-    """Of /proc/PID/stat: ticks of the process, and of its children that it has waited for."""
+    """What /proc/PID/stat says: ticks of the process, and of children that it has waited for."""
 
     parent: int
     own: int
@@ -23,7 +23,8 @@ class Stat:
 
 
 def processor_s(launcher: int, proc: Path = PROC) -> float | None:
-    """Of all processes that this one started, and those started in turn; None if none is seen.
+    """What all processes have used that this one started, and those that these started; None if
+    none is seen.
 
     Processes that have ended count if their parent has waited for them and still runs.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,12 +17,14 @@ TRY_S = 2.0
 LOOPBACKS = ("127.0.0.1", "::1")
 PORTS = {"http": 80, "https": 443}
 MOST_PORTS = 65535
+CANNOT_START = (126, 127)
+"""With these a shell ends that finds no such program, or may not start it."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """kind: tcp, http or line. what: ``port``, ``host:port``, a URL, or a pattern of a line on
-    stdout."""
+    """kind: tcp, http, line or command. what: ``port``, ``host:port``, a URL, a pattern of a line
+    on stdout, or a shell's command."""
 
     kind: str
     what: str
@@ -40,7 +43,7 @@ class Ready:
 
 
 def parse_ready(text: str) -> Ready:
-    """Problem E003 for text that has none of the three forms. A placeholder may be a number."""
+    """Problem E003 for text that has none of the four forms. A placeholder may be a number."""
     kind, _, what = text.partition(":")
     if re.match(r"https?://", text):
         kind, what = "http", text
@@ -49,12 +52,14 @@ def parse_ready(text: str) -> Ready:
         (kind == "tcp" and re.fullmatch(r"(([^:\[\]]+|\[[0-9a-fA-F:.]+\]):)?\d+", plain.what))
         or (kind == "http" and re.match(r"https?://[^/]+", plain.what))
         or (kind == "line" and what and _is_pattern(what))
+        or (kind == "command" and what.strip())
     )
     if not fits or not _has_port(plain):
         raise Problem(
             "E003",
             f"--ready {text} is not understood",
-            do="write tcp:6379, tcp:[::1]:6379, http://127.0.0.1:8080/ or line:REGEX",
+            do="write tcp:6379, tcp:[::1]:6379, http://127.0.0.1:8080/, line:REGEX or "
+            "command:COMMAND",
         )
     return Ready(kind, what)
 
@@ -77,8 +82,31 @@ def _is_pattern(text: str) -> bool:
 
 
 def answers(ready: Ready) -> bool:
-    """Whether somebody answers there now."""
+    """Whether somebody answers there now, or the command succeeds. Problem E003 for a command that
+    cannot be started."""
+    if ready.kind == "command":
+        return _succeeds(ready.what)
     return _answers_http(ready.what) if ready.kind == "http" else listens(ready)
+
+
+def _succeeds(command: str) -> bool:
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            timeout=TRY_S,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    if done.returncode in CANNOT_START:
+        raise Problem(
+            "E003",
+            f"the command of --ready cannot be started: {command}",
+            do="write a command that this shell finds",
+        )
+    return done.returncode == 0
 
 
 def _answers_http(url: str) -> bool:
