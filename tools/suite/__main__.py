@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -31,6 +32,8 @@ def main() -> int:
     results.mkdir(parents=True, exist_ok=True)
     for name in FOREIGN:
         os.environ.pop(name, None)
+    # A shell ignores Ctrl-C for what it starts in the background, and tests send it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options = {word for word in sys.argv[1:] if word in (ALL, LONG)}
     names = tuple(word for word in sys.argv[1:] if word not in options)
     choice = long_parts if LONG in options else all_parts
