@@ -35,7 +35,7 @@ void choose_shards() noexcept;
 /// meanwhile. Thread safety: all.
 [[nodiscard]] bool has_several_threads() noexcept;
 
-/// Effects: no shard has a thread. Requires: the process has one thread.
+/// Effects: no shard has a thread. Thread safety: for the only thread of a process.
 void forget_threads_of_shards() noexcept;
 
 /// Effects: the shard has a thread more. Thread safety: all.

@@ -86,8 +86,8 @@ void use_no_cache() noexcept;
 /// Effects: from now on the heap serves the calling thread without a cache.
 void forgo_cache() noexcept;
 
-/// Effects: the threads that the parent had are not counted any more. Requires: a child of fork, in
-/// which this thread alone goes on.
+/// Effects: the threads that the parent had are not counted any more. Thread safety: for the only
+/// thread of a process, a child of fork.
 void forget_threads_of_parent() noexcept;
 
 /// Effects: gives all blocks of the calling thread's cache to the bins.

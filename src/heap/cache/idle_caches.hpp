@@ -34,8 +34,8 @@ void release_old_spares(unsigned looks) noexcept;
 [[nodiscard]] std::size_t idle_cached_bytes() noexcept;
 
 /// Effects: from now on, only the thread of this cache is counted, or none if it is nullptr. Caches
-/// of others keep their blocks, which are lost, except for their spare batches. Requires: the
-/// process has one thread, as in a child of fork.
+/// of others keep their blocks, which are lost, except for their spare batches. Thread safety: for
+/// the only thread of a process, as in a child of fork.
 void count_only_thread(heap_cache* own) noexcept;
 
 /// Taken around a fork. Order: before all bins.
