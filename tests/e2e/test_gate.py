@@ -366,7 +366,7 @@ def test_a_gate_that_is_fine_names_no_line(heapwise: Any, tmp_path: Path) -> Non
     assert "More by" not in done.stdout
 
 
-@pytest.mark.parametrize(("more", "code", "runs"), [(0, 0, 4), (300, 1, 6)])
+@pytest.mark.parametrize(("more", "code", "runs"), [(0, 0, 4), (300, 1, 10)])
 def test_few_processes_are_slowed_down_to_count_instructions_that_repeat_themselves(
     heapwise: Any, tmp_path: Path, base: str, more: int, code: int, runs: int
 ) -> None:

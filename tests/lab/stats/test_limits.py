@@ -130,9 +130,9 @@ def test_a_larger_count_is_confirmed_before_it_fails() -> None:
     assert decide_counts([100] * 2, [101] * 2, 0.0) == "cannot tell"
 
 
-def test_a_larger_count_that_is_dear_is_confirmed_once_if_all_runs_agree() -> None:
-    assert decide_counts([100] * 2, [110] * 2, 0.0, dear=True) == "cannot tell"
-    assert decide_counts([100] * 3, [110] * 3, 0.0, dear=True) == "regressed"
+def test_a_larger_count_that_is_dear_takes_five_runs_if_all_agree() -> None:
+    assert decide_counts([100] * 4, [110] * 4, 0.0, dear=True) == "cannot tell"
+    assert decide_counts([100] * 5, [110] * 5, 0.0, dear=True) == "regressed"
     varying = [1_000_000, 1_000_001, 1_000_000]
     assert decide_counts(varying, [1_100_000] * 3, 0.0, dear=True) == "cannot tell"
     assert decide_counts(varying * 2, [1_100_000] * 6, 0.0, dear=True) == "regressed"

@@ -45,7 +45,7 @@ the thirteenth has 778 rounds."""
 COUNTS, CONFIRMED = 2, 6
 """Runs of each build in which something is counted; and if it seems to have regressed."""
 
-REPEATED = 3
+REPEATED = 5
 """The same for a metric that is dear to count, if all runs of each build agree."""
 
 MARGIN = 100
@@ -291,7 +291,7 @@ def decide_counts(
     If all runs of each build agree, the counts are exact. Else every answer needs a margin of
     ``MARGIN`` times the difference between runs of one build. A regression takes ``CONFIRMED``
     runs of each: then a program that tosses a coin fails once in 2,000 times. If the count is dear
-    and all agree, it takes ``REPEATED``: once in 32 times.
+    and all agree, it takes ``REPEATED``: once in 1,000 times.
     """
     if min(len(base), len(new)) < COUNTS:
         return "cannot tell"
