@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from heapwise.analysis.summary.second_opinion import second_opinion
+from heapwise.analysis.summary.server_advice import is_of_servers, server_advice
 from heapwise.analysis.summary.speed import speed_quantity
 from heapwise.analysis.summary.tree_headlines import (
     GROUPS,
@@ -34,6 +35,7 @@ from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import change, percent, significant, size, times
 from heapwise.wording.ratios import interval, relation, signed_ends, with_interval
 
+NOTHING = "Nothing to compare: only one subject was measured."
 UNSURE, FASTER, SMALLER = "Cannot tell yet", "is faster than", "needs less memory than"
 
 DEEDS = {
@@ -442,6 +444,8 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
             "Choose by the tables: endings of attacks are not ranked. What resisting costs on "
             "your program: heapwise compare --protection -- PROGRAM."
         )
+    if is_of_servers(evidence):
+        return server_advice(usable) or NOTHING
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
     kinds = _by_kind(evidence, firsts)
     usable = [
@@ -455,7 +459,7 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
             groups.setdefault(row.cell, []).append(row)
     contested = [rows for rows in groups.values() if len(rows) > 1]
     if not contested:
-        return "Nothing to compare: only one subject was measured."
+        return NOTHING
     if are_many_questions(evidence):
         return f"{len(firsts)} questions, each with an answer of its own."
     sure = {
