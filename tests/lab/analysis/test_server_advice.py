@@ -39,7 +39,7 @@ def test_each_quantity_has_a_sentence_and_the_rest_is_named() -> None:
         row("mimalloc3", "after_idle", "worse", 1.5, "70%"),
     ]
     assert server_advice(rows) == (
-        "Against glibc: CPU time, side by side: mimalloc3 3.0 % less; scudo 1.20x as much. "
+        "Against glibc, CPU time, side by side: mimalloc3 3.0 % less; scudo 1.20x as much. "
         "Latency p99 at load 70%: mimalloc3 1.11x faster. Memory after idle time: no difference. "
         "Cannot tell yet: throughput."
     )

@@ -40,15 +40,17 @@ def server_advice(rows: Sequence[Row]) -> str:
                 name += f" at {cell_words(load)}"
             words = _differences(mine)
             if words:
-                told.append(f"{name[0].upper()}{name[1:]}: {words}.")
+                told.append(f"{name}: {words}.")
             elif any(row.verdict == "cannot tell" for row in mine):
                 open_.append(name)
             elif mine:
-                told.append(f"{name[0].upper()}{name[1:]}: no difference.")
+                told.append(f"{name}: no difference.")
     if not told:
         return "Cannot tell yet which is best." if open_ else ""
     unsure = f" Cannot tell yet: {', '.join(open_)}." if open_ else ""
-    return f"Against {base}: {' '.join(told)}{unsure}"
+    first, *more = told
+    others = "".join(f" {words[0].upper()}{words[1:]}" for words in more)
+    return f"Against {base}, {first}{others}{unsure}"
 
 
 def _by_load(rows: Sequence[Row], quantity: str) -> dict[Settings, list[Row]]:
