@@ -14,7 +14,7 @@
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/poison.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Hands out memory from front to back of chunks, and takes all of it back in one step.
 ///
@@ -257,4 +257,4 @@ class arena {
   detail::memory_marks marks_; // for memory that is not handed out
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

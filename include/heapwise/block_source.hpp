@@ -6,7 +6,7 @@
 
 #include <heapwise/standard.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Gives and takes back big pieces of memory (chunks). The functions are virtual, because they are
 /// called on slow paths only.
@@ -126,4 +126,4 @@ class fake_blocks final : public block_source {
   std::size_t bytes_out_ = 0;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -6,7 +6,7 @@
 
 #include <heapwise/detail/links.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// The default: a pointer that is not a block of the pool is refused, and nothing else is checked.
 struct foreign_checked {
@@ -52,9 +52,9 @@ enum class violation : unsigned char {
   foreign_pointer,   ///< a pointer was freed that is not a block of the pool
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Effects: prints one line to standard error without allocating, then aborts the program.
 /// `block` is the address. `block_size` is the block size of the pool, or 0 if it is not known
@@ -99,9 +99,9 @@ class encoded_links {
 /// Returns: a key that differs from process to process.
 [[nodiscard]] std::uintptr_t process_key() noexcept;
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Detects these faults, and then prints one line and aborts the program: double frees (always,
 /// also if two threads free a block at once), writes behind the end of a block, writes to a free
@@ -153,4 +153,4 @@ class checked {
   const detail::chunks* home_ = nullptr;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

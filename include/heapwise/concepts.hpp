@@ -7,7 +7,7 @@
 
 #include <heapwise/standard.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// How much a pool distrusts its user. The pool calls `carved` for each block when the block is cut
 /// from fresh memory, `acquire` before it hands the block out, and `release` when the block comes
@@ -81,4 +81,4 @@ concept block_pool = requires(Pool& pool, void* block) {
   { pool.alignment() } noexcept -> std::same_as<std::size_t>;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -13,7 +13,7 @@
 #include <heapwise/gc.h>
 #include <heapwise/detail/construct.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Returns: `block`. Throws: std::bad_alloc if `block` is nullptr; without exceptions, ends the
 /// program.
@@ -26,9 +26,9 @@ inline void* collected_or_thrown(void* block) {
 #endif
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Whether objects of the type never hold addresses of blocks, so that the collector need not look
 /// through them. True for numbers and enumerations; specialise it for types made of these.
@@ -180,7 +180,7 @@ class weak_pointer {
   heapwise_gc_weak cell_{};
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2
 
 /// Returns: memory of the collector, which it looks through. Throws: std::bad_alloc.
 [[nodiscard]] inline void* operator new(std::size_t size, heapwise::collected_tag) {

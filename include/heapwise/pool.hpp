@@ -21,7 +21,7 @@
 #include <heapwise/sanitized.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 template <class Pool>
 class local_pool;
@@ -311,4 +311,4 @@ class local_pool<pool<Policy, Checking>> {
   handle handle_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -5,7 +5,7 @@
 
 #include <heapwise/standard.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// How a pool that has no free block gets more. One thread at a time obtains a chunk from the
 /// source. If the source has no room for the chunk, the pool tries half as many blocks, down to
@@ -48,4 +48,4 @@ struct pool_options {
   void* growth_context = nullptr;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

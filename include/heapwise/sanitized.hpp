@@ -8,7 +8,7 @@
 #include <heapwise/checking.hpp>
 #include <heapwise/detail/poison.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Links in blocks that are hidden from the program. Each access shows the word only while it reads
 /// or writes it. Only the thread that has the list touches its free blocks.
@@ -27,9 +27,9 @@ struct hidden_links {
   }
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// For programs that run under the address sanitizer or Valgrind. Blocks that are free, or were
 /// never handed out, are hidden from the program. The tool then reports each read and each write of
@@ -88,4 +88,4 @@ class sanitized : public foreign_checked {
 /// code. If code that was compiled in different ways passes such pools around, it does not link.
 using default_checking = std::conditional_t<detail::marks_memory, sanitized, foreign_checked>;
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -13,7 +13,7 @@
 #include <heapwise/pool.hpp>
 #include <heapwise/pool_options.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Makes and ends objects of type T in the blocks of a pool, or of a thread's access to one.
 template <class T, class Blocks>
@@ -54,9 +54,9 @@ class object_maker {
   };
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 template <class T, class Access>
 class local_typed_pool;
@@ -202,4 +202,4 @@ class local_typed_pool {
   Access mine_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -1,3 +1,3 @@
 """Heapwise: which allocator, which layout, which primitive, and what does it buy."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 namespace {
 
@@ -186,4 +186,4 @@ void arena::release() noexcept {
   restart();
 }
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -5,7 +5,7 @@
 #include "os/os.hpp"
 #include "pool/pages.hpp"
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 namespace {
 
 class os_block_source final : public block_source {
@@ -78,4 +78,4 @@ void fake_blocks::deallocate(void* memory, std::size_t size_bytes, std::size_t a
   upstream_->deallocate(memory, size_bytes, alignment);
 }
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

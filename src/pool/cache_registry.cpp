@@ -6,7 +6,7 @@
 
 #include "os/os.hpp"
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 constinit thread_local cache_table this_thread_caches{};
 
@@ -151,4 +151,4 @@ bool cached_pool::enter_cache(void* cache) noexcept {
   return table.enter(*this, cache);
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -9,7 +9,7 @@
 
 #include "os/os.hpp"
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 namespace {
 
 constexpr unsigned char poison = 0xDB; // dead block
@@ -86,9 +86,9 @@ class line {
 
 } // namespace
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 void report_violation(violation what, const void* block, std::size_t block_size) noexcept {
   line text;
@@ -127,9 +127,9 @@ void* encoded_links::load(const void* block) const noexcept {
   return next;
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 namespace {
 
@@ -203,4 +203,4 @@ void checked::release(void* block, std::size_t block_size) const noexcept {
   }
 }
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -14,7 +14,7 @@
 
 #include "os/os.hpp"
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 namespace {
 
 /// Blocks of a pool at the most, so that an index and the mark for "none" fit in 32 bits.
@@ -301,4 +301,4 @@ std::size_t chunks::record_bytes() const noexcept {
   return own_bytes(shape_) + (all > early ? all - early : 0) * sizeof(chunk);
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

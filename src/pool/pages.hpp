@@ -6,7 +6,7 @@
 
 #include "os/os.hpp"
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Returns: the size rounded up to a multiple of a power of two; 0 if there is no such number.
 constexpr std::size_t round_up_to(std::size_t size_bytes, std::size_t multiple) noexcept {
@@ -22,4 +22,4 @@ inline void purge_pages(void* memory, std::size_t size_bytes) noexcept {
   if (begin < end) os::purge(reinterpret_cast<void*>(begin), end - begin);
 }
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

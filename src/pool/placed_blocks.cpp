@@ -9,7 +9,7 @@
 #include "os/placement.hpp"
 #include "pool/pages.hpp"
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 void* huge_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noexcept {
   const std::size_t bytes = round_up_to(size_bytes, os::huge_page_bytes());
@@ -50,4 +50,4 @@ void node_blocks::purge(void* memory, std::size_t size_bytes) noexcept {
 
 std::size_t node_blocks::granularity_bytes() const noexcept { return os::page_bytes(); }
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

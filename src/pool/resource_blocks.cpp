@@ -1,6 +1,6 @@
 #include <heapwise/source/resource_blocks.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 void* resource_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noexcept {
   try {
@@ -15,4 +15,4 @@ void resource_blocks::deallocate(void* memory, std::size_t size_bytes,
   upstream_->deallocate(memory, size_bytes, alignment);
 }
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

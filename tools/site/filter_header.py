@@ -17,12 +17,13 @@ GNU = re.compile(
     r"\b(?:extern )?__inline__\s|\b__extension__\s|\b__thread\s"
     r"|\s*\b__attribute__\(\((?:[^()]|\([^()]*\))*\)\)"
 )
+VERSION = re.compile(r"::inline v\d+_\d+")
 PARTS = "Effects|Requires|Returns|Throws|Errors|Thread safety|Complexity"
 
 
 def for_doxygen(text: str, is_c: bool) -> str:
     """``text``, the contents of a header; is_c: its comments are `/* */`."""
-    text = GNU.sub("", text.replace("::inline v0_1", ""))
+    text = GNU.sub("", VERSION.sub("", text))
     text = re.sub(
         r"^(?!\s*#)(?!.*__).*$", lambda line: ATTRIBUTES.sub("", line[0]), text, flags=re.MULTILINE
     )

@@ -9,7 +9,7 @@
 
 #include <heapwise/typed_pool.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Destroys an object and gives its block back to the pool that it came from.
 ///
@@ -114,4 +114,4 @@ template <class Base, class T, block_pool Pool>
   return base_ptr<Base>{object, base_deleter<Base>{objects, object}};
 }
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -10,7 +10,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/spill.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// A resource that serves requests from the pool if they fit in a block, by size and by alignment.
 /// The upstream resource serves all other requests. It also serves requests that find the pool
@@ -106,4 +106,4 @@ class arena_resource final : public std::pmr::memory_resource {
   heapwise::arena* from_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -13,7 +13,7 @@
 #include <heapwise/pool.hpp>
 #include <heapwise/pool_options.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// A pool for the nodes of containers, to be used through std_allocator. The C++ standard does not
 /// say how large a node is. So the pool is made when an allocator asks for the first single object.
@@ -100,4 +100,4 @@ class node_pool {
   std::mutex making_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -12,7 +12,7 @@
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/spill.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Returns: a block size that holds one node of a std::list, map, set, unordered_map or
 /// unordered_set of `Value` (for maps: their value_type). It is the size of the value plus four
@@ -138,4 +138,4 @@ class std_allocator {
   Pool* pool_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -1,7 +1,7 @@
 // What an adaptor does if its pool is exhausted.
 #pragma once
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// How an adaptor answers a request while its pool is exhausted.
 enum class when_exhausted : unsigned char {
@@ -9,4 +9,4 @@ enum class when_exhausted : unsigned char {
   spills, ///< a request that fits in a block is served from elsewhere, until blocks are free again
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Returns: how many blocks `from` had, `count` at the most; they are written to `blocks`.
 template <class Blocks>
@@ -25,4 +25,4 @@ std::size_t push_each(Blocks& to, void* const* blocks, std::size_t count) noexce
   return taken;
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -10,7 +10,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/free_list.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// The pool's lock guards `owner`, `lost` and `next`; only the cache's thread touches the other
 /// members, except in `restart` of the pool.
@@ -49,4 +49,4 @@ struct alignas(cache_line_bytes) block_cache {
   block_cache* next = nullptr;
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -7,7 +7,7 @@
 
 #include <heapwise/block_source.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// A set of blocks by their index, in memory of the pool's source. Thread safety: none.
 class block_map {
@@ -44,4 +44,4 @@ class block_map {
   word* bits_ = nullptr;
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -8,7 +8,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/links.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// A last-in-first-out stack of free blocks that needs one word of each block.
 ///
@@ -114,4 +114,4 @@ class block_stack {
   std::array<void*, chain_count> heads_{};
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

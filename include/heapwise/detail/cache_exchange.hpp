@@ -16,7 +16,7 @@
 #include <heapwise/detail/free_list.hpp>
 #include <heapwise/detail/run_cutter.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// The depot, the fresh blocks and the caches of a pool, behind one lock.
 ///
@@ -227,4 +227,4 @@ class cache_exchange {
   cache_slabs<cache> caches_;
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -7,7 +7,7 @@
 
 #include <heapwise/detail/config.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 class cached_pool;
 
@@ -175,4 +175,4 @@ class cached_pool {
   cached_pool** link_ = nullptr;
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -8,7 +8,7 @@
 #include <heapwise/detail/cache_registry.hpp>
 #include <heapwise/detail/spread.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Caches are made 15 at a time and serve one thread after the other until the pool ends.
 /// Cache: as block_cache, with `owner`, `lost` and `next`. Thread safety: none, the pool has a
@@ -103,4 +103,4 @@ class cache_slabs {
   std::size_t slab_count_ = 0;
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

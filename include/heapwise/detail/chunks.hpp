@@ -11,7 +11,7 @@
 #include <heapwise/detail/stride.hpp>
 #include <heapwise/pool_options.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// What a pool's options come to, validated. Sizes in bytes, counts in blocks.
 struct geometry {
@@ -176,4 +176,4 @@ class chunks {
   chunk* early_end_;
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

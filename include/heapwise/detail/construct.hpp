@@ -7,7 +7,7 @@
 
 #include "heapwise/detail/config.hpp"
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Returns: an object in the block. Aggregates are made with parentheses, which clang can since
 /// version 16, and with braces by older compilers. Throws: what the constructor throws.
@@ -20,4 +20,4 @@ T* construct_in(void* block, Arguments&&... arguments) {
   }
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

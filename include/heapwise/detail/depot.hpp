@@ -5,7 +5,7 @@
 
 #include <heapwise/detail/free_list.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Full nodes that caches gave, the newest on top, and blocks that came one by one, from caches
 /// that were not full. A cache takes whole nodes as long as there are any.
@@ -65,4 +65,4 @@ class depot {
   [[no_unique_address]] Links links_;
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -8,7 +8,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/links.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// A last-in-first-out list of free blocks that costs no memory and rarely touches a block.
 ///
@@ -272,4 +272,4 @@ class free_list {
   [[no_unique_address]] Links links_;
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

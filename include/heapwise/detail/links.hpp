@@ -1,7 +1,7 @@
 // How one free block leads to another.
 #pragma once
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// How a free block's words are written: plainly, and each block may list many others.
 struct plain_links {
@@ -10,4 +10,4 @@ struct plain_links {
   static void* load(const void* block) noexcept { return *static_cast<void* const*>(block); }
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -12,7 +12,7 @@
 #include <valgrind/memcheck.h>
 #endif
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Whether `hide` does anything: the program is compiled with the address sanitizer, or with
 /// HEAPWISE_USE_VALGRIND defined.
@@ -86,4 +86,4 @@ HEAPWISE_ALWAYS_INLINE constexpr memory_marks marks_here() noexcept {
           [](const void* memory, std::size_t size_bytes) noexcept { show(memory, size_bytes); }};
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

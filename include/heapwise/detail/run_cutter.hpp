@@ -7,7 +7,7 @@
 
 #include <heapwise/detail/chunks.hpp>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Cuts runs of blocks that were never handed out, in address order, and lets the pool grow.
 /// Thread safety: one thread at a time calls `cut` and `restart`, the pool has a lock; `carved`
@@ -66,4 +66,4 @@ class run_cutter {
   chunk* carving_ = nullptr; ///< nullptr: not known
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

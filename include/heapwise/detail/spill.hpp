@@ -1,7 +1,7 @@
 // Memory that may come from a pool or from elsewhere: which of them takes it back?
 #pragma once
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Whether a pool says "false" for each pointer that is not a block of it, and neither aborts, nor
 /// believes that it is one, nor counts it.
@@ -30,4 +30,4 @@ bool take_back_if_own(Pool& pool, void* memory) noexcept {
   }
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Data at one place of many pages shares a few sets of the nearest cache, so that a dozen of such
 /// pieces push each other out. Memory that is given different places does not.
@@ -18,4 +18,4 @@ namespace heapwise::detail::inline v0_1 {
   return ((page * golden_ratio) >> 32) * places >> 32;
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Exact division by a fixed stride: multiply by the inverse of its odd part modulo 2^64, rotate
 /// by its power of two. An offset that is not a multiple of the stride comes out as a number larger
@@ -49,4 +49,4 @@ class stride_divider {
   int shift_;
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Returns: 0 for the first thread that asks, 1 for the second, and so on; the same for every call
 /// of a thread. Thread safety: all.
@@ -14,4 +14,4 @@ inline unsigned thread_ordinal() noexcept {
   return mine;
 }
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

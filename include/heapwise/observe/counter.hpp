@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace heapwise::detail::inline v0_1 {
+namespace heapwise::detail::inline v0_2 {
 
 /// Counts without synchronization. Thread safety: none.
 template <bool Shared>
@@ -44,4 +44,4 @@ class counter<true> {
   std::atomic<std::uint64_t> value_{0};
 };
 
-} // namespace heapwise::detail::inline v0_1
+} // namespace heapwise::detail::inline v0_2

@@ -13,7 +13,7 @@
 #include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool_options.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// The counts of an instrumented pool since it was created.
 struct pool_counts {
@@ -209,4 +209,4 @@ class instrumented {
   counter peak_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -5,7 +5,7 @@
 
 #include <heapwise/block_source.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Forwards to another source and notifies an observer. The observer may lack any of these
 /// functions:
@@ -70,4 +70,4 @@ class observed_blocks final : public block_source {
   bool notifies_ = false;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -5,7 +5,7 @@
 
 #include <heapwise/block_source.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// A source of pieces of whole huge pages, aligned to huge pages. It asks the system to use
 /// transparent huge pages for them (madvise). The system does so unless transparent huge pages are
@@ -24,4 +24,4 @@ class huge_blocks final : public block_source {
   [[nodiscard]] std::size_t granularity_bytes() const noexcept override;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -5,7 +5,7 @@
 
 #include <heapwise/block_source.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// A source of pieces whose pages the system takes from one node of a NUMA machine, whichever
 /// thread touches them first. It is for a pool whose blocks are used by the threads of that node.
@@ -34,4 +34,4 @@ class node_blocks final : public block_source {
   unsigned node_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -6,7 +6,7 @@
 
 #include <heapwise/block_source.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// A source of pieces from a memory resource. So pools and arenas can lie in any memory for which a
 /// program has a resource. With std::pmr::new_delete_resource(), they lie in memory of operator
@@ -31,4 +31,4 @@ class resource_blocks final : public block_source {
   std::pmr::memory_resource* upstream_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -12,7 +12,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/thread_ordinal.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Any thread may use the pool, and no thread waits for another: if a thread is stopped in the
 /// middle of an operation, the other threads go on. Growth is the exception. One thread at a time
@@ -323,4 +323,4 @@ class lock_free_shards<Shards>::core {
   std::array<aligned_head, shard_count> shards_{};
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

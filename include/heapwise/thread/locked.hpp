@@ -7,7 +7,7 @@
 #include <heapwise/detail/batch.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Any thread may use the pool. Each operation takes one std::mutex. This policy is portable and
 /// the easiest to predict: exhaustion is exact, and the block that was freed last is reused first.
@@ -71,4 +71,4 @@ class locked::core {
   unsynchronized::core<Checking> inner_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -4,9 +4,9 @@
 
 #include <heapwise/thread/locked.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// The former name of `locked`. Deprecated.
 using mutex = locked;
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -11,7 +11,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/failure.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// Any thread may use the pool. Nearly every operation touches only the thread's own cache, without
 /// an atomic instruction. Caches and the depot exchange whole batches of about `batch_blocks`
@@ -241,4 +241,4 @@ class thread_cached::core final : public detail::cached_pool {
   detail::cache_exchange<Checking> shared_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2

@@ -8,7 +8,7 @@
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/config.hpp>
 
-namespace heapwise::inline v0_1 {
+namespace heapwise::inline v0_2 {
 
 /// One thread at a time uses the pool. The user must ensure that.
 struct unsynchronized {
@@ -146,4 +146,4 @@ class unsynchronized::core {
   detail::stride_divider divider_;
 };
 
-} // namespace heapwise::inline v0_1
+} // namespace heapwise::inline v0_2
