@@ -21,6 +21,7 @@ from heapwise.model import (
     Trust,
     location_of,
 )
+from heapwise.stats.basics.quantiles import median_interval
 from heapwise.stats.claims.limits import COUNTS, FIRST_LOOK, Decision
 from heapwise.stats.claims.rare_runs import RareRuns
 from heapwise.stats.ratios.paired import PairedRatio
@@ -163,12 +164,8 @@ def ceiling_row(
     unit = UNITS.get(metric, "count")
     middle, limit = median(values), f"limit {show(ceiling, unit)}"
     are = "are" if metric in PLURAL else "is"
-    found = decision and decision.change
-    low, high = (
-        (found.low * ceiling, found.high * ceiling)
-        if found and found.low is not None and found.high is not None
-        else (None, None)
-    )
+    interval = median_interval(values)
+    low, high = (None, None) if decision is None else (interval.low, interval.high)
     if decision is None:
         verdict: GateVerdict = (
             "fine"
@@ -184,10 +181,10 @@ def ceiling_row(
     else:
         verdict, exact, rounds = decision.verdict, False, decision.rounds
         ends = scale_for([low, high], unit)
-        interval = (
+        within = (
             "" if low is None or high is None else f" (95 % CI {ends.ends(low, high)} {ends.label})"
         )
-        amount = f"{show(middle, unit)}{interval} in {counted(len(values), 'run')}"
+        amount = f"{show(middle, unit)}{within} in {counted(len(values), 'run')}"
     words = {
         "fine": f"{are} fine",
         "regressed": f"{'exceed' if metric in PLURAL else 'exceeds'} the limit",

@@ -176,3 +176,9 @@ def test_a_build_that_needs_just_the_most_seldom_exceeds_it() -> None:
         for _ in range(400)
     ]
     assert found.count("regressed") <= 2
+
+
+def test_runs_that_are_far_below_and_far_beyond_a_ceiling_in_turn_are_not_told() -> None:
+    for values in ([0.005, 0.3] * 20, [0.3, 0.005] * 20):
+        for ceiling in (0.1, 0.02):
+            assert decide_ceiling(values, ceiling, ended=True).verdict == "cannot tell"
