@@ -18,7 +18,9 @@ def main() -> NoReturn:
         from heapwise.cli.frame.app import main as run
 
         run()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not isinstance(error.__cause__ or error, KeyboardInterrupt):
+            raise  # Python 3.11 makes a RuntimeError of Ctrl-C while a class is made
         from heapwise.errors import Exit
 
         print("stopped by you. Nothing was started.", file=sys.stderr)

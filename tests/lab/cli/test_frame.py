@@ -14,6 +14,7 @@ import pytest
 import typer
 from synthetic import compare_run
 
+from heapwise.cli.frame import app
 from heapwise.cli.frame.app import build_app, run, verbs_needed
 from heapwise.cli.frame.ask import settings
 from heapwise.cli.frame.tell import console, progress
@@ -310,3 +311,19 @@ def test_long_words_go_on_under_their_beginning_on_a_terminal_only(
 )
 def test_a_stopped_run_says_how_many_rounds_it_has(done: int, planned: int, words: str) -> None:
     assert rounds_words(done, planned) == words
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, app.Stopped])
+def test_ctrl_c_while_a_class_is_made_is_no_fault_of_ours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stop: type[BaseException]
+) -> None:
+    class Late:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise stop
+
+    def invoke(words: object) -> int:
+        return len(type("Made", (), {"late": Late()}).__name__)
+
+    monkeypatch.setattr(app, "_invoke", invoke)
+    assert run(["list"]) == 130
+    assert capsys.readouterr().err == "stopped by you. Nothing was lost.\n"

@@ -124,11 +124,12 @@ def run(words: Sequence[str]) -> int:
     try:
         return _invoke(words)
     except (Stopped, KeyboardInterrupt, typer.Abort):
-        console.error_line("stopped by you. Nothing was lost.")
-        return int(Exit.INTERRUPTED)
+        return _stopped()
     except (console.ReaderGone, BrokenPipeError):
         return int(Exit.READER_GONE)
     except Exception as error:
+        if isinstance(error.__cause__, Stopped | KeyboardInterrupt):
+            return _stopped()  # Python 3.11 makes a RuntimeError of it while a class is made
         if debug and not isinstance(error, TyperException):
             raise
         problem = _problem(error, words)
@@ -147,6 +148,11 @@ def run(words: Sequence[str]) -> int:
                     }
                 )
         return int(problem.exit)
+
+
+def _stopped() -> int:
+    console.error_line("stopped by you. Nothing was lost.")
+    return int(Exit.INTERRUPTED)
 
 
 def _problem(error: Exception, words: Sequence[str]) -> Problem:
