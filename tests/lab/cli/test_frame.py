@@ -314,7 +314,7 @@ def test_a_stopped_run_says_how_many_rounds_it_has(done: int, planned: int, word
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, app.Stopped])
-def test_ctrl_c_while_a_class_is_made_is_no_fault_of_ours(
+def test_ctrl_c_while_a_class_is_made_stops_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stop: type[BaseException]
 ) -> None:
     class Late:
