@@ -88,6 +88,7 @@ def test_each_allocator_runs_beside_a_server_of_the_baseline(heapwise: Any, tmp_
     assert {s.values[SIDE_BY_SIDE] for s in pairs if s.subject == "glibc"} == {1.0}
     assert all(0.5 < sample.values[SIDE_BY_SIDE] < 2 for sample in pairs)
     assert "CPU a request, side by side with glibc" in done.stdout
+    assert "and in each round two at once for 1 s" in done.stdout + done.stderr
 
 
 @needs_wrk

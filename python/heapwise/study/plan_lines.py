@@ -70,7 +70,8 @@ def _loads(plan: Plan) -> str:
     server = plan.options.server
     if server is None:
         return ""
-    return f", each {server.load_s:g} s under load and {server.idle_s:g} s idle"
+    beside = f", and in each round two at once for {server.beside_s:g} s" if server.beside_s else ""
+    return f", each {server.load_s:g} s under load and {server.idle_s:g} s idle{beside}"
 
 
 def _limit(plan: Plan) -> str:

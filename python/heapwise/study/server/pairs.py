@@ -23,7 +23,6 @@ from heapwise.model import (
     Beside,
     LoadFacts,
     Process,
-    Sample,
     Setting,
     Status,
     Subject,
@@ -44,7 +43,7 @@ from heapwise.study.server.server_starts import ServerStarts
 from heapwise.study.server.server_values import cpu_per_request
 
 IN_VAIN = 2
-"""After so many pairs of which none was sound, no more are started."""
+"""If none of the first two pairs is sound, the server cannot run beside itself."""
 
 PORT = "{port}"
 
@@ -62,12 +61,14 @@ def obstacle(words: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass
 class PairedServer:
-    """One of the two. number: of its process. began_s, ended_s: of its load, by time.monotonic."""
+    """One of the two. number: of its process. place: the name of its folder. began_s, ended_s: of
+    its load, by time.monotonic."""
 
     subject: Subject
     number: int
     values: dict[str, Setting]
     load: Load
+    place: str
     server: Server | None = None
     found: LoadFacts = field(default_factory=LoadFacts)
     trouble: str = ""
@@ -140,7 +141,8 @@ class ServerPairs:
             folder=self.starts.place(f"generator-{name}"),
             seconds=self.starts.options.beside_s,
         )
-        return PairedServer(subject, number, self.starts.values(f"data-{name}"), load)
+        values = self.starts.values(f"data-{name}")
+        return PairedServer(subject, number, values, load, f"server-{name}")
 
     def _start(self, member: PairedServer, alone: Process, stop: StopSwitch) -> None:
         """On as many processors as the server kept busy by itself: more would let the two part."""
@@ -154,7 +156,7 @@ class ServerPairs:
             member.values,
             ready,
             cpus=options.server_cpus[: max(1, busy)],
-            place=f"server-{member.values['port']}",
+            place=member.place,
         )
         if not wait_until(
             lambda: server.is_ready(ready),
@@ -193,8 +195,9 @@ class ServerPairs:
             self.note(process)
         if is_sound:
             costs = _costs(found)
-            for process, cost in zip(found, costs, strict=True):
-                record(_sample(process, cost / costs[0]))
+            for member, cost in zip(members, costs, strict=True):
+                own = replace(step, subject=member.subject)
+                record(own.sample(member.number, {SIDE_BY_SIDE: cost / costs[0]}))
 
     def _process(
         self, step: Step, member: PairedServer, started_at: str, beside: Beside
@@ -263,16 +266,3 @@ def _costs(found: Sequence[Process]) -> list[float]:
     if all(load is not None and load.server_cpu_s for load in loads):
         return [float(load.server_cpu_s or 0) / load.requests for load in loads if load]
     return [cpu_per_request(process.facts) for process in found]
-
-
-def _sample(process: Process, ratio: float) -> Sample:
-    return Sample(
-        process=process.number,
-        experiment=process.experiment,
-        subject=process.subject,
-        parameters=process.parameters,
-        round=process.round,
-        repeat=0,
-        warm_up=False,
-        values={SIDE_BY_SIDE: ratio},
-    )
