@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "kernel/clock.hpp"
+#include "kernel/readiness.hpp"
 
 namespace heapwise::bench {
 namespace {
@@ -37,8 +38,9 @@ double watch_attached(const launch_options& options, memory_curve& memory) {
     const std::uint64_t now = now_ns();
     const std::uint64_t next = std::min(end, memory.due_ns());
     const std::uint64_t left = next > now ? next - now : 0;
-    const timespec wait{static_cast<time_t>(left / second_ns), static_cast<long>(left % second_ns)};
-    if (ppoll(watched, 2, &wait, nullptr) == 0 && now_ns() >= memory.due_ns()) memory.look();
+    const bool known = wait_until_ready(watched, left);
+    if (!known && kill(options.attached, 0) != 0) break;
+    if (now_ns() >= memory.due_ns()) memory.look();
   }
   return static_cast<double>(now_ns() - start) * 1e-9;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -52,12 +53,21 @@ class report_file {
   }
 
  private:
+  /// A sandbox may refuse prlimit64, by which the C library asks.
+  static bool find_limit(struct rlimit& limit) noexcept {
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0) return true;
+#ifdef SYS_getrlimit
+    return syscall(SYS_getrlimit, RLIMIT_FSIZE, &limit) == 0;
+#else
+    return false;
+#endif
+  }
+
   /// A write beyond the limit that a process has for its files would end it with SIGXFSZ.
   static bool has_space(int file, std::size_t bytes) noexcept {
     struct stat status{};
     struct rlimit limit{};
-    return fstat(file, &status) == 0 && status.st_size < most_bytes &&
-           getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+    return fstat(file, &status) == 0 && status.st_size < most_bytes && find_limit(limit) &&
            static_cast<rlim_t>(status.st_size) + bytes <= limit.rlim_cur;
   }
 

@@ -12,9 +12,20 @@ from pathlib import Path
 import pytest
 from warm_start import command
 
+from heapwise.errors import Exit
+
 DENY = Path(__file__).parents[1] / "preload" / "faults" / "deny.c"
 # By the numbers of x86-64.
-CALLS = {"mremap": 25, "madvise": 28, "sched_getaffinity": 204, "memfd_create": 319}
+CALLS = {
+    "mremap": 25,
+    "madvise": 28,
+    "sched_getaffinity": 204,
+    "ppoll": 271,
+    "prlimit64": 302,
+    "memfd_create": 319,
+}
+UNREPLACED = {"clock_nanosleep": (230, "time.sleep"), "clone3": (435, "no thread can be started")}
+"""Calls that Heapwise cannot be without -> their numbers, and what an error then names."""
 ERRORS = [errno.EPERM, errno.ENOSYS]
 
 pytestmark = [
@@ -117,3 +128,14 @@ def test_a_comparison_needs_none_of_these_system_calls(
     done = denied(error, [*CALLS.values()], *words, "--", str(programs / "work"))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["trust"]["checks"]
+
+
+@pytest.mark.parametrize(("call", "named"), UNREPLACED.values(), ids=[*UNREPLACED])
+def test_an_error_names_what_was_refused(
+    denied: Denied, programs: Path, call: int, named: str
+) -> None:
+    words = ["compare", "--allocators", "glibc,heapwise", "--runs", "1"]
+    done = denied(errno.EPERM, [call], *words, "--", str(programs / "work"))
+    assert done.returncode == Exit.MISSING_TOOL
+    assert "E056" in done.stderr
+    assert named in done.stderr

@@ -3,13 +3,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
 #include <vector>
 
+#include "kernel/readiness.hpp"
 #include "trace/process_identity.hpp"
 
 namespace heapwise::bench {
@@ -30,7 +30,8 @@ bool process_end::has_come() const {
   if (was_gone_) return true;
   if (file_ < 0) return kill(process_, 0) != 0 && errno == ESRCH;
   pollfd end{file_, POLLIN, 0};
-  return poll(&end, 1, 0) == 1;
+  return wait_until_ready({&end, 1}, 0) ? end.revents != 0
+                                        : kill(process_, 0) != 0 && errno == ESRCH;
 }
 
 void process_end::wait(std::span<const process_end* const> ends, long nanoseconds) {
@@ -39,8 +40,7 @@ void process_end::wait(std::span<const process_end* const> ends, long nanosecond
   for (const process_end* each : ends) {
     files.push_back({each->file_, POLLIN, 0}); // poll does not look at a negative file
   }
-  const timespec pause{0, nanoseconds};
-  ppoll(files.data(), files.size(), &pause, nullptr);
+  wait_until_ready(files, static_cast<std::uint64_t>(nanoseconds));
 }
 
 } // namespace heapwise::bench

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "kernel/clock.hpp"
+#include "kernel/readiness.hpp"
 
 namespace heapwise::bench {
 namespace {
@@ -109,19 +110,17 @@ void supervisor::poll_once(call_watch& calls, output_stream& out, output_stream&
                       {partner_, POLLIN, 0},           {calls.descriptor(), POLLIN, 0}};
   const std::uint64_t now = now_ns();
   // A sandbox may refuse signalfd: then the signals are asked for now and then.
-  const std::uint64_t ask_ns = signals_ >= 0 ? UINT64_MAX : now + between_questions_ns;
+  const std::uint64_t ask_ns = signals_ >= 0 ? without_end : now + between_questions_ns;
   const std::uint64_t next_ns = std::min({deadline_ns_, memory.due_ns(), ask_ns});
   const std::uint64_t left_ns = next_ns > now ? next_ns - now : 0;
-  const timespec left{static_cast<time_t>(left_ns / second_ns),
-                      static_cast<long>(left_ns % second_ns)};
-  ppoll(watched, 6, next_ns == UINT64_MAX ? nullptr : &left, nullptr);
+  const bool known = wait_until_ready(watched, next_ns == without_end ? without_end : left_ns);
   const bool ended_before = ended();
-  if (watched[0].revents != 0 || signals_ < 0) take_signals();
-  const bool ends_now = ended() && !ended_before;
+  if (watched[0].revents != 0 || signals_ < 0 || !known) take_signals();
+  const bool ask_pipes = (ended() && !ended_before) || !known; // their reads do not wait
   const std::uint64_t bytes = out.bytes() + err.bytes();
   // What the program itself wrote is in the pipes when it ends.
-  if (watched[1].revents != 0 || ends_now) drain(child_.stdout_pipe, out);
-  if (watched[2].revents != 0 || ends_now) drain(child_.stderr_pipe, err);
+  if (watched[1].revents != 0 || ask_pipes) drain(child_.stdout_pipe, out);
+  if (watched[2].revents != 0 || ask_pipes) drain(child_.stderr_pipe, err);
   if (ended_before) outcome_.late_output_bytes += out.bytes() + err.bytes() - bytes;
   if (watched[3].revents != 0) {
     parent_ = -1;

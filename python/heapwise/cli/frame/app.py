@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -37,6 +38,12 @@ OF_TRACES = ("trace", "advise", "replay")
 
 ANY_VERB = "VERB"
 """Stands in the remedies of the catalogue for the verb that was typed."""
+
+NO_THREAD = "can't start new thread"
+"""The words of CPython, which has no type for it."""
+
+CHILD_ERROR = "child_exception_type"
+"""What CPython's subprocess raises when a child cannot be made into the program."""
 
 COMPLETION = "_HEAPWISE_COMPLETE"
 """With this variable a shell asks for proposals."""
@@ -164,8 +171,24 @@ def _problem(error: Exception, words: Sequence[str]) -> Problem:
         return _usage(error, words)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        return Problem("E056", f"{where}{error.strerror or error}")
+        return Problem("E056", f"{where}{error.strerror or error}{_asked(error)}")
+    if isinstance(error, RuntimeError) and str(error) == NO_THREAD:
+        return Problem(
+            "E056",
+            "no thread can be started",
+            why="A limit of processes (ulimit -u, pids.max of a container) or a sandbox is met.",
+            do="raise the limit, or end other programs of this user",
+        )
     return Problem("E070", f"{type(error).__name__}: {error}".removesuffix(": "))
+
+
+def _asked(error: OSError) -> str:
+    """What was asked of the system, where no file says it: a sandbox refuses that."""
+    innermost = traceback.extract_tb(error.__traceback__, limit=-1)
+    call = re.search(r"\b[\w.]+(?=\()", innermost[0].line or "") if innermost else None
+    if error.filename or call is None:
+        return ""
+    return ", when a program was started" if call[0] == CHILD_ERROR else f", in {call[0]}"
 
 
 def _verb(words: Sequence[str]) -> str:
