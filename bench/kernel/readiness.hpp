@@ -16,10 +16,9 @@ namespace heapwise::bench {
 /// A wait that only a file or a signal ends.
 inline constexpr std::uint64_t without_end = UINT64_MAX;
 
-/// Effects: returns when one of `files` is ready, a signal came, or `left_ns` is over. If the kernel
-/// refuses every call for that, sleeps for a moment.
-/// Returns: false if that was refused: then `revents` says nothing.
-/// Thread safety: safe.
+/// Effects: returns when one of `files` is ready, a signal came, or `left_ns` is over. If the
+/// kernel refuses every call for that, sleeps for a moment. Returns: false if that was refused:
+/// then `revents` says nothing. Thread safety: safe.
 inline bool wait_until_ready(std::span<pollfd> files, std::uint64_t left_ns) noexcept {
   constexpr std::uint64_t second_ns = 1'000'000'000;
   const auto of = [](std::uint64_t nanoseconds) {

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -146,19 +147,6 @@ class mapping_finder {
          bounds.end - frame >= sizeof(frame_record);
 }
 
-/// What the unwinder may need: its own frames, and those of the loader, which resolves the names of
-/// the unwinder at its first call and saves all registers for that, AVX-512 included.
-constexpr std::uint64_t unwinder_bytes = 8192;
-
-/// Whether this is a signal handler on a stack of its own in which the unwinder has no room. A
-/// stack of SIGSTKSZ bytes is one, as the frame of the signal takes up to half of it.
-[[nodiscard]] bool is_short_of_stack() noexcept {
-  stack_t own{};
-  if (sigaltstack(nullptr, &own) != 0 || (own.ss_flags & SS_ONSTACK) == 0) return false;
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  return here - reinterpret_cast<std::uintptr_t>(own.ss_sp) < unwinder_bytes;
-}
-
 } // namespace
 
 stack_trace stack_by_frame_pointers(std::uint64_t site) noexcept {
@@ -296,9 +284,9 @@ class checked_words {
 
 /// Why a search for callers has ended.
 enum class walk_end : std::uint8_t {
-  whole,   ///< the last frame has no caller
-  full,    ///< there is no room for more frames
-  unknown, ///< a frame has no rule: last_address
+  whole,   ///< the last frame has no caller, or there is no room for more
+  handler, ///< of a signal, which returns to the kernel
+  unknown, ///< a frame has no rule
   broken,  ///< what was on the stack cannot be a frame
 };
 
@@ -308,32 +296,65 @@ struct registers {
   std::uint64_t frame_pointer;
 };
 
+/// Whether a handler of a signal returns to this address, by which the kernel goes on with what it
+/// interrupted. Requires: unwind tables name the address.
+bool is_end_of_handler(std::uint64_t address) noexcept {
+  constexpr unsigned char rt_sigreturn[] = {0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05};
+  return std::memcmp(reinterpret_cast<const void*>(address), rt_sigreturn, sizeof rt_sigreturn) ==
+         0;
+}
+
+/// Goes to the caller. Returns: false if the stack cannot be one of these rules; then `at` is of no
+/// use. Nothing is read below the stack pointer, and nothing but by `words`.
+template <class Words>
+bool go_up(registers& at, const caller_rule& rule, Words& words) noexcept {
+  using base = caller_rule::base;
+  const std::uint64_t low = at.stack_pointer;
+  const auto distance = static_cast<std::uint64_t>(std::int64_t{rule.distance});
+  const auto read = [&](std::uint64_t from, std::uint64_t& into) {
+    return from >= low && from % word == 0 && words.read(from, into);
+  };
+  if (rule.from == base::word_at_frame_pointer) {
+    std::uint64_t end = 0;
+    if (!read(at.frame_pointer + distance, end) || end <= low) return false;
+    at.stack_pointer = end;
+    return read(end - word, at.address) && read(at.frame_pointer, at.frame_pointer);
+  }
+  const std::uint64_t end =
+      (rule.from == base::stack_pointer ? at.stack_pointer : at.frame_pointer) + distance;
+  // The higher one first: what it needs is then known for both.
+  if (end <= low || !read(end - word, at.address)) return false;
+  at.stack_pointer = end;
+  const auto kept = static_cast<std::uint64_t>(std::int64_t{rule.kept_frame_pointer});
+  return kept == 0 || read(end + kept, at.frame_pointer);
+}
+
 /// From frame to frame, by rules. At the end `at` is where that was.
 template <class Words>
-walk_end walk(registers& at, Words words, std::uint64_t site, stack_trace& trace) noexcept {
-  caller_rule rule = caller_rule_of(at.address + 1);
-  while (rule.from != caller_rule::base::none) {
-    if (trace.count == stack_trace::most_frames) return walk_end::full;
-    if (rule.from == caller_rule::base::unknown) return walk_end::unknown;
-    const std::uint64_t base =
-        rule.from == caller_rule::base::stack_pointer ? at.stack_pointer : at.frame_pointer;
-    const std::uint64_t end = base + static_cast<std::uint64_t>(rule.distance);
-    if (end <= at.stack_pointer || end % word != 0) return walk_end::broken;
-    // The higher one first: what it needs is then known for both.
-    if (!words.read(end - word, at.address)) return walk_end::broken;
-    if (rule.kept_frame_pointer != 0) {
-      const std::uint64_t kept =
-          end + static_cast<std::uint64_t>(std::int64_t{rule.kept_frame_pointer});
-      if (kept < at.stack_pointer || kept % word != 0) return walk_end::broken;
-      if (!words.read(kept, at.frame_pointer)) return walk_end::broken;
+walk_end walk(registers& at, caller_rule rule, Words& words, std::uint64_t site,
+              stack_trace& trace) noexcept {
+  while (rule.from != caller_rule::base::none && trace.count != stack_trace::most_frames) {
+    if (rule.from == caller_rule::base::unknown) {
+      return is_end_of_handler(at.address) ? walk_end::handler : walk_end::unknown;
     }
-    at.stack_pointer = end;
+    if (!go_up(at, rule, words)) return walk_end::broken;
     if (at.address == 0) break;
     // The frames of the recorder stand before the caller.
     if (trace.count != 0 || at.address == site) trace.frames[trace.count++] = at.address;
     rule = caller_rule_of(at.address);
   }
   return walk_end::whole;
+}
+
+/// What a signal interrupted: the kernel has put its registers where the stack pointer stands when
+/// the handler has returned (ucontext_t). Returns: false if they cannot be read.
+template <class Words>
+bool go_to_interrupted(registers& at, Words& words) noexcept {
+  const std::uint64_t kept = at.stack_pointer + offsetof(ucontext_t, uc_mcontext.gregs);
+  const std::uint64_t stack_pointer = kept + REG_RSP * word;
+  return kept % word == 0 && words.read(kept + REG_RIP * word, at.address) &&
+         words.read(stack_pointer, at.stack_pointer) &&
+         words.read(kept + REG_RBP * word, at.frame_pointer);
 }
 
 [[gnu::always_inline]] inline registers registers_here() noexcept {
@@ -347,56 +368,63 @@ walk_end walk(registers& at, Words words, std::uint64_t site, stack_trace& trace
   return here;
 }
 
-/// Whether a handler of a signal returns to this address, by which the kernel goes on with what it
-/// interrupted: the unwinder of libgcc finds that. Requires: unwind tables name the address.
-bool is_end_of_handler(std::uint64_t address) noexcept {
-  constexpr unsigned char rt_sigreturn[] = {0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05};
-  return std::memcmp(reinterpret_cast<const void*>(address), rt_sigreturn, sizeof rt_sigreturn) ==
-         0;
+/// Returns: whether `at` is now what a signal interrupted, which is not in `trace` yet.
+template <class Words>
+bool walk_to_signal(registers& at, Words words, std::uint64_t site, stack_trace& trace) noexcept {
+  // It need not be a call, behind which another function may begin.
+  const caller_rule rule = caller_rule_of(at.address + 1);
+  return walk(at, rule, words, site, trace) == walk_end::handler && trace.count != 0 &&
+         trace.count != stack_trace::most_frames && go_to_interrupted(at, words);
 }
 
-/// The stack of a coroutine or of a signal. Those who make one may leave any word where its first
-/// function would return to.
-[[gnu::noinline]] stack_trace stack_elsewhere(std::uint64_t site) noexcept {
+/// On the thread's own stack, or on that of a coroutine or of a signal. Those who make one may
+/// leave any word where its first function would return to.
+bool walk_one_stack(registers& at, std::uint64_t site, stack_trace& trace) noexcept {
+  if (own_stack.holds(at.stack_pointer)) {
+    return walk_to_signal(at, own_words{own_stack.end()}, site, trace);
+  }
+  // The kernel may end a process that asks it.
+  return !has_own_filter() && walk_to_signal(at, checked_words{at.stack_pointer}, site, trace);
+}
+
+} // namespace
+
+[[gnu::noinline]] stack_trace stack_from(std::uint64_t site) noexcept {
   stack_trace trace;
-  if (!has_own_filter()) { // the kernel may end a process that asks it
-    registers at = registers_here();
-    const walk_end end = walk(at, checked_words{at.stack_pointer}, site, trace);
-    if (end == walk_end::unknown && is_end_of_handler(at.address) && !is_short_of_stack()) {
-      return stack_by_unwinder(site);
-    }
+  registers at = registers_here();
+  while (walk_one_stack(at, site, trace)) {
+    trace.frames[trace.count++] = at.address;
   }
   if (trace.count == 0) trace.frames[trace.count++] = site;
   return trace;
 }
 
-bool is_on_own_stack() noexcept {
-  return own_stack.holds(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+#else
+
+namespace {
+
+/// What the unwinder may need: its own frames, and those of the loader, which resolves the names of
+/// the unwinder at its first call and saves all registers for that, AVX-512 included.
+constexpr std::uint64_t unwinder_bytes = 8192;
+
+/// Whether this is a signal handler on a stack of its own in which the unwinder has no room. A
+/// stack of SIGSTKSZ bytes is one, as the frame of the signal takes up to half of it.
+[[nodiscard]] bool is_short_of_stack() noexcept {
+  stack_t own{};
+  if (sigaltstack(nullptr, &own) != 0 || (own.ss_flags & SS_ONSTACK) == 0) return false;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return here - reinterpret_cast<std::uintptr_t>(own.ss_sp) < unwinder_bytes;
 }
 
 } // namespace
 
-[[gnu::noinline]] bool stack_by_rules(std::uint64_t site, stack_trace& trace) noexcept {
-  if (!is_on_own_stack()) return false;
-  registers at = registers_here();
-  const walk_end how = walk(at, own_words{own_stack.end()}, site, trace);
-  return how == walk_end::whole || how == walk_end::full;
-}
-
-#else
-bool stack_by_rules(std::uint64_t, stack_trace&) noexcept { return false; }
-#endif
-
 stack_trace stack_from(std::uint64_t site) noexcept {
-  stack_trace trace;
-#if defined(__x86_64__)
-  if (stack_by_rules(site, trace)) return trace;
-  if (!is_on_own_stack()) return stack_elsewhere(site);
-#endif
   if (!is_short_of_stack()) return stack_by_unwinder(site);
+  stack_trace trace;
   trace.count = 1;
   trace.frames[0] = site;
   return trace;
 }
+#endif
 
 } // namespace heapwise::bench

@@ -12,20 +12,17 @@ struct stack_trace {
   std::uint64_t frames[most_frames]; ///< return addresses, the caller first
 };
 
-/// The stack of this thread, from the function that `site` returns to. Empty if it cannot be
-/// found. The unwinder may allocate and takes the loader's lock; so may the first call of a thread.
+/// The stack of this thread, from the function that `site` returns to: by a rule for each frame
+/// (caller_rule), some nanoseconds each. Ends where a frame has no rule, or cannot be read; goes on
+/// with what a signal has interrupted. The first look at a function takes the loader's lock.
 ///
-/// On another stack (of a coroutine, of a signal) the search ends where a frame cannot be read, or
-/// has no rule. What a signal has interrupted is found if the unwinder has room on its stack.
+/// Where there are no rules (AArch64), by the unwinder of libgcc, which may allocate; on a stack of
+/// a signal that has no room for it, only `site` is found.
 [[nodiscard]] stack_trace stack_from(std::uint64_t site) noexcept;
 
-/// The same by the unwinder of libgcc alone.
+/// The same by the unwinder of libgcc alone, which believes all that unwind tables say: those of a
+/// program that changes its stack by hand may lead it to memory that cannot be read.
 [[nodiscard]] stack_trace stack_by_unwinder(std::uint64_t site) noexcept;
-
-/// The same by a rule for each frame, see caller_rule: some nanoseconds for a frame. Returns false
-/// if a frame has none, or on another stack (of a signal, of a coroutine); then what is in `trace`
-/// is of no use. Reads only between this function and the end of the thread's stack.
-[[nodiscard]] bool stack_by_rules(std::uint64_t site, stack_trace& trace) noexcept;
 
 /// The same by frame pointers: some nanoseconds for a frame instead of some hundred. A function
 /// that was compiled without them, and what called it, may be missing or replaced by others.

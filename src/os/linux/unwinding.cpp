@@ -123,14 +123,16 @@ bool step(call_state& state, stack_reader& stack) noexcept {
   const caller_rule rule = rule_for(state.address);
   if (rule.from == caller_rule::base::none) return false;
   if (rule.from == caller_rule::base::unknown) return step_by_frame(state, stack);
+  const bool by_word = rule.from == caller_rule::base::word_at_frame_pointer;
   const std::uintptr_t base =
       rule.from == caller_rule::base::stack_pointer ? state.stack : state.frame;
-  const std::uintptr_t end = base + static_cast<std::uintptr_t>(std::int64_t{rule.distance});
+  std::uintptr_t end = base + static_cast<std::uintptr_t>(std::int64_t{rule.distance});
+  if (by_word && (end < state.stack || !stack.read(end, end))) return false;
   if (end <= state.stack || end - state.stack > most_of_a_frame) return false;
   call_state caller{.stack = end, .frame = state.frame};
-  if (rule.kept_frame_pointer != 0) {
+  if (by_word || rule.kept_frame_pointer != 0) {
     const auto offset = static_cast<std::uintptr_t>(std::int64_t{rule.kept_frame_pointer});
-    if (!stack.read(end + offset, caller.frame)) return false;
+    if (!stack.read(by_word ? state.frame : end + offset, caller.frame)) return false;
   }
   if (!stack.read(end - word, caller.address)) return false;
   state = caller;

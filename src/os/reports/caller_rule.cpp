@@ -83,6 +83,23 @@ struct common_part {
 /// The registers of x86-64 that lead to the caller, by their numbers in DWARF.
 enum : std::uint64_t { frame_pointer_number = 6, stack_pointer_number = 7, return_number = 16 };
 
+/// Operations of DWARF's expressions (DWARF 5, section 2.5.1).
+enum : std::uint8_t { word_there = 0x06, from_frame_pointer = 0x76 }; // DW_OP_deref, DW_OP_breg6
+
+/// Returns: the expression that comes next, which is then read.
+[[nodiscard]] table_reader expression(table_reader& program) noexcept {
+  const std::uint64_t bytes = program.unsigned_leb();
+  const unsigned char* const begin = program.at();
+  program.skip(bytes);
+  return {begin, program.at()};
+}
+
+/// Whether an expression is the frame pointer's value.
+[[nodiscard]] bool is_frame_pointer(table_reader expression) noexcept {
+  return expression.number<std::uint8_t>() == from_frame_pointer && expression.signed_leb() == 0 &&
+         !expression.has_more();
+}
+
 [[nodiscard]] common_part read_common_part(const unsigned char* at) noexcept {
   common_part part;
   std::uint32_t bytes = 0;
@@ -127,7 +144,7 @@ enum : std::uint64_t { frame_pointer_number = 6, stack_pointer_number = 7, retur
 
 /// Where a register is kept.
 struct kept_register {
-  enum class place : std::uint8_t { in_register, at_offset, undefined, other };
+  enum class place : std::uint8_t { in_register, at_offset, at_frame_pointer, undefined, other };
 
   place where = place::in_register;
   std::int64_t offset = 0; ///< from the CFA
@@ -137,11 +154,26 @@ struct kept_register {
 
 struct table_row {
   bool has_base = false;
+  bool base_is_in_memory = false; ///< the CFA is a word at `distance` from the register
   std::uint64_t base_register = 0;
   std::int64_t distance = 0;
   kept_register frame_pointer{};
   kept_register return_address{};
 
+  void be_at(std::uint64_t number) noexcept {
+    has_base = true;
+    base_is_in_memory = false;
+    base_register = number;
+  }
+  /// Requires: the expression is at its begin. Of all of them only `*(frame pointer + distance)` is
+  /// known.
+  void be_at_word(table_reader expression) noexcept {
+    base_is_in_memory = expression.number<std::uint8_t>() == from_frame_pointer;
+    base_register = frame_pointer_number;
+    distance = expression.signed_leb();
+    has_base = base_is_in_memory && expression.number<std::uint8_t>() == word_there &&
+               !expression.has_more();
+  }
   [[nodiscard]] kept_register* kept_of(std::uint64_t number) noexcept {
     if (number == frame_pointer_number) return &frame_pointer;
     return number == return_number ? &return_address : nullptr;
@@ -239,18 +271,15 @@ bool table_machine::step(table_reader& program) noexcept {
 bool table_machine::step_of_base(unsigned code, table_reader& program) noexcept {
   switch (code) {
     case 0x0C: // def_cfa
-      row_.has_base = true;
-      row_.base_register = program.unsigned_leb();
+      row_.be_at(program.unsigned_leb());
       row_.distance = static_cast<std::int64_t>(program.unsigned_leb());
       return true;
     case 0x12: // def_cfa_sf
-      row_.has_base = true;
-      row_.base_register = program.unsigned_leb();
+      row_.be_at(program.unsigned_leb());
       row_.distance = scaled(program.signed_leb());
       return true;
     case 0x0D: // def_cfa_register
-      row_.has_base = true;
-      row_.base_register = program.unsigned_leb();
+      row_.be_at(program.unsigned_leb());
       return true;
     case 0x0E: // def_cfa_offset
       row_.distance = static_cast<std::int64_t>(program.unsigned_leb());
@@ -259,8 +288,7 @@ bool table_machine::step_of_base(unsigned code, table_reader& program) noexcept 
       row_.distance = scaled(program.signed_leb());
       return true;
     case 0x0F: // def_cfa_expression
-      row_.has_base = false;
-      program.skip(program.unsigned_leb());
+      row_.be_at_word(expression(program));
       return true;
     default:
       return false;
@@ -296,6 +324,10 @@ bool table_machine::step_of_register(unsigned code, table_reader& program) noexc
       row_.keep(number, {place::other, 0});
       return true;
     case 0x10: // expression
+      row_.keep(
+          number,
+          {is_frame_pointer(expression(program)) ? place::at_frame_pointer : place::other, 0});
+      return true;
     case 0x16: // val_expression
       program.skip(program.unsigned_leb());
       row_.keep(number, {place::other, 0});
@@ -310,6 +342,14 @@ bool table_machine::step_of_register(unsigned code, table_reader& program) noexc
   constexpr caller_rule unknown{};
   constexpr std::int64_t word = 8;
   if (row.return_address.where == place::undefined) return {caller_rule::base::none, 0, 0};
+  if (row.has_base && row.base_is_in_memory) {
+    const bool is_known = row.frame_pointer.where == place::at_frame_pointer &&
+                          row.return_address == kept_register{place::at_offset, -word} &&
+                          row.distance >= INT32_MIN && row.distance <= INT32_MAX;
+    return is_known ? caller_rule{caller_rule::base::word_at_frame_pointer,
+                                  static_cast<std::int32_t>(row.distance), 0}
+                    : unknown;
+  }
   if (!row.has_base || row.return_address != kept_register{place::at_offset, -word}) return unknown;
   caller_rule rule{};
   if (row.base_register == stack_pointer_number) {

@@ -14,10 +14,13 @@ struct caller_rule {
     none = 1,    ///< the frame has no caller
     stack_pointer = 2,
     frame_pointer = 3,
+    /// The CFA stands in a word at the distance from the frame pointer, which points to the
+    /// caller's own: a function whose variables need more alignment than the stack has.
+    word_at_frame_pointer = 4,
   };
 
   base from = base::unknown;
-  std::int32_t distance = 0; ///< of the CFA, from the register
+  std::int32_t distance = 0; ///< of the CFA or of that word, from the register
   /// Where the caller's frame pointer is kept, from the CFA; 0: the register still has it.
   std::int16_t kept_frame_pointer = 0;
 
