@@ -19,7 +19,7 @@ __attribute__((tls_model("initial-exec"))) inline thread_local bool asks_for_byt
 /// first time: those blocks have no bytes.
 inline std::int64_t bytes_of(void* block) noexcept {
   if (block == nullptr || asks_for_bytes || early.owns(block)) return 0;
-  auto* next = next_usable_size.get();
+  auto* next = known_usable_size.get();
   if (next == nullptr) return 0;
   asks_for_bytes = true;
   const std::size_t bytes = next(block);

@@ -1,7 +1,12 @@
 // malloc and its family in the allocator behind a preloaded library that forwards to it.
 #pragma once
 
+#include <dlfcn.h>
+
+#include <atomic>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "probe/next.hpp"
@@ -22,6 +27,41 @@ inline constinit next_function<void*(std::size_t)> next_valloc{"valloc"};
 inline constinit next_function<void*(std::size_t)> next_pvalloc{"pvalloc"};
 inline constinit next_function<std::size_t(void*)> next_usable_size{"malloc_usable_size"};
 
+/// malloc_usable_size for what the probe itself wants to know.
+///
+/// An allocator need not have one. Then the next one is that of the C library, which takes whatever
+/// stands before a block for its own, and may follow it: only the program may ask that one.
+class own_usable_size {
+ public:
+  /// Null if malloc and malloc_usable_size are of different objects, and as next_function::get().
+  [[gnu::always_inline]] std::size_t (*get() noexcept)(void*) {
+    const finding found = found_.load(std::memory_order_relaxed);
+    if (found == finding::same) [[likely]]
+      return next_usable_size.known();
+    return found == finding::other ? nullptr : look_up();
+  }
+
+ private:
+  enum class finding : std::uint8_t { none, same, other };
+
+  [[gnu::noinline, gnu::cold]] std::size_t (*look_up() noexcept)(void*) {
+    auto* const allocate = next_malloc.get();
+    auto* const usable = next_usable_size.get();
+    Dl_info one{};
+    Dl_info other{};
+    if (allocate == nullptr || usable == nullptr) return nullptr;
+    const bool same = dladdr(std::bit_cast<void*>(allocate), &one) != 0 &&
+                      dladdr(std::bit_cast<void*>(usable), &other) != 0 &&
+                      one.dli_fbase == other.dli_fbase;
+    // Relaxed: every thread finds the same.
+    found_.store(same ? finding::same : finding::other, std::memory_order_relaxed);
+    return same ? usable : nullptr;
+  }
+
+  std::atomic<finding> found_{finding::none};
+};
+inline constinit own_usable_size known_usable_size;
+
 /// Finds them all. Later, a look-up might be part of a call of dlsym() that allocates, and the two
 /// would free one error twice.
 inline void find_next_malloc() noexcept {
@@ -34,7 +74,7 @@ inline void find_next_malloc() noexcept {
   static_cast<void>(next_posix_memalign.get());
   static_cast<void>(next_valloc.get());
   static_cast<void>(next_pvalloc.get());
-  static_cast<void>(next_usable_size.get());
+  static_cast<void>(known_usable_size.get());
 }
 
 /// A block of the time before the allocator was known, as a block of the allocator.

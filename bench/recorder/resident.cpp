@@ -12,7 +12,7 @@
 namespace heapwise::bench {
 
 std::uint64_t resident_pages(const void* block, std::size_t least) noexcept {
-  auto* next = next_usable_size.get();
+  auto* next = known_usable_size.get();
   if (next == nullptr || has_own_filter()) return 0; // few filters allow mincore
   const std::size_t usable = next(const_cast<void*>(block));
   if (usable < least) return 0;

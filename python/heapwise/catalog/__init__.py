@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         find_experiments,
     )
     from heapwise.catalog.git import refuses, repository_of, revision_of
+    from heapwise.catalog.linked import linked_allocator
     from heapwise.catalog.peer_file import LOGS, Declared, PeerBuild, read_declarations
     from heapwise.catalog.peers import (
         SYSTEM,

@@ -67,6 +67,33 @@ def read_elf(path: Path | str, *, symbols: bool = False) -> ElfFacts | None:
     return _read(str(real), status.st_mtime_ns, status.st_size, symbols)
 
 
+HASH_SECTIONS = (".gnu.hash", ".hash")
+
+
+def exports_function(path: Path, name: str) -> bool:
+    """Whether other files find a function of this name in a library, by its hash table as the
+    loader does: big libraries have a million symbols. False of a file that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            from elftools.common.exceptions import ELFError
+            from elftools.elf.elffile import ELFFile
+
+            try:
+                elf = ELFFile(file)
+                tables = (elf.get_section_by_name(section) for section in HASH_SECTIONS)
+                found = [table.get_symbol(name) for table in tables if table is not None]
+            except (ELFError, ValueError, KeyError, AttributeError, IndexError, struct.error):
+                return False
+    except OSError:
+        return False
+    return any(
+        one is not None
+        and one["st_shndx"] != "SHN_UNDEF"
+        and one["st_info"]["type"] in ("STT_FUNC", "STT_GNU_IFUNC")
+        for one in found
+    )
+
+
 @lru_cache(maxsize=64)
 def _read(path: str, mtime_ns: int, size: int, symbols: bool) -> ElfFacts | None:
     with Path(path).open("rb") as file:

@@ -102,6 +102,32 @@ def test_stripped_of_symbols_but_linked_with_an_allocator(tmp_path: Path) -> Non
     assert "libjemalloc.so.2" in problem.what
 
 
+def linked_with_a_pool(folder: Path, library: str) -> Path:
+    """A program that needs one of two libraries: libpool has a malloc, and libuser needs libpool.
+    The loader looks at what a program itself needs first, which is the C library too."""
+    places = f"-Wl,-rpath,{folder}", f"-L{folder}", "-Wl,--no-as-needed"
+    (folder / "pool.c").write_text(OWN.format("malloc"))
+    (folder / "user.c").write_text("int used(void) { return 0; }")
+    share = ["gcc", "-shared", "-fPIC", "-fno-builtin", *places]
+    subprocess.run([*share, folder / "pool.c", "-o", folder / "libpool.so"], check=True)
+    subprocess.run([*share, folder / "user.c", "-o", folder / "libuser.so", "-lpool"], check=True)
+    return compiled(folder, "int main(void) { return 0; }", *places, library)
+
+
+def test_a_library_whose_name_says_nothing_has_the_malloc(tmp_path: Path) -> None:
+    problem = refused(linked_with_a_pool(tmp_path, "-lpool"))
+    assert problem.id == "E021"
+    assert "libpool.so" in problem.what
+
+
+def test_a_malloc_behind_that_of_the_c_library_is_not_the_one_of_the_program(
+    tmp_path: Path,
+) -> None:
+    found = preflight(str(linked_with_a_pool(tmp_path, "-luser")))
+    assert found.checks[0].verdict == "pass"
+    assert not found.own_allocator
+
+
 def test_sanitizer(tmp_path: Path) -> None:
     assert refused(compiled(tmp_path, PLAIN, "-fsanitize=address")).id == "E024"
 

@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from heapwise.catalog import ElfFacts, read_elf
+from heapwise.catalog import ElfFacts, linked_allocator, read_elf
 from heapwise.errors import Problem
 from heapwise.model import Check
 from heapwise.runner.process.script import find_program, interpreter_chain
@@ -49,7 +49,8 @@ def preflight(name: str, *, force: bool = False, replaces: str = "") -> Prefligh
     if facts is not None and replaces:
         facts = replace(facts, needed=tuple(name for name in facts.needed if name != replaces))
     via = f"script run by {image}, which is what counts; " if len(chain) > 1 else ""
-    problem = obstacle(name if len(chain) == 1 else str(image), image, facts)
+    shown = name if len(chain) == 1 else str(image)
+    problem = obstacle(shown, image, facts) or _linked(shown, image, facts, replaces)
     if problem is None:
         return _supported(program, image, facts, via)
     if not force or facts is None:
@@ -194,6 +195,13 @@ def _own_allocator(name: str, image: Path, facts: ElfFacts) -> Problem | None:
     if libraries:
         return Problem("E021", f"{name} is linked with an allocator ({libraries[0]})")
     return None
+
+
+def _linked(name: str, image: Path, facts: ElfFacts | None, replaces: str) -> Problem | None:
+    """One that only the loader knows of: its name says nothing, or another library needs it."""
+    if facts is None or not (library := linked_allocator(image, facts, but=replaces)):
+        return None
+    return Problem("E021", f"{name} is linked with an allocator ({library})")
 
 
 def _maker(symbol: str) -> str:

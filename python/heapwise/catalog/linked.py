@@ -1,0 +1,51 @@
+"""The libraries that the loader loads for a program, as it says itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from heapwise.catalog.elf import ElfFacts, exports_function
+
+C_LIBRARY = "libc.so.6"
+LONGEST_S = 10.0
+FOUND_AT = re.compile(r"^\s*(\S+) => (\S+) \(0x")
+"""A line of the loader's list: a library's name, and its file."""
+
+
+def linked_allocator(image: Path, facts: ElfFacts, but: str = "") -> str:
+    """The file name of the library whose malloc the program gets: one that stands before the C
+    library and exports a malloc. "" if there is none, and if the loader does not say it.
+
+    image: a program, of which nothing is executed. but: the name of a library that is meant.
+    """
+    if not facts.interpreter or C_LIBRARY not in (files := _loaded(image, facts.interpreter)):
+        return ""
+    for name, file in files.items():
+        if name == C_LIBRARY:
+            break
+        if name == but:
+            continue
+        if exports_function(file, "malloc"):
+            return name
+    return ""
+
+
+def _loaded(image: Path, loader: str) -> dict[str, Path]:
+    """Name -> file, in the order of the search for symbols."""
+    try:
+        done = subprocess.run(
+            [loader, "--list", str(image)],
+            env={**os.environ, "LC_ALL": "C"},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LONGEST_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    lines = (FOUND_AT.match(line) for line in done.stdout.splitlines())
+    return {found[1]: Path(found[2]) for found in lines if found}
