@@ -122,6 +122,7 @@ __all__ = [
     "git",
     "installed_peers",
     "library_of",
+    "linked_allocator",
     "native_folder",
     "native_part",
     "packaged_folder",

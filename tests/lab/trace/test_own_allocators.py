@@ -80,13 +80,12 @@ def heapwise(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[st
 def test_calls_of_a_program_with_an_allocator_that_does_not_tell_sizes_are_recorded(
     places: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    library, program = places
+    library, _ = places
     linked = tmp_path / "linked"
-    words = ["cc", "-fno-builtin", tmp_path / "uses.c", "-o", linked, library, f"-Wl,-rpath,{tmp_path}"]
-    subprocess.run(words, check=True)
-    done = heapwise(
-        tmp_path, "record", "--stacks", "all", "--json", "-o", "t.hwt", "--", linked
-    )
+    here = f"-Wl,-rpath,{tmp_path}"
+    cc = ["cc", "-fno-builtin", tmp_path / "uses.c", "-o", linked, library, here]
+    subprocess.run(cc, check=True)
+    done = heapwise(tmp_path, "record", "--stacks", "all", "--json", "-o", "t.hwt", "--", linked)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["summary"]["events"] >= 3000
 
