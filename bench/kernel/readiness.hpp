@@ -21,12 +21,12 @@ inline constexpr std::uint64_t without_end = UINT64_MAX;
 /// then `revents` says nothing. Thread safety: safe.
 inline bool wait_until_ready(std::span<pollfd> files, std::uint64_t left_ns) noexcept {
   constexpr std::uint64_t second_ns = 1'000'000'000;
-  const auto of = [](std::uint64_t nanoseconds) {
+  const auto timespec_of = [](std::uint64_t nanoseconds) {
     return timespec{static_cast<time_t>(nanoseconds / second_ns),
                     static_cast<long>(nanoseconds % second_ns)};
   };
   for (pollfd& each : files) each.revents = 0;
-  const timespec left = of(left_ns);
+  const timespec left = timespec_of(left_ns);
   const timespec* end = left_ns == without_end ? nullptr : &left;
   if (ppoll(files.data(), files.size(), end, nullptr) >= 0 || errno == EINTR) return true;
 #ifdef SYS_poll
@@ -36,7 +36,7 @@ inline bool wait_until_ready(std::span<pollfd> files, std::uint64_t left_ns) noe
     return true;
   }
 #endif
-  const timespec moment = of(std::min(left_ns, second_ns / 200));
+  const timespec moment = timespec_of(std::min(left_ns, second_ns / 200));
   nanosleep(&moment, nullptr);
   return false;
 }

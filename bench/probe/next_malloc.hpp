@@ -35,14 +35,14 @@ class own_usable_size {
  public:
   /// Null if malloc and malloc_usable_size are of different objects, and as next_function::get().
   [[gnu::always_inline]] std::size_t (*get() noexcept)(void*) {
-    const finding found = found_.load(std::memory_order_relaxed);
-    if (found == finding::same) [[likely]]
+    const owner known = owner_.load(std::memory_order_relaxed);
+    if (known == owner::same) [[likely]]
       return next_usable_size.known();
-    return found == finding::other ? nullptr : look_up();
+    return known == owner::other ? nullptr : look_up();
   }
 
  private:
-  enum class finding : std::uint8_t { none, same, other };
+  enum class owner : std::uint8_t { unknown, same, other };
 
   [[gnu::noinline, gnu::cold]] std::size_t (*look_up() noexcept)(void*) {
     auto* const allocate = next_malloc.get();
@@ -54,11 +54,11 @@ class own_usable_size {
                       dladdr(std::bit_cast<void*>(usable), &other) != 0 &&
                       one.dli_fbase == other.dli_fbase;
     // Relaxed: every thread finds the same.
-    found_.store(same ? finding::same : finding::other, std::memory_order_relaxed);
+    owner_.store(same ? owner::same : owner::other, std::memory_order_relaxed);
     return same ? usable : nullptr;
   }
 
-  std::atomic<finding> found_{finding::none};
+  std::atomic<owner> owner_{owner::unknown};
 };
 inline constinit own_usable_size known_usable_size;
 

@@ -79,7 +79,7 @@ def exports_function(path: Path, name: str) -> bool:
             from elftools.elf.elffile import ELFFile
 
             try:
-                elf = ELFFile(file)
+                elf: Any = ELFFile(file)
                 tables = (elf.get_section_by_name(section) for section in HASH_SECTIONS)
                 found = [table.get_symbol(name) for table in tables if table is not None]
             except (ELFError, ValueError, KeyError, AttributeError, IndexError, struct.error):

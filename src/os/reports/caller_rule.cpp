@@ -165,8 +165,7 @@ struct table_row {
     base_is_in_memory = false;
     base_register = number;
   }
-  /// Requires: the expression is at its begin. Of all of them only `*(frame pointer + distance)` is
-  /// known.
+  /// Only `*(frame pointer + distance)` is known.
   void be_at_word(table_reader expression) noexcept {
     base_is_in_memory = expression.number<std::uint8_t>() == from_frame_pointer;
     base_register = frame_pointer_number;
