@@ -430,9 +430,10 @@ class _Wording:
     def _difference(self, ratio: PairedRatio) -> str:
         is_time = self.judged.metric == "time" and not self._is_beside
         more, less = ("slower", "faster") if is_time else ("more", "less")
+        verb = "is" if is_time else "needs"
         low, high = ratio.low or ratio.ratio, ratio.high or ratio.ratio
         return (
-            f"{self.new} {compared(change(ratio.ratio, more, less), self.base)} "
+            f"{self.new} {verb} {compared(change(ratio.ratio, more, less), self.base)} "
             f"(95 % CI {change_ends(ratio.ratio, low, high, less)})"
         )
 

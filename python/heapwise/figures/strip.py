@@ -37,14 +37,14 @@ def draw(
     low: float | None = None,
     high: float | None = None,
 ) -> str:
-    """low, high: the median's interval, drawn behind the dots."""
+    """low, high: the median's interval, drawn behind the dots, as far as the axis goes."""
     drawing = Drawing(
         WIDTH, HEIGHT, f"{name}: {len(values)} samples, {show(min(values))} to {show(max(values))}"
     )
     middle = HEIGHT / 2
     if low is not None and high is not None:
-        left, right = axis.place(low), axis.place(high)
-        drawing.add("rect", x=left - 1, y=2, width=right - left + 2, height=HEIGHT - 4)
+        left, right = max(axis.place(low) - 1, 0), min(axis.place(high) + 1, WIDTH)
+        drawing.add("rect", x=left, y=2, width=max(right - left, 0), height=HEIGHT - 4)
     places = (
         (axis.place(value), middle + LANES[place % len(LANES)])
         for place, value in enumerate(values)
