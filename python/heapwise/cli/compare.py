@@ -108,7 +108,7 @@ def compare(
     try:
         prepared = prepare_compare(request, os.environ)
     except Problem as problem:
-        raise _explained(problem, commands or []) from problem
+        raise _explained(problem, commands or [], [*(words.tail or [])]) from problem
     announce(prepared, console)
     if mistaken := own_options(context, words.tail or []):
         console.say(
@@ -156,10 +156,21 @@ def own_options(context: typer.Context, tail: Sequence[str]) -> list[str]:
     return [word for word in tail if word.startswith("--") and word.partition("=")[0] in known]
 
 
-def _explained(problem: Problem, commands: list[str]) -> Problem:
+def _explained(problem: Problem, commands: list[str], tail: list[str]) -> Problem:
     """If a word before -- is not a program, the user may have meant the arguments of one. A command
-    with a space is a command line in any case."""
-    if problem.id != "E010" or len(commands) < 2 or any(" " in word for word in commands):
+    with a space is a command line in any case, which the user may have put behind --."""
+    if problem.id != "E010":
+        return problem
+    if len(tail) == 1 and " " in tail[0] and f"'{tail[0]}'" in problem.what:
+        shell = "--shell " if set(tail[0]) & set("|&;<>$") else ""
+        return Problem(
+            "E010",
+            problem.what,
+            why="It is one word after --.",
+            do="leave out --, so that it is a command line: heapwise compare "
+            f"{shell}{shlex.quote(tail[0])}",
+        )
+    if len(commands) < 2 or any(" " in word for word in commands):
         return problem
     return Problem(
         "E010",

@@ -19,7 +19,7 @@ MOMENTS = 4096
 def watch_memory(pid: int, seconds: float, stop: StopSwitch) -> LauncherFacts:
     """Its wall time and memory curve. Ends early with the process, or if the user stops it.
 
-    Problems: E011 if there is no such process, if it belongs to another user, has no memory or is a
+    Problems: E011 if there is no such process, if the kernel does not show its memory, has none or is a
     thread of another one; E052 if the launcher cannot do its work.
     """
     _demand_process(pid)
@@ -68,8 +68,9 @@ def _demand_process(pid: int) -> None:
         raise Problem(
             "E011",
             f"process {pid}: its memory cannot be read",
-            why="It belongs to another user.",
-            do="run heapwise as that user",
+            why="The kernel shows it only to those who may trace it (ptrace): its user, or root "
+            "outside of a container.",
+            do=f"run heapwise as the user of ps -o user= -p {pid}, or as root of the machine",
         ) from error
     except OSError as error:
         raise Problem(

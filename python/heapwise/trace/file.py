@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import struct
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -219,11 +220,15 @@ def open_trace(path: Path) -> Trace:
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError as error:
+        name = shlex.quote(str(path))
+        program = shutil.which(path) is not None
         raise Problem(
             "E062",
-            f"there is no file {path}",
+            f"there is no file {path}" + (" here, but a program" if program else ""),
             why="A trace is a file that heapwise record has written.",
-            do=f"heapwise record -o {path} -- PROGRAM",
+            do=f"heapwise record -o {name}.hwt -- {name} && heapwise VERB {name}.hwt"
+            if program
+            else f"heapwise record -o {name} -- PROGRAM",
         ) from error
     except OSError as error:
         raise Problem(

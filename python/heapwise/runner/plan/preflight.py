@@ -16,6 +16,9 @@ from heapwise.runner.process.script import find_program, interpreter_chain
 
 BUNDLED = ("jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "snmalloc", "rpmalloc", "hoard", "mesh")
 SANITIZERS = ("asan", "tsan", "msan", "lsan", "hwasan", "ubsan_standalone")
+OF_OTHER_USERS = ("sudo", "doas", "pkexec")
+"""Programs that start the words after them as another user."""
+
 TITLE = "The program's malloc can be replaced"
 IMPOSSIBLE = {"E020", "E022", "E025", "E027"}
 """Obstacles with which no library is ever loaded. With the others, a library is loaded, and those
@@ -139,6 +142,12 @@ def _privileged(name: str, image: Path, facts: ElfFacts) -> Problem | None:
     mode = image.stat().st_mode
     if mode & stat.S_ISUID or (mode & stat.S_ISGID and mode & stat.S_IXGRP):
         bit = "setuid" if mode & stat.S_ISUID else "setgid"
+        if Path(name).name in OF_OTHER_USERS:
+            return Problem(
+                "E022",
+                f"{name} is {bit}, and starts other programs",
+                do=f"let it start heapwise: {Path(name).name} heapwise VERB -- PROGRAM",
+            )
         return Problem("E022", f"{name} is {bit}")
     try:
         capable = bool(os.getxattr(image, "security.capability"))

@@ -38,13 +38,12 @@ def find_program(name: str) -> Path:
             why="It has no permission to be started. Nothing was measured.",
             do=f"chmod +x {shlex.quote(name)}",
         )
-    if " " in name:
+    if " " in name and shutil.which(name.split()[0]):
         raise Problem(
             "E010",
             f"there is no program '{name}'",
-            why="It is one word after --.",
-            do=f"leave out --, so that it is a command line: heapwise compare "
-            f"{'--shell ' if set(name) & set('|&;<>$') else ''}{shlex.quote(name)}",
+            why="It is one word with spaces in it. Nothing was measured.",
+            do=f"let a shell read it: heapwise VERB -- sh -c {shlex.quote(name)}",
         )
     if "/" in name:
         seen = "" if path.is_absolute() else f", seen from {Path.cwd()}"
