@@ -19,8 +19,8 @@ MOMENTS = 4096
 def watch_memory(pid: int, seconds: float, stop: StopSwitch) -> LauncherFacts:
     """Its wall time and memory curve. Ends early with the process, or if the user stops it.
 
-    Problems: E011 if there is no such process, if the kernel does not show its memory, has none or is a
-    thread of another one; E052 if the launcher cannot do its work.
+    Problems: E011 if there is no such process, if the kernel does not show its memory, if it has
+    none or is a thread of another one; E052 if the launcher cannot do its work.
     """
     _demand_process(pid)
     with ScratchFolder() as folder:
