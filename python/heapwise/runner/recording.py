@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -36,6 +37,7 @@ from heapwise.runner.unrecorded import (
 from heapwise.store.codec import encode
 from heapwise.trace import OtherProgram, Summary
 from heapwise.trace.names.perf_map import keep_perf_map
+from heapwise.wording.numbers import size
 
 LEAST_BYTES = 4 << 20
 """The least size of a trace: below, no window has room for a useful number of events."""
@@ -46,6 +48,10 @@ DRAIN_NAMED = re.compile(rb"(?:^|\0)HEAPWISE_RECORD=/proc/(\d+)/fd/\d+")
 STACK_EVERY = 256
 
 SAMPLE_EVERY = 512 << 10
+SHARED_BYTES = 24 << 20
+"""Below this limit of file sizes there may be no room for what the program shares with the process
+that writes its trace: a file in memory."""
+
 LEAST_GAP = 64
 """Bytes between two samples. Below, nearly every block is one, so a full trace costs less."""
 
@@ -168,6 +174,7 @@ def record(wanted: Recording) -> Recorded:
                 "E056",
                 f"no trace was written (exit {ended})",
                 why="The process that writes it has ended early.",
+                do=_of_file_sizes(),
             )
         found_out = msgspec.json.decode(result.read_bytes(), type=Recorded)
     for each in found_out.processes:
@@ -175,6 +182,15 @@ def record(wanted: Recording) -> Recorded:
             keep_perf_map(Path(each.trace), each.pid, str(facts["recorded"]))
     left = [] if wanted.follows else _processes_of(drain.pid)
     return structs.replace(found_out, still_running=len(left))
+
+
+def _of_file_sizes() -> str:
+    """What to do if the memory that is shared with the program, a file, may not be large enough; ""
+    if that is not limited."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit in (resource.RLIM_INFINITY, -1) or limit >= SHARED_BYTES:
+        return ""
+    return f"raise the limit of file sizes, now {size(limit)}: ulimit -f unlimited"
 
 
 def _processes_of(drain: int) -> list[int]:

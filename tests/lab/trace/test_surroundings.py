@@ -78,6 +78,17 @@ def test_a_limit_of_file_sizes_leaves_room_for_some_threads(
     assert blocks_recorded(trace) >= 3
 
 
+def test_a_limit_of_file_sizes_that_leaves_no_room_is_named(known: Path, tmp_path: Path) -> None:
+    limit = (10 << 10, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+    done = heapwise_record(
+        tmp_path / "t.hwt",
+        *("--", known, "calls"),
+        before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+    )
+    assert done.returncode == 5
+    assert "raise the limit of file sizes, now 10 KiB: ulimit -f unlimited" in done.stderr
+
+
 def test_files_that_a_shell_opens_for_the_program_arrive(tmp_path: Path) -> None:
     record = f"{sys.executable} -m heapwise record --quiet -o {tmp_path / 't.hwt'} --"
     for reads in ("cat <(echo arrived)", "sh -c 'cat <&8' 8<<<arrived"):
