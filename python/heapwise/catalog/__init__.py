@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         find_experiments,
     )
     from heapwise.catalog.git import refuses, repository_of, revision_of
-    from heapwise.catalog.linked import linked_allocator
+    from heapwise.catalog.linked import C_LIBRARY, linked_allocator
     from heapwise.catalog.peer_file import LOGS, Declared, PeerBuild, read_declarations
     from heapwise.catalog.peers import (
         SYSTEM,
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ADD",
     "COUNTER",
+    "C_LIBRARY",
     "DRAIN",
     "EMPTY",
     "KNOWN",

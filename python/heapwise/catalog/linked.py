@@ -11,23 +11,21 @@ from heapwise.catalog.elf import ElfFacts, exports_function
 
 C_LIBRARY = "libc.so.6"
 LONGEST_S = 10.0
-FOUND_AT = re.compile(r"^\s*(\S+) => (\S+) \(0x")
-"""A line of the loader's list: a library's name, and its file."""
+FOUND_AT = re.compile(r"^\s*(?:(\S+) => )?(\S+) \(0x")
+"""A line of the loader's list: a library's name, unless it is a path, and its file."""
 
 
-def linked_allocator(image: Path, facts: ElfFacts, but: str = "") -> str:
+def linked_allocator(image: Path, facts: ElfFacts) -> str:
     """The file name of the library whose malloc the program gets: one that stands before the C
     library and exports a malloc. "" if there is none, and if the loader does not say it.
 
-    image: a program, of which nothing is executed. but: the name of a library that is meant.
+    image: a program, of which nothing is executed.
     """
     if not facts.interpreter or C_LIBRARY not in (files := _loaded(image, facts.interpreter)):
         return ""
     for name, file in files.items():
         if name == C_LIBRARY:
             break
-        if name == but:
-            continue
         if exports_function(file, "malloc"):
             return name
     return ""
@@ -48,4 +46,4 @@ def _loaded(image: Path, loader: str) -> dict[str, Path]:
     except (OSError, subprocess.TimeoutExpired):
         return {}
     lines = (FOUND_AT.match(line) for line in done.stdout.splitlines())
-    return {found[1]: Path(found[2]) for found in lines if found}
+    return {Path(found[1] or found[2]).name: Path(found[2]) for found in lines if found}

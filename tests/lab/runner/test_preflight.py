@@ -81,27 +81,6 @@ def test_own_allocator(tmp_path: Path, symbol: str) -> None:
     assert found.checks[0].detail.startswith(f"Partial: {program} has its own allocator inside")
 
 
-def test_stripped_of_symbols_but_linked_with_an_allocator(tmp_path: Path) -> None:
-    library = tmp_path / "libjemalloc.so.2"
-    (tmp_path / "lib.c").write_text("int nothing_at_all(void) { return 0; }")
-    subprocess.run(
-        [
-            "gcc",
-            "-shared",
-            "-fPIC",
-            str(tmp_path / "lib.c"),
-            "-o",
-            str(library),
-            "-Wl,-soname,libjemalloc.so.2",
-        ],
-        check=True,
-    )
-    source = "int nothing_at_all(void);\nint main(void) { return nothing_at_all(); }"
-    problem = refused(compiled(tmp_path, source, str(library), "-s"))
-    assert problem.id == "E021"
-    assert "libjemalloc.so.2" in problem.what
-
-
 def linked_with_a_pool(folder: Path, library: str) -> Path:
     """A program that needs one of two libraries: libpool has a malloc, and libuser needs libpool.
     The loader looks at what a program itself needs first, which is the C library too."""
@@ -114,18 +93,26 @@ def linked_with_a_pool(folder: Path, library: str) -> Path:
     return compiled(folder, "int main(void) { return 0; }", *places, library)
 
 
-def test_a_library_whose_name_says_nothing_has_the_malloc(tmp_path: Path) -> None:
-    problem = refused(linked_with_a_pool(tmp_path, "-lpool"))
-    assert problem.id == "E021"
-    assert "libpool.so" in problem.what
+def test_a_linked_library_has_the_malloc_that_is_the_programs_own(tmp_path: Path) -> None:
+    found = preflight(str(linked_with_a_pool(tmp_path, "-lpool")))
+    assert (found.own_allocator, found.linked) == (True, "libpool.so")
+    assert "malloc from libpool.so, can be replaced" in found.sentence
+    assert found.checks[0].verdict == "pass"
+
+
+def test_a_library_that_is_linked_by_its_path_is_named_too(tmp_path: Path) -> None:
+    linked_with_a_pool(tmp_path, "-lpool")
+    source = "int main(void) { return 0; }"
+    program = compiled(tmp_path, source, "-Wl,--no-as-needed", str(tmp_path / "libpool.so"))
+    assert preflight(str(program)).linked == "libpool.so"
 
 
 def test_a_malloc_behind_that_of_the_c_library_is_not_the_one_of_the_program(
     tmp_path: Path,
 ) -> None:
     found = preflight(str(linked_with_a_pool(tmp_path, "-luser")))
-    assert found.checks[0].verdict == "pass"
-    assert not found.own_allocator
+    assert (found.own_allocator, found.linked) == (False, "")
+    assert "malloc from libc.so.6" in found.sentence
 
 
 def test_sanitizer(tmp_path: Path) -> None:

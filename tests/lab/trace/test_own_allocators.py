@@ -101,3 +101,18 @@ def test_such_an_allocator_is_compared(places: tuple[Path, Path], tmp_path: Path
     assert done.returncode == 0, done.stderr
     runs = json.loads(done.stdout)
     assert runs["trust"]["checks"]
+
+
+def test_the_allocator_that_a_program_is_linked_with_is_the_baseline(
+    places: tuple[Path, Path], tmp_path: Path
+) -> None:
+    library, _ = places
+    linked = tmp_path / "linked"
+    here = f"-Wl,-rpath,{tmp_path}"
+    cc = ["cc", "-fno-builtin", tmp_path / "uses.c", "-o", linked, library, here]
+    subprocess.run(cc, check=True)
+    words = ["compare", "--allocators", "heapwise", "--runs", "1"]
+    done = heapwise(tmp_path, *words, "--", linked)
+    assert done.returncode == 0, done.stderr
+    assert "malloc from libbare.so, can be replaced" in done.stdout + done.stderr
+    assert "own (baseline)" in done.stdout + done.stderr

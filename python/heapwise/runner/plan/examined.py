@@ -28,9 +28,12 @@ def examined(program: ProgramSpec) -> ProgramSpec:
         return program
     for name in program.executables:
         try:
-            preflight(name, replaces=program.replaces)
+            linked = preflight(name).linked
         except Problem as problem:
             return replace(program, status="refused", reason=problem.what)
+        if linked not in ("", program.replaces):
+            reason = f"{name} is linked with an allocator ({linked})"
+            return replace(program, status="refused", reason=reason)
     return replace(program, version=first_line(program.ask_version))
 
 

@@ -6,15 +6,14 @@ import os
 import shlex
 import stat
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapwise.catalog import ElfFacts, linked_allocator, read_elf
+from heapwise.catalog import C_LIBRARY, ElfFacts, linked_allocator, read_elf
 from heapwise.errors import Problem
 from heapwise.model import Check
 from heapwise.runner.process.script import find_program, interpreter_chain
 
-BUNDLED = ("jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "snmalloc", "rpmalloc", "hoard", "mesh")
 SANITIZERS = ("asan", "tsan", "msan", "lsan", "hwasan", "ubsan_standalone")
 OF_OTHER_USERS = ("sudo", "doas", "pkexec")
 """Programs that start the words after them as another user."""
@@ -29,7 +28,8 @@ calls of malloc that reach it are measured; V1 fails if none can."""
 class Preflight:
     """``program`` is the absolute path, ``image`` the ELF file that counts.
 
-    ``own_allocator`` says that malloc, as it is, does not come from the C library.
+    ``own_allocator`` says that malloc, as it is, does not come from the C library. ``linked`` is
+    the library that it comes from then, in whose place another one can be preloaded.
     """
 
     program: Path
@@ -37,23 +37,17 @@ class Preflight:
     sentence: str
     checks: list[Check] = field(default_factory=list)
     own_allocator: bool = False
+    linked: str = ""
 
 
-def preflight(name: str, *, force: bool = False, replaces: str = "") -> Preflight:
-    """Problems E010 and E02x; with ``force`` the latter become a V2 that warns or fails.
-
-    replaces: a library with an allocator that is not an obstacle: the program calls its malloc by
-    that name, which a preloaded library answers first.
-    """
+def preflight(name: str, *, force: bool = False) -> Preflight:
+    """Problems E010 and E02x; with ``force`` the latter become a V2 that warns or fails."""
     program = find_program(name)
     chain = interpreter_chain(program)
     image = chain[-1]
     facts = read_elf(image, symbols=True)
-    if facts is not None and replaces:
-        facts = replace(facts, needed=tuple(name for name in facts.needed if name != replaces))
     via = f"script run by {image}, which is what counts; " if len(chain) > 1 else ""
-    shown = name if len(chain) == 1 else str(image)
-    problem = obstacle(shown, image, facts) or _linked(shown, image, facts, replaces)
+    problem = obstacle(name if len(chain) == 1 else str(image), image, facts)
     if problem is None:
         return _supported(program, image, facts, via)
     if not force or facts is None:
@@ -121,10 +115,12 @@ def _supported(program: Path, image: Path, facts: ElfFacts | None, via: str) -> 
         notes.append("it does not call malloc itself, only libraries do")
     if via:
         notes.append("programs that the script starts are measured with it")
-    source = "malloc from libc.so.6"
+    linked = linked_allocator(image, facts)
+    source = f"malloc from {linked or C_LIBRARY}"
     sentence = f"{via}dynamic ELF, {source}, can be replaced"
     detail = f"{image}: dynamic ELF, {source}" + "".join(f"; {note}" for note in notes)
-    return Preflight(program, image, sentence, [Check("V2", TITLE, "pass", f"{detail}.")])
+    check = Check("V2", TITLE, "pass", f"{detail}.")
+    return Preflight(program, image, sentence, [check], bool(linked), linked)
 
 
 def _architecture(name: str, image: Path, facts: ElfFacts) -> Problem | None:
@@ -195,22 +191,12 @@ def _own_allocator(name: str, image: Path, facts: ElfFacts) -> Problem | None:
     if is_loader(facts):
         return None  # glibc before 2.31 has a malloc in it, until that of the program is loaded
     symbols = sorted(word for word in facts.defined if not word.startswith("__"))
-    libraries = [library for library in facts.needed if any(word in library for word in BUNDLED)]
     if symbols:
         which = max(symbols, key=len)
         return Problem(
             "E021", f"{name} has its own allocator inside ({_maker(which)}symbol {which})"
         )
-    if libraries:
-        return Problem("E021", f"{name} is linked with an allocator ({libraries[0]})")
     return None
-
-
-def _linked(name: str, image: Path, facts: ElfFacts | None, replaces: str) -> Problem | None:
-    """One that only the loader knows of: its name says nothing, or another library needs it."""
-    if facts is None or not (library := linked_allocator(image, facts, but=replaces)):
-        return None
-    return Problem("E021", f"{name} is linked with an allocator ({library})")
 
 
 def _maker(symbol: str) -> str:
