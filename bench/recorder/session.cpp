@@ -36,7 +36,10 @@ std::uint32_t* page_of_this_process() noexcept {
   void* page =
       mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  if (madvise(page, page_bytes, MADV_WIPEONFORK) != 0) {
+  // An emulator may agree to all advice, and follow none (qemu 7.2).
+  constexpr int no_advice = -1;
+  if (madvise(page, page_bytes, MADV_WIPEONFORK) != 0 ||
+      madvise(page, page_bytes, no_advice) == 0) {
     munmap(page, page_bytes);
     return nullptr;
   }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -107,6 +109,25 @@ def test_calls_of_a_fork_have_their_time(what: str, known: Path, followed: Follo
             assert 0 < times[0] < times[-1]
             assert times[-1] * opened.ns_a_unit / 1e9 < 60
             assert len(set(times)) > 500
+
+
+def test_a_fork_of_an_emulated_program_has_a_trace_of_its_own(
+    known: Path, followed: Followed
+) -> None:
+    """The emulator agrees to all advice about memory, and follows none. It is recorded, and so is
+    the program inside it, which has the same process and a trace of its own."""
+    emulator = shutil.which(f"qemu-{platform.machine()}")
+    if emulator is None:
+        pytest.skip("needs qemu-user")
+    processes = followed.run(emulator, known, "fork").processes
+    blocks: dict[int, Counter[int]] = {}
+    for each in processes:
+        blocks.setdefault(each.pid, Counter()).update(made(each.trace))
+    [child] = [pid for pid in blocks if pid != processes[0].pid]
+    for pid in blocks:
+        assert sum(blocks[pid][size] for size in range(24, 31)) >= 1000
+    assert blocks[child][7777] == 500
+    assert blocks[processes[0].pid][7777] < 5
 
 
 def test_a_daemon_is_recorded_to_its_end(known: Path, followed: Followed) -> None:
