@@ -72,6 +72,13 @@ caller_rule caller_rule_of(std::uint64_t return_address) noexcept {
   return rule;
 }
 
+bool searches_tables(std::uint64_t site) noexcept {
+  // All of it is one source file. Wherever it is linked in, its functions stay together.
+  constexpr std::uint64_t most_bytes = 32768;
+  const auto search = reinterpret_cast<std::uintptr_t>(&_Unwind_Find_FDE);
+  return site - search + most_bytes < 2 * most_bytes;
+}
+
 void forget_caller_rules() noexcept { loads.fetch_add(1, std::memory_order_relaxed); }
 
 } // namespace heapwise::bench

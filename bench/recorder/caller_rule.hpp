@@ -20,6 +20,11 @@ using os::caller_rule;
 /// The same for a return address, or from a small table of what was read before.
 [[nodiscard]] caller_rule caller_rule_of(std::uint64_t return_address) noexcept;
 
+/// Whether the function that the site returns to may hold the lock of libgcc under which unwind
+/// tables are searched: libgcc sorts the tables of code that was made at run time when it searches
+/// them first, and allocates for that. Nothing may ask it for a rule then.
+[[nodiscard]] bool searches_tables(std::uint64_t site) noexcept;
+
 /// A library was loaded, perhaps where another one was: rules are read again.
 void forget_caller_rules() noexcept;
 

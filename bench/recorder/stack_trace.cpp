@@ -171,6 +171,17 @@ stack_trace stack_by_frame_pointers(std::uint64_t site) noexcept {
   return trace;
 }
 
+namespace {
+
+[[nodiscard]] stack_trace only(std::uint64_t site) noexcept {
+  stack_trace trace;
+  trace.count = 1;
+  trace.frames[0] = site;
+  return trace;
+}
+
+} // namespace
+
 stack_trace stack_by_unwinder(std::uint64_t site) noexcept {
   stack_trace trace;
   wanted_stack wanted{site, trace};
@@ -390,6 +401,8 @@ bool walk_one_stack(registers& at, std::uint64_t site, stack_trace& trace) noexc
 } // namespace
 
 [[gnu::noinline]] stack_trace stack_from(std::uint64_t site) noexcept {
+  if (searches_tables(site)) [[unlikely]]
+    return only(site);
   stack_trace trace;
   registers at = registers_here();
   while (walk_one_stack(at, site, trace)) {
@@ -419,11 +432,7 @@ constexpr std::uint64_t unwinder_bytes = 8192;
 } // namespace
 
 stack_trace stack_from(std::uint64_t site) noexcept {
-  if (!is_short_of_stack()) return stack_by_unwinder(site);
-  stack_trace trace;
-  trace.count = 1;
-  trace.frames[0] = site;
-  return trace;
+  return is_short_of_stack() || searches_tables(site) ? only(site) : stack_by_unwinder(site);
 }
 #endif
 

@@ -14,7 +14,8 @@ struct stack_trace {
 
 /// The stack of this thread, from the function that `site` returns to: by a rule for each frame
 /// (caller_rule), some nanoseconds each. Ends where a frame has no rule, or cannot be read; goes on
-/// with what a signal has interrupted. The first look at a function takes the loader's lock.
+/// with what a signal has interrupted. The first look at a function takes the loader's lock, and
+/// that of libgcc; if libgcc allocates, which may hold it, only `site` is found.
 ///
 /// Where there are no rules (AArch64), by the unwinder of libgcc, which may allocate; on a stack of
 /// a signal that has no room for it, only `site` is found.

@@ -41,6 +41,34 @@ int work(void) {
 }
 """
 
+TABLES = """
+#include <stdint.h>
+void __register_frame(void*);
+const void* _Unwind_Find_FDE(void*, void*);
+static char code[64]; /* as a compiler makes it at run time */
+struct __attribute__((packed)) function {
+  uint32_t bytes, to_common;
+  uint64_t begin, size;
+  uint8_t rest[4];
+};
+static struct __attribute__((packed)) {
+  uint32_t bytes, id;
+  uint8_t common[16];
+  struct function functions[64];
+  uint32_t end;
+} tables = {20, 0, {1, 'z', 'R', 0, 1, 0x78, 16, 1, 0, 0x0C, 7, 8, 0x90, 1}, {}, 0};
+int main(void) {
+  for (int i = 0; i < 64; ++i) {
+    struct function* each = tables.functions + i;
+    const uint32_t to_common = (uint32_t)((char*)&each->to_common - (char*)&tables);
+    *each = (struct function){24, to_common, (uint64_t)(code + i), 1, {0}};
+  }
+  void* bases[3];
+  __register_frame(&tables);
+  return _Unwind_Find_FDE(code + 10, bases) != &tables.functions[10];
+}
+"""
+
 
 def compiled(folder: Path, source: str, name: str, *flags: str) -> Path:
     (folder / f"{name}.c").write_text(source)
@@ -70,6 +98,15 @@ def test_a_handler_on_a_small_stack_of_its_own(tmp_path: Path, size: int) -> Non
     record(tmp_path / "h.hwt", "--stacks", "all", "--", program)
     with open_trace(tmp_path / "h.hwt") as trace:
         assert 4321 in [int(size) for events in trace.events() for size in events.size]
+
+
+@pytest.mark.parametrize("how", ["--stacks all", "--profile --sample-every 64"])
+def test_libgcc_allocates_under_the_lock_of_its_tables(tmp_path: Path, how: str) -> None:
+    """It sorts tables of code that was made at run time when an exception first asks for them."""
+    program = compiled(tmp_path, TABLES, "tables")
+    record(tmp_path / "t.hwt", *how.split(), "--", program)
+    with open_trace(tmp_path / "t.hwt") as trace:
+        assert sum(len(events.size) for events in trace.events()) > 2
 
 
 def test_frees_that_do_not_reach_the_recorder_are_told(tmp_path: Path) -> None:
