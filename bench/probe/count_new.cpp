@@ -24,6 +24,11 @@ namespace {
 /// a block may begin within one of malloc, and malloc must not be asked for its size.
 bool delete_is_replaced() noexcept;
 
+/// Whether malloc may be asked about the blocks of an operator, which is known or of this source.
+bool is_of_malloc(bool is_known, const operator_source& source) noexcept {
+  return is_known ? next_operator::known_are_of_malloc() : source.of_malloc;
+}
+
 /// `alignment` is 0 for the operators that have none.
 template <class... Arguments>
 void* counted_new(next_operator& next, const void* site, std::size_t alignment, std::size_t size,
@@ -38,7 +43,7 @@ void* counted_new(next_operator& next, const void* site, std::size_t alignment, 
                                           : call_new(source, alignment, throws, size, arguments...);
   if (counted.here(kind) == before) {
     counted.count(kind, size);
-    counted_live(block);
+    if (is_of_malloc(function != nullptr, source)) counted_live(block);
   }
   return block;
 }
@@ -49,7 +54,8 @@ void counted_delete(next_operator& next, void* block, Arguments... arguments) {
   auto* const function = next.known<void(void*, Arguments...)>();
   const operator_source source = function != nullptr ? operator_source{} : next.source_of(block);
   const auto before = counted.here(call::free);
-  const std::int64_t bytes = delete_is_replaced() ? 0 : bytes_of(block);
+  const bool has_bytes = is_of_malloc(function != nullptr, source) && !delete_is_replaced();
+  const std::int64_t bytes = has_bytes ? bytes_of(block) : 0;
   if (function != nullptr) {
     function(block, arguments...);
   } else {

@@ -96,6 +96,19 @@ int look_for_opened(dl_phdr_info* object, std::size_t, void* argument) noexcept 
   return 1;
 }
 
+struct malloc_search {
+  std::uintptr_t address;
+  std::uintptr_t malloc;
+  bool result = false;
+};
+
+int look_for_malloc(dl_phdr_info* object, std::size_t, void* argument) noexcept {
+  auto& search = *static_cast<malloc_search*>(argument);
+  if (!holds(*object, search.address)) return 0;
+  search.result = is_runtime(*object) || holds(*object, search.malloc);
+  return 1;
+}
+
 int read_loaded(dl_phdr_info* object, std::size_t, void* argument) noexcept {
   *static_cast<std::uint64_t*>(argument) = object->dlpi_adds;
   return 1;
@@ -122,6 +135,13 @@ definition definition_anywhere(const char* name) noexcept {
 std::uintptr_t plugin_for(std::uintptr_t address, const char* name) noexcept {
   plugin_search search{name, address};
   dl_iterate_phdr(look_for_plugin, &search);
+  return search.result;
+}
+
+bool takes_from_malloc(const void* address, const void* malloc) noexcept {
+  malloc_search search{reinterpret_cast<std::uintptr_t>(address),
+                       reinterpret_cast<std::uintptr_t>(malloc)};
+  dl_iterate_phdr(look_for_malloc, &search);
   return search.result;
 }
 

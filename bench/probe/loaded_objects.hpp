@@ -30,6 +30,10 @@ struct definition {
 /// there is none.
 [[nodiscard]] std::uintptr_t plugin_for(std::uintptr_t address, const char* name) noexcept;
 
+/// Whether operators at `address` take their blocks from the malloc that has a function at
+/// `malloc`: those of a C++ runtime do, and those of the object that has malloc.
+[[nodiscard]] bool takes_from_malloc(const void* address, const void* malloc) noexcept;
+
 /// The path of the library that holds the address, if the program may have opened it, and may
 /// close it again. Else null.
 [[nodiscard]] const char* path_if_opened(const void* address) noexcept;

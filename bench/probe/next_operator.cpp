@@ -15,7 +15,8 @@ constexpr std::size_t most_plugins = 4;
 constinit plugin plugins[most_plugins];
 constinit std::atomic<bool> has_plugins{false};
 
-enum class scope : std::uint8_t { unknown, has_operators, has_none };
+/// What the global scope has. others: operators whose blocks malloc does not know.
+enum class scope : std::uint8_t { unknown, operators, others, none };
 constinit std::atomic<scope> global_scope{scope::unknown};
 
 bool is_loaded(std::uintptr_t base) noexcept {
@@ -93,12 +94,12 @@ constexpr substitute substitutes[] = {
 operator_source delete_of(plugin& owner, const char* name) noexcept {
   const std::uintptr_t base = owner.base.load(std::memory_order_acquire);
   if (const definition own = definition_at(base, name); own) {
-    return {own.function, &owner, operator_arguments::all};
+    return {own.function, &owner, operator_arguments::all, false};
   }
   for (const substitute& each : substitutes) {
     if (each.name != name) continue;
     if (const definition own = definition_at(base, each.other); own) {
-      return {own.function, &owner, each.takes};
+      return {own.function, &owner, each.takes, false};
     }
   }
   return {};
@@ -137,28 +138,33 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
   return next != nullptr ? next(alignment, size) : early.allocate(size, alignment);
 }
 
+scope scope_of(const void* operator_new) noexcept {
+  if (operator_new == nullptr) return scope::none;
+  const auto* const of_malloc = reinterpret_cast<const void*>(next_free.get());
+  return takes_from_malloc(operator_new, of_malloc) ? scope::operators : scope::others;
+}
+
 } // namespace
 
 /// Decided once for all operators: what made a block and what ends it have to fit.
 void* next_operator::global(bool hides) noexcept {
   std::atomic<void*>& kept = hides ? hidden_ : global_;
-  if (void* const known = kept.load(std::memory_order_relaxed); known != nullptr) return known;
-  if (global_scope.load(std::memory_order_relaxed) == scope::has_none || resolving) return nullptr;
+  // acquire: with the release below, so that the scope is known, too.
+  if (void* const known = kept.load(std::memory_order_acquire); known != nullptr) return known;
+  if (global_scope.load(std::memory_order_relaxed) == scope::none || resolving) return nullptr;
   resolving = true;
   if (global_scope.load(std::memory_order_relaxed) == scope::unknown) {
-    const bool has_some = dlsym(RTLD_NEXT, "_Znwm") != nullptr;
-    global_scope.store(has_some ? scope::has_operators : scope::has_none,
-                       std::memory_order_relaxed);
+    global_scope.store(scope_of(dlsym(RTLD_NEXT, "_Znwm")), std::memory_order_relaxed);
   }
   void* function = nullptr;
-  if (global_scope.load(std::memory_order_relaxed) == scope::has_operators) {
+  if (global_scope.load(std::memory_order_relaxed) != scope::none) {
     function = dlsym(RTLD_NEXT, name_);
   }
   if (function == nullptr) dlerror(); // else the program would find our error
   resolving = false;
   if (function == nullptr) return nullptr;
   if (const char* const path = path_if_opened(function); path != nullptr) keep_loaded(path);
-  kept.store(function, std::memory_order_relaxed);
+  kept.store(function, std::memory_order_release);
   return function;
 }
 
@@ -175,11 +181,19 @@ void* next_operator::of_runtime() noexcept {
   return own.function;
 }
 
+bool next_operator::known_are_of_malloc() noexcept {
+  return global_scope.load(std::memory_order_relaxed) != scope::others;
+}
+
 operator_source next_operator::source_for(const void* site, bool hides) noexcept {
-  if (void* function = global(hides); function != nullptr) return {function};
+  if (void* function = global(hides); function != nullptr) {
+    return {function, nullptr, operator_arguments::all, known_are_of_malloc()};
+  }
   if (plugin* const owner = plugin_of(site, name_); owner != nullptr) {
     const std::uintptr_t base = owner->base.load(std::memory_order_acquire);
-    if (const definition own = definition_at(base, name_); own) return {own.function, owner};
+    if (const definition own = definition_at(base, name_); own) {
+      return {own.function, owner, operator_arguments::all, false};
+    }
   }
   return {of_runtime()};
 }
@@ -190,7 +204,9 @@ operator_source next_operator::source_of(const void* block, bool hides) noexcept
       if (each.blocks.erase(block)) return delete_of(each, name_);
     }
   }
-  if (void* function = global(hides); function != nullptr) return {function};
+  if (void* function = global(hides); function != nullptr) {
+    return {function, nullptr, operator_arguments::all, known_are_of_malloc()};
+  }
   return {of_runtime()};
 }
 

@@ -9,7 +9,8 @@
 // served by malloc, as the standard defines.
 //
 // All of these but the plug-in's own take their blocks from malloc, so it does not matter which of
-// them ends a block. The blocks of a plug-in's own operators are remembered, and go back to it.
+// them ends a block. The blocks of a plug-in's own operators are remembered, and go back to it. A
+// library that the program was linked with may have operators with a memory of their own, too.
 #pragma once
 
 #include <dlfcn.h>
@@ -36,11 +37,12 @@ struct plugin {
 enum class operator_arguments : std::uint8_t { all, block, block_and_last };
 
 /// What serves a call of an operator. function: null if malloc or free does. owner: null if the
-/// function is not of a plug-in.
+/// function is not of a plug-in. of_malloc: whether malloc may be asked about the blocks.
 struct operator_source {
   void* function = nullptr;
   plugin* owner = nullptr;
   operator_arguments takes = operator_arguments::all;
+  bool of_malloc = true;
 };
 
 class next_operator {
@@ -54,6 +56,9 @@ class next_operator {
     // No order: the pointer is all that is published, and it never changes.
     return std::bit_cast<Function*>(global_.load(std::memory_order_relaxed));
   }
+
+  /// Whether malloc may be asked about the blocks of those that are known().
+  [[nodiscard]] static bool known_are_of_malloc() noexcept;
 
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 

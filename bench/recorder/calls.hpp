@@ -27,10 +27,11 @@ namespace heapwise::bench {
          !writer.looks_closer() && writer.write_plain(kind, block, 0, stamp_now(), site);
 }
 
-inline void write_free(event_kind kind, void* block, const void* site,
-                       const call_frame* frame) noexcept {
+/// of_malloc: whether malloc may be asked about the block.
+inline void write_free(event_kind kind, void* block, const void* site, const call_frame* frame,
+                       bool of_malloc = true) noexcept {
   if (block == nullptr || !writer.records(frame)) return;
-  const std::uint64_t pages = counted_pages(block);
+  const std::uint64_t pages = of_malloc ? counted_pages(block) : 0;
   writer.write_end(kind, block, pages, stamp_now(), site);
 }
 

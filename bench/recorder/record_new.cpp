@@ -63,7 +63,7 @@ template <class... Arguments>
   const bool passes = is_replaced(next.name());
   const operator_source source = next.source_of(block, passes);
   if (passes || !writer.records(frame)) return call_delete(source, block, arguments...);
-  write_free(kind, block, site, frame);
+  write_free(kind, block, site, frame, source.of_malloc);
   const thread_writer::outer_call outer{writer, frame};
   call_delete(source, block, arguments...);
 }

@@ -201,6 +201,33 @@ def test_a_plugin_that_binds_deep_works(
             )
 
 
+@pytest.mark.parametrize("way", ["linked", "opened"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_malloc_is_not_asked_about_blocks_of_other_operators(
+    library: str, way: str, native: Path, tmp_path: Path
+) -> None:
+    """V8 and other libraries bring an allocator for C++ alone."""
+    plugin, program = tmp_path / "libpages.so", tmp_path / "uses_pages"
+    made = ["c++", "-O1", "-std=c++17", "-shared", "-fPIC", DATA / "pages.cpp", "-o", plugin]
+    subprocess.run(made, check=True)
+    with_it = ["-DLINKED", plugin, f"-Wl,-rpath,{tmp_path}"] if way == "linked" else []
+    subprocess.run(["cc", DATA / "uses_pages.c", "-o", program, *with_it], check=True)
+    for heap in HEAPS:
+        if "recorder" in library or "profiler" in library:
+            trace = tmp_path / "trace.hwt"
+            record(native, trace, library, heap, [str(program), str(plugin)])
+            with open_trace(trace) as opened:
+                sizes = [int(size) for events in opened.events() for size in events.size]
+            assert "profiler" in library or sizes.count(100_000) == 100
+        else:
+            environment = {
+                "LD_PRELOAD": " ".join(str(native / each) for each in (library, heap) if each),
+                "HEAPWISE_COUNT_OUT": str(tmp_path / "lines"),
+            }
+            done = subprocess.run([program, plugin], env=environment, check=False, timeout=60)
+            assert done.returncode == 0, (library, heap)
+
+
 @pytest.mark.parametrize("heap", HEAPS)
 def test_the_calls_of_a_plugin_are_recorded_by_their_kinds(
     heap: str, native: Path, host: Path, plugins: dict[str, Path], tmp_path: Path
