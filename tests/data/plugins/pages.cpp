@@ -11,8 +11,8 @@ constexpr std::size_t page = 65536; // or a part of it
 } // namespace
 
 void* operator new(std::size_t size) {
-  auto* const at = static_cast<char*>(
-      mmap(nullptr, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* const at =
+      static_cast<char*>(mmap(nullptr, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (at == MAP_FAILED || mprotect(at + page, size, PROT_READ | PROT_WRITE) != 0) std::abort();
   return at + page;
 }
