@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from suite.part import Lane, Part
-from suite.parts import MEASURING, NOT_UNDER_QEMU, NOT_UNDER_TSAN, all_parts, long_parts
+from suite.parts import (
+    MEASURING,
+    NOT_SANITIZED,
+    NOT_UNDER_QEMU,
+    NOT_UNDER_TSAN,
+    all_parts,
+    long_parts,
+)
 
 ROOT = Path(__file__).parents[3]
 RULES = ROOT / "cmake" / "unit_tests.cmake"
@@ -150,6 +157,14 @@ def test_no_name_of_a_case_has_a_semicolon() -> None:
     names = cases()
     assert len(names) > 500
     assert [name for name in names if ";" in name] == []
+
+
+@pytest.mark.parametrize("names", [NOT_SANITIZED, NOT_UNDER_QEMU, NOT_UNDER_TSAN])
+def test_each_case_that_a_preset_leaves_out_is_there(names: str) -> None:
+    """A file that was moved, or a case with another name, would be run again, or never."""
+    everything = cases()
+    for each in re.split(r"\|(?![^(]*\))", names):
+        assert any(re.search(each, case) for case in everything), each
 
 
 def test_a_case_of_a_contract_that_a_part_leaves_out_is_a_test_of_its_own() -> None:
