@@ -208,10 +208,10 @@ def test_malloc_is_not_asked_about_blocks_of_other_operators(
 ) -> None:
     """V8 and other libraries bring an allocator for C++ alone."""
     plugin, program = tmp_path / "libpages.so", tmp_path / "uses_pages"
-    made = ["c++", "-O1", "-std=c++17", "-shared", "-fPIC", DATA / "pages.cpp", "-o", plugin]
-    subprocess.run(made, check=True)
-    with_it = ["-DLINKED", plugin, f"-Wl,-rpath,{tmp_path}"] if way == "linked" else []
-    subprocess.run(["cc", DATA / "uses_pages.c", "-o", program, *with_it], check=True)
+    compiler = ["c++", "-O1", "-std=c++17", "-shared", "-fPIC", DATA / "pages.cpp", "-o", plugin]
+    subprocess.run(compiler, check=True)
+    added = ["-DLINKED", plugin, f"-Wl,-rpath,{tmp_path}"] if way == "linked" else []
+    subprocess.run(["cc", DATA / "uses_pages.c", "-o", program, *added], check=True)
     for heap in HEAPS:
         if "recorder" in library or "profiler" in library:
             trace = tmp_path / "trace.hwt"
