@@ -1,5 +1,5 @@
-/* Preloaded: the first thread of a program counts from its start on. At its end it writes what it
- * has allocated and freed. */
+/* Preloaded: the first thread of a program counts from its start on. At its end it writes a line of
+ * what it has allocated and freed; processes that end at once write a line each. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ __attribute__((constructor)) static void begin(void) { counts = heapwise_thread_
 
 __attribute__((destructor)) static void end(void) {
   const char* const path = getenv("COUNTS_FILE");
-  FILE* const file = path == NULL ? NULL : fopen(path, "w");
+  FILE* const file = path == NULL ? NULL : fopen(path, "a");
   if (file == NULL) return;
   fprintf(file, "%zu %zu %zu %zu\n", counts->allocated_bytes, counts->freed_bytes,
           counts->allocated_blocks, counts->freed_blocks);
