@@ -11,6 +11,7 @@ import pytest
 from synthetic import POOL, Script, compare_run, pool_run
 
 from heapwise.analysis import analyse, to_json
+from heapwise.analysis.summary.advice import FASTER, _no_winner
 from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.model import Identity, Library, Process, Result, Row
@@ -145,6 +146,23 @@ def test_advice_tells_which_are_worse_before_it_says_of_what_it_cannot_tell() ->
         "Cannot tell yet whether any other is faster than glibc",
         advice,
     ), advice
+
+
+def test_what_is_worse_is_told_beside_what_does_not_differ() -> None:
+    names = ("glibc", "glibc-control", "mimalloc", "jemalloc", "tcmalloc", "scudo")
+    level = dict.fromkeys(names, 1.0)
+    evidence = Evidence(compare_run(Script(time=level | {"scudo": 1.6}, memory=level)))
+    said = {"mimalloc": "no difference", "scudo": "worse"}
+    rows = [
+        replace(row, verdict=said.get(row.subject, "cannot tell"))
+        for row in analyse(evidence).rows
+        if row.quantity == "wall_time" and row.subject in names[2:]
+    ]
+    assert re.match(
+        r"Against glibc: scudo 1\.[5-7]\dx slower \([^)]+\)\. "
+        "Cannot tell yet whether jemalloc or tcmalloc is faster than glibc",
+        _no_winner(evidence, rows, "glibc", FASTER),
+    )
 
 
 def test_two_that_are_level_are_both_named() -> None:

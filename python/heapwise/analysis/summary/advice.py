@@ -361,15 +361,17 @@ def _no_winner(evidence: Evidence, rows: list[Row], base: str, comparison: str) 
     if unsure:
         others = [r for r in rows if not r.baseline and r.subject not in unsure]
         what = " memory" if comparison == SMALLER else " CPU time" if _is_beside(rows) else ""
-        worse = [f"{r.subject} {_relation(r, what)}" for r in others if r.verdict == "worse"]
-        who, told = f"any of {listed(unsure, len(unsure))}", ""
+        worse = [r for r in others if r.verdict == "worse"]
+        worst_first = sorted(worse, key=lambda row: -(row.ratio or 1.0))
+        each = [f"{r.subject} {_relation(r, what)}" for r in worst_first]
+        told = f"Against {base}: {listed(each, NAMED)}. " if each else ""
+        who = f"any of {listed(unsure, len(unsure))}"
         if len(unsure) < 3:
             who = " or ".join(unsure)
         elif not others:
             who = "any of them"
         elif len(worse) == len(others):
             who = "any other"
-            told = f"Against {base}: {listed(worse, NAMED)}. "
         return f"{told}{UNSURE} whether {who} {comparison} {base}{_why_in_spite_of_rows(rows)}."
     subject = "No other" if evidence.compares_builds else "No allocator"
     return f"{subject} {comparison} {base}."
