@@ -148,7 +148,7 @@ def test_advice_tells_which_are_worse_before_it_says_of_what_it_cannot_tell() ->
     ), advice
 
 
-def test_what_is_worse_is_told_beside_what_does_not_differ() -> None:
+def test_a_worse_subject_is_told_beside_others_that_do_not_differ() -> None:
     names = ("glibc", "glibc-control", "mimalloc", "jemalloc", "tcmalloc", "scudo")
     level = dict.fromkeys(names, 1.0)
     evidence = Evidence(compare_run(Script(time=level | {"scudo": 1.6}, memory=level)))
