@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from heapwise.catalog.elf import ElfFacts, exports_function
+from heapwise.model import LIBRARY_PATH
 
 C_LIBRARY = "libc.so.6"
 LONGEST_S = 10.0
@@ -31,12 +32,22 @@ def linked_allocator(image: Path, facts: ElfFacts) -> str:
     return ""
 
 
+def _environment() -> dict[str, str]:
+    """The user's, without what measured programs do not get: a library that the user preloads."""
+    left = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("LD_") or name == LIBRARY_PATH
+    }
+    return left | {"LC_ALL": "C"}
+
+
 def _loaded(image: Path, loader: str) -> dict[str, Path]:
     """Name -> file, in the order of the search for symbols."""
     try:
         done = subprocess.run(
             [loader, "--list", str(image)],
-            env={**os.environ, "LC_ALL": "C"},
+            env=_environment(),
             capture_output=True,
             text=True,
             errors="replace",

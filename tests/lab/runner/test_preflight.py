@@ -107,6 +107,15 @@ def test_a_library_that_is_linked_by_its_path_is_named_too(tmp_path: Path) -> No
     assert preflight(str(program)).linked == "libpool.so"
 
 
+def test_a_library_that_the_user_preloads_is_not_the_programs_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linked_with_a_pool(tmp_path, "-lpool")
+    program = compiled(tmp_path, PLAIN)
+    monkeypatch.setenv("LD_PRELOAD", str(tmp_path / "libpool.so"))
+    assert preflight(str(program)).linked == ""
+
+
 def test_a_malloc_behind_that_of_the_c_library_is_not_the_one_of_the_program(
     tmp_path: Path,
 ) -> None:

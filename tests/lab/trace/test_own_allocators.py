@@ -65,6 +65,15 @@ def places(tmp_path: Path) -> tuple[Path, Path]:
     return library, program
 
 
+def linked_with(library: Path, folder: Path) -> Path:
+    """The program, linked with the allocator."""
+    program = folder / "linked"
+    here = f"-Wl,-rpath,{folder}"
+    cc = ["cc", "-fno-builtin", folder / "uses.c", "-o", program, library, here]
+    subprocess.run(cc, check=True)
+    return program
+
+
 def heapwise(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "heapwise", *words],
@@ -80,11 +89,7 @@ def heapwise(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[st
 def test_calls_of_a_program_with_an_allocator_that_does_not_tell_sizes_are_recorded(
     places: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    library, _ = places
-    linked = tmp_path / "linked"
-    here = f"-Wl,-rpath,{tmp_path}"
-    cc = ["cc", "-fno-builtin", tmp_path / "uses.c", "-o", linked, library, here]
-    subprocess.run(cc, check=True)
+    linked = linked_with(places[0], tmp_path)
     done = heapwise(tmp_path, "record", "--stacks", "all", "--json", "-o", "t.hwt", "--", linked)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["summary"]["events"] >= 3000
@@ -106,11 +111,7 @@ def test_such_an_allocator_is_compared(places: tuple[Path, Path], tmp_path: Path
 def test_the_allocator_that_a_program_is_linked_with_is_the_baseline(
     places: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    library, _ = places
-    linked = tmp_path / "linked"
-    here = f"-Wl,-rpath,{tmp_path}"
-    cc = ["cc", "-fno-builtin", tmp_path / "uses.c", "-o", linked, library, here]
-    subprocess.run(cc, check=True)
+    linked = linked_with(places[0], tmp_path)
     words = ["compare", "--allocators", "heapwise", "--runs", "1"]
     done = heapwise(tmp_path, *words, "--", linked)
     assert done.returncode == 0, done.stderr
