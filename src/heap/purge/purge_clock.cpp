@@ -303,11 +303,12 @@ clock_stop::clock_stop(after_stop then) noexcept
     static constinit std::atomic<std::uint32_t> nothing{0};
     os::wait(nothing, 0, 1);
   }
-  if (!os::has_bare_thread()) return;
-  // Sequentially consistent: after the count above; the partner is change_phase.
-  the_phase().store(stopped, std::memory_order_seq_cst);
-  os::wake_all(the_phase());
-  os::await_bare_threads(left_ms);
+  if (os::has_bare_thread()) {
+    // Sequentially consistent: after the count above; the partner is change_phase.
+    the_phase().store(stopped, std::memory_order_seq_cst);
+    os::wake_all(the_phase());
+  }
+  os::await_bare_threads(left_ms); // one that ended by itself may still be counted
 }
 
 clock_stop::~clock_stop() {

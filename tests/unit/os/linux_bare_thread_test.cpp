@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -63,6 +64,11 @@ std::string other_task() {
   return {};
 }
 
+std::ptrdiff_t task_count() {
+  const std::filesystem::directory_iterator tasks{"/proc/self/task"};
+  return std::distance(begin(tasks), end(tasks));
+}
+
 std::string line_of_status(const std::string& task, const std::string& name) {
   std::ifstream status{"/proc/self/task/" + task + "/status"};
   for (std::string line; std::getline(status, line);) {
@@ -96,6 +102,25 @@ TEST_CASE("two bare threads at most, and a refusal is not for ever") {
     EXPECT(start());
     while (running.load() != 1) std::this_thread::yield();
     end_all();
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("the wait for bare threads is also for one whose stack is free, as long as it counts") {
+  if (by_the_c_library()) return;
+  const contract::ending how = contract::in_child([] {
+    const std::ptrdiff_t before = task_count();
+    for (int turn = 0; turn < 200; ++turn) {
+      EXPECT(start());
+      while (running.load() != 1) std::this_thread::yield();
+      may_end = 1;
+      os::wake_all(may_end);
+      while (os::has_bare_thread()) {
+      }
+      may_end = 0;
+      EXPECT(os::await_bare_threads(1000));
+      EXPECT(task_count() == before);
+    }
   });
   CHECK(how.exit_code == 0);
 }

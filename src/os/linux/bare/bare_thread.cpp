@@ -87,6 +87,8 @@ struct thread_place {
   // The thread's id, written by the kernel, which writes 0 when it needs the stack no more. Before
   // that it is `starting`.
   std::atomic<pid_t> thread{0};
+  // The id of the last thread that was here, until it is known that the system counts it no more.
+  std::atomic<pid_t> last{0};
   std::byte* memory = nullptr;
   std::byte* thread_pointer = nullptr;
 };
@@ -162,6 +164,9 @@ bool clone_at(thread_place& chosen, std::byte* stack_end, int (*body)(void*),
                        .stack_end = stack_end,
                        .thread_pointer = chosen.thread_pointer,
                        .number = reinterpret_cast<pid_t*>(&chosen.thread)});
+  if (started.succeeded()) {
+    chosen.last.store(static_cast<pid_t>(started.value()), std::memory_order_relaxed);
+  }
   system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
   return started.succeeded();
 }
@@ -221,7 +226,10 @@ bool start_bare_thread(void (*body)(), const void* variable) noexcept {
 
 void forget_bare_threads() noexcept {
   // Relaxed: the child has one thread.
-  for (thread_place& each : places) each.thread.store(0, std::memory_order_relaxed);
+  for (thread_place& each : places) {
+    each.thread.store(0, std::memory_order_relaxed);
+    each.last.store(0, std::memory_order_relaxed);
+  }
 }
 
 bool has_bare_thread() noexcept {
@@ -250,29 +258,45 @@ bool is_thread(long process, pid_t thread) noexcept {
 
 } // namespace
 
-bool await_bare_threads(std::uint32_t limit_ms) noexcept {
+namespace {
+
+/// Effects: waits until the system counts the thread no more, and takes the time from `limit_ms`.
+/// Returns: whether it came to that.
+bool await_end(const thread_place& its_place, pid_t thread, std::uint32_t& limit_ms) noexcept {
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};
   constexpr int looks_in_a_moment = 20;
+  for (; thread_at(its_place) == thread; --limit_ms) {
+    if (limit_ms == 0) return false;
+    // Not private: the system wakes as for any process.
+    system_call(SYS_futex, &its_place.thread, FUTEX_WAIT, thread, &moment);
+  }
   const long process = system_call(SYS_getpid).value();
-  for (thread_place& each : places) {
-    const pid_t thread = thread_at(each);
-    if (thread == 0) continue;
-    for (; thread_at(each) == thread; --limit_ms) {
-      if (limit_ms == 0) return false;
-      // Not private: the system wakes as for any process.
-      system_call(SYS_futex, &each.thread, FUTEX_WAIT, thread, &moment);
+  for (int look = 0; is_thread(process, thread); ++look) {
+    if (look < looks_in_a_moment) {
+      system_call(SYS_sched_yield);
+      continue;
     }
-    for (int look = 0; is_thread(process, thread); ++look) {
-      if (look < looks_in_a_moment) {
-        system_call(SYS_sched_yield);
-        continue;
-      }
-      if (limit_ms == 0) return false;
-      --limit_ms;
-      system_call(SYS_nanosleep, &moment, nullptr);
-    }
+    if (limit_ms == 0) return false;
+    --limit_ms;
+    system_call(SYS_nanosleep, &moment, nullptr);
   }
   return true;
+}
+
+} // namespace
+
+bool await_bare_threads(std::uint32_t limit_ms) noexcept {
+  bool all_ended = true;
+  for (thread_place& each : places) {
+    pid_t thread = each.last.load(std::memory_order_relaxed);
+    if (thread == 0) continue;
+    all_ended = await_end(each, thread, limit_ms) && all_ended;
+    // A thread of later may have the same id. Relaxed: a caller that reads the old value looks once
+    // more.
+    each.last.compare_exchange_strong(thread, 0, std::memory_order_relaxed,
+                                      std::memory_order_relaxed);
+  }
+  return all_ended;
 }
 
 void rest(std::atomic<std::uint32_t>& word, std::uint32_t expected,
