@@ -24,9 +24,9 @@ JUDGED = (SIDE_BY_SIDE, "cpu_time")
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """All in percent. true: measured alone. found, low and high: of the row and its 95 % interval.
-    own: how much dearer the program's own work was in the comparison than without what was
-    planted. n: values of the row."""
+    """All in percent. true: measured alone, on as many processors as in the comparison. found,
+    low and high: of the row and its 95 % interval. own: how much dearer the program's own work was
+    in the comparison than without what was planted. n: values of the row."""
 
     true: Truth
     quantity: str
@@ -75,18 +75,21 @@ def name_of(percent: float) -> str:
 
 
 def effects_of(
-    evidence: Evidence, truths: Mapping[float, Truth], records: Mapping[str, Sequence[Paid]]
+    evidence: Evidence,
+    truths: Mapping[str, Mapping[float, Truth]],
+    records: Mapping[str, Sequence[Paid]],
 ) -> list[Effect]:
     """One for each effect that was planted, in each quantity that was measured; those of the
     quantity that counts come first.
 
-    records: what was planted in the processes of each subject.
+    truths: quantity -> percent -> what is true of it. records: what was planted in the processes of
+    each subject.
     """
     rows = make_rows(evidence)
     return [
         effect
         for quantity in JUDGED
-        for truth in truths.values()
+        for truth in truths[quantity].values()
         for effect in _effect(evidence, rows, quantity, truth, records)
     ]
 

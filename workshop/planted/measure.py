@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -16,12 +16,23 @@ import msgspec
 from heapwise.catalog import native_folder
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
+from heapwise.model import SIDE_BY_SIDE
 from heapwise.store import read_run
 from heapwise.wording.durations import parse_duration
 from workshop.planted.judged import PLAIN, Looked, effects_of, name_of
 from workshop.planted.load import load
 from workshop.planted.plant import Dose, build_plant, read_record, record_in_memory
-from workshop.planted.truth import TRIAL, NoPlace, doses, run_alone, runs_alone, truths
+from workshop.planted.truth import (
+    TRIAL,
+    Alone,
+    NoPlace,
+    Truth,
+    doses,
+    one_processor,
+    run_alone,
+    runs_alone,
+    truths,
+)
 from world.program import Program, all_programs
 from world.run import Place, execute, filled, prepare
 from world.way import Start
@@ -114,9 +125,7 @@ def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
         planted = doses(run_alone(alone, library, TRIAL, noted), settings.percents)
     except NoPlace as error:
         return refused(str(error))
-    runs_by_percent = runs_alone(alone, library, planted, noted)
-    (own / "alone.json").write_bytes(msgspec.json.format(msgspec.json.encode(runs_by_percent)))
-    true = truths(runs_by_percent)
+    true = _truths_by_quantity(lambda: runs_alone(alone, library, planted, noted), own)
     subjects = {PLAIN: Dose()} | {name_of(percent): dose for percent, dose in planted.items()}
     records = {name: record_in_memory(name) for name in subjects}
     words = [
@@ -148,6 +157,18 @@ def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
         found,
         round(median(times), 4) if times else 0.0,
     )
+
+
+def _truths_by_quantity(
+    runs: Callable[[], dict[float, list[Alone]]], folder: Path
+) -> dict[str, dict[float, Truth]]:
+    """What is true on all processors, and on one: a program with several threads does other work
+    there, and to start a process costs other time. The runs are kept in the folder."""
+    found = {"cpu_time": runs()}
+    with one_processor():
+        found[SIDE_BY_SIDE] = runs()
+    (folder / "alone.json").write_bytes(msgspec.json.format(msgspec.json.encode(found)))
+    return {quantity: truths(each) for quantity, each in found.items()}
 
 
 def shortened(text: str) -> str:

@@ -17,7 +17,10 @@ INTRODUCTION = """\
 In each program a library plants work: a fixed number of steps at every 256th allocation of a
 thread, or at the end of each process where a program allocates little. First the program runs
 alone, with each dose and with none, in turn and in random order: what was planted over the
-program's own work is the true effect, with its standard error. Then `heapwise compare` measures
+program's own work is the true effect, with its standard error. That is done on all processors, and
+on one: a program with several threads does other work on one processor, and one that starts many
+processes has other costs. An effect that is measured side by side, on one processor, is judged by
+the truth of one. Then `heapwise compare` measures
 the program under this library with nothing planted, and with each dose. If no option says so, it
 chooses by itself whether it measures side by side. "Own work" is how much dearer the rest of the
 program was than without what was planted, alone and in the comparison."""

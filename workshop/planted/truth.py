@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 import resource
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -82,6 +84,18 @@ def run_alone(run: Run, library: Path, dose: Dose, record: Path) -> Alone:
         sum(each.looks for each in paid),
         sum(each.ends for each in paid),
     )
+
+
+@contextmanager
+def one_processor() -> Iterator[None]:
+    """This thread, and all that it starts meanwhile, may use the last of its processors only, as a
+    program that is measured side by side."""
+    usual = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(usual)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, usual)
 
 
 def doses(trial: Alone, percents: Sequence[float]) -> dict[float, Dose]:

@@ -18,7 +18,16 @@ from workshop.planted.judged import Effect, Looked
 from workshop.planted.measure import ORDER, chosen, shortened
 from workshop.planted.page import effect_table, page, summary
 from workshop.planted.plant import Dose, Paid, build_plant, new_record, own_s, read_record
-from workshop.planted.truth import TRIAL, Alone, NoPlace, Truth, doses, run_alone, truth_of
+from workshop.planted.truth import (
+    TRIAL,
+    Alone,
+    NoPlace,
+    Truth,
+    doses,
+    one_processor,
+    run_alone,
+    truth_of,
+)
 from workshop.planted.verb import is_lacking
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -118,6 +127,15 @@ def test_each_start_has_its_own_record(library: Path, tmp_path: Path) -> None:
     first, second = read_record(record)
     assert first.started_ns < second.started_ns
     assert 0 < 2 * first.looks < second.looks
+
+
+def test_a_process_that_starts_on_one_processor_sees_one() -> None:
+    words = [sys.executable, "-S", "-c", "import os; print(len(os.sched_getaffinity(0)))"]
+    usual = len(os.sched_getaffinity(0))
+    with one_processor():
+        inside = subprocess.run(words, capture_output=True, check=True).stdout
+    after = subprocess.run(words, capture_output=True, check=True).stdout
+    assert (int(inside), int(after)) == (1, usual)
 
 
 def test_the_truth_is_what_was_planted_over_the_own_work_of_all_runs() -> None:
