@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from heapwise.analysis.summary.mixed_mallocs import mixed_mallocs
 from heapwise.analysis.summary.second_opinion import second_opinion
 from heapwise.analysis.summary.server_advice import is_of_servers, server_advice
 from heapwise.analysis.summary.speed import speed_quantity
@@ -238,7 +239,12 @@ def _failed(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
             f"{subject} {outcome(evidence.tried[setup][subject])[1]}"
             for subject, setup in troubles.items()
         )
-        return f"Cannot tell: {each}."
+        others = {
+            subject: evidence.tried[setup][subject]
+            for subject, setup in troubles.items()
+            if known and subject not in evidence.control_names
+        }
+        return " ".join(filter(None, [f"Cannot tell: {each}.", mixed_mallocs(others)]))
     only = f"Only {names[0]}" if names else "Nothing"
     return f"{only} was measured to the end: nothing to compare it with."
 
