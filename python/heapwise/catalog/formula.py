@@ -55,9 +55,10 @@ def parse_statement(
     if found[2] == "within":
         return Statement(words, formula, first, float(found[4]), published)
     size = _around(published) if len(formula.places) > 1 else None
+    no_effect = (1 / LEVEL, LEVEL) if size and first == 1 else None
     if found[2] == "<=":
-        return Statement(words, formula, 0.0, first, published, size)
-    return Statement(words, formula, first, None, published, size)
+        return Statement(words, formula, 0.0, first, published, size, no_effect)
+    return Statement(words, formula, first, None, published, size, no_effect)
 
 
 def parse_formula(
@@ -132,13 +133,14 @@ def _first(name: str, printed: PrintedFigures) -> float | None:
 
 def _about(words: str, formula: Formula, number: float, published: tuple[float, ...]) -> Statement:
     """About N times as much: the first verdict is that it is more, the second that it is about
-    N."""
+    N. A ratio below N / ABOUT is no such effect."""
     if len(formula.places) < 2 or number <= 0 or number == 1:
         raise ValueError(f"'{words}': about is for a ratio, and its number is above 0 and not 1")
     size = (number / ABOUT, number * ABOUT)
     if number > 1:
-        return Statement(words, formula, 1.0, None, published, size)
-    return Statement(words, formula, 0.0, 1.0, published, size)
+        no_effect = (0.0, max(size[0], LEVEL))
+        return Statement(words, formula, 1.0, None, published, size, no_effect)
+    return Statement(words, formula, 0.0, 1.0, published, size, (min(size[1], 1 / LEVEL), None))
 
 
 def _around(published: tuple[float, ...]) -> tuple[float, float] | None:

@@ -115,7 +115,9 @@ class Statement:
 
     ``published``: the same formula over the figures that the report printed, once for each of its
     machines. ``size``: the bounds of the second verdict, which says whether our ratio is as large
-    as the published one; None for a statement that has no size of its own.
+    as the published one; None for a statement that has no size of its own. ``no_effect``: within
+    these bounds a ratio is not the difference that the report states: the figures are level, or it
+    is less than N / ABOUT of "about N"; None for a statement that states no difference.
     """
 
     words: str
@@ -124,6 +126,7 @@ class Statement:
     at_most: float | None = None
     published: tuple[float, ...] = ()
     size: tuple[float, float] | None = None
+    no_effect: tuple[float, float | None] | None = None
 
 
 @dataclass(frozen=True)

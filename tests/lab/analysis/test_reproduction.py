@@ -9,10 +9,11 @@ import pytest
 from synthetic import POOL, pool_run
 
 from heapwise.analysis import analyse
+from heapwise.analysis.verdicts.verdict import Figure
 from heapwise.catalog.published_file import read_published
 from heapwise.evidence import Evidence
 from heapwise.store import StoredRun
-from heapwise.study.reproduce.judged import source_text
+from heapwise.study.reproduce.judged import source_text, verdict_of
 from heapwise.study.reproduce.reproduced import (
     MeasuredRun,
     Reproduced,
@@ -201,6 +202,42 @@ def test_direction_and_size_are_two_verdicts(
     found = judged(pool_run(rounds=8), path)
     assert (found.conclusions[0].verdict, found.conclusions[0].size) == (verdict, size)
     assert sum(found.size_counts.values()) == bool(size)
+
+
+NONE = "no such effect"
+
+
+@pytest.mark.parametrize(
+    ("words", "low", "value", "high", "verdict"),
+    [
+        ("malloc / pool >= 1", 0.95, 0.998, 1.003, NONE),
+        ("malloc / pool <= 1", 0.997, 1.002, 1.05, NONE),
+        ("malloc / pool >= 1", 0.88, 0.98, 1.05, "cannot tell here"),
+        ("malloc / pool >= 1", 0.98, 1.04, 1.19, "cannot tell here"),
+        ("malloc / pool >= 1", 1.02, 1.05, 1.08, "confirmed"),
+        ("malloc / pool >= 1", 0.92, 0.95, 0.98, "refuted"),
+        ("malloc / pool about 3", 0.98, 1.04, 1.19, NONE),
+        ("malloc / pool about 3", 0.7, 1.4, 2.1, "cannot tell here"),
+        ("malloc / pool about 3", 1.02, 1.1, 1.19, "confirmed"),
+        ("malloc / pool about 1.3", 0.95, 1.0, 1.05, NONE),
+        ("malloc / pool about 0.3", 0.9, 1.0, 1.4, NONE),
+        ("malloc / pool about 0.3", 0.4, 0.8, 1.4, "cannot tell here"),
+        ("malloc / pool level", 0.8, 1.0, 1.2, "cannot tell here"),
+        ("malloc / pool >= 2", 0.99, 1.0, 1.01, "refuted"),
+    ],
+)
+def test_a_difference_that_is_not_here_has_a_verdict_of_its_own(
+    tmp_path: Path, words: str, low: float, value: float, high: float, verdict: str
+) -> None:
+    [conclusion] = read_published(report(tmp_path, words)).conclusions
+    [statement] = conclusion.statements
+    assert verdict_of(statement, Figure(value, low, high), 0.01) == verdict
+
+
+def test_level_figures_say_nothing_where_the_noise_is_wider(tmp_path: Path) -> None:
+    [conclusion] = read_published(report(tmp_path, "malloc / pool >= 1")).conclusions
+    [statement] = conclusion.statements
+    assert verdict_of(statement, Figure(1.0, 0.99, 1.01), 0.2) == "cannot tell here"
 
 
 def test_a_smoke_run_has_no_verdict_on_a_size(tmp_path: Path) -> None:

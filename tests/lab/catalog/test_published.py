@@ -253,6 +253,9 @@ def test_formulas(words: str, above: str, below: str) -> None:
     assert "".join(place.subject for place in found.below) == below
 
 
+PRINTED = {"old": {"a": 60.0, "b": 20.0, "c": 5.0}, "new": {"a": 30.0, "b": 15.0}}
+
+
 @pytest.mark.parametrize(
     ("words", "bounds"),
     [
@@ -269,12 +272,27 @@ def test_statements(words: str, bounds: Any) -> None:
     assert (found.at_least, found.at_most) == bounds
 
 
+@pytest.mark.parametrize(
+    ("words", "bounds"),
+    [
+        ("a / b >= 1", (1 / 1.1, 1.1)),
+        ("a / b <= 1", (1 / 1.1, 1.1)),
+        ("a / b about 3", (0.0, 2.0)),
+        ("a / b about 1.2", (0.0, 1.1)),
+        ("a / b about 0.5", (0.75, None)),
+        ("a / b >= 1.5", None),
+        ("a / b level", None),
+        ("a >= 1", None),
+    ],
+)
+def test_a_stated_difference_has_bounds_of_none(words: str, bounds: Any) -> None:
+    found = parse_statement(words, PLACES, PRINTED).no_effect
+    assert found == (bounds if bounds is None else pytest.approx(bounds))
+
+
 def test_a_spread_is_a_statistic_of_a_place() -> None:
     found = parse_formula("spread(a) / b", PLACES)
     assert (found.above[0].statistic, found.below[0].statistic) == ("spread", "median")
-
-
-PRINTED = {"old": {"a": 60.0, "b": 20.0, "c": 5.0}, "new": {"a": 30.0, "b": 15.0}}
 
 
 @pytest.mark.parametrize(

@@ -30,12 +30,12 @@ from heapwise.model import (
 from heapwise.store import StoredRun
 from heapwise.study.reproduce.judged import (
     SIZE_WORDS,
-    WORDS,
     JudgedConclusion,
     JudgedStatement,
     SizeVerdict,
     size_together,
     together,
+    verdict_of,
 )
 from heapwise.study.reproduce.ours import Ours
 
@@ -168,7 +168,7 @@ class AuthorFigures:
             unknown: SizeVerdict = "cannot tell here" if statement.size else ""
             return JudgedStatement(words, None, None, None, "cannot tell here", note, unknown)
         figure = Figure(found.middle, found.low, found.high)
-        word = kept(figure, statement.at_least, statement.at_most, None)
+        verdict = verdict_of(statement, figure, None)
         low, high = found.ends
         size = SIZE_WORDS[kept(figure, *statement.size, None)] if statement.size else ""
         return JudgedStatement(
@@ -176,7 +176,7 @@ class AuthorFigures:
             found.middle,
             low,
             high,
-            WORDS[word],
+            verdict,
             size=size,
             published=statement.published,
         )

@@ -8,15 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from heapwise.analysis.verdicts.verdict import Kept
-from heapwise.model import Conclusion
+from heapwise.analysis.verdicts.verdict import Figure, Kept, kept
+from heapwise.model import Conclusion, Statement
 from heapwise.wording.numbers import ends, significant
 
-ConclusionVerdict = Literal["confirmed", "refuted", "cannot tell here", "not possible here"]
+ConclusionVerdict = Literal[
+    "confirmed", "refuted", "no such effect", "cannot tell here", "not possible here"
+]
 
 VERDICTS: tuple[ConclusionVerdict, ...] = (
     "confirmed",
     "refuted",
+    "no such effect",
     "cannot tell here",
     "not possible here",
 )
@@ -44,7 +47,12 @@ SIZE_WORDS: dict[Kept, SizeVerdict] = {
     "cannot tell here": "cannot tell here",
 }
 
-WORST_FIRST: tuple[ConclusionVerdict, ...] = ("refuted", "not possible here", "cannot tell here")
+WORST_FIRST: tuple[ConclusionVerdict, ...] = (
+    "refuted",
+    "no such effect",
+    "not possible here",
+    "cannot tell here",
+)
 WORST_SIZE_FIRST: tuple[SizeVerdict, ...] = (
     "another size",
     "not possible here",
@@ -83,6 +91,19 @@ class JudgedConclusion:
     parts: list[JudgedStatement] = field(default_factory=list)
     size: SizeVerdict = ""
     author: JudgedConclusion | None = None
+
+
+def verdict_of(statement: Statement, figure: Figure, floor: float | None) -> ConclusionVerdict:
+    """Whether the statement holds. floor: as of ``kept``.
+
+    A difference that the report states may be too small here to have a direction: then that is
+    known, and more rounds may find one.
+    """
+    word = kept(figure, statement.at_least, statement.at_most, floor)
+    none = statement.no_effect
+    if word == "cannot tell here" and none and kept(figure, *none, floor) == "met":
+        return "no such effect"
+    return WORDS[word]
 
 
 def together(parts: Sequence[JudgedStatement]) -> tuple[ConclusionVerdict, str]:

@@ -38,7 +38,6 @@ from heapwise.study.reproduce.judged import (
     SIZE_WORDS,
     SIZES,
     VERDICTS,
-    WORDS,
     ConclusionVerdict,
     JudgedConclusion,
     JudgedStatement,
@@ -46,6 +45,7 @@ from heapwise.study.reproduce.judged import (
     counts_of,
     size_together,
     together,
+    verdict_of,
 )
 from heapwise.study.reproduce.ours import Ours
 
@@ -299,7 +299,7 @@ class _Finder:
             if any(p.statistic in OF_REPEATS for p in places)
             else floor_of(self.evidence, map(self._side, places))
         )
-        word = kept(figure, statement.at_least, statement.at_most, floor)
+        verdict = verdict_of(statement, figure, floor)
         size = SIZE_WORDS[kept(figure, *statement.size, floor)] if statement.size else ""
         low, high = figure.strict or (figure.low, figure.high)
         notes = [note for note in (figure.note, self._crowded(places)) if note]
@@ -308,7 +308,7 @@ class _Finder:
             figure.value,
             low,
             high,
-            WORDS[word],
+            verdict,
             "; ".join(notes),
             size,
             statement.published,
