@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import Literal
 
 import msgspec
@@ -14,7 +13,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
 from heapwise.model import SIDE_BY_SIDE, Process, Row
 from workshop.planted.plant import Paid, own_s
-from workshop.planted.truth import NORMAL_95, Truth
+from workshop.planted.truth import FEWEST_VALUES, NORMAL_95, Alone, Truth, share_of
 
 PLAIN = "plain"
 """The baseline: the library that looks at the clock, and plants nothing."""
@@ -24,9 +23,11 @@ JUDGED = (SIDE_BY_SIDE, "cpu_time")
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """All in percent. true: measured alone, on as many processors as in the comparison. found,
-    low and high: of the row and its 95 % interval. own: how much dearer the program's own work was
-    in the comparison than without what was planted. n: values of the row."""
+    """All in percent. true: measured alone, on as many processors as in the comparison. there: the
+    same of the processes of the comparison, where what is planted may cost more or less beside
+    other processes; None with few of them. found, low and high: of the row and its 95 % interval.
+    own: how much dearer the program's own work was in the comparison than without what was planted.
+    n: values of the row."""
 
     true: Truth
     quantity: str
@@ -36,6 +37,12 @@ class Effect(msgspec.Struct, frozen=True):
     own: float | None
     verdict: str
     n: int
+    there: Truth | None = None
+
+    @property
+    def meant(self) -> Truth:
+        """What the interval should hold: the effect under the conditions of the comparison."""
+        return self.there or self.true
 
     @property
     def sign(self) -> Literal["right", "wrong", "not told"]:
@@ -52,9 +59,9 @@ class Effect(msgspec.Struct, frozen=True):
         """
         if self.found is None or self.low is None or self.high is None:
             return None
-        miss = self.true.effect - self.found
+        miss = self.meant.effect - self.found
         half = self.high - self.found if miss > 0 else self.found - self.low
-        return abs(miss) <= math.hypot(half, NORMAL_95 * self.true.error)
+        return abs(miss) <= math.hypot(half, NORMAL_95 * self.meant.error)
 
 
 class Looked(msgspec.Struct, frozen=True):
@@ -105,8 +112,9 @@ def _effect(
     row = next((r for r in rows if r.subject == name and r.quantity == quantity), None)
     if row is None or row.ratio is None:
         return []
-    own = {subject: _own(evidence, subject, quantity, records) for subject in (name, PLAIN)}
-    changed = median(own[name]) / median(own[PLAIN]) if all(own.values()) else None
+    runs = {subject: _runs(evidence, subject, quantity, records) for subject in (name, PLAIN)}
+    enough = min(map(len, runs.values())) >= FEWEST_VALUES
+    there = share_of(truth.planted, runs[name], runs[PLAIN]) if enough else None
     return [
         Effect(
             true=truth,
@@ -114,23 +122,25 @@ def _effect(
             found=_percent(row.ratio),
             low=_percent(row.ratio_low),
             high=_percent(row.ratio_high),
-            own=_percent(changed),
+            own=there.own if there else None,
             verdict=row.verdict,
             n=row.n,
+            there=there,
         )
     ]
 
 
-def _own(
+def _runs(
     evidence: Evidence, subject: str, quantity: str, records: Mapping[str, Sequence[Paid]]
-) -> list[float]:
-    """Own processor time of the processes of a row, as far as their records are known."""
-    found = [
-        own_s(process.facts, records[subject])
-        for process in evidence.stored.processes
-        if process.subject == subject and process.status == "ok" and _is_of(process, quantity)
-    ]
-    return [each for each in found if each is not None]
+) -> list[Alone]:
+    """The processes of a row, as far as their records are known."""
+    found = []
+    for process in evidence.stored.processes:
+        if process.subject == subject and process.status == "ok" and _is_of(process, quantity):
+            cpu_s, own = process.facts.cpu_s, own_s(process.facts, records[subject])
+            if cpu_s and own is not None:
+                found.append(Alone(cpu_s, cpu_s - own, looks=0, ends=0))
+    return found
 
 
 def _is_of(process: Process, quantity: str) -> bool:

@@ -10,6 +10,7 @@ from heapwise.document.markdown import markdown_page
 from heapwise.model import SIDE_BY_SIDE
 from heapwise.wording.lists import counted
 from workshop.planted.judged import Effect, Looked, counting
+from workshop.planted.truth import Truth
 
 WAYS = {SIDE_BY_SIDE: "side by side", "cpu_time": "one by one"}
 
@@ -22,8 +23,10 @@ on one: a program with several threads does other work on one processor, and one
 processes has other costs. An effect that is measured side by side, on one processor, is judged by
 the truth of one. Then `heapwise compare` measures
 the program under this library with nothing planted, and with each dose. If no option says so, it
-chooses by itself whether it measures side by side. "Own work" is how much dearer the rest of the
-program was than without what was planted, alone and in the comparison."""
+chooses by itself whether it measures side by side. Beside other processes what is planted may cost
+more or less of a program's time than alone: the library records that in the processes of the
+comparison, too, and the interval should hold what is true there. "Own work" is how much dearer the
+rest of the program was than without what was planted, alone and there."""
 
 
 def summary(looked: Sequence[Looked]) -> list[str]:
@@ -52,7 +55,7 @@ def _told(effects: Sequence[Effect]) -> Iterator[str]:
                 told = sum(effect.sign == "right" for effect in these)
                 yield f"{percent:g} % told, {words}: {told} of {len(these)}."
         errors = [
-            effect.found - effect.true.effect
+            effect.found - effect.meant.effect
             for effect in effects
             if effect.quantity == way and effect.found is not None
         ]
@@ -63,15 +66,16 @@ def _told(effects: Sequence[Effect]) -> Iterator[str]:
 def effect_table(looked: Sequence[Looked]) -> TextTable:
     """A row for each effect that counts."""
     header = [
-        *("program", "CPU time", "measured", "true", "found", "95 % CI", "verdict", "holds"),
-        *("own work alone", "in the comparison"),
+        *("program", "CPU time", "measured", "true alone", "true there", "found", "95 % CI"),
+        *("verdict", "holds", "own work alone", "there"),
     ]
     rows = [
         [
             each.program,
             f"{each.cpu_s:.3g} s",
             WAYS[effect.quantity],
-            f"{_percent(effect.true.effect)} ± {effect.true.error:.2f}",
+            _truth(effect.true),
+            _truth(effect.there),
             _percent(effect.found),
             f"{_percent(effect.low)} to {_percent(effect.high)}",
             effect.verdict,
@@ -102,6 +106,10 @@ def page(
         *under("Not measured", [SentenceList([*refused, *absent])]),
     ]
     return markdown_page(title, passages, f"Made by `{command}`; do not edit.")
+
+
+def _truth(truth: Truth | None) -> str:
+    return f"{_percent(truth.effect)} ± {truth.error:.2f}" if truth else "-"
 
 
 def _percent(value: float | None) -> str:

@@ -30,6 +30,9 @@ SEED = 20
 SURELY = 4.0
 """Standard errors by which own work must change: for each of 60 effects, medians of few runs."""
 
+FEWEST_VALUES = 6
+"""With fewer, the ranks do not tell the error of a median."""
+
 NORMAL_95 = 1.96
 """Standard errors on each side of a normal value that hold it in 95 %."""
 
@@ -138,32 +141,48 @@ def truths(runs: Mapping[float, Sequence[Alone]]) -> dict[float, Truth]:
 
 
 def truth_of(percent: float, runs: Sequence[Alone], plain: Sequence[Alone]) -> Truth:
-    """The effect: what was planted over the program's own work.
+    """The effect, measured alone: ``share_of``.
 
-    The own work is the median of all runs, planted or not, so the noise of a whole run reaches the
-    effect only in proportion to it. But if it is dearer or cheaper beside what was planted, by more
-    than ``SURELY`` standard errors, that is a part of the effect: threads of numpy spin while one
-    of them computes the steps. Then the effect is that on the whole processor time.
+    But if the own work is dearer or cheaper beside what was planted, by more than ``SURELY``
+    standard errors, that is a part of the effect: threads of numpy spin while one of them computes
+    the steps. Then the effect is that on the whole processor time.
     """
-    own, own_error = _median_and_error([each.own_s for each in (*runs, *plain)])
     paid, paid_error = _median_and_error([each.planted_s for each in runs])
     looked, _ = _median_and_error([each.planted_s for each in plain])
     beside, beside_error = _median_and_error([each.own_s for each in runs])
     before, before_error = _median_and_error([each.own_s for each in plain])
     changed = beside / before - 1
     changed_error = math.hypot(beside_error / beside, before_error / before)
-    if abs(changed) > SURELY * changed_error:
-        effect = (beside + paid) / (before + looked) - 1
-        error = math.hypot(changed_error, paid_error / before)
-    else:
-        effect = (paid - looked) / (own + looked)
-        error = effect * math.hypot(own_error / own, paid_error / paid if paid else 0.0)
+    if abs(changed) <= SURELY * changed_error:
+        return share_of(percent, runs, plain)
+    effect = (beside + paid) / (before + looked) - 1
+    return _truth(
+        percent, effect, math.hypot(changed_error, paid_error / before), changed, len(runs)
+    )
+
+
+def share_of(percent: float, runs: Sequence[Alone], plain: Sequence[Alone]) -> Truth:
+    """What was planted over the program's own work. At least six runs of each.
+
+    The own work is the median of all runs, planted or not, so the noise of a whole run reaches the
+    effect only in proportion to it.
+    """
+    own, own_error = _median_and_error([each.own_s for each in (*runs, *plain)])
+    paid, paid_error = _median_and_error([each.planted_s for each in runs])
+    looked, _ = _median_and_error([each.planted_s for each in plain])
+    effect = (paid - looked) / (own + looked)
+    error = effect * math.hypot(own_error / own, paid_error / paid if paid else 0.0)
+    changed = median(each.own_s for each in runs) / median(each.own_s for each in plain) - 1
+    return _truth(percent, effect, error, changed, len(runs))
+
+
+def _truth(percent: float, effect: float, error: float, changed: float, rounds: int) -> Truth:
     return Truth(
         planted=percent,
         effect=round(effect * 100, 4),
         error=round(error * 100, 4),
         own=round(changed * 100, 3),
-        rounds=len(runs),
+        rounds=rounds,
     )
 
 
