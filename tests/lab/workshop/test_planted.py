@@ -26,6 +26,7 @@ from workshop.planted.truth import (
     doses,
     one_processor,
     run_alone,
+    share_of,
     truth_of,
 )
 from workshop.planted.verb import is_lacking
@@ -217,6 +218,23 @@ def test_an_interval_holds_the_truth_with_the_errors_of_both(
     low: float, high: float, error: float, holds: bool
 ) -> None:
     assert effect(10, "worse", low, high, error).holds is holds
+
+
+def test_an_interval_is_judged_by_what_was_planted_in_its_own_comparison() -> None:
+    there = Truth(planted=10, effect=18, error=0, own=0, rounds=9)
+    found = msgspec.structs.replace(effect(10, "worse", 17, 19), there=there)
+    assert (found.meant, found.holds) == (there, True)
+    assert effect(10, "worse", 17, 19).holds is False
+
+
+def test_own_work_that_changed_does_not_count_as_planted() -> None:
+    """Else the noise of the own work, which an interval is for, would be a part of the truth."""
+    plain = [Alone(own, 0, 0, 0) for own in NARROWLY]
+    runs = [Alone(1.2 * own + 0.1, 0.1, 0, 0) for own in NARROWLY]
+    assert truth_of(10, runs, plain).effect == pytest.approx(30, abs=0.5)
+    shared = share_of(10, runs, plain)
+    assert 8 < shared.effect < 10
+    assert shared.own == pytest.approx(20, abs=0.5)
 
 
 def test_a_long_reason_keeps_its_beginning_and_its_end() -> None:
