@@ -187,7 +187,7 @@ def test_a_report_of_the_user_is_judged_stopped_and_resumed(
     assert done.returncode == 0, done.stderr
     assert re.search(r"confirmed +It is slower\.\n +slower / good >= 1\.5: 2\.00", done.stdout)
     assert re.search(r"refuted +It is three times as slow\.", done.stdout)
-    assert "2 conclusions: 1 confirmed, 1 refuted, 0 cannot tell here" in done.stdout
+    assert "2 conclusions: 1 confirmed, 1 refuted, 0 no such effect" in done.stdout
     stored = read_run(store, run)
     assert {process.parameters["size"] for process in stored.processes} == {8}
     assert {process.subject for process in stored.processes} == {"good", "good-control", "slower"}
