@@ -20,8 +20,8 @@ thread, or at the end of each process where a program allocates little. First th
 alone, with each dose and with none, in turn and in random order: what was planted over the
 program's own work is the true effect, with its standard error. That is done on all processors, and
 on one: a program with several threads does other work on one processor, and one that starts many
-processes has other costs. An effect that is measured side by side, on one processor, is judged by
-the truth of one. Then `heapwise compare` measures
+processes has other costs. Beside an effect that is measured side by side stands the truth of one
+processor. Then `heapwise compare` measures
 the program under this library with nothing planted, and with each dose. If no option says so, it
 chooses by itself whether it measures side by side. Beside other processes what is planted may cost
 more or less of a program's time than alone: the library records that in the processes of the

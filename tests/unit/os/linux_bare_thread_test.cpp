@@ -125,6 +125,19 @@ TEST_CASE("the wait for bare threads is also for one whose stack is free, as lon
   CHECK(how.exit_code == 0);
 }
 
+TEST_CASE("a bare thread that did not end in time is waited for again") {
+  if (by_the_c_library()) return;
+  const contract::ending how = contract::in_child([] {
+    EXPECT(start());
+    while (running.load() != 1) std::this_thread::yield();
+    EXPECT(!os::await_bare_threads(2));
+    EXPECT(!os::await_bare_threads(2));
+    end_all();
+    EXPECT(os::await_bare_threads(1000));
+  });
+  CHECK(how.exit_code == 0);
+}
+
 TEST_CASE("a forked child has no bare thread and may start one") {
   if (by_the_c_library()) return;
   const contract::ending how = contract::in_child([] {

@@ -10,8 +10,8 @@ from heapwise.model import Process
 FEWEST = 2
 """Allocators that must fail alike before it can hardly be the fault of one."""
 
-FOREIGN = re.compile(r"invalid (pointer|free)|invalid size|free of memory not owned", re.IGNORECASE)
-"""How mallocs say that they are given a block of another: glibc, Heapwise, scudo, snmalloc."""
+FOREIGN = re.compile(r"invalid (pointer|free)", re.IGNORECASE)
+"""How mallocs say that they are given a block of another: glibc, Heapwise."""
 
 WHY = (
     "All of them failed, and the system's malloc did not, and they were given blocks of another "

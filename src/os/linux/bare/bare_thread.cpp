@@ -256,10 +256,6 @@ bool is_thread(long process, pid_t thread) noexcept {
   return system_call(SYS_tgkill, process, thread, no_signal).succeeded();
 }
 
-} // namespace
-
-namespace {
-
 /// Effects: waits until the system counts the thread no more, and takes the time from `limit_ms`.
 /// Returns: whether it came to that.
 bool await_end(const thread_place& its_place, pid_t thread, std::uint32_t& limit_ms) noexcept {
@@ -290,7 +286,9 @@ bool await_bare_threads(std::uint32_t limit_ms) noexcept {
   for (thread_place& each : places) {
     pid_t thread = each.last.load(std::memory_order_relaxed);
     if (thread == 0) continue;
-    all_ended = await_end(each, thread, limit_ms) && all_ended;
+    const bool ended = await_end(each, thread, limit_ms);
+    all_ended = ended && all_ended;
+    if (!ended && thread_at(each) == thread) continue; // the next call waits for it again
     // A thread of later may have the same id. Relaxed: a caller that reads the old value looks once
     // more.
     each.last.compare_exchange_strong(thread, 0, std::memory_order_relaxed,
