@@ -2,8 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "line/handed_file.hpp"
@@ -49,6 +52,32 @@ int open_memory(const char* path, const char* handed) noexcept {
   const int file = path != nullptr ? ::open(path, O_RDWR | O_CLOEXEC) : -1;
   if (file >= 0 || !is_inherited()) return file;
   return fcntl(inherited.descriptor, F_DUPFD_CLOEXEC, 0);
+}
+
+bool is_mapped_here(int file) noexcept {
+  struct stat status{};
+  if (fstat(file, &status) != 0) return false;
+  // An emulator (qemu 7.2) writes a /proc/self/maps of its own, which has only the program's.
+  char text[4096 + 1];
+  std::snprintf(text, sizeof text, "/proc/self/task/%d/maps", static_cast<int>(getpid()));
+  const int maps = ::open(text, O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return false;
+  char number[32]; // as a field of a line stands there
+  std::snprintf(number, sizeof number, " %llu ", static_cast<unsigned long long>(status.st_ino));
+  bool is_found = false;
+  std::size_t held = 0;
+  for (ssize_t got = 1; got > 0 && !is_found;) {
+    got = ::read(maps, text + held, sizeof text - 1 - held);
+    held += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    text[held] = '\0';
+    is_found = std::strstr(text, number) != nullptr;
+    // The field may go on in what is read next.
+    const std::size_t kept = std::min(held, sizeof number);
+    std::memmove(text, text + held - kept, kept);
+    held = kept;
+  }
+  ::close(maps);
+  return is_found;
 }
 
 void* map_behind(mapped_part known, std::size_t offset, std::size_t bytes) noexcept {

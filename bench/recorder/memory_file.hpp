@@ -16,6 +16,10 @@ struct mapped_part {
 /// Returns a new descriptor, or -1.
 [[nodiscard]] int open_memory(const char* path, const char* handed) noexcept;
 
+/// Whether this process has mapped the file before: an emulator and the program inside it are one
+/// process, and each has a recorder.
+[[nodiscard]] bool is_mapped_here(int file) noexcept;
+
 /// Maps `bytes` of the file at `offset` behind the begin of `known`. Needs no file: the kernel maps
 /// from there on (mremap(2), size 0), and what lies before the offset goes at once. If that fails,
 /// as under a filter of system calls, the part is mapped by its descriptor or its path.

@@ -4,6 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "recorder/memory_file.hpp"
 #include "trace/process_identity.hpp"
 #include "trace/stamp.hpp"
@@ -12,7 +14,14 @@ namespace heapwise::bench {
 
 namespace {
 
-constexpr const char* own_stat = "/proc/self/stat";
+/// As the drain reads it; 0 if that is not known. An emulator (qemu 7.2) writes a /proc/self/stat
+/// of its own, in which a forked child began when its parent did.
+std::uint64_t own_start_time(const shared_memory& memory) noexcept {
+  if (own_time_namespace() != memory.time_namespace) return 0;
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", static_cast<int>(getpid()));
+  return start_time_of(path);
+}
 
 /// Maps the texts of an entry. They keep nothing of a process that had the entry before.
 process_place placed(shared_memory& memory, unsigned number) noexcept {
@@ -61,13 +70,13 @@ std::size_t read_all(const char* path, char* text, std::size_t room) noexcept {
 
 process_place find_process(shared_memory& memory) noexcept {
   const std::int32_t own = getpid();
-  const std::uint64_t began = start_time_of(own_stat);
+  const std::uint64_t began = own_start_time(memory);
   const std::uint32_t used = memory.processes_used.load(std::memory_order_acquire);
   for (unsigned number = 0; number < used && number < most_processes; ++number) {
     const process_entry& each = memory.processes[number];
     if (each.id.load(std::memory_order_acquire) != own) continue;
     const std::uint64_t known = each.start_time.load(std::memory_order_relaxed);
-    if (known == began || known == 0) return placed(memory, number);
+    if (known == began || known == 0 || began == 0) return placed(memory, number);
   }
   return {};
 }
@@ -94,7 +103,7 @@ process_place take_process(shared_memory& memory, bool is_forked) noexcept {
   taken.texts->maps.clear();
   taken.texts->next.process.store(0, std::memory_order_relaxed);
   entry.parent.store(getppid(), std::memory_order_relaxed);
-  entry.start_time.store(start_time_of(own_stat), std::memory_order_relaxed);
+  entry.start_time.store(own_start_time(memory), std::memory_order_relaxed);
   entry.first_stamp.store(stamp_now(), std::memory_order_relaxed);
   entry.is_forked.store(is_forked, std::memory_order_relaxed);
   // release: the drain that sees it sees the fields above.

@@ -30,16 +30,19 @@ constexpr std::uint32_t on = 1;
 constinit std::uint32_t word_of_this_process = 0;
 void clear_word_in_child() noexcept { word_of_this_process = off; }
 
+/// An emulator may agree to all advice, and follow none (qemu 7.2).
+bool agrees_to_all_advice() noexcept {
+  constexpr int no_advice = -1;
+  return madvise(nullptr, page_bytes, no_advice) == 0;
+}
+
 /// A page whose first word is `on` here and `off` in every forked child (Linux 4.14). Null if the
 /// kernel, a filter of system calls or a sandbox does not offer that.
 std::uint32_t* page_of_this_process() noexcept {
   void* page =
       mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  // An emulator may agree to all advice, and follow none (qemu 7.2).
-  constexpr int no_advice = -1;
-  if (madvise(page, page_bytes, MADV_WIPEONFORK) != 0 ||
-      madvise(page, page_bytes, no_advice) == 0) {
+  if (madvise(page, page_bytes, MADV_WIPEONFORK) != 0 || agrees_to_all_advice()) {
     munmap(page, page_bytes);
     return nullptr;
   }
@@ -101,11 +104,13 @@ bool session::begin_in_child() noexcept {
 bool session::open(const char* path, const char* handed) noexcept {
   const int file = open_memory(path, handed);
   if (file < 0) return false;
+  // The emulator of this program goes on to write to the rings of the entry that it has.
+  const bool has_emulator = agrees_to_all_advice() && is_mapped_here(file);
   const bool is_mapped = map(file);
   // The program may close all files, or give this number to another one, so it is not kept.
   ::close(file);
   if (!is_mapped) return false;
-  process_ = find_process(*memory_);
+  if (!has_emulator) process_ = find_process(*memory_);
   if (process_.entry == nullptr && memory_->follows) process_ = take_process(*memory_, false);
   if (process_.entry == nullptr) {
     const std::uint64_t before = memory_->other_processes.fetch_add(1, std::memory_order_relaxed);

@@ -31,10 +31,19 @@ namespace heapwise::bench {
   return at != nullptr ? std::strtoull(at + 1, nullptr, 10) : 0;
 }
 
+[[nodiscard]] inline std::uint64_t number_of_namespace(const char* path) noexcept {
+  struct stat status{};
+  return ::stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
 /// Numbers of processes mean the same in processes for which this is the same. 0: not known.
 [[nodiscard]] inline std::uint64_t own_process_namespace() noexcept {
-  struct stat status{};
-  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  return number_of_namespace("/proc/self/ns/pid");
+}
+
+/// Times since the boot mean the same in processes for which this is the same. 0: not known.
+[[nodiscard]] inline std::uint64_t own_time_namespace() noexcept {
+  return number_of_namespace("/proc/self/ns/time");
 }
 
 } // namespace heapwise::bench

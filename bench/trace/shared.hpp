@@ -23,7 +23,7 @@ inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 /// another user, or in another root directory, has it, and cannot open the path.
 inline constexpr const char* record_file_variable = "HEAPWISE_RECORD_FILE";
 
-inline constexpr std::uint64_t shared_magic = 0x3031'4345'5257'4848; // "HHWREC10"
+inline constexpr std::uint64_t shared_magic = 0x3131'4345'5257'4848; // "HHWREC11"
 inline constexpr unsigned most_threads = 4096;                       ///< at one time, of all
 inline constexpr unsigned most_processes = 1024;                     ///< at one time
 inline constexpr unsigned most_started = 128;                        ///< children, see exec_note
@@ -112,6 +112,8 @@ struct shared_memory {
   std::uint32_t thread_room = 0;
   /// Of the drain: process numbers of another namespace mean other processes.
   std::uint64_t process_namespace = 0;
+  /// Of the drain: times since the boot of another namespace mean other moments.
+  std::uint64_t time_namespace = 0;
   /// Set by the drain.
   std::atomic<recording_state> recording{recording_state::off};
   std::uint32_t stack_every = 0; ///< of how many allocations of a thread one has its stack; 0: none

@@ -76,6 +76,7 @@ rings::rings(std::uint32_t stack_every)
   memory_->thread_room = room.threads;
   memory_->stack_every = stack_every;
   memory_->process_namespace = own_process_namespace();
+  memory_->time_namespace = own_time_namespace();
   memory_->drain.store(getpid(), std::memory_order_relaxed);
 }
 
