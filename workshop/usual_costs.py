@@ -8,20 +8,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heapwise.store.costs import USUAL, costs, usual_costs
+from heapwise.catalog import find_published
+from heapwise.store.costs import REPORTS, USUAL, costs, usual_costs
 
 FILE = Path(__file__).resolve().parents[1] / "python" / "heapwise" / "store" / USUAL
 HEAD = """\
-# Seconds of a process of each experiment at default size, on an AMD EPYC (family 26) with 2 cores.
+# Seconds of a process of each experiment, at default size and in the cells of published reports, on
+# an AMD EPYC (family 25 or 26) with 2 cores.
 # Made by `python -m workshop usual-costs STORE...`; do not edit.
-
-[seconds]
 """
 
 
 def write_usual_costs(stores: list[str]) -> None:
-    seconds = usual_costs() if FILE.is_file() else {}
-    for store in stores:
-        seconds |= costs(store, smoke=False)
-    lines = [f'"{experiment}" = {seconds[experiment]:.3g}\n' for experiment in sorted(seconds)]
-    FILE.write_text(HEAD + "".join(lines), encoding="utf-8")
+    tables = []
+    for report in ("", *(each.name for each in find_published()[0])):
+        seconds = usual_costs(report)
+        for store in stores:
+            seconds |= costs(store, smoke=False, report=report)
+        name = f'{REPORTS}."{report}"' if report else "seconds"
+        if not seconds:
+            continue
+        rows = [f'"{experiment}" = {seconds[experiment]:.3g}\n' for experiment in sorted(seconds)]
+        tables.append(f"\n[{name}]\n{''.join(rows)}")
+    FILE.write_text(HEAD + "".join(tables), encoding="utf-8")

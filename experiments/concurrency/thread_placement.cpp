@@ -159,7 +159,7 @@ const experiment question{
                       .quantity = "verified",
                       .subject = "same_core",
                       .at_least = 4},
-                     {.says = "who is left to the kernel asks for nothing",
+                     {.says = "threads that are left to the kernel request no processor",
                       .quantity = "requested",
                       .subject = "default",
                       .at_most = 0},

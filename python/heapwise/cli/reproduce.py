@@ -122,7 +122,7 @@ def reproduce(
         pdf=pdf,
         author_outputs=outputs,
     )
-    known = costs(find_store(options.store), options.smoke)
+    known = costs(find_store(options.store), options.smoke, source)
     console.say(f"Report       {report.title}")
     console.say(f"             {report.origin}")
     announce(prepared, console, known)

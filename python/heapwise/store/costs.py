@@ -11,10 +11,12 @@ from typing import Literal
 
 import msgspec
 
+from heapwise.errors import Problem
 from heapwise.model import ProcessFacts
 from heapwise.store import codec
 from heapwise.store.listing import list_runs
 from heapwise.store.location import SAMPLES_FILE
+from heapwise.store.run_file import read_run_file
 
 RUNS_READ = 6
 """How many of the newest runs are read: an estimate should not cost more than it is worth."""
@@ -37,28 +39,41 @@ class _Process(msgspec.Struct):
 USUAL = "usual_costs.toml"
 """What processes took on the machine that the file names, for a store without runs."""
 
+REPORTS = "reports"
+"""Name of its table with a table for each published report."""
 
-def usual_costs() -> dict[str, float]:
-    """Experiment -> mean seconds of a process at default size, on another machine than this."""
+
+def usual_costs(report: str = "") -> dict[str, float]:
+    """Experiment -> mean seconds of a process, on another machine than this: at default size, or in
+    the cells of a published report. Empty if none were written down for the report."""
     text = resources.files(__package__).joinpath(USUAL).read_text(encoding="utf-8")
-    return dict(tomllib.loads(text)["seconds"])
+    tables = tomllib.loads(text)
+    return dict(tables[REPORTS].get(report, {}) if report else tables["seconds"])
 
 
-def costs(store_path: Path | str, smoke: bool) -> dict[str, float]:
+def costs(store_path: Path | str, smoke: bool, report: str = "") -> dict[str, float]:
     """Experiment -> mean seconds of a process, from the newest run that has it.
 
-    Of smoke runs or of the others. Runs that cannot be read are passed over.
+    Of smoke runs or of the others; of runs in the cells of this report, or of those of no report.
+    Runs that cannot be read are passed over.
     """
     found: dict[str, float] = {}
     for run in reversed(list_runs(store_path)[-RUNS_READ:]):
         if run.kind != "run" or run.smoke != smoke:
             continue
         try:
+            if _report_of(run.folder) != report:
+                continue
             taken = _of_run(run.folder)
-        except (OSError, ValueError, RecursionError):
+        except (OSError, ValueError, RecursionError, Problem):
             continue
         found = taken | found
     return found
+
+
+def _report_of(folder: Path) -> str:
+    reproduction = read_run_file(folder).plan.options.reproduction
+    return reproduction.report if reproduction is not None else ""
 
 
 def _of_run(folder: Path) -> dict[str, float]:

@@ -41,7 +41,18 @@ def estimate_s(prepared: Prepared, known: KnownCosts | None = None) -> float:
     plan = prepared.plan
     usual = {} if plan.smoke or plan.options.repeats else usual_costs()
     rounds = [_Round(experiment, plan) for experiment in prepared.experiments]
-    return plan.max_rounds * sum(each.seconds(known or {}, usual) for each in rounds)
+    here = _of_report(plan) | dict(known or {})
+    return plan.max_rounds * sum(each.seconds(here, usual) for each in rounds)
+
+
+def _of_report(plan: Plan) -> dict[str, float]:
+    """In the report's own cells, which may be larger by far than those of the default."""
+    reproduction = plan.options.reproduction
+    if reproduction is None or plan.smoke or plan.options.repeats:
+        return {}
+    if any(reproduction.changes.values()):
+        return {}
+    return usual_costs(reproduction.report)
 
 
 @dataclass(frozen=True)

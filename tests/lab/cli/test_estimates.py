@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.model import Run
+from heapwise.model import Reproduction, Run, Setting
 from heapwise.runner import Prepared, cells, subjects_of
 from heapwise.runner.executors.measurement import experiment_executor
 from heapwise.store import read_run, usual_costs
-from heapwise.study.round_costs import estimate_s
+from heapwise.study.round_costs import LAUNCH_S, estimate_s
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -36,11 +36,28 @@ def processes(plan: Prepared) -> int:
     return of_a_round * plan.plan.max_rounds
 
 
+def in_cells_of(prepared: Prepared, report: str, changes: dict[str, Setting]) -> Prepared:
+    [experiment] = prepared.experiments
+    reproduction = Reproduction(report, {experiment.id: [{}]}, {experiment.id: changes})
+    options = replace(prepared.plan.options, reproduction=reproduction)
+    return replace(prepared, plan=replace(prepared.plan, options=options))
+
+
 def test_without_runs_in_the_store_the_usual_costs_count(run: Run) -> None:
     long = renamed(run, "memory/cross_thread_free")  # 40 times the mean of the others
     usual = usual_costs()["memory/cross_thread_free"]
     assert estimate_s(long) == pytest.approx(processes(long) * usual, rel=0.05)
     assert estimate_s(long) > 10 * estimate_s(renamed(run, "unknown/one"))
+
+
+def test_a_published_report_has_costs_of_its_own_cells(run: Run) -> None:
+    """Its cells may be larger than the default by any factor."""
+    usual = usual_costs("faf-allocator-bench")["heap/pair"]
+    as_published = in_cells_of(renamed(run, "heap/pair"), "faf-allocator-bench", {})
+    expected = processes(as_published) * (usual + LAUNCH_S)
+    assert estimate_s(as_published) == pytest.approx(expected)
+    changed = in_cells_of(renamed(run, "heap/pair"), "faf-allocator-bench", {"iterations": 100})
+    assert estimate_s(changed) != pytest.approx(expected)
 
 
 def test_costs_of_runs_in_the_store_come_first(run: Run) -> None:

@@ -47,3 +47,18 @@ def test_the_newest_run_counts(tmp_path: Path) -> None:
         process = {"kind": "process", "experiment": "pool/bulk", "facts": {"wall_s": wall_s}}
         (folder / "samples.jsonl").write_text(json.dumps(process, separators=(",", ":")) + "\n")
     assert costs(tmp_path, smoke=False) == {"pool/bulk": 7.0}
+
+
+def test_the_runs_of_a_report_are_apart_from_the_others(tmp_path: Path) -> None:
+    for name, report, wall_s in (("aaaa", None, 5.0), ("bbbb", "latency-lab", 7.0)):
+        folder = tmp_path / "runs" / name
+        shutil.copytree(DATA / "runs" / "749d", folder)
+        document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        if report is not None:
+            document["plan"]["options"]["reproduction"] = {"report": report, "cells": {}}
+        (folder / "run.json").write_text(json.dumps(document))
+        process = {"kind": "process", "experiment": "pool/bulk", "facts": {"wall_s": wall_s}}
+        (folder / "samples.jsonl").write_text(json.dumps(process, separators=(",", ":")) + "\n")
+    assert costs(tmp_path, smoke=False) == {"pool/bulk": 5.0}
+    assert costs(tmp_path, smoke=False, report="latency-lab") == {"pool/bulk": 7.0}
+    assert costs(tmp_path, smoke=False, report="pool-policies") == {}
