@@ -216,3 +216,8 @@ class PlanOptions(ProcessOptions):
 
     not_utf8: bool = False
     """A name that a later invocation needs is not UTF-8, and the store cannot hold it."""
+
+    @property
+    def report(self) -> str:
+        """The name or the file of the published report whose cells are measured; "": of none."""
+        return self.reproduction.report if self.reproduction is not None else ""

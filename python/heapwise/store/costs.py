@@ -62,18 +62,13 @@ def costs(store_path: Path | str, smoke: bool, report: str = "") -> dict[str, fl
         if run.kind != "run" or run.smoke != smoke:
             continue
         try:
-            if _report_of(run.folder) != report:
+            if read_run_file(run.folder).plan.options.report != report:
                 continue
             taken = _of_run(run.folder)
         except (OSError, ValueError, RecursionError, Problem):
             continue
         found = taken | found
     return found
-
-
-def _report_of(folder: Path) -> str:
-    reproduction = read_run_file(folder).plan.options.reproduction
-    return reproduction.report if reproduction is not None else ""
 
 
 def _of_run(folder: Path) -> dict[str, float]:
