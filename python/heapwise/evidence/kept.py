@@ -12,6 +12,7 @@ from math import sqrt
 
 from heapwise.evidence.breadth import processor_of, references_of
 from heapwise.model import Process, Sample, Setup
+from heapwise.model.peak_reach import without_peaks_beside
 from heapwise.store import StoredRun
 
 SPIN_CHANGE = 0.02
@@ -168,7 +169,8 @@ def together(stored: StoredRun) -> list[Sample]:
     """Samples of subjects that ran beside the baseline. The rules do not apply to them: whatever
     disturbed one of the two disturbed the other."""
     ended = {p.number for p in stored.processes if p.status == "ok" and p.facts.beside is not None}
-    return [s for s in stored.samples if s.process in ended and not s.warm_up]
+    found = [s for s in stored.samples if s.process in ended and not s.warm_up]
+    return without_peaks_beside(found, stored.processes)
 
 
 def candidates(stored: StoredRun) -> list[Candidate]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
-from heapwise.model.stored import Process
+from heapwise.model.cell import Setup
+from heapwise.model.stored import Process, Sample
 
+PEAK = "peak_memory"
 LARGEST, ALL = "the largest process", "all processes"
 MIXED = f"{LARGEST} or {ALL}"
 FEW = 0.1
@@ -28,6 +31,28 @@ def peak_reach(processes: Iterable[Process]) -> str:
     (most, _), *others = counts.most_common()
     few = sum(number for _, number in others) <= FEW * counts.total()
     return most if few else MIXED
+
+
+def without_peaks_beside(samples: Iterable[Sample], processes: Iterable[Process]) -> list[Sample]:
+    """The samples, without the peaks of programs of several processes that ran beside another one,
+    where the program ran by itself, too.
+
+    A peak of all processes is the sum of proportional sizes. Beside a process of the same program a
+    library or a file counts half, and the looks are fewer: two kinds of peaks in one row.
+    """
+    whole: set[Setup] = set()
+    beside: set[int] = set()
+    for process in processes:
+        if process.facts.beside is not None:
+            beside.add(process.number)
+        elif process.status == "ok" and _reach(process) == ALL:
+            whole.add(process.setup)
+    return [
+        replace(each, values={name: v for name, v in each.values.items() if name != PEAK})
+        if each.process in beside and each.setup in whole and PEAK in each.values
+        else each
+        for each in samples
+    ]
 
 
 def _reach(process: Process) -> str:

@@ -24,15 +24,13 @@ from heapwise.model import (
     input_of,
     place_of,
 )
-from heapwise.model.peak_reach import MIXED, peak_reach
+from heapwise.model.peak_reach import MIXED, PEAK, peak_reach, without_peaks_beside
 from heapwise.store import index
 from heapwise.store.listing import Listing, list_runs
 from heapwise.store.location import RUN_FILE, SAMPLES_FILE
 from heapwise.store.reader import read_run
 from heapwise.store.stored_run import StoredRun
 from heapwise.wording.metrics import OF_COUNTS
-
-PEAK = "peak_memory"
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -127,7 +125,7 @@ def points_of(stored: StoredRun) -> RunPoints:
     run = stored.run
     controls = {subject.name for subject in run.plan.subjects if subject.control}
     values: dict[tuple[Setup, str, str], list[float]] = defaultdict(list)
-    for sample in stored.finished_samples:
+    for sample in without_peaks_beside(stored.finished_samples, stored.processes):
         if not sample.warm_up and sample.subject not in controls:
             for quantity, value in sample.values.items():
                 values[sample.setup, sample.subject, quantity].append(float(value))

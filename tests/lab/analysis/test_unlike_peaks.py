@@ -10,8 +10,16 @@ from synthetic import changed, compare_run
 from heapwise.analysis import analyse
 from heapwise.analysis.across_runs.history import series_of
 from heapwise.evidence import Evidence
-from heapwise.model import Identity, MemoryCurve, Process, ProcessFacts, Row
-from heapwise.model.peak_reach import ALL, LARGEST, MIXED, peak_reach, unlike_peaks
+from heapwise.model import Beside, Identity, MemoryCurve, Process, ProcessFacts, Row, Sample
+from heapwise.model.peak_reach import (
+    ALL,
+    LARGEST,
+    MIXED,
+    PEAK,
+    peak_reach,
+    unlike_peaks,
+    without_peaks_beside,
+)
 from heapwise.store import StoredRun, points_of
 
 SEEN = MemoryCurve(looks=2, peak_kib=3600, processes=[2, 2])
@@ -85,3 +93,18 @@ def test_history_compares_no_peaks_of_unlike_reach() -> None:
     [series] = [series for series in series_of(runs, ["peak_memory"]) if series.key.subject == name]
     assert [seam.place for seam in series.seams] == [3]
     assert series.seams[0].why == f"the peak of {LARGEST} became the peak of {ALL}"
+
+
+def test_a_peak_of_all_that_was_taken_beside_another_process_is_left_out() -> None:
+    """Proportional sizes beside a process of the same program are smaller."""
+    alone, beside = process(SEEN, 2), changed(process(SEEN, 2), beside=Beside(baseline=0))
+    samples = [
+        Sample(number, "e", "new", {}, 0, 0, False, {PEAK: 1.0, "minor_faults": 2.0})
+        for number in (1, 2)
+    ]
+    both = [replace(alone, number=1), replace(beside, number=2)]
+    found = without_peaks_beside(samples, both)
+    assert [each.values for each in found] == [samples[0].values, {"minor_faults": 2.0}]
+    assert without_peaks_beside(samples[1:], both[1:]) == samples[1:]  # it never ran by itself
+    one = [changed(each, memory=ALONE) for each in both]
+    assert without_peaks_beside(samples, one) == samples

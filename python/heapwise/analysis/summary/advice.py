@@ -185,17 +185,30 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
     parts.append(_not_compared(apart))
-    parts += [
-        f"In {quantity_name(row.quantity)}, {rare_words(rare, row.subject, base)}."
-        for row in [*quick, *small]
-        if (rare := rare_of(evidence, row.cell, row.subject, base))
-    ]
+    parts += [_rare(evidence, rows, base) for rows in (quick, small)]
     parts.append(_under_load(evidence, alike, base))
     unsure = [row for row in quick if row.verdict == "cannot tell" and not row.baseline]
     parts.append(second_opinion(evidence, alike, unsure))
     if rows and (why := fixed_time(evidence, rows[0].cell.setup)):
         parts.append(f"It may run for a fixed time (V27): {why}.")
     return " ".join(part for part in parts if part)
+
+
+def _rare(evidence: Evidence, rows: list[Row], base: str) -> str:
+    """Of the subject with most runs far beyond its typical one, and who else has such runs."""
+    found = [
+        (rare.new_count / rare.new_runs, row, rare)
+        for row in rows
+        if (rare := rare_of(evidence, row.cell, row.subject, base))
+    ]
+    if not found:
+        return ""
+    _, worst, rare = max(found, key=lambda each: each[0])
+    others = [row.subject for _, row, _ in found if row is not worst]
+    too = f"; {listed(others)} {'has' if len(others) == 1 else 'have'} such runs, too" * bool(
+        others
+    )
+    return f"In {quantity_name(worst.quantity)}, {rare_words(rare, worst.subject, base)}{too}."
 
 
 def _under_load(evidence: Evidence, rows: list[Row], base: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapwise.analysis.verdicts.verdict import EQUIVALENT
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
-from heapwise.model import Cell, RareShare
+from heapwise.model import SIDE_BY_SIDE, Cell, RareShare
 from heapwise.stats.claims.rare_limits import SEEN
 from heapwise.stats.claims.rare_runs import RareRuns, rare_runs
 from heapwise.stats.series.two_clusters import two_clusters
@@ -57,9 +57,12 @@ def unseen(found: RareRuns | None) -> str:
 def rare_of(evidence: Evidence, cell: Cell, subject: str, base: str) -> RareRuns | None:
     """None if they are as many as in the baseline under both its labels."""
     row = evidence.table.get(cell, {})
-    labels = [name for name in (base, evidence.controls.get(cell.experiment, "")) if name in row]
+    control = evidence.controls.get(cell.experiment, "")
+    labels = [name for name in (base, control) if name in row]
     if subject not in row or subject in labels or not labels:
         return None
+    if cell.quantity == SIDE_BY_SIDE:  # a ratio to the baseline, whose own is always 1
+        labels = [name for name in (control,) if name in row]
     known = [value for name in labels for value in row[name].rounds.values()]
     found = rare_runs(list(row[subject].rounds.values()), known, EQUIVALENT)
     return found if found and min(found.p_more, found.p_less) < CERTAIN else None
