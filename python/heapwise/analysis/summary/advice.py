@@ -195,7 +195,7 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
 
 
 def _rare(evidence: Evidence, rows: list[Row], base: str) -> str:
-    """Of the subject with most runs far beyond its typical one, and who else has such runs."""
+    """The subject with most runs far beyond its typical one, and who else has such runs."""
     found = [
         (rare.new_count / rare.new_runs, row, rare)
         for row in rows
