@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,27 @@ def table(first: str) -> dict[str, list[str]]:
     return {cells[0]: cells[1:] for cells in (re.split(r" {2,}", line) for line in lines)}
 
 
-def stored(title: str) -> dict[str, list[str]]:
+@dataclass(frozen=True)
+class Stored:
+    """A row of the page. words, ends: against the baseline, which has "-" and ""."""
+
+    n: str
+    median: str
+    least: str
+    largest: str
+    words: str
+    ends: str
+
+
+def stored(title: str) -> dict[str, Stored]:
     part = PAGE.split(f"## compare: {title}\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| ([\w-]+) \| (.*) \|$", part, re.MULTILINE)
-    return {name: re.split(r" \| ", rest) for name, rest in rows}
+    found = {}
+    for name, rest in re.findall(r"^\| ([\w-]+) \| (\d.*) \|$", part, re.MULTILINE):
+        n, median, least, _, largest, _, against = re.split(r" \| ", rest)
+        words, _, ends = against.rstrip(")").partition(" (")
+        words = "-" if words == "baseline" else words
+        found[name] = Stored(n, median.split(" (")[0], least, largest, words, ends)
+    return found
 
 
 def test_the_times_are_those_of_the_page() -> None:
@@ -29,20 +47,32 @@ def test_the_times_are_those_of_the_page() -> None:
     assert len(shown) == 7
     for subject, (n, time, ends, *_) in shown.items():
         found = kept[subject]
-        assert (n, time) == (found[0], f"{found[2]} ms"), subject
-        assert ends == f"{found[1]} to {found[4]}", subject
+        assert (n, time) == (found.n, f"{found.median} ms"), subject
+        assert ends == f"{found.least} to {found.largest}", subject
 
 
-@pytest.mark.parametrize("first", ["n", "peak memory"])
-def test_the_ratios_are_those_of_the_page(first: str) -> None:
-    kept = stored("time" if first == "n" else first)
-    for subject, cells in table(first).items():
-        words = "-" if kept[subject][7] == "baseline" else kept[subject][7]
-        assert words in cells, subject
-        assert words == "-" or kept[subject][8] in cells, subject
+@pytest.mark.parametrize(
+    ("first", "title"),
+    [("n", "time"), ("peak memory", "peak memory"), ("pairs", "CPU time, side by side")],
+)
+def test_the_ratios_are_those_of_the_page(first: str, title: str) -> None:
+    kept, shown = stored(title), table(first)
+    assert len(shown) == 7
+    for subject, cells in shown.items():
+        assert kept[subject].words in cells, subject
+        assert not kept[subject].ends or kept[subject].ends in cells, subject
 
 
 def test_the_memory_is_that_of_the_page() -> None:
     for subject, (peak, ends, *_) in table("peak memory").items():
         found = stored("peak memory")[subject]
-        assert (peak, ends) == (f"{found[2]} MiB", f"{found[1]} to {found[4]}"), subject
+        assert (peak, ends) == (f"{found.median} MiB", f"{found.least} to {found.largest}"), subject
+
+
+def test_the_pairs_are_those_of_the_page() -> None:
+    kept = stored("CPU time, side by side")
+    shown = table("pairs")
+    assert shown.pop("glibc") == ["-"]
+    assert {subject: cells[0] for subject, cells in shown.items()} == {
+        subject: kept[subject].n for subject in shown
+    }
