@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 INDEX_FILE = "index.sqlite"
 
-VERSION = 7
+VERSION = 8
 """Raise it when a column is added, or means another thing."""
 
 TABLE = """create table runs (
