@@ -205,10 +205,10 @@ def _rare(evidence: Evidence, rows: list[Row], base: str) -> str:
         return ""
     _, worst, rare = max(found, key=lambda each: each[0])
     others = [row.subject for _, row, _ in found if row is not worst]
-    too = f"; {listed(others)} {'has' if len(others) == 1 else 'have'} such runs, too" * bool(
-        others
-    )
-    return f"In {quantity_name(worst.quantity)}, {rare_words(rare, worst.subject, base)}{too}."
+    sentence = f"In {quantity_name(worst.quantity)}, {rare_words(rare, worst.subject, base)}"
+    if not others:
+        return f"{sentence}."
+    return f"{sentence}; {listed(others)} {'has' if len(others) == 1 else 'have'} such runs, too."
 
 
 def _under_load(evidence: Evidence, rows: list[Row], base: str) -> str:
