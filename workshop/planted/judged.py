@@ -24,10 +24,14 @@ JUDGED = (SIDE_BY_SIDE, "cpu_time")
 
 class Effect(msgspec.Struct, frozen=True):
     """All in percent. true: measured alone, on as many processors as in the comparison. there: the
-    same of the processes of the comparison, where what is planted may cost more or less beside
-    other processes; None with few of them. found, low and high: of the row and its 95 % interval.
-    own: how much dearer the program's own work was in the comparison than without what was planted.
-    n: values of the row."""
+    same of the processes of the comparison; None with few of them. found, low and high: of the row
+    and its 95 % interval. own: how much dearer the program's own work was in the comparison than
+    without what was planted. n: values of the row.
+
+    Both are true. What others do to a process, as to empty its caches, falls on its own work. If
+    that grows with the whole time of the process, the effect stays what it is alone; if with the
+    own work, it is what it is there.
+    """
 
     true: Truth
     quantity: str
@@ -40,11 +44,6 @@ class Effect(msgspec.Struct, frozen=True):
     there: Truth | None = None
 
     @property
-    def meant(self) -> Truth:
-        """What the interval should hold: the effect under the conditions of the comparison."""
-        return self.there or self.true
-
-    @property
     def sign(self) -> Literal["right", "wrong", "not told"]:
         """Whether the verdict has the direction of the effect: more processor time is worse."""
         signs: dict[str, Literal["right", "wrong"]] = {"worse": "right", "better": "wrong"}
@@ -52,16 +51,26 @@ class Effect(msgspec.Struct, frozen=True):
 
     @property
     def holds(self) -> bool | None:
-        """Whether the interval has the true effect in it; None if there is no interval.
+        """Whether the interval holds what is true alone, or there, or anything between the two;
+        None if there is no interval."""
+        ends = [self.holds_truth(truth) for truth in (self.true, self.there) if truth]
+        if None in ends:
+            return None
+        effects = [truth.effect for truth in (self.true, self.there) if truth]
+        between = self.found is not None and min(effects) < self.found < max(effects)
+        return any(ends) or between
+
+    def holds_truth(self, truth: Truth) -> bool | None:
+        """Whether the interval holds this; None if there is no interval.
 
         The truth was measured, too: its error and the half of the interval towards it are added
         by their squares.
         """
         if self.found is None or self.low is None or self.high is None:
             return None
-        miss = self.meant.effect - self.found
+        miss = truth.effect - self.found
         half = self.high - self.found if miss > 0 else self.found - self.low
-        return abs(miss) <= math.hypot(half, NORMAL_95 * self.meant.error)
+        return abs(miss) <= math.hypot(half, NORMAL_95 * truth.error)
 
 
 class Looked(msgspec.Struct, frozen=True):
@@ -137,7 +146,7 @@ def _runs(
     found = []
     for process in evidence.stored.processes:
         if process.subject == subject and process.status == "ok" and _is_of(process, quantity):
-            cpu_s, own = process.facts.cpu_s, own_s(process.facts, records[subject])
+            cpu_s, own = process.facts.cpu_s_beside, own_s(process.facts, records[subject])
             if cpu_s and own is not None:
                 found.append(Alone(cpu_s, cpu_s - own, looks=0, ends=0))
     return found

@@ -26,8 +26,8 @@ from workshop.planted.truth import (
     TRIAL,
     Alone,
     NoPlace,
-    Truth,
     doses,
+    joined,
     one_processor,
     run_alone,
     runs_alone,
@@ -125,7 +125,7 @@ def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
         planted = doses(run_alone(alone, library, TRIAL, noted), settings.percents)
     except NoPlace as error:
         return refused(str(error))
-    true = _truths_by_quantity(lambda: runs_alone(alone, library, planted, noted), own)
+    before = _runs_by_quantity(lambda: runs_alone(alone, library, planted, noted))
     subjects = {PLAIN: Dose()} | {name_of(percent): dose for percent, dose in planted.items()}
     records = {name: record_in_memory(name) for name in subjects}
     words = [
@@ -143,9 +143,12 @@ def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
     with load(settings.busy):
         limit_s = parse_duration(settings.time, "--time") + PATIENCE_S
         done = execute(start, program, _emptied(work), limit_s)
+    after = _runs_by_quantity(lambda: runs_alone(alone, library, planted, noted))
     runs = sorted((own / "store" / "runs").glob("*"))
     if not runs:
         return refused(f"heapwise ended with {done.status}: {done.err}")
+    (own / "alone.json").write_bytes(msgspec.json.format(msgspec.json.encode([before, after])))
+    true = {quantity: truths(joined(before[quantity], after[quantity])) for quantity in before}
     evidence = Evidence(read_run(own / "store", runs[-1].name))
     found = effects_of(evidence, true, {name: read_record(file) for name, file in records.items()})
     times = [process.facts.cpu_s or 0.0 for process in measured(evidence.stored)]
@@ -159,16 +162,15 @@ def _looked(program: Program, settings: Settings, folder: Path) -> Looked:
     )
 
 
-def _truths_by_quantity(
-    runs: Callable[[], dict[float, list[Alone]]], folder: Path
-) -> dict[str, dict[float, Truth]]:
-    """What is true on all processors, and on one: a program with several threads does other work
-    there, and to start a process costs other time. The runs are kept in the folder."""
+def _runs_by_quantity(
+    runs: Callable[[], dict[float, list[Alone]]],
+) -> dict[str, dict[float, list[Alone]]]:
+    """On all processors, and on one: a program with several threads does other work there, and to
+    start a process costs other time."""
     found = {"cpu_time": runs()}
     with one_processor():
         found[SIDE_BY_SIDE] = runs()
-    (folder / "alone.json").write_bytes(msgspec.json.format(msgspec.json.encode(found)))
-    return {quantity: truths(each) for quantity, each in found.items()}
+    return found
 
 
 def shortened(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from heapwise.document import Sentence, SentenceList, TextTable, plain_table, under
@@ -16,35 +16,45 @@ WAYS = {SIDE_BY_SIDE: "side by side", "cpu_time": "one by one"}
 
 INTRODUCTION = """\
 In each program a library plants work: a fixed number of steps at every 256th allocation of a
-thread, or at the end of each process where a program allocates little. First the program runs
-alone, with each dose and with none, in turn and in random order: what was planted over the
-program's own work is the true effect, with its standard error. That is done on all processors, and
-on one: a program with several threads does other work on one processor, and one that starts many
-processes has other costs. Beside an effect that is measured side by side stands the truth of one
-processor. Then `heapwise compare` measures
-the program under this library with nothing planted, and with each dose. If no option says so, it
-chooses by itself whether it measures side by side. Beside other processes what is planted may cost
-more or less of a program's time than alone: the library records that in the processes of the
-comparison, too, and the interval should hold what is true there. "Own work" is how much dearer the
-rest of the program was than without what was planted, alone and there."""
+thread, or at the end of each process where a program allocates little. Before the comparison and
+after it the program runs alone, with each dose and with none, in turn and in random order: what was
+planted over the program's own work is the effect that is true alone, with its standard error. That
+is done on all processors, and on one: a program with several threads does other work on one
+processor, and one that starts many processes has other costs. Beside an effect that is measured
+side by side stands the truth of one processor.
+
+`heapwise compare` measures the program under this library with nothing planted, and with each dose.
+If no option says so, it chooses by itself whether it measures side by side. There the library
+records what was planted, too. What other processes do to a process, as to empty its caches, falls
+on its own work. If that grows with the whole time of the process, the effect stays what it is
+alone; if with the own work, it is what it is there. So the interval should hold one of them, or
+what lies between. "Own work" is how much dearer the rest of the program was than without what was
+planted, alone and there."""
 
 
 def summary(looked: Sequence[Looked]) -> list[str]:
     """What came out, in sentences."""
     effects = [effect for each in looked for effect in counting(each.effects)]
-    judged = [effect for effect in effects if effect.holds is not None]
-    misses = sum(effect.holds is False for effect in judged)
     wrong = sum(effect.sign == "wrong" for effect in effects)
     programs = sum(bool(each.effects) for each in looked)
-    share = f", {misses / len(judged):.1%}" if judged else ""
+    judged = [effect for effect in effects if effect.holds is not None]
     return [
         f"{counted(programs, 'program')}, {counted(len(effects), 'effect')}, "
         f"{len(judged)} with an interval.",
         f"Direction wrong: {wrong} (the aim is 0).",
-        f"The 95 % interval misses the true effect: {misses} of {len(judged)}{share} "
+        f"The 95 % interval misses all between alone and there: {_misses(e.holds for e in judged)} "
         "(the aim is at most 5 %).",
+        f"It misses what is true alone: {_misses(e.holds_truth(e.true) for e in judged)}.",
+        "It misses what is true there: "
+        f"{_misses(e.holds_truth(e.there) for e in judged if e.there)}.",
         *_told(effects),
     ]
+
+
+def _misses(holds: Iterable[bool | None]) -> str:
+    found = list(holds)
+    misses = found.count(False)
+    return f"{misses} of {len(found)}" + (f", {misses / len(found):.1%}" if found else "")
 
 
 def _told(effects: Sequence[Effect]) -> Iterator[str]:
@@ -55,12 +65,12 @@ def _told(effects: Sequence[Effect]) -> Iterator[str]:
                 told = sum(effect.sign == "right" for effect in these)
                 yield f"{percent:g} % told, {words}: {told} of {len(these)}."
         errors = [
-            effect.found - effect.meant.effect
+            effect.found - effect.true.effect
             for effect in effects
             if effect.quantity == way and effect.found is not None
         ]
         if errors:
-            yield f"Found minus true, {words}: {median(errors):+.2f} points, the median of all."
+            yield f"Found minus true alone, {words}: {median(errors):+.2f} points in the median."
 
 
 def effect_table(looked: Sequence[Looked]) -> TextTable:

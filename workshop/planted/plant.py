@@ -9,8 +9,9 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
-from heapwise.model import LauncherFacts
+from heapwise.model import ProcessFacts
 
 SOURCE = Path(__file__).with_name("plant.c")
 SLOT = struct.Struct("<qqqq")
@@ -76,16 +77,19 @@ def read_record(file: Path) -> list[Paid]:
         return sorted((Paid(*each) for each in found), key=lambda paid: paid.started_ns)
 
 
-def own_s(facts: LauncherFacts, record: Sequence[Paid]) -> float | None:
-    """The processor time of a process without what was planted in it.
+def own_s(facts: ProcessFacts, record: Sequence[Paid]) -> float | None:
+    """The processor time of a process without what was planted in it; side by side the mean of its
+    runs that count.
 
     record: in the order of the starts. The first start in the time of the process is its own, or
-    that of a copy with the same dose which began beside it. None if there is none, or the processor
-    time is not known.
+    that of a copy with the same dose which began beside it; its further runs follow. None if there
+    is none, or the processor time is not known.
     """
-    if facts.start_ns is None or facts.end_ns is None or not facts.cpu_s:
+    if facts.start_ns is None or facts.end_ns is None or not facts.cpu_s_beside:
         return None
     first = bisect.bisect_left(record, facts.start_ns, key=lambda paid: paid.started_ns)
-    if first == len(record) or record[first].started_ns > facts.end_ns:
+    runs = facts.beside.runs if facts.beside else 1
+    found = record[first : first + runs]
+    if len(found) < runs or found[0].started_ns > facts.end_ns:
         return None
-    return facts.cpu_s - record[first].planted_ns * 1e-9
+    return facts.cpu_s_beside - fmean(paid.planted_ns for paid in found) * 1e-9

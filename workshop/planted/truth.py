@@ -23,8 +23,9 @@ TRIAL = Dose(at_look=1_000, at_end=1_000_000)
 FEWEST_LOOKS = 200
 """With fewer, what is planted would come in large pieces, so it comes at the ends of processes."""
 
-FEWEST_ROUNDS, MOST_ROUNDS, ENOUGH_S = 7, 60, 12.0
-"""Rounds alone: a program of a second has seven, a short one as many as take twelve seconds."""
+FEWEST_ROUNDS, MOST_ROUNDS, ENOUGH_S = 4, 30, 6.0
+"""Rounds alone, before a comparison and after it: a program of a second has four, a short one as
+many as take six seconds."""
 
 SEED = 20
 SURELY = 4.0
@@ -132,6 +133,14 @@ def runs_alone(
         for percent in shuffled.sample(list(all_doses), len(all_doses)):
             found[percent].append(run_alone(run, library, all_doses[percent], record))
     return found
+
+
+def joined(
+    before: Mapping[float, Sequence[Alone]], after: Mapping[float, Sequence[Alone]]
+) -> dict[float, list[Alone]]:
+    """The runs before a comparison and after it: on a virtual machine the price of memory may
+    change from one minute to the next."""
+    return {percent: [*runs, *after[percent]] for percent, runs in before.items()}
 
 
 def truths(runs: Mapping[float, Sequence[Alone]]) -> dict[float, Truth]:

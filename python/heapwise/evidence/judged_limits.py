@@ -205,12 +205,12 @@ def _beside(
 def _processor_times(evidence: Evidence, subject: str) -> dict[int, float]:
     """Round -> processor time, of the processes of a subject that ran beside others."""
     return {
-        process.round: process.facts.cpu_s
+        process.round: process.facts.cpu_s_beside
         for process in evidence.stored.processes
         if process.subject == subject
         and process.status == "ok"
         and process.facts.beside is not None
-        and process.facts.cpu_s
+        and process.facts.cpu_s_beside
     }
 
 

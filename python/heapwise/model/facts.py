@@ -468,6 +468,13 @@ class Beside(Record, frozen=True):
     fillers: Count = 0
     """How often its program was started again, uncounted, until the last of them had ended."""
 
+    runs: Count = 1
+    """How often its program ran one after the other so that it counts. The other facts are of the
+    first run."""
+
+    cpu_s: Number | None = None
+    """The processor time of a run, the mean of those that count; None if one is not known."""
+
 
 class ProcessFacts(LauncherFacts, frozen=True):
     """The launcher's result, and what the runner adds to it."""
@@ -514,6 +521,12 @@ class ProcessFacts(LauncherFacts, frozen=True):
 
     plain_wall_s: Number | None = None
     """The time of a process with the same work that was timed."""
+
+    @property
+    def cpu_s_beside(self) -> float | None:
+        """The processor time of a run of a process that was measured side by side with others: the
+        mean of its runs that count; None if it is not known."""
+        return self.beside.cpu_s if self.beside and self.beside.cpu_s else self.cpu_s
 
 
 class SampleFacts(Record, frozen=True):

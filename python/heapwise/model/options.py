@@ -175,6 +175,9 @@ class PlanOptions(ProcessOptions):
     slice_s: float = 0.0
     """For which one of them has the processor before the next; 0: as the kernel does."""
 
+    runs_beside: Count = 1
+    """How often each of them ran in a group, one run after the other."""
+
     keeps_rows: bool = False
     """Rows that are told apart from the baseline have rounds as long as the others: they are
     compared with each other, too."""

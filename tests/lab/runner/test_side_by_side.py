@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from heapwise.model import LauncherFacts
-from heapwise.runner.process.launch import Launch
+from heapwise.model import LauncherFacts, ProcessFacts
+from heapwise.runner.executors.beside import judged_together
+from heapwise.runner.process.launch import Launch, Outcome
+from heapwise.runner.process.process_status import Reference
 from heapwise.runner.process.side_by_side import SideBySide, Together, overlap
 from heapwise.runner.process.stop_switch import StopSwitch
 
@@ -78,6 +82,51 @@ def test_several_run_beside_each_other(tmp_path: Path) -> None:
     assert [one.outcome.facts.exit_code for one in found] == [0] * 4
     assert found[2].fillers == 0
     assert min(one.overlap for one in found) > 0.6
+
+
+@pytest.mark.parametrize("longer", [0, 1])
+def test_each_may_run_several_times_in_a_group(tmp_path: Path, longer: int) -> None:
+    """All of them follow one another, and only then come fillers."""
+    seconds = [0.1, 0.1]
+    seconds[longer] = 0.3
+    launches = [spinning(each) for each in seconds]
+    groups = SideBySide()
+    with StopSwitch() as stop:
+        found = groups.run(launches, tmp_path, stop, counts=3)
+        groups.finish(stop)
+    for one in found:
+        runs = [each.facts for each in (one.outcome, *one.later)]
+        assert [facts.exit_code for facts in runs] == [0, 0, 0]
+        ends = [(facts.start_ns or 0, facts.end_ns or 0) for facts in runs]
+        assert all(before[1] <= after[0] for before, after in itertools.pairwise(ends))
+        assert one.overlap > 0.8
+    assert found[longer].fillers == 0
+    assert found[1 - longer].fillers >= 3
+
+
+def test_a_later_run_has_to_do_its_work_too() -> None:
+    fine = Outcome(ProcessFacts(exit_code=0, output_hash="a", user_s=1.0, system_s=0.0))
+    failed = Outcome(ProcessFacts(exit_code=3, output_hash="a", user_s=1.0, system_s=0.0))
+    other = Outcome(ProcessFacts(exit_code=0, output_hash="b", user_s=1.0, system_s=0.0))
+    reference = Reference("a", 0)
+
+    def judged(*later: Outcome) -> tuple[str, Outcome]:
+        status, _, which = judged_together(Together(fine, later, overlap=1.0), None, reference)
+        return status, which
+
+    assert judged(fine, fine) == ("ok", fine)
+    assert judged(fine, failed) == ("failed", failed)
+    assert judged(other, failed) == ("output_differs", other)
+
+
+def test_the_user_can_stop_a_later_run(tmp_path: Path) -> None:
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with StopSwitch() as stop:
+        began_s = time.monotonic()
+        found = SideBySide().run([spinning(0.2), spinning(0.2)], tmp_path, stop, counts=100)
+        took_s = time.monotonic() - began_s
+    assert all(one.outcome.interrupted for one in found)
+    assert took_s < 20
 
 
 CPUS = sorted(os.sched_getaffinity(0))

@@ -34,6 +34,7 @@ from heapwise.runner.campaign.together import (
     most_beside,
     obstacles,
     pays,
+    runs_of,
     slice_of,
 )
 
@@ -287,6 +288,19 @@ def test_slices_follow_the_length_of_the_program(cpu: float, slice_s: float) -> 
     ]
     found = slice_of(Evidence(replace(evidence.stored, processes=processes)))
     assert found == pytest.approx(slice_s)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "elapsed_s", "expected"), [(0.01, 30.0, 4), (0.3, 30.0, 2), (0.3, 120.0, 1), (2, 0, 1)]
+)
+def test_a_short_program_runs_several_times_in_a_group(
+    cpu: float, elapsed_s: float, expected: int
+) -> None:
+    plan, evidence = known()
+    short = waited(evidence, wall=cpu, cpu=cpu)
+    assert runs_of(plan, short, elapsed_s) == expected
+    gate = replace(plan, options=PlanOptions(gate=GateOptions({"time": 0.03})))
+    assert runs_of(gate, short, elapsed_s) == 1
 
 
 def replace_times(facts: Any, cpu: float) -> Any:

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from heapwise.document.markdown import markdown
-from heapwise.model import LauncherFacts
+from heapwise.model import Beside, ProcessFacts
 from workshop.planted.judged import Effect, Looked
 from workshop.planted.measure import ORDER, chosen, shortened
 from workshop.planted.page import effect_table, page, summary
@@ -180,8 +180,8 @@ def test_a_program_of_two_modes_has_a_large_error() -> None:
     assert truth.error > 0.5
 
 
-def facts(start_ns: int, end_ns: int, cpu_s: float) -> LauncherFacts:
-    return LauncherFacts(start_ns=start_ns, end_ns=end_ns, user_s=cpu_s, system_s=0.0)
+def facts(start_ns: int, end_ns: int, cpu_s: float) -> ProcessFacts:
+    return ProcessFacts(start_ns=start_ns, end_ns=end_ns, user_s=cpu_s, system_s=0.0)
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,29 @@ def test_an_interval_holds_the_truth_with_the_errors_of_both(
 def test_an_interval_is_judged_by_what_was_planted_in_its_own_comparison() -> None:
     there = Truth(planted=10, effect=18, error=0, own=0, rounds=9)
     found = msgspec.structs.replace(effect(10, "worse", 17, 19), there=there)
-    assert (found.meant, found.holds) == (there, True)
+    assert found.holds is found.holds_truth(there) is True
+    assert found.holds_truth(found.true) is False
     assert effect(10, "worse", 17, 19).holds is False
+
+
+def test_an_interval_may_lie_between_what_is_true_alone_and_there() -> None:
+    there = Truth(planted=10, effect=18, error=0, own=0, rounds=9)
+    inside = msgspec.structs.replace(effect(10, "worse", 13, 15), there=there)
+    assert inside.holds is True
+    assert inside.holds_truth(there) is inside.holds_truth(inside.true) is False
+    beyond = msgspec.structs.replace(effect(10, "worse", 18.5, 20), there=there)
+    assert beyond.holds is False
+
+
+def test_the_runs_of_a_process_side_by_side_are_found_one_after_the_other() -> None:
+    record = [Paid(started_ns=at, planted_ns=int(paid * 1e9)) for at, paid in RUNS]
+    three = msgspec.structs.replace(facts(10, 14, 9.0), beside=Beside(runs=3, cpu_s=0.5))
+    assert own_s(three, record) == pytest.approx(0.5 - 0.2)
+    assert own_s(msgspec.structs.replace(three, beside=Beside(runs=5)), record) is None
+
+
+RUNS = [(5, 9.0), (11, 0.1), (15, 0.2), (19, 0.3), (23, 9.0)]
+"""Starts, and what was planted: the second to the fourth are those of one process."""
 
 
 def test_own_work_that_changed_does_not_count_as_planted() -> None:
@@ -262,10 +283,12 @@ def test_wrong_directions_and_misses_are_counted() -> None:
     text = "\n".join(summary(LOOKED))
     assert "3 programs, 5 effects, 4 with an interval" in text
     assert "Direction wrong: 1 " in text
-    assert "misses the true effect: 2 of 4, 50.0%" in text
+    assert "misses all between alone and there: 2 of 4, 50.0% " in text
+    assert "It misses what is true alone: 2 of 4, 50.0%." in text
+    assert "It misses what is true there: 0 of 0." in text
     assert "2 % told, side by side: 0 of 3." in text
     assert "5 % told, side by side: 2 of 2." in text
-    assert "Found minus true, side by side: +0.00 points" in text
+    assert "Found minus true alone, side by side: +0.00 points in the median." in text
 
 
 def test_the_page_has_each_effect_and_what_was_not_measured() -> None:

@@ -17,7 +17,7 @@ from heapwise.analysis.summary.tree_headlines import (
     leaders,
 )
 from heapwise.analysis.verdicts.lead import lead
-from heapwise.analysis.verdicts.rare_words import rare_of, rare_words
+from heapwise.analysis.verdicts.rare_words import rare_of, rare_words, value_words
 from heapwise.analysis.verdicts.rows import outcome, ranked
 from heapwise.analysis.verdicts.standing import alone, are_many_questions, standings
 from heapwise.analysis.verdicts.verdict import judge
@@ -205,7 +205,8 @@ def _rare(evidence: Evidence, rows: list[Row], base: str) -> str:
         return ""
     _, worst, rare = max(found, key=lambda each: each[0])
     others = [row.subject for _, row, _ in found if row is not worst]
-    sentence = f"In {quantity_name(worst.quantity)}, {rare_words(rare, worst.subject, base)}"
+    words = rare_words(rare, worst.subject, base, value_words(evidence, worst.cell))
+    sentence = f"In {quantity_name(worst.quantity)}, {words}"
     if not others:
         return f"{sentence}."
     return f"{sentence}; {listed(others)} {'has' if len(others) == 1 else 'have'} such runs, too."

@@ -32,13 +32,14 @@ def rare_share(found: RareRuns | None) -> RareShare | None:
     )
 
 
-def rare_words(found: RareRuns, new: str, base: str) -> str:
+def rare_words(found: RareRuns, new: str, base: str, runs: str = "runs") -> str:
     """``5 of 28 runs of new need 9.41 times as much as its typical run (18 % of its runs, 95 % CI
-    6 to 37 %), and 0 of 56 of base``."""
+    6 to 37 %), and 0 of 56 of base``. runs: as ``value_words`` has it."""
     share = found.new_count / found.new_runs
+    one = runs.removesuffix("s") if runs == "runs" else "group"
     return (
-        f"{found.new_count} of {found.new_runs} runs of {new} need {times(found.size)} as much "
-        f"as a typical run ({percent(share)} of them, 95 % CI "
+        f"{found.new_count} of {found.new_runs} {runs} of {new} need {times(found.size)} as much "
+        f"as a typical {one} ({percent(share)} of them, 95 % CI "
         f"{percent_ends(1 + found.low, 1 + found.high)}), and {found.base_count} of "
         f"{found.base_runs} of {base}"
     )
@@ -52,6 +53,12 @@ def unseen(found: RareRuns | None) -> str:
         f"; in {found.new_runs} rounds rare runs that need more are not seen if they are fewer "
         f"than {percent(found.high)}"
     )
+
+
+def value_words(evidence: Evidence, cell: Cell) -> str:
+    """What a value of the cell is of, in words: side by side it may be the mean of several runs."""
+    runs = evidence.stored.run.plan.options.runs_beside if cell.quantity == SIDE_BY_SIDE else 1
+    return "runs" if runs == 1 else f"groups of {runs} runs"
 
 
 def rare_of(evidence: Evidence, cell: Cell, subject: str, base: str) -> RareRuns | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from heapwise.analysis.verdicts.published_figures import published_value
-from heapwise.analysis.verdicts.rare_words import kinds_words, rare_of, rare_words
+from heapwise.analysis.verdicts.rare_words import kinds_words, rare_of, rare_words, value_words
 from heapwise.analysis.verdicts.verdict import doubt, judge, least_of
 from heapwise.evidence import Evidence, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
@@ -233,7 +233,7 @@ def _comparison(
     if status != "ok" or slowed or ended or trouble or unlike or differing or carried:
         word = "cannot tell"
     if rare := rare_of(evidence, cell, subject, base):
-        notes.append(rare_words(rare, subject, base))
+        notes.append(rare_words(rare, subject, base, value_words(evidence, cell)))
         word = "cannot tell" if word == "no difference" else word
     if (
         word == "no difference"

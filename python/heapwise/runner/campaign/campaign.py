@@ -42,6 +42,7 @@ from heapwise.runner.campaign.together import (
     most_beside,
     pays,
     pressure_of,
+    runs_of,
     slice_of,
 )
 from heapwise.runner.campaign.usual_times import UsualTimes
@@ -361,6 +362,7 @@ class Campaign:
                     together_from=first,
                     most_beside=most,
                     slice_s=slice_of(evidence),
+                    runs_beside=runs_of(plan, evidence, self.elapsed_s),
                 )
             self.run = replace(self.run, plan=replace(plan, options=options))
             self.writer.update(self.run)

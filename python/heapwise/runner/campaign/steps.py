@@ -53,6 +53,9 @@ class Step:
     slice_s: float = 0.0
     """For which one of them has the processor before the next; 0: as the kernel does."""
 
+    runs: int = 1
+    """How often each of those that run at the same time runs, one run after the other."""
+
     @property
     def spec(self) -> SubjectSpec | None:
         """What the experiment declares of the subject; a control is its baseline."""
@@ -245,6 +248,7 @@ def steps_together(
                     round,
                     beside=tuple(others[place::number]),
                     slice_s=plan.options.slice_s,
+                    runs=plan.options.runs_beside,
                 )
                 for place in range(number)
             ]

@@ -9,18 +9,19 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from msgspec import structs
 
 from heapwise.catalog import PROBE
-from heapwise.model import SIDE_BY_SIDE, Beside, Process, Sample, Status, Subject
+from heapwise.model import SIDE_BY_SIDE, Beside, Peer, Process, Sample, Status, Subject
 from heapwise.processors import usable_processors
 from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.steps import Step
 from heapwise.runner.campaign.together import FAILED_BESIDE, available_bytes
 from heapwise.runner.executors.whole_program import WholeProgram, measured_values
-from heapwise.runner.process.launch import Launch, tail
-from heapwise.runner.process.process_status import judge
+from heapwise.runner.process.launch import Launch, Outcome, tail
+from heapwise.runner.process.process_status import Reference, judge
 from heapwise.runner.process.side_by_side import SideBySide, Together
 from heapwise.runner.process.stop_switch import StopSwitch
 
@@ -63,7 +64,7 @@ def measure_together(
     if available_bytes() < 2 * groups.peak_bytes * (len(members) + groups.left):
         groups.finish(stop)
     launches = [_launch(member, step, cpu, len(members)) for member in prepared]
-    ended = groups.run(launches, folder, stop, order)
+    ended = groups.run(launches, folder, stop, order, step.runs)
     places = [prepared.index(member) for member in members]
     found = [
         _process(
@@ -78,6 +79,8 @@ def measure_together(
                 prepared=place,
                 overlap=ended[place].overlap,
                 fillers=ended[place].fillers,
+                runs=step.runs,
+                cpu_s=_mean_cpu_s(ended[place]),
             ),
         )
         for member, place in zip(members, places, strict=True)
@@ -117,33 +120,44 @@ def _launch(member: Member, step: Step, cpu: int, processes: int) -> Launch:
 def _process(
     step: Step, member: Member, ended: Together, started_at: str, beside: Beside
 ) -> Process:
-    status, reason = _judged(member, ended)
-    facts = structs.replace(ended.outcome.facts, beside=beside)
+    status, reason, outcome = judged_together(ended, member.subject.peer, member.program.reference)
+    facts = structs.replace(outcome.facts, beside=beside)
     if status not in ("ok", "discarded"):
-        facts = structs.replace(facts, stderr_tail=tail(ended.outcome.stderr))
+        facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
     if status not in ("ok", "discarded", "interrupted") and member.worked:
         # Alone it did its work: what failed is to run at once, which nobody asked of it.
         status, reason = "discarded", f"{FAILED_BESIDE}{reason}"
     return replace(step, subject=member.subject).process(
-        member.number, started_at, status, reason, facts, ended.outcome.identity
+        member.number, started_at, status, reason, facts, outcome.identity
     )
 
 
-def _judged(member: Member, ended: Together) -> tuple[Status, str]:
-    status, reason = judge(ended.outcome, member.subject.peer, member.program.reference)
-    if status != "ok":
-        return status, reason
-    if not ended.outcome.facts.cpu_s:
-        return "discarded", "it used no processor time"
+def judged_together(
+    ended: Together, peer: Peer | None, reference: Reference
+) -> tuple[Status, str, Outcome]:
+    """What became of all runs that count, and the first that was not in order, or the first."""
+    for outcome in (ended.outcome, *ended.later):
+        status, reason = judge(outcome, peer, reference)
+        if status != "ok":
+            return status, reason, outcome
+    if not _mean_cpu_s(ended):
+        return "discarded", "it used no processor time", ended.outcome
     if ended.overlap < LEAST_OVERLAP:
-        return "discarded", f"the others ran beside it for {ended.overlap:.0%} of its time"
-    return "ok", ""
+        reason = f"the others ran beside it for {ended.overlap:.0%} of its time"
+        return "discarded", reason, ended.outcome
+    return "ok", "", ended.outcome
+
+
+def _mean_cpu_s(ended: Together) -> float | None:
+    """Processor time of a run that counts; None if one is not known."""
+    times = [outcome.facts.cpu_s for outcome in (ended.outcome, *ended.later)]
+    return fmean(filter(None, times)) if all(times) else None
 
 
 def _sample(step: Step, process: Process, base: Process) -> Sample:
     """The processor time as a ratio to that of the baseline."""
     quantities = [q for q in step.experiment.quantities if q.name in UNDISTURBED]
-    ratio = (process.facts.cpu_s or 0.0) / (base.facts.cpu_s or 1.0)
+    ratio = (process.facts.cpu_s_beside or 0.0) / (base.facts.cpu_s_beside or 1.0)
     return Sample(
         process=process.number,
         experiment=process.experiment,

@@ -1,9 +1,14 @@
 """Processes that run at once on the same processor, so that all meet the same disturbances.
 
-The kernel alternates them every few milliseconds. One that ends is started again, as a filler that
-nobody counts, until all have ended: otherwise the last one would have the processor and its caches
-to itself, which makes a difference look smaller than it is. Bulej et al., "Duet Benchmarking:
-Improving Measurement Accuracy in the Cloud", ICPE 2020, with two processes and without fillers.
+The kernel alternates them every few milliseconds. A program that ends is started again, at first as
+often as it counts, then as a filler that nobody counts, until all have ended: otherwise the last
+one would have the processor and its caches to itself, which makes a difference look smaller than it
+is. Bulej et al., "Duet Benchmarking: Improving Measurement Accuracy in the Cloud", ICPE 2020, with
+two processes and without fillers.
+
+What a program does at its start disturbs its neighbours otherwise than the rest of its work, and
+all start at once. So the end of the longest one, which the shorter ones lack, has beginnings beside
+it. The more runs count, the smaller is their share (docs/design/statistics.md).
 """
 
 from __future__ import annotations
@@ -25,14 +30,16 @@ from heapwise.runner.process.stop_switch import StopSwitch
 
 @dataclass(frozen=True)
 class Together:
-    """How one of them ended."""
+    """How one of them ended. later: how its further runs that count did, in their order."""
 
     outcome: Outcome
+    later: Sequence[Outcome] = ()
     fillers: int = 0
-    """How often it was started again."""
+    """How often it was started again, uncounted."""
 
     overlap: float = 0.0
-    """The share of its time in which each of the others ran, too; of the one that did so least."""
+    """The share of its time in which each of the others ran, too: of the run of it, and the other,
+    for which that is least."""
 
 
 @dataclass
@@ -84,33 +91,51 @@ class WaitingLauncher:
             self.launcher.communicate()
 
 
-@dataclass
+@dataclass(eq=False)
 class _Member:
-    """One of the processes that count, and the fillers that follow it."""
+    """One of the programs, and its runs, each of which begins when the one before has ended."""
 
     what: Launch
     folder: Path
+    counts: int
+    """How many of its runs count; the others are fillers."""
+
     launchers: list[WaitingLauncher]
     """All launchers of the group; those that are prepared here are added."""
 
-    fillers: list[WaitingLauncher] = field(default_factory=list)
+    started: list[WaitingLauncher] = field(default_factory=list)
     running: WaitingLauncher | None = None
-    """The filler of which no end was seen."""
+    """The one of which no end was seen."""
 
     def __post_init__(self) -> None:
-        self.counted = self._prepare("counted")
-        self.next = self._prepare("0")
+        """The first start waits for no preparation of another one: all start a moment apart."""
+        self._waiting = [self._prepare(0), self._prepare(1)]
 
-    def start_filler(self) -> WaitingLauncher:
-        """The one that waited is started, and another one is prepared."""
-        self.running = self.next
-        self.fillers.append(self.running)
+    def start(self) -> WaitingLauncher:
+        """One that waited is started, and another one is prepared if none waits now."""
+        self.running = self._waiting.pop(0)
+        self.started.append(self.running)
         self.running.start()
-        self.next = self._prepare(str(len(self.fillers)))
+        if not self._waiting:
+            self._waiting.append(self._prepare(len(self.started)))
         return self.running
 
-    def _prepare(self, name: str) -> WaitingLauncher:
-        launcher = WaitingLauncher(self.what, self.folder / name)
+    @property
+    def ended(self) -> list[WaitingLauncher]:
+        """Those that were started, without one of which no end was seen."""
+        return [each for each in self.started if each is not self.running]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all runs that count have ended."""
+        return len(self.ended) >= self.counts
+
+    @property
+    def fillers(self) -> int:
+        return len(self.started) - self.counts
+
+    def _prepare(self, number: int) -> WaitingLauncher:
+        launcher = WaitingLauncher(self.what, self.folder / str(number))
         self.launchers.append(launcher)
         return launcher
 
@@ -148,9 +173,10 @@ class SideBySide:
         folder: Path,
         stop: StopSwitch,
         order: Sequence[int] = (),
+        counts: int = 1,
     ) -> list[Together]:
         """Runs all of them to their ends, on the processor of the first. order: in which they are
-        started, a moment apart.
+        started, a moment apart. counts: how often each runs, one run after the other.
 
         Problem E052 if a launcher cannot do its work.
         """
@@ -158,7 +184,7 @@ class SideBySide:
         self._finish(self._leftovers.pop(cpu, []), stop)
         launchers: list[WaitingLauncher] = []
         try:
-            return self._run(cpu, launches, folder, stop, order, launchers)
+            return self._run(cpu, launches, folder, stop, order, counts, launchers)
         finally:
             for each in launchers:  # all at once, and then all are waited for
                 each.stop()
@@ -172,18 +198,18 @@ class SideBySide:
         folder: Path,
         stop: StopSwitch,
         order: Sequence[int],
+        counts: int,
         launchers: list[WaitingLauncher],
     ) -> list[Together]:
         members = [
-            _Member(what, folder / str(cpu) / str(number), launchers)
+            _Member(what, folder / str(cpu) / str(number), counts, launchers)
             for number, what in enumerate(launches)
         ]
-        stop.guard(*(member.counted.launcher for member in members), *self._all_left())
         try:
-            for index in order or range(len(members)):
-                members[index].counted.start()
-            _fill_until_all_ended(members, stop)
-            outcomes = [member.counted.outcome() for member in members]
+            self._run_until_all_ended([members[i] for i in order] or members, stop)
+            if stop.requested:
+                return [Together(Outcome(interrupted=True)) for _ in members]
+            outcomes = [[each.outcome() for each in member.ended] for member in members]
             ran = _ran(members, outcomes)
         except Problem:
             if stop.requested:  # a launcher that was stopped before its program began has no result
@@ -191,19 +217,48 @@ class SideBySide:
             raise
         finally:
             stop.guard()
-        if stop.requested:
-            return [Together(Outcome(interrupted=True)) for _ in members]
+        counted = [found[:counts] for found in outcomes]
         self.peak_bytes = max(
-            self.peak_bytes, *(outcome.facts.peak_rss_bytes or 0 for outcome in outcomes)
+            self.peak_bytes,
+            *(each.facts.peak_rss_bytes or 0 for found in counted for each in found),
         )
         if left := [member.running for member in members if member.running]:
             self._leftovers[cpu] = left
             for each in left:
                 launchers.remove(each)
         return [
-            Together(outcome, len(member.fillers), _least_overlap(index, ran))
-            for index, (member, outcome) in enumerate(zip(members, outcomes, strict=True))
+            Together(
+                counted[index][0],
+                counted[index][1:],
+                member.fillers,
+                _least_overlap(index, ran, counts),
+            )
+            for index, member in enumerate(members)
         ]
+
+    def _run_until_all_ended(self, members: Sequence[_Member], stop: StopSwitch) -> None:
+        """Starts them in this order. What has ended is started again, until all runs that count
+        have ended, or the user stops us."""
+
+        def guard() -> None:
+            running = [each.running.launcher for each in members if each.running]
+            stop.guard(*running, *self._all_left())
+
+        open_ = list(members)
+        with selectors.DefaultSelector() as selector:
+            for member in members:
+                selector.register(member.start().socket, selectors.EVENT_READ, member)
+            guard()
+            while open_:
+                for key, _ in selector.select():
+                    selector.unregister(key.fileobj)
+                    member = key.data
+                    member.running = None
+                    if member in open_ and (member.is_done or stop.requested):
+                        open_.remove(member)
+                    if open_ and not stop.requested:
+                        selector.register(member.start().socket, selectors.EVENT_READ, member)
+                        guard()
 
     def finish(self, stop: StopSwitch) -> None:
         """Waits for the fillers that still run. If the user stops us, they are ended."""
@@ -237,27 +292,28 @@ class SideBySide:
         return [each.launcher for group in self._leftovers.values() for each in group]
 
 
-def _ran(members: Sequence[_Member], outcomes: Sequence[Outcome]) -> list[list[LauncherFacts]]:
-    """For each member the process that counts, and its fillers.
+def _ran(
+    members: Sequence[_Member], outcomes: Sequence[Sequence[Outcome]]
+) -> list[list[LauncherFacts]]:
+    """For each member its runs, those that count first. outcomes: of those that have ended.
 
     A filler that still runs has no result. It runs at least until the last process that counts has
     ended, and began as late after it was told to as the latest of the others.
     """
-    told = [member.counted.told_ns for member in members]
-    facts: list[LauncherFacts] = [outcome.facts for outcome in outcomes]
-    ended: list[list[LauncherFacts]] = [
-        [each.outcome().facts for each in member.fillers if each is not member.running]
-        for member in members
-    ]
-    for member, found in zip(members, ended, strict=True):
-        told += [each.told_ns for each in member.fillers if each is not member.running]
-        facts += found
+    ran: list[list[LauncherFacts]] = [[one.facts for one in found] for found in outcomes]
     latest_ns = max(
-        (one.start_ns - told_ns for told_ns, one in zip(told, facts, strict=True) if one.start_ns),
+        (
+            one.start_ns - launcher.told_ns
+            for member, found in zip(members, ran, strict=True)
+            for launcher, one in zip(member.ended, found, strict=True)
+            if one.start_ns
+        ),
         default=0,
     )
-    end_ns = max((outcome.facts.end_ns or 0 for outcome in outcomes), default=0)
-    ran = [[outcome.facts, *found] for outcome, found in zip(outcomes, ended, strict=True)]
+    counted = [
+        one for member, found in zip(members, ran, strict=True) for one in found[: member.counts]
+    ]
+    end_ns = max((one.end_ns or 0 for one in counted), default=0)
     for member, found in zip(members, ran, strict=True):
         if member.running:
             start_ns = member.running.told_ns + latest_ns
@@ -265,26 +321,11 @@ def _ran(members: Sequence[_Member], outcomes: Sequence[Outcome]) -> list[list[L
     return ran
 
 
-def _least_overlap(index: int, ran: Sequence[Sequence[LauncherFacts]]) -> float:
-    """ran: of each member the process that counts, and its fillers."""
+def _least_overlap(index: int, ran: Sequence[Sequence[LauncherFacts]], counts: int) -> float:
+    """ran: of each member the processes that count, and its fillers."""
     others = [beside for place, beside in enumerate(ran) if place != index]
-    return min((overlap(ran[index][0], beside) for beside in others), default=1.0)
-
-
-def _fill_until_all_ended(members: list[_Member], stop: StopSwitch) -> None:
-    """Each that has ended is followed by fillers, until the last one of them has ended."""
-    open_ = set(range(len(members)))
-    with selectors.DefaultSelector() as selector:
-        for index, member in enumerate(members):
-            selector.register(member.counted.socket, selectors.EVENT_READ, index)
-        while open_:
-            for key, _ in selector.select():
-                selector.unregister(key.fileobj)
-                open_.discard(key.data)
-                members[key.data].running = None
-                if open_ and not stop.requested:
-                    filler = members[key.data].start_filler()
-                    selector.register(filler.socket, selectors.EVENT_READ, key.data)
+    shares = (overlap(one, beside) for one in ran[index][:counts] for beside in others)
+    return min(shares, default=1.0)
 
 
 def overlap(one: LauncherFacts, beside: Sequence[LauncherFacts]) -> float:
