@@ -226,11 +226,17 @@ def test_the_user_can_stop_a_pair(tmp_path: Path) -> None:
 def test_overlap_is_the_share_of_the_longer(beside: list[tuple[int, int]], share: float) -> None:
     longer = LauncherFacts(start_ns=0, end_ns=100)
     others = [LauncherFacts(start_ns=start, end_ns=end) for start, end in beside]
-    assert overlap(longer, others) == share
+    assert overlap([longer], others) == share
 
 
 def test_unknown_times_have_an_overlap_of_zero() -> None:
-    assert overlap(LauncherFacts(), [LauncherFacts(start_ns=0, end_ns=1)]) == 0.0
+    assert overlap([LauncherFacts()], [LauncherFacts(start_ns=0, end_ns=1)]) == 0.0
+
+
+def test_the_overlap_of_several_runs_is_that_of_their_whole_time() -> None:
+    runs = [LauncherFacts(start_ns=start, end_ns=end) for start, end in ((0, 100), (110, 410))]
+    beside = [LauncherFacts(start_ns=0, end_ns=50), LauncherFacts(start_ns=60, end_ns=370)]
+    assert overlap(runs, beside) == (50 + 40 + 260) / 400
 
 
 def test_a_pair_that_is_stopped_before_it_began_is_interrupted(tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ class Together:
     """How often it was started again, uncounted."""
 
     overlap: float = 0.0
-    """The share of its time in which each of the others ran, too: of the run of it, and the other,
-    for which that is least."""
+    """The share of the time of its runs that count in which each of the others ran, too; of the one
+    that did so least."""
 
 
 @dataclass
@@ -324,18 +324,19 @@ def _ran(
 def _least_overlap(index: int, ran: Sequence[Sequence[LauncherFacts]], counts: int) -> float:
     """ran: of each member the processes that count, and its fillers."""
     others = [beside for place, beside in enumerate(ran) if place != index]
-    shares = (overlap(one, beside) for one in ran[index][:counts] for beside in others)
-    return min(shares, default=1.0)
+    return min((overlap(ran[index][:counts], beside) for beside in others), default=1.0)
 
 
-def overlap(one: LauncherFacts, beside: Sequence[LauncherFacts]) -> float:
-    """The share of the time of ``one`` in which at least one of ``beside`` ran; they run one after
-    the other. 0 if a time is not known."""
-    if one.start_ns is None or one.end_ns is None or one.end_ns <= one.start_ns:
-        return 0.0
-    shared = 0
-    for each in beside:
-        if each.start_ns is not None and each.end_ns is not None:
-            low, high = max(one.start_ns, each.start_ns), min(one.end_ns, each.end_ns)
-            shared += max(0, high - low)
-    return min(1.0, shared / (one.end_ns - one.start_ns))
+def overlap(runs: Sequence[LauncherFacts], beside: Sequence[LauncherFacts]) -> float:
+    """The share of the time of ``runs`` in which at least one of ``beside`` ran. Each of both run
+    one after the other. 0 if a time of ``runs`` is not known."""
+    shared = lasted = 0
+    for one in runs:
+        if one.start_ns is None or one.end_ns is None or one.end_ns <= one.start_ns:
+            return 0.0
+        lasted += one.end_ns - one.start_ns
+        for each in beside:
+            if each.start_ns is not None and each.end_ns is not None:
+                low, high = max(one.start_ns, each.start_ns), min(one.end_ns, each.end_ns)
+                shared += max(0, high - low)
+    return min(1.0, shared / lasted) if lasted else 0.0
