@@ -291,7 +291,8 @@ def test_slices_follow_the_length_of_the_program(cpu: float, slice_s: float) -> 
 
 
 @pytest.mark.parametrize(
-    ("cpu", "elapsed_s", "expected"), [(0.01, 30.0, 1), (0.03, 30.0, 4), (0.3, 30.0, 2), (0.3, 120.0, 1), (2, 0, 1)]
+    ("cpu", "elapsed_s", "expected"),
+    [(0.01, 30.0, 1), (0.03, 30.0, 4), (0.3, 30.0, 2), (0.3, 120.0, 1), (2, 0, 1)],
 )
 def test_a_short_program_runs_several_times_in_a_group(
     cpu: float, elapsed_s: float, expected: int
