@@ -13,7 +13,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
 from heapwise.model import SIDE_BY_SIDE, Process, Row
 from workshop.planted.plant import Paid, own_s
-from workshop.planted.truth import FEWEST_VALUES, NORMAL_95, Alone, Truth, share_of
+from workshop.planted.truth import FEWEST_VALUES, NORMAL_95, Alone, Truth, truth_there
 
 PLAIN = "plain"
 """The baseline: the library that looks at the clock, and plants nothing."""
@@ -123,7 +123,7 @@ def _effect(
         return []
     runs = {subject: _runs(evidence, subject, quantity, records) for subject in (name, PLAIN)}
     enough = min(map(len, runs.values())) >= FEWEST_VALUES
-    there = share_of(truth.planted, runs[name], runs[PLAIN]) if enough else None
+    there, own = truth_there(truth, runs[name], runs[PLAIN]) if enough else (None, None)
     return [
         Effect(
             true=truth,
@@ -131,7 +131,7 @@ def _effect(
             found=_percent(row.ratio),
             low=_percent(row.ratio_low),
             high=_percent(row.ratio_high),
-            own=there.own if there else None,
+            own=own,
             verdict=row.verdict,
             n=row.n,
             there=there,

@@ -17,11 +17,13 @@ WAYS = {SIDE_BY_SIDE: "side by side", "cpu_time": "one by one"}
 INTRODUCTION = """\
 In each program a library plants work: a fixed number of steps at every 256th allocation of a
 thread, or at the end of each process where a program allocates little. Before the comparison and
-after it the program runs alone, with each dose and with none, in turn and in random order: what was
-planted over the program's own work is the effect that is true alone, with its standard error. That
-is done on all processors, and on one: a program with several threads does other work on one
-processor, and one that starts many processes has other costs. Beside an effect that is measured
-side by side stands the truth of one processor.
+after it the program runs alone, with each dose and with none, in turn and in random order. The
+effect that is true alone is what was planted over the program's own work, and by how much that
+became dearer: while the steps are computed, others may take caches. Dearer by how much is seen in
+the fifth of the runs that was disturbed least; the standard error of both is given. That is done on
+all processors, and on one: a program with several threads does other work on one processor, and one
+that starts many processes has other costs. Beside an effect that is measured side by side stands
+the truth of one processor.
 
 `heapwise compare` measures the program under this library with nothing planted, and with each dose.
 If no option says so, it chooses by itself whether it measures side by side. There the library
@@ -29,7 +31,7 @@ records what was planted, too. What other processes do to a process, as to empty
 on its own work. If that grows with the whole time of the process, the effect stays what it is
 alone; if with the own work, it is what it is there. So the interval should hold one of them, or
 what lies between. "Own work" is how much dearer the rest of the program was than without what was
-planted, alone and there."""
+planted: alone in quiet runs, and there in typical ones."""
 
 
 def summary(looked: Sequence[Looked]) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 
 import msgspec
+import numpy as np
 from scipy.stats import quantile_test
 
 from workshop.planted.plant import Dose, new_record, read_record
@@ -28,8 +29,10 @@ FEWEST_ROUNDS, MOST_ROUNDS, ENOUGH_S = 4, 30, 6.0
 many as take six seconds."""
 
 SEED = 20
-SURELY = 4.0
-"""Standard errors by which own work must change: for each of 60 effects, medians of few runs."""
+QUIET = 0.2
+"""The share of the runs that others disturbed least: they never make one faster."""
+
+RESAMPLES = 1000
 
 FEWEST_VALUES = 6
 """With fewer, the ranks do not tell the error of a median."""
@@ -60,14 +63,15 @@ class Alone(msgspec.Struct, frozen=True):
 
 class Truth(msgspec.Struct, frozen=True):
     """An effect, measured alone. All in percent: planted as asked for, the effect on the
-    processor time with the standard error of that, and how much dearer the program's own work was
-    than without what was planted. rounds: values of each median."""
+    processor time with its standard error, and how much dearer the program's own work is beside
+    what was planted, with the error of that. rounds: values of each median."""
 
     planted: float
     effect: float
     error: float
     own: float
     rounds: int
+    own_error: float = 0.0
 
 
 class NoPlace(ValueError):
@@ -150,47 +154,58 @@ def truths(runs: Mapping[float, Sequence[Alone]]) -> dict[float, Truth]:
 
 
 def truth_of(percent: float, runs: Sequence[Alone], plain: Sequence[Alone]) -> Truth:
-    """The effect, measured alone: ``share_of``.
+    """The effect, measured alone: what was planted over the program's own work, and how much dearer
+    that became. At least six runs of each.
 
-    But if the own work is dearer or cheaper beside what was planted, by more than ``SURELY``
-    standard errors, that is a part of the effect: threads of numpy spin while one of them computes
-    the steps. Then the effect is that on the whole processor time.
+    While it computes the steps, others may take its caches, or threads of its own spin. The own
+    work is the median of all runs, planted or not, so the noise of a whole run reaches the share
+    only in proportion to it. What became dearer is seen in the runs that were disturbed least.
     """
-    paid, paid_error = _median_and_error([each.planted_s for each in runs])
-    looked, _ = _median_and_error([each.planted_s for each in plain])
-    beside, beside_error = _median_and_error([each.own_s for each in runs])
-    before, before_error = _median_and_error([each.own_s for each in plain])
-    changed = beside / before - 1
-    changed_error = math.hypot(beside_error / beside, before_error / before)
-    if abs(changed) <= SURELY * changed_error:
-        return share_of(percent, runs, plain)
-    effect = (beside + paid) / (before + looked) - 1
-    return _truth(
-        percent, effect, math.hypot(changed_error, paid_error / before), changed, len(runs)
-    )
+    share, share_error = share_of(runs, plain)
+    own = quiet_change([each.own_s for each in runs], [each.own_s for each in plain])
+    return _truth(percent, (share, share_error), own, len(runs))
 
 
-def share_of(percent: float, runs: Sequence[Alone], plain: Sequence[Alone]) -> Truth:
-    """What was planted over the program's own work. At least six runs of each.
+def truth_there(
+    alone: Truth, runs: Sequence[Alone], plain: Sequence[Alone]
+) -> tuple[Truth, float | None]:
+    """The effect in the processes of a comparison: what was planted in them, and the own work as
+    much dearer as alone; and how much dearer it was there."""
+    own = alone.own / 100, alone.own_error / 100
+    truth = _truth(alone.planted, share_of(runs, plain), own, len(runs))
+    dearer = median(each.own_s for each in runs) / median(each.own_s for each in plain) - 1
+    return truth, round(dearer * 100, 3)
 
-    The own work is the median of all runs, planted or not, so the noise of a whole run reaches the
-    effect only in proportion to it.
-    """
+
+def share_of(runs: Sequence[Alone], plain: Sequence[Alone]) -> tuple[float, float]:
+    """What was planted over the own work, and its standard error."""
     own, own_error = _median_and_error([each.own_s for each in (*runs, *plain)])
     paid, paid_error = _median_and_error([each.planted_s for each in runs])
     looked, _ = _median_and_error([each.planted_s for each in plain])
-    effect = (paid - looked) / (own + looked)
-    error = effect * math.hypot(own_error / own, paid_error / paid if paid else 0.0)
-    changed = median(each.own_s for each in runs) / median(each.own_s for each in plain) - 1
-    return _truth(percent, effect, error, changed, len(runs))
+    share = (paid - looked) / (own + looked)
+    return share, share * math.hypot(own_error / own, paid_error / paid if paid else 0.0)
 
 
-def _truth(percent: float, effect: float, error: float, changed: float, rounds: int) -> Truth:
+def quiet_change(changed: Sequence[float], plain: Sequence[float]) -> tuple[float, float]:
+    """By how much the times differ in the fifth of the runs that were disturbed least, and the
+    standard error of that (bootstrap: Efron and Tibshirani 1993)."""
+    ratio = np.quantile(changed, QUIET) / np.quantile(plain, QUIET) - 1
+    chance = np.random.default_rng(SEED)
+    drawn = [chance.choice(each, (RESAMPLES, len(each))) for each in (changed, plain)]
+    above, below = (np.quantile(each, QUIET, axis=1) for each in drawn)
+    return float(ratio), float(np.std(above / below, ddof=1))
+
+
+def _truth(
+    percent: float, share: tuple[float, float], own: tuple[float, float], rounds: int
+) -> Truth:
+    """share, own: as parts of one, each with its standard error."""
     return Truth(
         planted=percent,
-        effect=round(effect * 100, 4),
-        error=round(error * 100, 4),
-        own=round(changed * 100, 3),
+        effect=round((share[0] + own[0]) * 100, 4),
+        error=round(math.hypot(share[1], own[1]) * 100, 4),
+        own=round(own[0] * 100, 3),
+        own_error=round(own[1] * 100, 3),
         rounds=rounds,
     )
 

@@ -26,8 +26,8 @@ from workshop.planted.truth import (
     doses,
     one_processor,
     run_alone,
-    share_of,
     truth_of,
+    truth_there,
 )
 from workshop.planted.verb import is_lacking
 
@@ -82,8 +82,8 @@ def test_a_dose_costs_about_the_percent_that_it_is_for(library: Path, tmp_path: 
     [dose] = doses(quiet_trial(library, record, *words), [30.0]).values()
     assert dose.at_look > 0 == dose.at_end
     runs = [alone(library, dose, record, *words) for _ in range(TRIES)]
-    shares = sorted(run.planted_s / run.own_s for run in runs)
-    assert 0.2 < shares[TRIES // 2] < 0.4
+    quiet = min(runs, key=lambda each: each.own_s)
+    assert 0.2 < quiet.planted_s / quiet.own_s < 0.4
 
 
 def test_the_planted_time_is_seen_from_outside(library: Path, tmp_path: Path) -> None:
@@ -154,28 +154,27 @@ def test_the_truth_is_what_was_planted_over_the_own_work_of_all_runs() -> None:
     truth = truth_of(10, runs(2.0, 0.2), runs(2.0, 0.0))
     assert truth.effect == pytest.approx(10)
     assert truth.own == pytest.approx(0)
-    assert 0 < truth.error < 0.2
-    assert truth_of(10, runs(2.02, 0.2), runs(2.0, 0.0)).effect < 10
+    assert 0 < truth.error < 2
 
 
-def test_own_work_that_surely_became_dearer_is_a_part_of_the_truth() -> None:
+def test_own_work_that_became_dearer_is_a_part_of_the_truth() -> None:
     def runs(own_s: float, planted_s: float) -> list[Alone]:
         return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in NARROWLY]
 
     truth = truth_of(10, runs(2.1, 0.2), runs(2.0, 0.0))
     assert truth.own == pytest.approx(5)
-    assert truth.effect == pytest.approx(15)
+    assert truth.effect == pytest.approx(15, abs=0.5)
 
 
-def test_a_program_of_two_modes_has_a_large_error() -> None:
-    """Half of its runs take 1 s, the others 1.3 s: more of these may be beside what was planted."""
+def test_runs_that_others_disturb_do_not_make_own_work_dearer() -> None:
+    """Half of them take 1 s, the others 1.3 s: more of these are beside what was planted."""
 
     def runs(short: int, long: int, planted_s: float) -> list[Alone]:
         own = [1.0] * short + [1.3] * long
         return [Alone(x + planted_s, planted_s, 9, 1) for x in own]
 
     truth = truth_of(10, runs(14, 16, 0.1), runs(16, 14, 0.0))
-    assert truth.own == pytest.approx(30)
+    assert truth.own == pytest.approx(0)
     assert truth.effect < 11
     assert truth.error > 0.5
 
@@ -253,14 +252,14 @@ RUNS = [(5, 9.0), (11, 0.1), (15, 0.2), (19, 0.3), (23, 9.0)]
 """Starts, and what was planted: the second to the fourth are those of one process."""
 
 
-def test_own_work_that_changed_does_not_count_as_planted() -> None:
-    """Else the noise of the own work, which an interval is for, would be a part of the truth."""
+def test_own_work_that_a_comparison_made_dearer_does_not_count_as_planted() -> None:
+    """Else its noise, which an interval is for, would be a part of the truth."""
     plain = [Alone(own, 0, 0, 0) for own in NARROWLY]
     runs = [Alone(1.2 * own + 0.1, 0.1, 0, 0) for own in NARROWLY]
-    assert truth_of(10, runs, plain).effect == pytest.approx(30, abs=0.5)
-    shared = share_of(10, runs, plain)
-    assert 8 < shared.effect < 10
-    assert shared.own == pytest.approx(20, abs=0.5)
+    alone = Truth(planted=10, effect=10, error=0.1, own=1, own_error=0.1, rounds=9)
+    there, own = truth_there(alone, runs, plain)
+    assert 9 < there.effect < 11
+    assert own == pytest.approx(20, abs=0.5)
 
 
 def test_a_long_reason_keeps_its_beginning_and_its_end() -> None:

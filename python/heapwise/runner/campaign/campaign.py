@@ -62,8 +62,8 @@ BUSY_WARM_UP_SHARE = 1 / 12
 """The same on a busy machine, of any limit of time: what its processes disturb each other is larger
 than what a warm-up takes away, and the time is needed for rounds side by side."""
 
-WITH_FILLERS = 1.8
-"""A last group side by side takes this many times as long: the run waits for its fillers."""
+FILLERS = 0.8
+"""A last group side by side takes so many times its runs longer: its fillers are waited for."""
 
 
 @dataclass
@@ -166,7 +166,9 @@ class Campaign:
             return (plan.options.time_given and spent >= WARM_UP_SHARE) or (
                 spent >= BUSY_WARM_UP_SHARE and pressure_of(self.processes) > BUSY
             )
-        usual_s = self._usual_times.usual_s(step) * (WITH_FILLERS if step.beside else 1)
+        usual_s = self._usual_times.usual_s(step)
+        if step.beside:
+            usual_s *= 1 + FILLERS / step.runs
         ends_s = self.elapsed_s + usual_s
         self._time_is_up = self._rounds_before_the_end <= self.rounds_done and ends_s > plan.time_s
         return self._time_is_up

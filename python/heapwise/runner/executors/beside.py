@@ -86,13 +86,13 @@ def measure_together(
         for member, place in zip(members, places, strict=True)
     ]
     base = found[0]
-    for process in found:
+    for member, process in zip(members, found, strict=True):
         if process is not base and process.status == "ok" and base.status != "ok":
             process = replace(
                 process, status="discarded", reason=f"the baseline beside it: {base.reason}"
             )
         if process.status == "ok":
-            record(_sample(step, process, base))
+            record(_sample(replace(step, subject=member.subject), process, base))
         if process is not base:
             record(process)
     return base
@@ -158,13 +158,5 @@ def _sample(step: Step, process: Process, base: Process) -> Sample:
     """The processor time as a ratio to that of the baseline."""
     quantities = [q for q in step.experiment.quantities if q.name in UNDISTURBED]
     ratio = (process.facts.cpu_s_beside or 0.0) / (base.facts.cpu_s_beside or 1.0)
-    return Sample(
-        process=process.number,
-        experiment=process.experiment,
-        subject=process.subject,
-        parameters=process.parameters,
-        round=process.round,
-        repeat=0,
-        warm_up=False,
-        values={SIDE_BY_SIDE: ratio, **measured_values(process.facts, quantities)},
-    )
+    values = {SIDE_BY_SIDE: ratio, **measured_values(process.facts, quantities)}
+    return step.sample(process.number, values)
