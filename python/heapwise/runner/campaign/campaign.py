@@ -63,7 +63,7 @@ BUSY_WARM_UP_SHARE = 1 / 12
 than what a warm-up takes away, and the time is needed for rounds side by side."""
 
 FILLERS = 0.8
-"""A last group side by side takes so many times its runs longer: its fillers are waited for."""
+"""A last group side by side takes this share of a run longer: its fillers are waited for."""
 
 
 @dataclass
