@@ -18,12 +18,12 @@ INTRODUCTION = """\
 In each program a library plants work: a fixed number of steps at every 256th allocation of a
 thread, or at the end of each process where a program allocates little. Before the comparison and
 after it the program runs alone, with each dose and with none, in turn and in random order. The
-effect that is true alone is what was planted over the program's own work, and by how much that
-became dearer: while the steps are computed, others may take caches. Dearer by how much is seen in
-the fifth of the runs that was disturbed least; the standard error of both is given. That is done on
-all processors, and on one: a program with several threads does other work on one processor, and one
-that starts many processes has other costs. Beside an effect that is measured side by side stands
-the truth of one processor.
+effect that is true alone is what was planted over the program's own work, with its standard error.
+It may make the own work dearer, too, since others take caches while the steps are computed: by how
+much is seen in the fifth of the runs that was disturbed least, and it is a part of the effect if it
+is more than four standard errors. That is done on all processors, and on one: a program with
+several threads does other work on one processor, and one that starts many processes has other
+costs. Beside an effect that is measured side by side stands the truth of one processor.
 
 `heapwise compare` measures the program under this library with nothing planted, and with each dose.
 If no option says so, it chooses by itself whether it measures side by side. There the library

@@ -33,6 +33,9 @@ QUIET = 0.2
 """The share of the runs that others disturbed least: they never make one faster."""
 
 RESAMPLES = 1000
+SURELY = 4.0
+"""Standard errors by which own work must change: for each of 60 effects, from few runs."""
+
 
 FEWEST_VALUES = 6
 """With fewer, the ranks do not tell the error of a median."""
@@ -155,15 +158,14 @@ def truths(runs: Mapping[float, Sequence[Alone]]) -> dict[float, Truth]:
 
 def truth_of(percent: float, runs: Sequence[Alone], plain: Sequence[Alone]) -> Truth:
     """The effect, measured alone: what was planted over the program's own work, and how much dearer
-    that became. At least six runs of each.
+    that surely became. At least six runs of each.
 
     While it computes the steps, others may take its caches, or threads of its own spin. The own
     work is the median of all runs, planted or not, so the noise of a whole run reaches the share
     only in proportion to it. What became dearer is seen in the runs that were disturbed least.
     """
-    share, share_error = share_of(runs, plain)
     own = quiet_change([each.own_s for each in runs], [each.own_s for each in plain])
-    return _truth(percent, (share, share_error), own, len(runs))
+    return _truth(percent, share_of(runs, plain), own, len(runs))
 
 
 def truth_there(
@@ -199,11 +201,13 @@ def quiet_change(changed: Sequence[float], plain: Sequence[float]) -> tuple[floa
 def _truth(
     percent: float, share: tuple[float, float], own: tuple[float, float], rounds: int
 ) -> Truth:
-    """share, own: as parts of one, each with its standard error."""
+    """share, own: as parts of one, each with its standard error. The second is a part of the effect
+    if it surely is none of chance: else its error, on a busy machine, would hide every miss."""
+    sure = own if abs(own[0]) > SURELY * own[1] else (0.0, 0.0)
     return Truth(
         planted=percent,
-        effect=round((share[0] + own[0]) * 100, 4),
-        error=round(math.hypot(share[1], own[1]) * 100, 4),
+        effect=round((share[0] + sure[0]) * 100, 4),
+        error=round(math.hypot(share[1], sure[1]) * 100, 4),
         own=round(own[0] * 100, 3),
         own_error=round(own[1] * 100, 3),
         rounds=rounds,

@@ -472,8 +472,8 @@ class Beside(Record, frozen=True):
     """How often its program ran one after the other so that it counts. The other facts are of the
     first run."""
 
-    cpu_s: Number | None = None
-    """The processor time of a run, the mean of those that count; None if one is not known."""
+    cpu_s: list[Number] | None = None
+    """The processor time of each of these runs, in their order; None if one is not known."""
 
 
 class ProcessFacts(LauncherFacts, frozen=True):
@@ -526,7 +526,8 @@ class ProcessFacts(LauncherFacts, frozen=True):
     def cpu_s_beside(self) -> float | None:
         """The processor time of a run of a process that was measured side by side with others: the
         mean of its runs that count; None if it is not known."""
-        return self.beside.cpu_s if self.beside and self.beside.cpu_s else self.cpu_s
+        times = self.beside and self.beside.cpu_s
+        return sum(times) / len(times) if times else self.cpu_s
 
 
 class SampleFacts(Record, frozen=True):

@@ -31,18 +31,21 @@ def judge(
     """Better or worse takes two things: 1 outside the strict interval, and more than ``least``,
     which is the noise floor if nothing is given (``NoiseFloor.least``).
 
-    No difference takes an interval within 1 +- max(2 %, floor), and a floor of at most 5 %.
-    Everything else cannot be told yet.
+    No difference takes an interval within 1 +- max(2 %, floor), after few rounds also by the scale
+    of all subjects, and a floor of at most 5 %. Everything else cannot be told yet.
     """
-    if ratio is None or ratio.low is None or ratio.high is None or ratio.strict is None:
+    if ratio is None or ratio.whole is None or ratio.strict is None:
         return "cannot tell"
     excludes_one = not ratio.strict[0] <= 1 <= ratio.strict[1]
     least = floor or 0.0 if least is None else least
     if excludes_one and max(ratio.ratio, 1 / ratio.ratio) - 1 > least:
         return "better" if (ratio.ratio < 1) == (better == "lower") else "worse"
+    return "no difference" if _is_within(ratio.whole, floor) else "cannot tell"
+
+
+def _is_within(ends: tuple[float, float], floor: float | None) -> bool:
     margin = max(EQUIVALENT, floor or 0.0)
-    inside = margin <= AT_MOST and ratio.low >= 1 / (1 + margin) and ratio.high <= 1 + margin
-    return "no difference" if inside else "cannot tell"
+    return margin <= AT_MOST and ends[0] >= 1 / (1 + margin) and ends[1] <= 1 + margin
 
 
 def doubt(ratio: PairedRatio | None, floor: float | None, least: float | None = None) -> str:
@@ -50,6 +53,10 @@ def doubt(ratio: PairedRatio | None, floor: float | None, least: float | None = 
     the interval says it."""
     if ratio is None or ratio.low is None or ratio.high is None or ratio.strict is None:
         return ""
+    if _is_within((ratio.low, ratio.high), floor):
+        whole = ratio.whole or (ratio.low, ratio.high)
+        alike = _is_within(whole, floor)
+        return "" if alike else f"by the scatter of all subjects {signed_ends(*whole)}"
     if ratio.low <= 1 <= ratio.high:
         near = max(ratio.high, 1 / ratio.low) - 1 <= AT_MOST < (floor or 0.0)
         return f"with a noise floor of {percent(floor or 0.0)}" if near else ""

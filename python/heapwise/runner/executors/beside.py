@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 
 from msgspec import structs
 
@@ -80,7 +79,7 @@ def measure_together(
                 overlap=ended[place].overlap,
                 fillers=ended[place].fillers,
                 runs=step.runs,
-                cpu_s=_mean_cpu_s(ended[place]),
+                cpu_s=_processor_times(ended[place]),
             ),
         )
         for member, place in zip(members, places, strict=True)
@@ -140,7 +139,7 @@ def judged_together(
         status, reason = judge(outcome, peer, reference)
         if status != "ok":
             return status, reason, outcome
-    if not _mean_cpu_s(ended):
+    if not _processor_times(ended):
         return "discarded", "it used no processor time", ended.outcome
     if ended.overlap < LEAST_OVERLAP:
         reason = f"the others ran beside it for {ended.overlap:.0%} of its time"
@@ -148,10 +147,10 @@ def judged_together(
     return "ok", "", ended.outcome
 
 
-def _mean_cpu_s(ended: Together) -> float | None:
-    """Processor time of a run that counts; None if one is not known."""
+def _processor_times(ended: Together) -> list[float] | None:
+    """The processor time of each run that counts; None if one is not known, or 0."""
     times = [outcome.facts.cpu_s for outcome in (ended.outcome, *ended.later)]
-    return fmean(filter(None, times)) if all(times) else None
+    return [each for each in times if each] if all(times) else None
 
 
 def _sample(step: Step, process: Process, base: Process) -> Sample:

@@ -20,6 +20,10 @@ STRICT_CONFIDENCE = 0.99
 one."""
 
 
+ENOUGH_PAIRS = 9
+"""From so many on, the scatter of a ratio is known by its own pairs well enough to say that there
+is no difference."""
+
 MOST_STEP = 100.0
 """The largest logarithm of a ratio, and the largest step of numbers that are only known to a step:
 nothing is known from here on, and exp overflows."""
@@ -32,7 +36,7 @@ class PairedRatio:
     ratio: no unit. n: pairs. p_value: two-sided, of "ratio is 1"; 1 without an interval. guard: by
     how much the strict interval is wider than its confidence asks for (``Dependence``). scale: of
     the strict interval, against that of the ratio's own rounds, if it is that of all subjects
-    (``PooledScale``); None if it is its own.
+    (``PooledScale``); None if it is its own. shared: the same of the usual interval.
     """
 
     ratio: float
@@ -44,6 +48,15 @@ class PairedRatio:
     note: str = ""
     guard: float = 1.0
     scale: float | None = None
+    shared: float | None = None
+
+    @property
+    def whole(self) -> tuple[float, float] | None:
+        """The interval in which "no difference" has to lie: ``low`` to ``high``, with few pairs at
+        least as wide as the scale of all subjects makes it. Three ratios that are alike by chance
+        show nothing. None without an interval."""
+        few = self.shared is not None and self.n < ENOUGH_PAIRS
+        return self._stretched(max(1.0, self.shared or 1.0) if few else 1.0)
 
     @property
     def strict(self) -> tuple[float, float] | None:
@@ -94,8 +107,11 @@ class PairedRatio:
         """The same with a strict interval of this scale, before anything widens it."""
         if self.low is None or self.high is None or self.error == 0:
             return self
-        own = float(np.log(self.high / self.low)) / 2 * self._wider(STRICT_CONFIDENCE)
-        return replace(self, scale=scale.reach / own)
+        own = float(np.log(self.high / self.low)) / 2
+        strict = own * self._wider(STRICT_CONFIDENCE)
+        return replace(
+            self, scale=scale.reach / strict, shared=scale.reach_of(self.confidence) / own
+        )
 
     @property
     def half_width(self) -> float | None:

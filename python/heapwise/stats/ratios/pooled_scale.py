@@ -39,9 +39,13 @@ class PooledScale:
     @property
     def reach(self) -> float:
         """Half of the interval, on the log scale."""
+        return self.reach_of(self.confidence)
+
+    def reach_of(self, confidence: float) -> float:
+        """Half of the interval of another confidence."""
         from heapwise.stats.basics.special import stdtrit
 
-        return self.error * float(stdtrit(self.degrees, (1 + self.confidence) / 2))
+        return self.error * float(stdtrit(self.degrees, (1 + confidence) / 2))
 
 
 def pooled_scales(errors: Sequence[float], rounds: Sequence[int]) -> list[PooledScale]:
