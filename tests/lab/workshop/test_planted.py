@@ -92,14 +92,19 @@ def test_a_dose_costs_about_the_percent_that_it_is_for(library: Path, tmp_path: 
 
 
 def test_the_planted_time_is_seen_from_outside(library: Path, tmp_path: Path) -> None:
-    """By the shortest of several runs: others disturb the rest."""
+    """By the shortest of several runs, which take turns: others disturb the rest. In one of several
+    attempts, as above."""
     words, record = python(500_000), tmp_path / "record"
-    [dose] = doses(quiet_trial(library, record, *words), [50.0]).values()
-    shortest = [
-        min(alone(library, each, record, *words).cpu_s for _ in range(TRIES))
-        for each in (Dose(), dose)
-    ]
-    assert 1.25 < shortest[1] / shortest[0] < 1.75
+
+    def change() -> float:
+        [dose] = doses(quiet_trial(library, record, *words), [50.0]).values()
+        runs = [
+            [alone(library, each, record, *words) for each in (Dose(), dose)] for _ in range(TRIES)
+        ]
+        plain, planted = (min(run.cpu_s for run in each) for each in zip(*runs, strict=True))
+        return planted / plain
+
+    assert any(1.25 < change() < 1.75 for _ in range(TRIES))
 
 
 def test_a_program_that_hardly_allocates_pays_at_its_end(library: Path, tmp_path: Path) -> None:
