@@ -23,11 +23,20 @@ def test_a_busy_machine_is_named_first_and_processor_time_is_told() -> None:
     )
     advice = analyse(Evidence(stored)).advice
     assert advice.startswith(
-        "The machine was busy (load 0.1 on 2 processors): something waited "
-        "for a processor during 40.0 % of a typical process."
+        "The machine was busy: something waited for a processor during 40.0 % of a typical process."
     )
     assert "By processor time: mimalloc 1.11x faster" in advice
     assert "Fastest: mimalloc" in advice
+
+
+def test_a_load_is_named_if_the_machine_was_busy_from_the_start() -> None:
+    stored = with_facts(compare_run(Script()), lambda p: {"psi_cpu_us": 400_000})
+    machine = stored.run.machine
+    quiet = structs.replace(machine.facts.quiet, load=[18.2, 9.0, 4.0])
+    facts = structs.replace(machine.facts, quiet=quiet)
+    run = replace(stored.run, machine=replace(machine, facts=facts))
+    advice = analyse(Evidence(replace(stored, run=run))).advice
+    assert advice.startswith("The machine was busy (load 18.2 on 2 processors): something waited")
 
 
 def test_a_quiet_machine_is_not_mentioned() -> None:

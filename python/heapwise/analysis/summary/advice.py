@@ -75,12 +75,14 @@ def busy_words(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
         return ""
     machine = evidence.stored.run.machine
     load = machine.facts.quiet.load
-    at = f"load {load[0]:.1f} on {counted(machine.cores, 'processor')}" if load else ""
+    at = ""
+    if load and load[0] >= machine.cores:  # else it became busy after the start
+        at = f" (load {load[0]:.1f} on {counted(machine.cores, 'processor')})"
     if any(row.quantity == SIDE_BY_SIDE and row.ratio is not None for row in rows):
-        return f"The machine was busy{f' ({at})' if at else ''}. "
+        return f"The machine was busy{at}. "
     by_cpu = _by_processor_time(evidence, rows)
     return (
-        f"The machine was busy{f' ({at})' if at else ''}: something waited for a processor "
+        f"The machine was busy{at}: something waited for a processor "
         f"during {percent(waited)} of a typical process. Wait until it is quiet.{by_cpu} "
     )
 
