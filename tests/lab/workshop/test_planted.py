@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -157,45 +157,36 @@ def test_a_process_that_starts_on_one_processor_sees_one() -> None:
     assert (int(inside), int(after)) == (1, usual)
 
 
-def test_the_truth_is_what_was_planted_over_the_own_work_of_all_runs() -> None:
-    def runs(own_s: float, planted_s: float) -> list[Alone]:
-        return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in EVENLY]
+def runs_of(own_s: float, planted_s: float, spread: Sequence[float] = EVENLY) -> list[Alone]:
+    return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in spread]
 
-    truth = truth_of(10, runs(2.0, 0.2), runs(2.0, 0.0))
+
+def test_the_truth_is_what_was_planted_over_the_own_work_of_all_runs() -> None:
+    truth = truth_of(10, runs_of(2.0, 0.2), runs_of(2.0, 0.0))
     assert truth.effect == pytest.approx(10)
     assert truth.own == pytest.approx(0)
     assert 0 < truth.error < 0.2
 
 
 def test_own_work_that_surely_became_dearer_is_a_part_of_the_truth() -> None:
-    def runs(own_s: float, planted_s: float) -> list[Alone]:
-        return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in NARROWLY]
-
-    truth = truth_of(10, runs(2.1, 0.2), runs(2.0, 0.0))
+    truth = truth_of(10, runs_of(2.1, 0.2, NARROWLY), runs_of(2.0, 0.0, NARROWLY))
     assert truth.own == pytest.approx(5)
     assert truth.effect == pytest.approx(15, abs=0.5)
 
 
+def test_the_truth_leaves_out_own_work_that_may_have_changed_by_chance() -> None:
+    truth = truth_of(10, runs_of(2.02, 0.2), runs_of(2.0, 0.0))
+    assert truth.own == pytest.approx(1)
+    assert truth.effect == pytest.approx(10, abs=0.2)
+
+
 def test_runs_that_others_disturb_do_not_make_own_work_dearer() -> None:
     """Half of them take 1 s, the others 1.3 s: more of these are beside what was planted."""
-
-    def runs(short: int, long: int, planted_s: float) -> list[Alone]:
-        own = [1.0] * short + [1.3] * long
-        return [Alone(x + planted_s, planted_s, 9, 1) for x in own]
-
-    truth = truth_of(10, runs(14, 16, 0.1), runs(16, 14, 0.0))
+    planted = runs_of(1.0, 0.1, [1.0] * 14 + [1.3] * 16)
+    truth = truth_of(10, planted, runs_of(1.0, 0.0, [1.0] * 16 + [1.3] * 14))
     assert truth.own == pytest.approx(0)
     assert truth.effect < 11
     assert truth.error > 0.5
-
-
-def test_the_truth_leaves_out_own_work_that_may_have_changed_by_chance() -> None:
-    def runs(own_s: float, planted_s: float) -> list[Alone]:
-        return [Alone(own_s * x + planted_s, planted_s, 9, 1) for x in EVENLY]
-
-    truth = truth_of(10, runs(2.02, 0.2), runs(2.0, 0.0))
-    assert truth.own == pytest.approx(1)
-    assert truth.effect == pytest.approx(10, abs=0.2)
 
 
 def facts(start_ns: int, end_ns: int, cpu_s: float) -> ProcessFacts:

@@ -21,8 +21,7 @@ one."""
 
 
 ENOUGH_PAIRS = 9
-"""From so many on, the scatter of a ratio is known by its own pairs well enough to say that there
-is no difference."""
+"""This many pairs show the scatter of a ratio well enough to say that there is no difference."""
 
 MOST_STEP = 100.0
 """The largest logarithm of a ratio, and the largest step of numbers that are only known to a step:
