@@ -40,7 +40,7 @@ from heapwise.runner.campaign.together import (
 
 
 def known(**options: Any) -> tuple[Plan, Evidence]:
-    """A comparison of four labels that run for 1 s each on one processor."""
+    """A comparison of three labels that run for 2.4 s each on one processor."""
     labels = ["glibc", "glibc-control", "mimalloc"]
     stored = compare_run(
         Script(rounds=12, time=dict.fromkeys(labels, 1.0), memory=dict.fromkeys(labels, 1.0))
@@ -343,6 +343,26 @@ def test_a_busy_machine_needs_fewer_separate_rounds() -> None:
     assert may_choose(plan, 1, 31.0, busy)
     assert not may_choose(plan, 1, 5.0, busy)
     assert not may_choose(plan, 0, 100.0, busy)
+
+
+def test_if_the_users_time_is_too_short_for_separate_processes_one_round_is_enough() -> None:
+    """A round takes 3 s here, and 6 of them are the least."""
+    evidence = under_pressure(waited(known()[1], wall=1.0, cpu=1.0), 0.1)
+    plan, given = known()[0], known(time_given=True)[0]
+    assert may_choose(replace(given, time_s=20.0), 1, 6.0, evidence)
+    assert not may_choose(replace(given, time_s=22.0), 1, 6.0, evidence)
+    assert not may_choose(replace(plan, time_s=20.0), 1, 6.0, evidence)
+
+
+def test_a_group_lasts_until_its_slowest_member_has_ended() -> None:
+    """Of three labels one takes 4.7 s and two 2.35, so a round takes 14 s and not 9.4."""
+    labels = ["glibc", "glibc-control", "mimalloc"]
+    time = dict(zip(labels, (1.0, 1.0, 2.0), strict=True))
+    stored = compare_run(Script(rounds=12, time=time, memory=dict.fromkeys(labels, 1.0)))
+    plan = replace(known(time_given=True)[0], time_s=150.0)
+    evidence = Evidence(replace(stored, run=replace(stored.run, plan=plan)))
+    assert pays(plan, evidence, 12, 150.0 - 3 * 14 * 1.2, 0.5)
+    assert not pays(plan, evidence, 12, 150.0 - 3 * 14, 0.5)
 
 
 def test_a_busy_machine_does_not_finish_the_first_round() -> None:

@@ -34,6 +34,7 @@ from heapwise.runner.campaign.steps import (
 )
 from heapwise.runner.campaign.together import (
     BUSY,
+    LEAST_ROUNDS,
     has_to_ask,
     is_in_vain,
     is_of_time,
@@ -61,6 +62,9 @@ WARM_UP_SHARE = 0.25
 BUSY_WARM_UP_SHARE = 1 / 12
 """The same on a busy machine, of any limit of time: what its processes disturb each other is larger
 than what a warm-up takes away, and the time is needed for rounds side by side."""
+
+LAST_GROUP = 0.1
+"""A run takes this share longer than the time that the user gave if groups say nothing before."""
 
 FILLERS = 0.8
 """A last group side by side takes this share of a run longer: its fillers are waited for."""
@@ -169,8 +173,12 @@ class Campaign:
         usual_s = self._usual_times.usual_s(step)
         if step.beside:
             usual_s *= 1 + FILLERS / step.runs
+        limit_s = plan.time_s
+        begun = self._rounds_begun - (plan.options.together_from or 0)
+        if step.beside and begun < LEAST_ROUNDS:
+            limit_s *= 1 + LAST_GROUP
         ends_s = self.elapsed_s + usual_s
-        self._time_is_up = self._rounds_before_the_end <= self.rounds_done and ends_s > plan.time_s
+        self._time_is_up = self._rounds_before_the_end <= self.rounds_done and ends_s > limit_s
         return self._time_is_up
 
     def _leaves_out(self, step: Step) -> bool:

@@ -64,8 +64,9 @@ FAILED_BESIDE = "beside others: "
 """So begins the reason of a process that failed beside others."""
 
 COST, COST_OF_ONE = 1.1, 2.0
-"""A round takes about this many times the processor time of its processes, for starts and fillers,
-on several processors, and on one, where no group runs while the fillers of another one end."""
+"""A round takes about this many times the processor time of its processes, if each took as long as
+the slowest: the others are fillers until that one ends. On several processors, and on one, where no
+group runs while the fillers of another one end."""
 
 
 def obstacles(plan: Plan) -> list[str]:
@@ -96,12 +97,17 @@ def is_of_time(plan: Plan) -> bool:
 
 def may_choose(plan: Plan, rounds_done: int, elapsed_s: float, evidence: Evidence) -> bool:
     """Whether enough is known of separate processes: their least number of rounds, or one if the
-    user asked for side by side. If only few rounds fit into the time, three rounds. On a busy
-    machine, where they take long and tell little, three rounds or a sixth of the time."""
+    user asked for side by side, or if that number will not fit into the user's time. If only few
+    more would fit, three rounds. On a busy machine, where they take long and tell little, three
+    rounds or a sixth of the time."""
     if plan.limits and rounds_done >= LATEST:
         return False
     if rounds_done == 0 or rounds_done >= plan.min_rounds or plan.options.side_by_side:
         return rounds_done > 0
+    if plan.options.time_given and plan.traits.ends_by == "intervals":
+        rest = (plan.time_s - elapsed_s) / max(_alone_s(plan, evidence), 1e-9)
+        if rounds_done + rest < plan.min_rounds:
+            return True
     conditions = rounds_done >= EARLY, has_begun(plan, elapsed_s)
     return all(conditions) or (any(conditions) and pressure(evidence) > BUSY)
 
@@ -288,7 +294,10 @@ def _round_s(plan: Plan, evidence: Evidence) -> float:
     group = max(2, min(len(plan.subjects), most_beside(evidence) + 1))
     others = stretch(evidence) - 1
     cost = COST if len(plan.options.cpus or usable_processors()) > 1 else COST_OF_ONE
-    return cost * rows * sum(last.values()) / len(last) * (1 + others / group)
+    slowest: dict[object, float] = {}
+    for (setup, _), cpu_s in last.items():
+        slowest[setup] = max(slowest.get(setup, 0.0), cpu_s)
+    return cost * rows * sum(slowest.values()) / len(slowest) * (1 + others / group)
 
 
 def _alone_s(plan: Plan, evidence: Evidence) -> float:
