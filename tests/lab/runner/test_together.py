@@ -348,9 +348,9 @@ def test_a_busy_machine_needs_fewer_separate_rounds() -> None:
 def test_if_the_users_time_is_too_short_for_separate_processes_one_round_is_enough() -> None:
     """A round takes 3 s here, and 6 of them are the least."""
     evidence = under_pressure(waited(known()[1], wall=1.0, cpu=1.0), 0.1)
-    plan, given = known()[0], known(time_given=True)[0]
-    assert may_choose(replace(given, time_s=20.0), 1, 6.0, evidence)
-    assert not may_choose(replace(given, time_s=22.0), 1, 6.0, evidence)
+    plan, short = known()[0], known(time_given=True)[0]
+    assert may_choose(replace(short, time_s=20.0), 1, 6.0, evidence)
+    assert not may_choose(replace(short, time_s=22.0), 1, 6.0, evidence)
     assert not may_choose(replace(plan, time_s=20.0), 1, 6.0, evidence)
 
 
