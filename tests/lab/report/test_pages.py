@@ -16,6 +16,7 @@ from synthetic_shelf import LAYOUT, Shelf, shelf_run
 from heapwise.cli.frame.app import run as heapwise
 from heapwise.document.terminal import terminal
 from heapwise.evidence import Evidence
+from heapwise.model import Revision
 from heapwise.report import View, build_page, pages
 from heapwise.report.pages import picture as picture_page
 from heapwise.store import StoredRun, read_run
@@ -119,6 +120,14 @@ def test_a_page_has_all_that_a_reader_asks_for(page_files: dict[str, str]) -> No
         assert text in page, text
     assert "[cache/levels](cache/levels.md)" in page_files["README.md"]
     assert "3 met, 1 not measured" in page_files["README.md"]
+
+
+def test_the_index_names_the_commit_that_was_measured() -> None:
+    stored = shelf_run()
+    revision = Revision(commit="0123456789ab" * 3, committed="2026-01-02T10:00:00Z", dirty=False)
+    stored = replace(stored, run=replace(stored.run, revision=revision))
+    index = pages(View(Evidence(stored)))["README.md"]
+    assert "Commit 0123456789ab of 2026-01-02." in index
 
 
 def test_each_family_has_one_list_whatever_the_order_of_the_run() -> None:

@@ -8,6 +8,7 @@ from heapwise.document import Heading, Passage, Sentence
 from heapwise.document.markdown import markdown_page
 from heapwise.model import Experiment
 from heapwise.report.pages.experiment_page import page
+from heapwise.report.pages.machine import built_words, kind_of
 from heapwise.report.pages.picture import picture
 from heapwise.report.sections.experiments import story_table
 from heapwise.report.story import story
@@ -30,13 +31,12 @@ def pages(view: View) -> dict[str, str]:
 
 
 def _index(view: View, experiments: list[Experiment]) -> str:
-    machine = view.run.machine
-    passages: list[Passage] = [
-        Sentence(
-            f"Run {view.run.id} of {view.run.created[:10]} on {machine.cpu}, "
-            f"{machine.cores} cores. Trust: {view.result.trust.verdict}."
-        )
-    ]
+    run = view.run
+    words = (
+        f"Run {run.id} of {run.created[:10]} on {kind_of(run.machine)}. "
+        f"Trust: {view.result.trust.verdict}. {built_words(run.revision, '')}"
+    )
+    passages: list[Passage] = [Sentence(words.strip())]
     by_family = sorted(experiments, key=lambda e: e.family)  # a run mixes families
     for family, members in groupby(by_family, key=lambda e: e.family):
         stories = [story(view, experiment) for experiment in members]
