@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 from contextlib import suppress
 from types import FrameType
 from typing import Any, Self
@@ -21,7 +22,9 @@ class StopSwitch:
     def __init__(self) -> None:
         self.requested = False
         self._times = 0
-        self._children: tuple[subprocess.Popen[bytes], ...] = ()
+        self._children: dict[int, tuple[subprocess.Popen[bytes], ...]] = {}
+        """Of each thread that guards some: two servers at once have a load each."""
+
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -35,8 +38,8 @@ class StopSwitch:
             signal.signal(number, handler)
 
     def guard(self, *children: subprocess.Popen[bytes]) -> None:
-        """These launchers, and no others, are ended when the user stops us."""
-        self._children = children
+        """These launchers, and no others of this thread, are ended when the user stops us."""
+        self._children[threading.get_ident()] = children
         if self.requested:
             self._end_children()
 
@@ -48,7 +51,7 @@ class StopSwitch:
     def _end_children(self) -> None:
         # A launcher ends what it started; only the impatient third Ctrl-C kills it.
         how = signal.SIGTERM if self._times < 3 else signal.SIGKILL
-        for child in self._children:
+        for child in [each for own in list(self._children.values()) for each in own]:
             if child.returncode is None:
                 with suppress(ProcessLookupError):
                     os.kill(child.pid, how)
