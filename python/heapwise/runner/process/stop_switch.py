@@ -23,7 +23,7 @@ class StopSwitch:
         self.requested = False
         self._times = 0
         self._children: dict[int, tuple[subprocess.Popen[bytes], ...]] = {}
-        """Of each thread that guards some: two servers at once have a load each."""
+        """By thread: two servers at once have a load each."""
 
         self._before: dict[int, Any] = {}
 
