@@ -26,7 +26,7 @@ from workshop.questions.question import FOLDER
 from workshop.ratios import ratios
 from workshop.rl_page import page as rl_page
 from workshop.rl_page import record_all, write_tables
-from workshop.second_level import second_level
+from workshop.second_level import compared_peers, second_level, second_level_page
 from workshop.usual_costs import write_usual_costs
 
 ASPECTS = ("speed", "latency", "memory", "other")
@@ -77,8 +77,13 @@ def print_second_level(options: argparse.Namespace) -> int:
     asked = [] if options.only_counts else ask(question, folder, settings)
     found = [Evidence(read_run(folder / "store", each.run)) for each in asked if each.run]
     evidences = [(evidence, check_run(evidence)) for evidence in found]
-    print("\n".join(second_level(evidences, options.turns)))
-    print("\n".join(f"Not measured: {each.said}" for each in asked if not each.run))
+    lines = second_level(evidences, options.turns)
+    lines += [f"Not measured: {each.said}" for each in asked if not each.run]
+    if options.page:
+        text = second_level_page(lines, compared_peers())
+        options.page.write_text(text, encoding="utf-8")
+    else:
+        print("\n".join(lines))
     return 0 if all(each.run for each in asked) else 1
 
 
@@ -161,6 +166,7 @@ def _options() -> argparse.Namespace:
     one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     one = verb("second-level", print_second_level)
     one.add_argument("--folder", type=Path, default=Path("build/workshop/second-level"))
+    one.add_argument("--page", type=Path, metavar="FILE.md")
     one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     one.add_argument("--only-counts", action="store_true", help="they need no quiet machine")
     one.add_argument("--turns", type=int, default=11, metavar="N", help="0: nothing is counted")

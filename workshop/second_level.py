@@ -25,6 +25,7 @@ from workshop.aims.judged import goals_of
 
 SOURCE = Path(__file__).with_name("counted_rows.c")
 HEAD = ["row", "by", "ours / best", "best", "aim", "verdict"]
+COMMAND = "python -m workshop second-level --page FILE"
 OURS = "heapwise"
 MIB = 1 << 20
 BLOCKS = 100_000
@@ -81,6 +82,18 @@ def second_level(evidences: Sequence[tuple[Evidence, Trust]], turns: int) -> lis
     return [f"Processor: {_processor()}.", "", *table(HEAD, [*measured, *counted])]
 
 
+def second_level_page(lines: Sequence[str], peers: Sequence[Peer]) -> str:
+    """The table as a page. peers: those it is beside."""
+    names = ", ".join(f"{peer.name} {peer.version}".strip() for peer in peers)
+    words = (
+        "Above 1 our heap is better than the best of the others, or than the one that is named; of "
+        "memory of a whole program, below 1. Rows by rounds are judged by a strict interval and the "
+        "noise floor; others are counted."
+    )
+    told = ["# The second level of the heap", "", words, "", f"Allocators: {names}.", "", *lines]
+    return "\n".join([f"<!-- Made by `{COMMAND}`; do not edit. -->", "", *told]).rstrip() + "\n"
+
+
 def _processor() -> str:
     known = identity()
     kind = ", ".join(f"{name} {known[name]}" for name in ("family", "model") if name in known)
@@ -93,9 +106,14 @@ def _goal_row(goal: Goal) -> list[str]:
     return [goal.cell, "rounds", value, rival, goal.aim, goal.verdict]
 
 
+def compared_peers() -> list[Peer]:
+    """All that are installed, and ours in its default profile."""
+    return [p for p in choose_peers([])[0] if p.name == OURS or not p.name.startswith(f"{OURS}-")]
+
+
 def count_all(turns: int) -> Iterator[list[str]]:
     """A line of the table for each row that is counted, under all peers that are installed."""
-    peers = [p for p in choose_peers([])[0] if p.name == OURS or not p.name.startswith(f"{OURS}-")]
+    peers = compared_peers()
     with tempfile.TemporaryDirectory() as folder:
         program = build(Path(folder))
         for row in COUNTED:

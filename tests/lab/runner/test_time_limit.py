@@ -43,6 +43,9 @@ class SlowProcesses:
     facts: ProcessFacts = field(default_factory=ProcessFacts)
     """What is known of each beside its times."""
 
+    group_s: float = 0.0
+    """How long a group takes; 0: as long as a process."""
+
     warm: int = 0
     steps: list[Step] = field(default_factory=list)
 
@@ -54,7 +57,7 @@ class SlowProcesses:
         return []
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
-        self.clock.now_s += self.took_s
+        self.clock.now_s += self.group_s if step.beside and self.group_s else self.took_s
         self.warm += step.warm_up
         self.steps.append(step)
         record(
@@ -166,6 +169,20 @@ def test_a_busy_machine_goes_side_by_side_within_the_first_round(
     assert executor.steps.index(groups[0]) > executor.steps.index(alone[-1])
     assert campaign.run.plan.options.together_from == groups[0].round == alone[-1].round + 1
     assert clock.now_s - 1000 <= 60
+
+
+@pytest.mark.parametrize(("group_s", "groups"), [(10.0, 3), (12.0, 3), (15.0, 2)])
+def test_the_third_group_may_take_a_tenth_more_than_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group_s: float, groups: int
+) -> None:
+    """Fewer than three say nothing. A minute has no room for six rounds of five processes of
+    1.8 s. Of a group of 12 s the fillers are waited for until 64 s at the latest, of 15 s later."""
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    facts = ProcessFacts(user_s=1.8, system_s=0.0, peak_rss_bytes=2**20, written_elsewhere_bytes=0)
+    executor = SlowProcesses(clock, 1.8, 0.1, facts, group_s)
+    timed_run(tmp_path, executor, Watching(clock))
+    assert sum(bool(step.beside) for step in executor.steps) == groups
 
 
 def test_a_process_that_was_held_up_says_nothing_of_the_next() -> None:

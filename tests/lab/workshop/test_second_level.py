@@ -14,7 +14,15 @@ from heapwise.catalog.peers import find_peers
 from heapwise.evidence import Evidence
 from heapwise.machine.processor import model
 from heapwise.model import Peer, Trust
-from workshop.second_level import COUNTED, Counted, build, costs, counted_row, second_level
+from workshop.second_level import (
+    COUNTED,
+    Counted,
+    build,
+    costs,
+    counted_row,
+    second_level,
+    second_level_page,
+)
 
 PEERS = [peer for peer in find_peers({"glibc", "heapwise"}) if peer.path is not None]
 FREES = Counted("frees", "instructions", ("free", "64", "2000", "ordered"))
@@ -63,6 +71,13 @@ def test_a_stored_run_gives_the_rows_of_its_experiments_beside_the_best_peer() -
         assert row[3] == "best peer (malloc@mimalloc)"
         assert row[2].startswith("0.9")
         assert row[5].startswith("not met")
+
+
+def test_the_page_says_how_to_read_the_table_and_what_it_is_beside() -> None:
+    page = second_level_page(["| row | by |", "Not measured: trees"], PEERS)
+    assert page.startswith("<!-- Made by `python -m workshop second-level --page FILE`;")
+    assert "Allocators: glibc" in page
+    assert page.endswith("| row | by |\nNot measured: trees\n")
 
 
 def test_a_lower_cost_is_a_ratio_above_one() -> None:

@@ -34,6 +34,7 @@ from heapwise.runner.campaign.steps import (
 )
 from heapwise.runner.campaign.together import (
     BUSY,
+    FILLERS,
     LEAST_ROUNDS,
     has_to_ask,
     is_in_vain,
@@ -65,9 +66,6 @@ than what a warm-up takes away, and the time is needed for rounds side by side."
 
 LAST_GROUP = 0.1
 """A run takes this share longer than the time that the user gave if groups say nothing before."""
-
-FILLERS = 0.8
-"""A last group side by side takes this share of a run longer: its fillers are waited for."""
 
 
 @dataclass

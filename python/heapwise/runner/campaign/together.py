@@ -68,6 +68,9 @@ COST, COST_OF_ONE = 1.1, 2.0
 the slowest: the others are fillers until that one ends. On several processors, and on one, where no
 group runs while the fillers of another one end."""
 
+FILLERS = 0.8
+"""A last group takes this share of a run longer: its fillers are waited for."""
+
 
 def obstacles(plan: Plan) -> list[str]:
     """Why two processes of the program may not run at once, in words."""
@@ -211,9 +214,11 @@ def pays(
         return False
     if stretch(evidence) > WAITS and pressure(evidence) <= BUSY:
         return False
-    in_time = (plan.time_s - elapsed_s) / max(_round_s(plan, evidence), 1e-9)
-    in_any_case = 0 if options.time_given else plan.min_rounds - rounds_done
+    round_s = _round_s(plan, evidence)
     alone_fits = rounds_done or _alone_s(plan, evidence) <= plan.time_s - elapsed_s
+    last_s = FILLERS * round_s / _groups(plan, evidence) if alone_fits else 0.0
+    in_time = (plan.time_s - elapsed_s - last_s) / max(round_s, 1e-9)
+    in_any_case = 0 if options.time_given else plan.min_rounds - rounds_done
     least = FIRST_LOOK if plan.limits else LEAST_ROUNDS if alone_fits else 1
     if max(in_time, in_any_case) < least:
         return False
@@ -298,6 +303,13 @@ def _round_s(plan: Plan, evidence: Evidence) -> float:
     for (setup, _), cpu_s in last.items():
         slowest[setup] = max(slowest.get(setup, 0.0), cpu_s)
     return cost * rows * sum(slowest.values()) / len(slowest) * (1 + others / group)
+
+
+def _groups(plan: Plan, evidence: Evidence) -> int:
+    """Of a round; at least 1."""
+    most = max(1, most_beside(evidence))
+    setups = _rows(plan, evidence) // len(plan.subjects)
+    return max(1, setups * -(-(len(plan.subjects) - 1) // most))
 
 
 def _alone_s(plan: Plan, evidence: Evidence) -> float:
