@@ -87,8 +87,8 @@ def second_level_page(lines: Sequence[str], peers: Sequence[Peer]) -> str:
     names = ", ".join(f"{peer.name} {peer.version}".strip() for peer in peers)
     words = (
         "Above 1 our heap is better than the best of the others, or than the one that is named; of "
-        "memory of a whole program, below 1. Rows by rounds are judged by a strict interval and the "
-        "noise floor; others are counted."
+        "memory of a whole program, below 1. Rows by rounds are judged by a strict interval and "
+        "the noise floor; others are counted."
     )
     told = ["# The second level of the heap", "", words, "", f"Allocators: {names}.", "", *lines]
     return "\n".join([f"<!-- Made by `{COMMAND}`; do not edit. -->", "", *told]).rstrip() + "\n"

@@ -306,7 +306,7 @@ def _round_s(plan: Plan, evidence: Evidence) -> float:
 
 
 def _groups(plan: Plan, evidence: Evidence) -> int:
-    """Of a round; at least 1."""
+    """How many a round has; at least 1."""
     most = max(1, most_beside(evidence))
     setups = _rows(plan, evidence) // len(plan.subjects)
     return max(1, setups * -(-(len(plan.subjects) - 1) // most))
