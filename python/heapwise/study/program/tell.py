@@ -5,22 +5,53 @@ from __future__ import annotations
 from heapwise.document import Labelled, Passage
 from heapwise.evidence import Evidence, calls_of, comparisons_of
 from heapwise.evidence.earlier_runs import calibration_words
-from heapwise.model import SIDE_BY_SIDE, Result
+from heapwise.model import SIDE_BY_SIDE, Result, Row
 from heapwise.study.program.compare_table import compare_tables
 from heapwise.study.sentences import advice
 from heapwise.study.server.server_tables import growth_tables
+from heapwise.wording.lists import listed
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import percent
+
+SHOWN = ("wall_time", SIDE_BY_SIDE, "peak_memory")
+"""What the tables compare."""
+
+NAMED = 4
+"""Subjects of a quantity that are named at most."""
+
+NO_VERDICT = "No verdict although the interval that is shown lies beside 0"
 
 
 def tell(result: Result, evidence: Evidence) -> list[Passage]:
     noise = result.noise_floor
     return [
         *compare_tables(result),
+        *_doubts(result),
         *growth_tables(evidence),
         advice(result),
         *_most_gain(evidence),
         *([] if noise is None else [_noise(noise, evidence)]),
     ]
+
+
+def _doubts(result: Result) -> list[Labelled]:
+    """What stands against a verdict where the interval that is shown would allow one."""
+    controls = {subject.name for subject in result.run.plan.subjects if subject.control}
+    found: dict[str, list[str]] = {}
+    for row in result.rows:
+        if row.quantity not in SHOWN or row.subject in controls or row.verdict != "cannot tell":
+            continue
+        if row.note and not _holds_one(row):
+            said = found.setdefault(quantity_name(row.quantity), [])
+            said.append(f"{row.subject} ({row.note})")
+    words = "; ".join(f"{name}: {listed(said, NAMED)}" for name, said in found.items())
+    return [Labelled("Doubt", f"{NO_VERDICT}. {words}")] if words else []
+
+
+def _holds_one(row: Row) -> bool:
+    """Whether the interval of the ratio does not tell the subject from the baseline; without one it
+    does not."""
+    return row.ratio_low is None or row.ratio_high is None or row.ratio_low <= 1 <= row.ratio_high
 
 
 def _most_gain(evidence: Evidence) -> list[Labelled]:
