@@ -35,6 +35,7 @@ from heapwise.runner.campaign.steps import (
 from heapwise.runner.campaign.together import (
     BUSY,
     FILLERS,
+    LAST_GROUP,
     LEAST_ROUNDS,
     has_to_ask,
     is_in_vain,
@@ -63,9 +64,6 @@ WARM_UP_SHARE = 0.25
 BUSY_WARM_UP_SHARE = 1 / 12
 """The same on a busy machine, of any limit of time: what its processes disturb each other is larger
 than what a warm-up takes away, and the time is needed for rounds side by side."""
-
-LAST_GROUP = 0.1
-"""A run takes this share longer than the time that the user gave if groups say nothing before."""
 
 
 @dataclass

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from math import sqrt
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
@@ -66,7 +66,15 @@ FAILED_BESIDE = "beside others: "
 COST, COST_OF_ONE = 1.1, 2.0
 """A round takes about this many times the processor time of its processes, if each took as long as
 the slowest: the others are fillers until that one ends. On several processors, and on one, where no
-group runs while the fillers of another one end."""
+group runs while the fillers of another one end. The upper quartile stands for the slowest, which
+may have been disturbed."""
+
+DISTURBED = 1.5
+"""A busy host makes a process this many times as slow. A subject that is slower each time is
+slow."""
+
+LAST_GROUP = 0.1
+"""A run takes this share longer than the time that the user gave if groups say nothing before."""
 
 FILLERS = 0.8
 """A last group takes this share of a run longer: its fillers are waited for."""
@@ -217,7 +225,10 @@ def pays(
     round_s = _round_s(plan, evidence)
     alone_fits = rounds_done or _alone_s(plan, evidence) <= plan.time_s - elapsed_s
     last_s = FILLERS * round_s / _groups(plan, evidence) if alone_fits else 0.0
-    in_time = (plan.time_s - elapsed_s - last_s) / max(round_s, 1e-9)
+    rest_s = plan.time_s - elapsed_s
+    if alone_fits:  # the last group begins in time, and ends soon after it at the latest
+        rest_s = min(rest_s + round_s, rest_s + LAST_GROUP * plan.time_s - last_s)
+    in_time = rest_s / max(round_s, 1e-9)
     in_any_case = 0 if options.time_given else plan.min_rounds - rounds_done
     least = FIRST_LOOK if plan.limits else LEAST_ROUNDS if alone_fits else 1
     if max(in_time, in_any_case) < least:
@@ -290,19 +301,34 @@ def _runs_on_one(evidence: Evidence) -> bool:
 def _round_s(plan: Plan, evidence: Evidence) -> float:
     """About what a round side by side takes. A group shares a processor with whatever else runs. A
     subject that was not measured yet takes as long as the others."""
-    last: dict[tuple[object, str], float] = {}
-    for process in measured(evidence.stored):
-        last[process.setup, process.subject] = process.facts.cpu_s or 0.0
+    last = {_row_of(each): each.facts.cpu_s or 0.0 for each in measured(evidence.stored)}
     if not last:
         return 0.0
-    rows = _rows(plan, evidence)
+    least = dict(last)
+    for each in evidence.stored.processes:
+        row, cpu_s = _row_of(each), each.facts.cpu_s
+        if row in least and cpu_s and each.status == "ok" and not each.facts.counting:
+            least[row] = min(least[row], cpu_s)
+    setups = dict.fromkeys(setup for setup, _ in last)
+    slowest = [
+        max(
+            _upper_quartile([cpu_s for row, cpu_s in last.items() if row[0] == setup]),
+            max(cpu_s for row, cpu_s in least.items() if row[0] == setup) / DISTURBED,
+        )
+        for setup in setups
+    ]
     group = max(2, min(len(plan.subjects), most_beside(evidence) + 1))
     others = stretch(evidence) - 1
     cost = COST if len(plan.options.cpus or usable_processors()) > 1 else COST_OF_ONE
-    slowest: dict[object, float] = {}
-    for (setup, _), cpu_s in last.items():
-        slowest[setup] = max(slowest.get(setup, 0.0), cpu_s)
-    return cost * rows * sum(slowest.values()) / len(slowest) * (1 + others / group)
+    return cost * _rows(plan, evidence) * sum(slowest) / len(slowest) * (1 + others / group)
+
+
+def _upper_quartile(values: Sequence[float]) -> float:
+    return quantiles(values, n=4, method="inclusive")[2] if len(values) > 1 else values[0]
+
+
+def _row_of(process: Process) -> tuple[object, str]:
+    return process.setup, process.subject
 
 
 def _groups(plan: Plan, evidence: Evidence) -> int:
