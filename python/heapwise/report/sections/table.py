@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from heapwise.document import (
@@ -19,7 +18,6 @@ from heapwise.model import SIDE_BY_SIDE
 from heapwise.report.view import Group, View
 from heapwise.study.experiments.cell_tables import name_cell
 from heapwise.study.program.compare_table import Column, figure_columns, table_of
-from heapwise.wording.names import quantity_name
 
 TITLE, ORDER = "Result", 20
 
@@ -56,25 +54,13 @@ def _table(view: View, groups: list[Group], *, with_strips: bool) -> TextTable:
     versions = {s.name: s.peer.version for s in view.run.plan.subjects if s.peer}
     subjects: dict[str, TableCell] = {}
     columns: list[Column] = []
-    notes: dict[str, dict[str, str]] = {}
     for group in groups:
         for row in group.rows:
             known = subjects.get(row.subject) or replace(name_cell(row), value=row.subject)
-            own = notes.setdefault(row.subject, {})
-            if with_strips and row.note:
-                own[quantity_name(row.quantity)] = row.note
-            subjects[row.subject] = replace(
-                known, small=versions.get(row.subject, ""), note=_noted(own)
-            )
+            note = (known.note or row.note) if with_strips else ""
+            subjects[row.subject] = replace(known, small=versions.get(row.subject, ""), note=note)
         found = figure_columns({row.subject: row for row in group.rows}, "")
         columns += [each for each in found if with_strips or each.head.mark != DRAWING]
     table = table_of(subjects, columns)
     first = table_cell("program" if view.evidence.compares_builds else "allocator")
     return replace(table, head=[first, *table.head[1:]], sortable=True, of_figures=True)
-
-
-def _noted(notes: Mapping[str, str]) -> str:
-    """notes: by quantity."""
-    if len(set(notes.values())) <= 1:
-        return next(iter(notes.values()), "")
-    return "; ".join(f"{name}: {note}" for name, note in notes.items())
