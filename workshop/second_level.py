@@ -86,8 +86,8 @@ def second_level_page(lines: Sequence[str], peers: Sequence[Peer]) -> str:
     """The table as a page. peers: those it is beside."""
     names = ", ".join(f"{peer.name} {peer.version}".strip() for peer in peers)
     words = (
-        "Above 1 our heap is better than the best of the others, or than the one that is named; of "
-        "memory of a whole program, below 1. Rows by rounds are judged by a strict interval and "
+        "Above 1 our heap is better than the best of the others, or than the one that is named; in "
+        "the row of sqlite3's memory, below 1. Rows by rounds are judged by a strict interval and "
         "the noise floor; others are counted."
     )
     told = ["# The second level of the heap", "", words, "", f"Allocators: {names}.", "", *lines]

@@ -37,6 +37,7 @@ from heapwise.runner.campaign.together import (
     runs_of,
     slice_of,
 )
+from heapwise.stats.claims.limits import FIRST_LOOK
 
 
 def known(**options: Any) -> tuple[Plan, Evidence]:
@@ -355,7 +356,7 @@ def test_if_the_users_time_is_too_short_for_separate_processes_one_round_is_enou
 
 
 def under(labels: dict[str, float]) -> tuple[Plan, Evidence]:
-    """A comparison in a time of 150 s. labels: processor time of each, in 2.4 s."""
+    """A comparison in a time of 150 s. labels: processor time of each, in units of 2.4 s."""
     stored = compare_run(Script(rounds=12, time=labels, memory=dict.fromkeys(labels, 1.0)))
     plan = replace(known(time_given=True)[0], time_s=150.0)
     return plan, Evidence(replace(stored, run=replace(stored.run, plan=plan)))
@@ -367,6 +368,22 @@ def test_a_group_lasts_until_its_slowest_member_has_ended() -> None:
     assert pays(*under(even), 12, 125.0, 0.5)
     assert not pays(*under({**even, "mimalloc": 3.0}), 12, 125.0, 0.5)
     assert not pays(*under(even), 12, 140.0, 0.5)
+
+
+def test_a_subject_that_is_slow_each_time_makes_a_group_long() -> None:
+    even = dict.fromkeys(("glibc", "glibc-control", "mimalloc", "jemalloc", "scudo"), 1.0)
+    assert pays(*under(even), 12, 115.0, 0.5)
+    assert not pays(*under({**even, "scudo": 6.0}), 12, 115.0, 0.5)
+
+
+def test_a_gate_counts_on_the_rest_of_its_time_alone() -> None:
+    """As many rounds as it needs for its first look end late: a comparison would begin them."""
+    plan, evidence = under(dict.fromkeys(("glibc", "glibc-control", "mimalloc"), 1.0))
+    gate = replace(plan, options=replace(plan.options, gate=GateOptions({"time": 0.03})))
+    round_s = together._round_s(plan, evidence)
+    late_s = plan.time_s - (FIRST_LOOK - 0.5) * round_s
+    assert pays(gate, evidence, 6, late_s - round_s, 0.5)
+    assert not pays(gate, evidence, 6, late_s, 0.5)
 
 
 def test_a_process_that_was_disturbed_once_does_not_make_its_subject_slow() -> None:

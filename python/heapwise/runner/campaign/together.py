@@ -74,7 +74,7 @@ DISTURBED = 1.5
 slow."""
 
 LAST_GROUP = 0.1
-"""A run takes this share longer than the time that the user gave if groups say nothing before."""
+"""A comparison may take this share longer than its time: fewer than three groups say nothing."""
 
 FILLERS = 0.8
 """A last group takes this share of a run longer: its fillers are waited for."""
@@ -224,9 +224,9 @@ def pays(
         return False
     round_s = _round_s(plan, evidence)
     alone_fits = rounds_done or _alone_s(plan, evidence) <= plan.time_s - elapsed_s
-    last_s = FILLERS * round_s / _groups(plan, evidence) if alone_fits else 0.0
+    last_s = FILLERS * round_s / _groups(plan, evidence)
     rest_s = plan.time_s - elapsed_s
-    if alone_fits:  # the last group begins in time, and ends soon after it at the latest
+    if alone_fits and not plan.limits:  # the last group begins in time, and may end soon after it
         rest_s = min(rest_s + round_s, rest_s + LAST_GROUP * plan.time_s - last_s)
     in_time = rest_s / max(round_s, 1e-9)
     in_any_case = 0 if options.time_given else plan.min_rounds - rounds_done

@@ -41,17 +41,18 @@ def _doubts(result: Result) -> list[Labelled]:
     for row in result.rows:
         if row.quantity not in SHOWN or row.subject in controls or row.verdict != "cannot tell":
             continue
-        if row.note and not _holds_one(row):
+        if row.note and _excludes_one(row):
             said = found.setdefault(quantity_name(row.quantity), [])
             said.append(f"{row.subject} ({row.note})")
     words = "; ".join(f"{name}: {listed(said, NAMED)}" for name, said in found.items())
     return [Labelled("Doubt", f"{NO_VERDICT}. {words}")] if words else []
 
 
-def _holds_one(row: Row) -> bool:
-    """Whether the interval of the ratio does not tell the subject from the baseline; without one it
-    does not."""
-    return row.ratio_low is None or row.ratio_high is None or row.ratio_low <= 1 <= row.ratio_high
+def _excludes_one(row: Row) -> bool:
+    """Whether the ratio has an interval, and 1 lies outside it."""
+    if row.ratio_low is None or row.ratio_high is None:
+        return False
+    return not row.ratio_low <= 1 <= row.ratio_high
 
 
 def _most_gain(evidence: Evidence) -> list[Labelled]:
