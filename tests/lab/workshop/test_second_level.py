@@ -103,3 +103,20 @@ def test_unknown_work_is_refused(program: Path) -> None:
     done = subprocess.run([program, "play", "1", "1"], capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert "unknown work" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("row", "ours", "says", "verdict"),
+    [
+        (Counted("memory", "KiB", (), aim=0.5), 200.0, "at least 0.50x", "met"),
+        (Counted("memory", "KiB", (), aim=0.5), 201.0, "at least 0.50x", "not met"),
+        (Counted("memory", "KiB", (), most=600), 600.0, "at most 600 KiB", "met"),
+        (Counted("memory", "KiB", (), most=600), 601.0, "at most 600 KiB", "not met"),
+        (Counted("memory", "KiB", (), above=50), 150.0, "at most 50 KiB more", "met"),
+        (Counted("memory", "KiB", (), above=50), 151.0, "at most 50 KiB more", "not met"),
+    ],
+)
+def test_the_aim_of_a_counted_row_is_a_ratio_a_cost_or_a_distance(
+    row: Counted, ours: float, says: str, verdict: str
+) -> None:
+    assert counted_row(row, {"heapwise": ours, "other": 100.0})[-2:] == [says, verdict]
