@@ -226,11 +226,12 @@ def test_the_progress_line_says_how_long_the_process_takes() -> None:
     )
 
 
-def test_a_round_beyond_the_planned_ones_has_no_number_of_rounds() -> None:
+def test_a_round_beyond_the_planned_ones_says_why_it_is_run_and_how_many_may_come() -> None:
     experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0)
     step = Step(experiment, Subject("glibc", ""), {}, 12)
-    assert describe(step, Progress(13, None, 1.0, None), 5.0, 3600.0) == (
-        "round 13  ####################  glibc   5 s so far"
+    assert describe(step, Progress(13, 24, 0.5, 95.0, makes_up=True), 5.0, 3600.0) == (
+        "round 13 of at most 24, as samples were disturbed  ##########----------  glibc"
+        "   5 s so far   eta at most 1:30"
     )
 
 

@@ -149,7 +149,7 @@ def test_a_row_that_lost_all_its_rounds_is_made_up(tmp_path: Path) -> None:
     assert min(rows(evidence).values()) == 1
 
 
-def test_rounds_beyond_the_planned_ones_have_no_end_in_sight(tmp_path: Path) -> None:
+def test_of_rounds_beyond_the_planned_ones_the_most_that_may_come_is_told(tmp_path: Path) -> None:
     seen: list[Progress] = []
 
     class Remembers(Silent):
@@ -160,10 +160,10 @@ def test_rounds_beyond_the_planned_ones_have_no_end_in_sight(tmp_path: Path) -> 
     executor = InProcess(lambda step: step.subject.name == "mutex" and step.round == 0)
     with RunWriter.create(tmp_path, run) as writer:
         Campaign(run, writer, executor, Remembers(), Unchanged({})).go()
-    assert {(each.rounds, each.share, each.eta_s) for each in seen if each.round > 2} == {
-        (None, 1.0, None)
-    }
-    assert {each.rounds for each in seen if each.round <= 2} == {2}
+    more = [each for each in seen if each.round > 2]
+    assert {(each.rounds, each.makes_up) for each in more} == {(4, True)}
+    assert all(0 < each.share < 1 and (each.eta_s or 0) > 0 for each in more)
+    assert {(each.rounds, each.makes_up) for each in seen if each.round <= 2} == {(2, False)}
 
 
 def test_a_lost_baseline_costs_a_round_of_the_noise_floor_and_is_made_up(tmp_path: Path) -> None:

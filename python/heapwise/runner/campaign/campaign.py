@@ -17,6 +17,7 @@ from heapwise.runner.campaign.failures import Failures, SetupSubject
 from heapwise.runner.campaign.measured_files import Unchanged
 from heapwise.runner.campaign.precision import (
     LOOK_AGAIN,
+    MAKE_UP,
     limited_half_width,
     reason_to_stop,
     settled,
@@ -406,12 +407,10 @@ class Campaign:
         return self._spent_s + time.monotonic() - self._start_s
 
     def _progress(self, position: int, total: int) -> Progress:
-        """In a round beyond the planned ones, neither the number of rounds nor the time left is
-        known."""
+        """In a round beyond the planned ones, only the most that may come is known."""
         plan = self.run.plan
-        if 0 < plan.max_rounds <= self.rounds_done:
-            return Progress(self._rounds_begun + 1, None, 1.0, None)
-        rounds = plan.max_rounds or None
+        makes_up = 0 < plan.max_rounds <= self.rounds_done
+        rounds = plan.max_rounds * (MAKE_UP if makes_up else 1) or None
         begun = self._rounds_begun + position / max(1, total)
         elapsed = self.elapsed_s
         by_time = elapsed / plan.time_s if plan.time_s else 0.0
@@ -425,7 +424,11 @@ class Campaign:
             needed = begun / (self._rounds_before_the_end + plan.warm_up_rounds)
             eta = min(eta, max(0.0, plan.time_s - elapsed, elapsed * (1 - needed) / needed))
         return Progress(
-            self._rounds_begun + 1, rounds and rounds + plan.warm_up_rounds, min(share, 1.0), eta
+            self._rounds_begun + 1,
+            rounds and rounds + plan.warm_up_rounds,
+            min(share, 1.0),
+            eta,
+            makes_up,
         )
 
     def _finish(self, state: str, *, quietly: bool = False) -> None:

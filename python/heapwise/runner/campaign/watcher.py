@@ -13,12 +13,17 @@ from heapwise.runner.process.launch import Outcome
 
 @dataclass(frozen=True)
 class Progress:
-    """``rounds`` and ``eta_s`` are None where nobody can know them yet; warm-up rounds count."""
+    """``rounds`` and ``eta_s`` are None where nobody can know them yet; warm-up rounds count.
+
+    makes_up: beyond the planned rounds, in place of samples that do not count. Then ``rounds`` and
+    ``eta_s`` are the most that it may take.
+    """
 
     round: int
     rounds: int | None
     share: float
     eta_s: float | None
+    makes_up: bool = False
 
 
 class Watcher(Protocol):

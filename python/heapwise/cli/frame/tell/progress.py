@@ -242,15 +242,18 @@ def describe(
 ) -> str:
     """``round 14 of 31  ###########---------  jemalloc   eta 0:52``; a process that takes longer
     than a second has its time so far, and the very first one the time after which it is ended. A
-    process that took longer than all of the estimate shows that nobody knows the time left."""
-    total = f" of {progress.rounds}" if progress.rounds else ""
+    process that took longer than all of the estimate shows that nobody knows the time left. Rounds
+    beyond the planned ones say so: ``round 13 of at most 24, as samples were disturbed``."""
+    most = "at most " if progress.makes_up else ""
+    total = f" of {most}{progress.rounds}" if progress.rounds else ""
+    why = ", as samples were disturbed" if progress.makes_up else ""
     eta = ""
     if progress.eta_s is not None and (progress.eta_s > elapsed_s or elapsed_s < 1):
-        eta = f"   eta {show_duration(max(0.0, progress.eta_s - elapsed_s))}"
+        eta = f"   eta {most}{show_duration(max(0.0, progress.eta_s - elapsed_s))}"
     where = "" if step.experiment.id == "compare" else f"{step.experiment.id}  "
     warm = "   (warm-up)" if step.warm_up else ""
     so_far = f"   {show_limit(elapsed_s)} so far" if elapsed_s >= 1 else ""
     if so_far and first_limit_s and progress.eta_s is None and progress.round == 1:
         so_far += f" (no --timeout; it is ended after {show_limit(first_limit_s)})"
-    told = f"round {progress.round}{total}  {bar(progress.share)}  {where}{step.subject.name}"
+    told = f"round {progress.round}{total}{why}  {bar(progress.share)}  {where}{step.subject.name}"
     return f"{told}{so_far}{eta}{warm}"
