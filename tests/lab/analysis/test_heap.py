@@ -180,3 +180,23 @@ def test_no_favour_another_name_changes_nothing_but_the_name() -> None:
 
 def test_mix_is_what_the_seed_asks_for() -> None:
     assert {"throughput", "overhead_ratio", "peak_live"} < {q.name for q in MIX}
+
+
+def test_where_the_first_cannot_be_told_the_advice_says_who_is_told_from_the_baseline() -> None:
+    even = {**SPEED, "malloc@mimalloc": 1.9, "malloc@jemalloc": 1.0}
+    advice = analyse(Evidence(heap_run(Heap(speed=even, threads=[1])))).advice
+    assert advice.startswith("Best of 4 cells: cannot tell yet in 4. Better than malloc@glibc: ")
+    told = advice.partition("glibc: ")[2]
+    assert set(told.rstrip(".").split(", ")) == {
+        "malloc@mimalloc in 4",
+        "malloc@heapwise in 4",
+        "malloc@tcmalloc in 4",
+    }
+    assert told.index("tcmalloc") > max(told.index("mimalloc"), told.index("heapwise"))
+
+
+def test_the_advice_names_nobody_if_nobody_is_told_from_the_baseline() -> None:
+    equal = Heap(speed=dict.fromkeys(SPEED, 1.0), threads=[1], noise=0.02)
+    advice = analyse(Evidence(heap_run(equal))).advice
+    assert "cannot tell yet in" in advice
+    assert "Better than" not in advice
