@@ -168,7 +168,9 @@ def _row(
         list(series.rounds.values()), step=comparisons_of(evidence).step(cell, subject)
     )
     facts = _comparison(evidence, quantity, cell, subject, base, status)
-    notes = [trouble, facts.pop("note"), interval.note, kinds_words(series, quantity.unit)]
+    said = facts.pop("note")
+    own = "" if interval.note in said else interval.note
+    notes = [trouble, said, own, kinds_words(series, quantity.unit)]
     return Row(
         subject,
         cell,
