@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from chromium import Chromium, find_chromium
-from synthetic import compare_run
+from synthetic import Script, compare_run
+from synthetic_beside import with_rounds_beside
 
 from heapwise.evidence import Evidence
 from heapwise.model import Process, Run, Sample
@@ -276,6 +277,27 @@ def test_nothing_sticks_out_on_a_narrow_screen(page: Chromium) -> None:
         mobile=True,
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
+
+
+def test_a_table_of_three_quantities_fits_a_usual_screen(browser: Chromium, tmp_path: Path) -> None:
+    """One round of separate processes, so each row has a note, and rounds side by side."""
+    names = ("glibc", "glibc-control", "tbbmalloc-current", "jemalloc-current")
+    script = Script(rounds=1, time=dict.fromkeys(names, 1.0), memory=dict.fromkeys(names, 1.0))
+    stored = with_rounds_beside(compare_run(script), dict.fromkeys(names[1:], 1.1))
+    path = tmp_path / "three.html"
+    path.write_text(build_page([View(Evidence(stored))]), encoding="utf-8")
+    browser.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=1280,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    browser.open(path)
+    table = "document.querySelector('table.sortable')"
+    assert browser.evaluate(f"{table}.tHead.rows[0].cells.length") == 10
+    box = f"{table}.closest('.scroll')"
+    assert browser.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")
 
 
 def test_long_figures_of_checks_do_not_stick_out_on_a_narrow_screen(page: Chromium) -> None:

@@ -1,4 +1,5 @@
-"""A comparison names what stands against a verdict that the interval in the table would allow."""
+"""A comparison names what stands against a verdict that the interval in the table would allow, and
+no note says a thing twice."""
 
 from __future__ import annotations
 
@@ -42,3 +43,14 @@ def test_an_interval_that_holds_zero_explains_itself() -> None:
 def test_a_control_and_a_quantity_that_is_not_in_the_tables_are_not_named() -> None:
     assert NO_VERDICT not in told("glibc-control", "wall_time", **BESIDE, note="strict")
     assert NO_VERDICT not in told("mimalloc", "major_faults", **BESIDE, note="strict")
+
+
+def test_no_note_says_a_thing_twice() -> None:
+    """One round has too few values for an interval of the figure, and for one of the ratio."""
+    noted = 0
+    for rounds in (1, 2, 12):
+        for row in analyse(Evidence(compare_run(Script(rounds=rounds)))).rows:
+            parts = row.note.split("; ")
+            assert len(parts) == len(set(parts)), row
+            noted += len(parts) > 1
+    assert noted > 2

@@ -14,6 +14,7 @@ from heapwise.catalog.peers import find_peers
 from heapwise.evidence import Evidence
 from heapwise.machine.processor import model
 from heapwise.model import Peer, Trust
+from workshop import second_level as second_level_module
 from workshop.second_level import (
     COUNTED,
     Counted,
@@ -51,6 +52,17 @@ def test_processor_time_of_used_zeros_grows_with_the_bytes(program: Path) -> Non
     found = costs(program, small, PEERS, 3), costs(program, large, PEERS, 3)
     for peer in PEERS:
         assert found[1][peer.name] > 3 * found[0][peer.name]
+
+
+@pytest.mark.parametrize(("by", "counts"), [("processor time", 5.0), ("KiB", 7.0), ("pages", 9.0)])
+def test_what_varies_is_taken_in_turns(
+    by: str, counts: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    values = iter([9.0, 5.0, 7.0])
+    monkeypatch.setattr(second_level_module, "_cost", lambda *_: next(values))
+    row = Counted("row", by, ("threads", "0", "silent"), rival="other")
+    other = Peer("other", "other", "preload", "/nowhere.so", "1", "", "", "MIT")
+    assert costs(tmp_path, row, [other], 3) == {"other": counts}
 
 
 def test_a_rival_that_is_named_is_the_only_one(program: Path) -> None:

@@ -168,9 +168,7 @@ def _row(
         list(series.rounds.values()), step=comparisons_of(evidence).step(cell, subject)
     )
     facts = _comparison(evidence, quantity, cell, subject, base, status)
-    said = facts.pop("note")
-    own = "" if interval.note in said else interval.note
-    notes = [trouble, said, own, kinds_words(series, quantity.unit)]
+    notes = [trouble, *facts.pop("notes"), interval.note, kinds_words(series, quantity.unit)]
     return Row(
         subject,
         cell,
@@ -198,9 +196,10 @@ def _comparison(
     row = evidence.table[cell]
     nothing: dict[str, Any] = {"ratio": None, "ratio_low": None, "ratio_high": None}
     if subject == base:
-        return nothing | {"baseline": True, "verdict": "baseline", "note": ""}
+        return nothing | {"baseline": True, "verdict": "baseline", "notes": []}
     if base not in row:
-        return nothing | {"verdict": "cannot tell", "note": f"the baseline {base} was not measured"}
+        missing = f"the baseline {base} was not measured"
+        return nothing | {"verdict": "cannot tell", "notes": [missing]}
     ratio, note = comparisons_of(evidence).ratio((cell, subject), (cell, base))
     floor = comparisons_of(evidence).floors.get(cell)
     least = least_of(evidence, ((cell, subject), (cell, base)), ratio)
@@ -246,7 +245,7 @@ def _comparison(
         notes.append(f"it may run for a fixed time: {why}")
     if ratio is not None:
         nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
-    return nothing | {"verdict": word, "note": "; ".join(n for n in notes if n)}
+    return nothing | {"verdict": word, "notes": notes}
 
 
 def _trouble_of_baseline(evidence: Evidence, cell: Cell, base: str) -> str:

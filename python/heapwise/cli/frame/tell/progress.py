@@ -243,10 +243,11 @@ def describe(
     """``round 14 of 31  ###########---------  jemalloc   eta 0:52``; a process that takes longer
     than a second has its time so far, and the very first one the time after which it is ended. A
     process that took longer than all of the estimate shows that nobody knows the time left. Rounds
-    beyond the planned ones say so: ``round 13 of at most 24, as samples were disturbed``."""
+    beyond the planned ones say so: ``round 13 of at most 24, for samples that do not
+    count``."""
     most = "at most " if progress.makes_up else ""
     total = f" of {most}{progress.rounds}" if progress.rounds else ""
-    why = ", as samples were disturbed" if progress.makes_up else ""
+    why = ", for samples that do not count" if progress.makes_up else ""
     eta = ""
     if progress.eta_s is not None and (progress.eta_s > elapsed_s or elapsed_s < 1):
         eta = f"   eta {most}{show_duration(max(0.0, progress.eta_s - elapsed_s))}"
