@@ -230,8 +230,8 @@ def test_a_round_beyond_the_planned_ones_says_why_it_is_run_and_how_many_may_com
     experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0)
     step = Step(experiment, Subject("glibc", ""), {}, 12)
     assert describe(step, Progress(13, 24, 0.5, 95.0, makes_up=True), 5.0, 3600.0) == (
-        "round 13 of at most 24, for samples that do not count  ##########----------  glibc"
-        "   5 s so far   eta at most 1:30"
+        "round 13 of at most 24  ##########----------  glibc   5 s so far   eta at most 1:30"
+        "   (in place of samples that do not count)"
     )
 
 

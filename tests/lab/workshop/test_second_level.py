@@ -55,7 +55,7 @@ def test_processor_time_of_used_zeros_grows_with_the_bytes(program: Path) -> Non
 
 
 @pytest.mark.parametrize(("by", "counts"), [("processor time", 5.0), ("KiB", 7.0), ("pages", 9.0)])
-def test_what_varies_is_taken_in_turns(
+def test_costs_that_vary_are_taken_in_turns(
     by: str, counts: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     values = iter([9.0, 5.0, 7.0])

@@ -242,12 +242,11 @@ def describe(
 ) -> str:
     """``round 14 of 31  ###########---------  jemalloc   eta 0:52``; a process that takes longer
     than a second has its time so far, and the very first one the time after which it is ended. A
-    process that took longer than all of the estimate shows that nobody knows the time left. Rounds
-    beyond the planned ones say so: ``round 13 of at most 24, for samples that do not
-    count``."""
+    process that took longer than all of the estimate shows that nobody knows the time left. Of
+    rounds beyond the planned ones the most that may come is told: ``round 13 of at most 24``."""
     most = "at most " if progress.makes_up else ""
     total = f" of {most}{progress.rounds}" if progress.rounds else ""
-    why = ", for samples that do not count" if progress.makes_up else ""
+    why = "   (in place of samples that do not count)" if progress.makes_up else ""
     eta = ""
     if progress.eta_s is not None and (progress.eta_s > elapsed_s or elapsed_s < 1):
         eta = f"   eta {most}{show_duration(max(0.0, progress.eta_s - elapsed_s))}"
@@ -256,5 +255,5 @@ def describe(
     so_far = f"   {show_limit(elapsed_s)} so far" if elapsed_s >= 1 else ""
     if so_far and first_limit_s and progress.eta_s is None and progress.round == 1:
         so_far += f" (no --timeout; it is ended after {show_limit(first_limit_s)})"
-    told = f"round {progress.round}{total}{why}  {bar(progress.share)}  {where}{step.subject.name}"
-    return f"{told}{so_far}{eta}{warm}"
+    told = f"round {progress.round}{total}  {bar(progress.share)}  {where}{step.subject.name}"
+    return f"{told}{so_far}{eta}{warm}{why}"
