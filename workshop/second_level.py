@@ -30,7 +30,7 @@ COMMAND = "python -m workshop second-level --page FILE"
 OURS = "heapwise"
 MIB = 1 << 20
 BLOCKS = 100_000
-THREADS = 100
+THREADS, CROWD = 100, 2000
 TIMEOUT_S = 120
 
 VARIES: Mapping[str, Callable[[Sequence[float]], float]] = {"processor time": min, "KiB": median}
@@ -87,6 +87,13 @@ COUNTED = (
         ("threads", str(THREADS), "used"),
         "glibc",
         most=600,
+    ),
+    Counted(
+        f"{CROWD:,} threads that used many sizes and wait",
+        "KiB a thread",
+        ("threads", str(CROWD), "used"),
+        "glibc",
+        aim=1 / 1.2,
     ),
     Counted("a process that does nothing", "KiB", ("threads", "0", "silent"), "glibc", above=200),
 )
@@ -192,7 +199,7 @@ def _cost(program: Path, row: Counted, peer: Peer) -> float | None:
     if row.by == "KiB":
         return figures[2]
     silent = _figures(program, (*row.words[:2], "silent"), peer)
-    return None if silent is None else (figures[2] - silent[2]) / THREADS
+    return None if silent is None else (figures[2] - silent[2]) / int(row.words[1])
 
 
 def _figures(program: Path, words: Sequence[str], peer: Peer) -> list[int] | None:

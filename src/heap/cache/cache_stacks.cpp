@@ -7,6 +7,7 @@
 
 #include "heap/base/profile.hpp"
 #include "heap/base/random_numbers.hpp"
+#include "heap/base/shards.hpp"
 #include "heap/base/upcalls.hpp"
 #include "heap/cache/quarantine.hpp"
 #include "heap/cache/sample_stops.hpp"
@@ -99,6 +100,46 @@ HEAPWISE_NOINLINE batch* make_spare(size_class class_index, std::size_t shard) n
   return fresh_batch;
 }
 
+/// What `room_in_caches` returns. Relaxed: if it is too old by a few rooms, that does no harm.
+alignas(cache_line_bytes) constinit std::atomic<std::size_t> room_of_all{0};
+
+/// Returns: the bytes of the blocks for which the batch in use has room; 0 if there is none.
+std::size_t room_of(heap_cache& cache, size_class class_index) noexcept {
+  if (!has_batch(cache, class_index)) return 0;
+  return has_whole_batch(cache, class_index)
+             ? batch_bytes_of(class_index)
+             : std::size_t{first_batches::places(class_index)} * class_table[class_index].bytes;
+}
+
+/// While it lives, the room of one class may change.
+class room_change {
+ public:
+  room_change(heap_cache& cache, size_class class_index) noexcept
+      : cache_(cache), class_index_(class_index), before_(room_of(cache, class_index)) {}
+  room_change(const room_change&) = delete;
+  room_change& operator=(const room_change&) = delete;
+  ~room_change() {
+    room_of_all.fetch_add(room_of(cache_, class_index_) - before_, std::memory_order_relaxed);
+  }
+
+ private:
+  heap_cache& cache_;
+  size_class class_index_;
+  std::size_t before_;
+};
+
+/// Returns: whether a class that has earned more room gets it. Threads that run at once have room
+/// enough together. Thousands of threads that wait would keep more than the program uses, so from
+/// some room on only those get more that ask often. Effects: counts a refusal.
+bool may_have_more_room(heap_cache& cache) noexcept {
+  constexpr std::uint16_t most_refusals = 2048;
+  if (room_in_caches() <= usual_room * possible_shards()) return true;
+  std::uint16_t& refusals = all_of(cache).refusals;
+  if (++refusals < most_refusals) return false;
+  refusals = 0;
+  return true;
+}
+
 /// Effects: from now on the class has a batch, with the blocks of its short stack. It uses a part
 /// of it unless the batch is small. Returns: whether there was memory.
 bool begin_batch(heap_cache& cache, size_class class_index) noexcept {
@@ -128,10 +169,14 @@ void count_bin_call(heap_cache& cache, size_class class_index) noexcept {
   expects(!has_whole_batch(cache, class_index), "calls are counted until a batch is used whole");
   std::uint8_t& calls = all_of(cache).bin_calls[class_index];
   if (calls == short_stacks::most_bin_calls(class_index)) {
+    if (!may_have_more_room(cache)) return;
+    const room_change counted{cache, class_index};
     static_cast<void>(begin_batch(cache, class_index)); // without memory all remains as it is
     return;
   }
   if (calls == first_batches::last_bin_call(class_index)) {
+    if (!may_have_more_room(cache)) return;
+    const room_change counted{cache, class_index};
     return use_whole_batch(cache, class_index);
   }
   ++calls;
@@ -163,7 +208,10 @@ bool fill_part(heap_cache& cache, size_class class_index) noexcept {
   const std::uint32_t places = first_batches::places(class_index);
   const std::uint32_t blocks = refill_batch(shard_of(cache), used, class_index, (places + 1) / 2);
   const bool is_whole = blocks > places;
-  if (is_whole) all_of(cache).bin_calls[class_index] = thread_cache::grown;
+  if (is_whole) {
+    const room_change counted{cache, class_index};
+    all_of(cache).bin_calls[class_index] = thread_cache::grown;
+  }
   load(cache, class_index, used, blocks, is_whole ? class_table[class_index].batch : places);
   return blocks > 0;
 }
@@ -226,6 +274,7 @@ void empty(heap_cache& cache, size_class class_index) noexcept {
   if (std::byte* const hot = std::exchange(cache.hot[class_index], nullptr))
     put_back(&hot, 1, class_index);
   if (has_stack(cache, class_index)) {
+    const room_change counted{cache, class_index};
     put_back(begin_of_stack(cache, class_index), height_of_stack(cache, class_index), class_index);
     if (has_batch(cache, class_index)) delete_batch(batch_of(cache, class_index), class_index);
     cache.tops[class_index] = cache.ends[class_index] = no_room;
@@ -242,6 +291,8 @@ void release_spare(spare_batch::content spare, size_class class_index) noexcept 
   delete_batch(spare.held, class_index);
   room_of_spares.fetch_sub(batch_bytes_of(class_index), std::memory_order_relaxed);
 }
+
+std::size_t room_in_caches() noexcept { return room_of_all.load(std::memory_order_relaxed); }
 
 std::size_t spare_bytes() noexcept { return room_of_spares.load(std::memory_order_relaxed); }
 

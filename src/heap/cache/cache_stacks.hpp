@@ -117,6 +117,9 @@ void release_spare(spare_batch::content spare, size_class class_index) noexcept;
 /// many are free in them.
 [[nodiscard]] std::size_t spare_bytes() noexcept;
 
+/// Returns: the bytes of the blocks for which the batches in use of all caches have room.
+[[nodiscard]] std::size_t room_in_caches() noexcept;
+
 /// Effects: gives whole batches to the bins, which pass them on to other threads.
 void pass_on_whole(heap_cache& cache) noexcept;
 

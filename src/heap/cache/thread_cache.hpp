@@ -71,6 +71,10 @@ constexpr std::size_t last_bin_call(size_class class_index) noexcept {
 
 } // namespace first_batches
 
+/// The bytes of blocks for which the batches of all threads of a shard may have room before a
+/// thread has to ask often for more. The threads that can run at once need less.
+inline constexpr std::size_t usual_room = std::size_t{32} << 20;
+
 /// The cache of a thread, with a short stack for each class in the same page. A class begins with
 /// that one, and gets a batch when it has needed its bin a few times. It uses 8 KiB of blocks of
 /// that batch until it has needed its bin a few times more. So a thread that does little has one
@@ -85,6 +89,7 @@ struct thread_cache : heap_cache {
   quarantine* held_back = nullptr; // or nullptr; only where the profile has one
   sample_stops* stops = nullptr;   // or nullptr; only if blocks are sampled
   std::uint8_t shard = 0;          // whose bins it uses as long as it has a thread
+  std::uint16_t refusals = 0;      // of more room, in a crowd
   thread_cache* next = nullptr;    // of those with a thread, or of those that were emptied
   thread_cache* previous = nullptr;
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <latch>
 #include <numeric>
 #include <set>
 #include <string>
@@ -19,6 +20,8 @@
 #include <heapwise/heap.hpp>
 
 #include "contract/child.hpp"
+#include "heap/base/shards.hpp"
+#include "heap/cache/cache_stacks.hpp"
 #include "heap/cache/thread_cache.hpp"
 #include "heap/space/space.hpp"
 #include "heap/surroundings.hpp"
@@ -197,6 +200,61 @@ TEST_CASE("a class that needs its bin now and then uses a part of its batch, lat
     CHECK(most <= 2 * whole);
   }
   bring_everything_home();
+}
+
+/// Effects: uses each class so often that it gets a batch if that is up to the class alone.
+void use_all_classes() {
+  std::array<void*, 100> blocks{};
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    const std::size_t bytes = class_table[class_index].bytes;
+    for (void*& each : blocks) each = heapwise_malloc(bytes);
+    for (void* each : blocks) heapwise_free(each);
+  }
+}
+
+TEST_CASE("in a crowd a thread keeps little, and one that asks often gets a batch") {
+  start_without_clock();
+  bring_everything_home();
+  const std::size_t before = room_in_caches();
+  const std::size_t usual = usual_room * possible_shards();
+  std::size_t most_in_crowd = std::size_t{64} << 10; // two batches, for 4,000 refusals
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    most_in_crowd += short_stacks::most_places(class_index) * class_table[class_index].bytes;
+  }
+  constexpr std::size_t most_threads = 2'000;
+  std::latch end{1};
+  std::vector<std::thread> crowd;
+  const auto begin_thread = [&] {
+    std::size_t kept = 0;
+    std::barrier<> worked{2};
+    crowd.emplace_back([&kept, &worked, &end] {
+      use_all_classes();
+      kept = own_cached_bytes();
+      worked.arrive_and_wait();
+      end.wait();
+    });
+    worked.arrive_and_wait();
+    return kept;
+  };
+  CHECK(begin_thread() > most_in_crowd);
+  while (room_in_caches() <= usual && crowd.size() < most_threads) begin_thread();
+  REQUIRE(room_in_caches() > usual);
+  CHECK(begin_thread() <= most_in_crowd);
+  on_a_thread([] {
+    const std::size_t whole = class_table[of_64].batch * size;
+    std::vector<void*> blocks(2 * class_table[of_64].batch);
+    std::size_t rounds = 0;
+    for (; own_cached_bytes() < whole && rounds < 10'000; ++rounds) {
+      for (void*& each : blocks) each = heapwise_malloc(size);
+      for (void* each : blocks) heapwise_free(each);
+    }
+    CHECK(rounds > 10);
+    CHECK(own_cached_bytes() >= whole);
+  });
+  end.count_down();
+  for (std::thread& each : crowd) each.join();
+  bring_everything_home();
+  CHECK(room_in_caches() <= before);
 }
 
 TEST_CASE("a thread that says that it waits keeps nothing, and can go on") {
