@@ -132,7 +132,7 @@ class room_change {
 /// enough together. Thousands of threads that wait would keep more than the program uses, so from
 /// some room on only those get more that ask often. Effects: counts a refusal.
 bool may_have_more_room(heap_cache& cache) noexcept {
-  constexpr std::uint16_t most_refusals = 2048;
+  constexpr std::uint16_t most_refusals = 1024;
   if (room_in_caches() <= usual_room * possible_shards()) return true;
   std::uint16_t& refusals = all_of(cache).refusals;
   if (++refusals < most_refusals) return false;
