@@ -12,6 +12,7 @@ from staging import LISTED
 
 AREAS = (
     "heap",
+    "protection",
     "collector",
     "pools",
     "statistics",

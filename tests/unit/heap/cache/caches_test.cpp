@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <latch>
 #include <numeric>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -225,16 +227,14 @@ TEST_CASE("in a crowd a thread keeps little, and one that asks often gets a batc
   std::latch end{1};
   std::vector<std::thread> crowd;
   const auto begin_thread = [&] {
-    std::size_t kept = 0;
-    std::barrier<> worked{2};
-    crowd.emplace_back([&kept, &worked, &end] {
+    std::promise<std::size_t> kept;
+    std::future<std::size_t> known = kept.get_future();
+    crowd.emplace_back([kept = std::move(kept), &end]() mutable {
       use_all_classes();
-      kept = own_cached_bytes();
-      worked.arrive_and_wait();
+      kept.set_value(own_cached_bytes());
       end.wait();
     });
-    worked.arrive_and_wait();
-    return kept;
+    return known.get();
   };
   CHECK(begin_thread() > most_in_crowd);
   while (room_in_caches() <= usual && crowd.size() < most_threads) begin_thread();
