@@ -294,6 +294,14 @@ void release_spare(spare_batch::content spare, size_class class_index) noexcept 
 
 std::size_t room_in_caches() noexcept { return room_of_all.load(std::memory_order_relaxed); }
 
+void forget_room_in_caches() noexcept { room_of_all.store(0, std::memory_order_relaxed); }
+
+void count_room_again(heap_cache& cache) noexcept {
+  std::size_t room = 0;
+  for (size_class each = 1; each <= mixed_class; ++each) room += room_of(cache, each);
+  room_of_all.fetch_add(room, std::memory_order_relaxed);
+}
+
 std::size_t spare_bytes() noexcept { return room_of_spares.load(std::memory_order_relaxed); }
 
 void put_back(std::byte* const* blocks, std::size_t count, size_class class_index) noexcept {

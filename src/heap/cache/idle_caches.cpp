@@ -302,11 +302,17 @@ std::size_t idle_cached_bytes() noexcept {
 
 void count_only_thread(heap_cache* own) noexcept {
   forget_threads_of_shards();
+  // The caches of threads that are not there: nobody knows what they were doing to them.
+  forget_room_in_caches();
   for (idle_caches& each : idle_of_shards()) {
     const std::lock_guard hold{each.lock};
     each.in_use = 0;
+    for (const filled_cache& filled : std::span{each.filled}.first(each.filled_count)) {
+      count_room_again(*filled.cache);
+    }
   }
   if (own == nullptr) return;
+  count_room_again(*own);
   const std::uint8_t shard = static_cast<thread_cache*>(own)->shard;
   join_shard_again(shard);
   const std::lock_guard hold{all_idle[shard].lock};

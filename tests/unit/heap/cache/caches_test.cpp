@@ -11,6 +11,7 @@
 #include <latch>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -225,21 +226,43 @@ TEST_CASE("in a crowd a thread keeps little, and one that asks often gets a batc
   }
   constexpr std::size_t most_threads = 2'000;
   std::latch end{1};
+  std::latch end_of_first{1};
   std::vector<std::thread> crowd;
   const auto begin_thread = [&] {
     std::promise<std::size_t> kept;
     std::future<std::size_t> known = kept.get_future();
-    crowd.emplace_back([kept = std::move(kept), &end]() mutable {
+    std::latch& own_end = crowd.empty() ? end_of_first : end;
+    crowd.emplace_back([kept = std::move(kept), &own_end]() mutable {
       use_all_classes();
       kept.set_value(own_cached_bytes());
-      end.wait();
+      own_end.wait();
     });
     return known.get();
   };
   CHECK(begin_thread() > most_in_crowd);
-  while (room_in_caches() <= usual && crowd.size() < most_threads) begin_thread();
-  REQUIRE(room_in_caches() > usual);
+  use_all_classes();
+  const std::size_t of_two = room_in_caches();
+  const auto make_crowd = [&] {
+    while (room_in_caches() <= usual && crowd.size() < most_threads) begin_thread();
+    REQUIRE(room_in_caches() > usual);
+  };
+  make_crowd();
   CHECK(begin_thread() <= most_in_crowd);
+  end_of_first.count_down();
+  crowd.front().join(); // its cache is idle
+  const contract::ending child = contract::in_child([&] {
+    contract::exit_unless(room_in_caches() <= of_two, 2); // the caches of threads are lost
+    begin_thread();                                       // has the idle one
+    contract::exit_unless(begin_thread() > most_in_crowd, 3);
+    end.count_down();
+    for (std::thread& each : std::span{crowd}.last(2)) each.join();
+    bring_everything_home();
+    // Nothing is taken off that was not counted: the sum would be larger than any other.
+    contract::exit_unless(room_in_caches() <= before, 4);
+  });
+  CHECK(child.exit_code == 0);
+  empty_idle_caches();
+  make_crowd();
   on_a_thread([] {
     const std::size_t whole = class_table[of_64].batch * size;
     std::vector<void*> blocks(2 * class_table[of_64].batch);
@@ -252,7 +275,7 @@ TEST_CASE("in a crowd a thread keeps little, and one that asks often gets a batc
     CHECK(own_cached_bytes() >= whole);
   });
   end.count_down();
-  for (std::thread& each : crowd) each.join();
+  for (std::thread& each : std::span{crowd}.subspan(1)) each.join();
   bring_everything_home();
   CHECK(room_in_caches() <= before);
 }
