@@ -73,4 +73,6 @@ def test_one_thread_uses_as_much_memory_on_a_machine_with_many_processors(
         for count in ("1", shards)
     )
     assert int(few.out) > 0
-    assert few.out == many.out
+    # Which of its free places a block gets is random in hardened: a span may be needed or not.
+    most_apart_kib = 64 if "hardened" in heap.name else 0
+    assert abs(int(many.out) - int(few.out)) <= most_apart_kib
