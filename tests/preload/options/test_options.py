@@ -103,6 +103,7 @@ def pages_asked_for(heap: Any, compiled: Any, way: str, option: str) -> set[str]
         way,
         HEAPWISE_MALLOC_HUGE_PAGES=option,
         HEAPWISE_MALLOC_PURGE_THREAD="0",
+        HEAPWISE_MALLOC_GUARD_EVERY="0",  # a block between guarded pages has one of its own
     )
     assert (done.status, done.err) == (0, "")
     said = [word for word in done.out.decode().split() if len(word) == 2]
