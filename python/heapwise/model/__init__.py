@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from heapwise.model.difference import Difference, DifferenceRow
     from heapwise.model.facts import (
+        FAILED_BESIDE,
         Beside,
         Calls,
         ChangedName,
@@ -134,6 +135,7 @@ __all__ = [
     "ABOUT",
     "ATTACKS",
     "EXPERIMENT_ID",
+    "FAILED_BESIDE",
     "GIVEN_BY_PATH",
     "LEVEL",
     "LIBRARY_PATH",

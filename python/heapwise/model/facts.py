@@ -447,6 +447,10 @@ class LoadFacts(Record, frozen=True):
         return float(self.achieved_rate) / float(self.intended_rate)
 
 
+FAILED_BESIDE = "beside others: "
+"""So begins the reason of a process that failed beside others."""
+
+
 class Beside(Record, frozen=True):
     """The facts of a process that ran at the same time as others, on the same processor."""
 

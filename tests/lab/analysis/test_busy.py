@@ -13,7 +13,7 @@ from synthetic import Script, compare_run
 from heapwise.analysis import analyse
 from heapwise.analysis.summary.advice import busy_words
 from heapwise.evidence import Evidence
-from heapwise.model import ChangedName, ChangedNames
+from heapwise.model import FAILED_BESIDE, Beside, ChangedName, ChangedNames
 from heapwise.model.cell import Settings
 
 
@@ -90,6 +90,27 @@ def test_the_advice_on_a_program_that_writes_names_the_option_that_pairs_it() ->
     assert "writes 2 KiB elsewhere than to its output" in noisy(2048, asks_first=True)
     assert "may write files" in noisy(None, asks_first=True)
     assert "compare --side-by-side tells more" in noisy(2048, asks_first=True)
+
+
+@pytest.mark.parametrize("together_from", [None, 2])
+def test_the_advice_says_why_a_program_did_not_run_beside_itself(
+    together_from: int | None,
+) -> None:
+    stored = compare_run(Script())
+    plan = stored.run.plan
+    options = replace(plan.options, together_from=together_from)
+    beside = replace(
+        stored.processes[-1],
+        number=1000,
+        status="discarded",
+        reason=f"{FAILED_BESIDE}exit code 21 instead of 0",
+        facts=structs.replace(stored.processes[-1].facts, beside=Beside(processes=2)),
+    )
+    run = replace(stored.run, plan=replace(plan, options=options))
+    told = replace(stored, run=run, processes=[*stored.processes, beside])
+    said = f"{beside.subject} did not do its work (exit code 21 instead of 0), so all ran one by"
+    assert (said in analyse(Evidence(told)).advice) == (together_from is None)
+    assert said not in analyse(Evidence(stored)).advice
 
 
 @pytest.mark.parametrize(

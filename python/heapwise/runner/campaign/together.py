@@ -12,7 +12,7 @@ from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured, written_elsewhere
 from heapwise.evidence.shared_names import shared_names
-from heapwise.model import Plan, Process
+from heapwise.model import FAILED_BESIDE, Plan, Process
 from heapwise.processors import usable_processors
 from heapwise.runner.campaign.steps import MOST_BESIDE, cells
 from heapwise.stats.claims.limits import FIRST_LOOK
@@ -59,9 +59,6 @@ much time would pass on a busy machine, in which they are not beside the others.
 LEAST_ROUNDS = 3
 """Fewer rounds side by side have no interval. Three of twelve subjects tell 10 % in 93 % of
 simulated runs (``tools/simulate --aims twelve``)."""
-
-FAILED_BESIDE = "beside others: "
-"""So begins the reason of a process that failed beside others."""
 
 COST, COST_OF_ONE = 1.1, 2.0
 """A round takes about this many times the processor time of its processes, if each took as long as

@@ -13,11 +13,20 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from heapwise.catalog import PROBE
-from heapwise.model import SIDE_BY_SIDE, Beside, Peer, Process, Sample, Status, Subject
+from heapwise.model import (
+    FAILED_BESIDE,
+    SIDE_BY_SIDE,
+    Beside,
+    Peer,
+    Process,
+    Sample,
+    Status,
+    Subject,
+)
 from heapwise.processors import usable_processors
 from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.steps import Step
-from heapwise.runner.campaign.together import FAILED_BESIDE, available_bytes
+from heapwise.runner.campaign.together import available_bytes
 from heapwise.runner.executors.whole_program import WholeProgram, measured_values
 from heapwise.runner.process.launch import Launch, Outcome, tail
 from heapwise.runner.process.process_status import Reference, judge

@@ -19,6 +19,7 @@ from msgspec import structs
 
 from heapwise.errors import Problem
 from heapwise.model import (
+    FAILED_BESIDE,
     SIDE_BY_SIDE,
     Beside,
     LoadFacts,
@@ -30,7 +31,7 @@ from heapwise.model import (
 )
 from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.steps import Step
-from heapwise.runner.campaign.together import FAILED_BESIDE, available_bytes
+from heapwise.runner.campaign.together import available_bytes
 from heapwise.runner.executors.beside import LEAST_OVERLAP
 from heapwise.runner.process.launch import Outcome, tail
 from heapwise.runner.process.stop_switch import StopSwitch
