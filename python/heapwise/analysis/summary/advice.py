@@ -157,7 +157,7 @@ def _without_pairs(evidence: Evidence) -> str:
     return (
         f" Side by side, {failed.subject} did not do its work "
         f"({failed.reason.removeprefix(FAILED_BESIDE)}), so all ran one by one. If it needs a "
-        "folder, a lock or a port for itself, let each process have its own, as by mktemp -d."
+        "folder, a lock or a port for itself, let each process have its own, as by --fresh-dir."
     )
 
 
