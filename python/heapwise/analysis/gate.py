@@ -11,6 +11,7 @@ from heapwise.analysis.verdicts.rare_words import rare_share, rare_words, unseen
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.fixed_time import fixed_time
+from heapwise.evidence.given_up_pairs import given_up_pairs
 from heapwise.evidence.judged_limits import OF_MALLOC, WHOLE, Judged, judge_limits, sides
 from heapwise.model import (
     SIDE_BY_SIDE,
@@ -68,8 +69,9 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     base, new = sides(evidence)
     steadier = _steadier(evidence)
     fixed = next((why for setup in evidence.tried if (why := fixed_time(evidence, setup))), "")
+    alone = given_up_pairs(evidence.stored)
     rows = [
-        _Wording(one, base, new, objection, gate, fixed, steadier).row()
+        _Wording(one, base, new, objection, gate, fixed, steadier, alone).row()
         for one in judge_limits(evidence, ended=True)
         for objection in [_objection(trust, one.decision.verdict)]
     ]
@@ -233,7 +235,7 @@ def worst(rows: list[GateRow]) -> GateVerdict:
 class _Wording:
     """One metric, in words. objection: a check of trust that failed, "" without one. fixed: why the
     program may run for a fixed time, in which a slower build does less. steadier: the noise floor
-    of the processor time, if it can be proposed."""
+    of the processor time, if it can be proposed. alone: why no two processes ran at once."""
 
     judged: Judged
     base: str
@@ -242,6 +244,7 @@ class _Wording:
     gate: GateOptions
     fixed: str
     steadier: float | None = None
+    alone: str = ""
 
     def row(self) -> GateRow:
         one, decision = self.judged, self.judged.decision
@@ -261,7 +264,7 @@ class _Wording:
             limit=one.limit,
             exact=self._is_exact,
             verdict=verdict,
-            sentence=f"{self._sentence()}{self._how}.",
+            sentence=f"{self._sentence()}{self._how}.{self._why_alone(verdict)}",
             base=one.base,
             new=one.new,
             change=shift,
@@ -301,6 +304,11 @@ class _Wording:
                 f"confirmed in {counted(decision.rounds, 'fresh round')}"
             )
         return self._untold(decision)
+
+    def _why_alone(self, verdict: GateVerdict) -> str:
+        """Pairs would have told more."""
+        is_of_time = self.judged.metric in TIMES
+        return f" {self.alone}" if self.alone and is_of_time and verdict == "cannot tell" else ""
 
     @property
     def _so_far(self) -> str:

@@ -84,3 +84,15 @@ def test_a_noisy_time_proposes_the_processor_time_if_that_is_steady_enough(
     assert "this machine cannot tell" in row.sentence
     assert "; the change so far is " in row.sentence
     assert ("--limit cpu_time=3% can tell" in row.sentence) == proposed
+
+
+@pytest.mark.parametrize(("deviation", "said"), [(0.2, True), (0.003, False)])
+def test_a_gate_that_cannot_tell_says_why_nothing_ran_side_by_side(
+    monkeypatch: pytest.MonkeyPatch, deviation: float, said: bool
+) -> None:
+    monkeypatch.setattr(gate, "given_up_pairs", lambda stored: "Side by side, it failed.")
+    campaign = replace(GATE, deviation=deviation, effects=(0.0,))
+    found = gate_result(Evidence(stored_run(campaign, np.random.default_rng(1))), Trust("good", []))
+    assert found is not None
+    [row] = found.rows
+    assert row.sentence.endswith(". Side by side, it failed.") == said

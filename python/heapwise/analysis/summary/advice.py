@@ -26,10 +26,11 @@ from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence, calls_of, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
+from heapwise.evidence.given_up_pairs import given_up_pairs
 from heapwise.evidence.kept import written_elsewhere
 from heapwise.evidence.shared_names import NOBODY_LOOKED, shared_names
 from heapwise.evidence.under_load import ends_alone
-from heapwise.model import FAILED_BESIDE, SIDE_BY_SIDE, Cell, Row, Trust
+from heapwise.model import SIDE_BY_SIDE, Cell, Row, Trust
 from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.store import StoredRun
 from heapwise.trust.surroundings.v13_neighbour import PRESSURE_SHARE
@@ -65,7 +66,7 @@ def advise(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
         return "No advice: nothing was measured to the end."
     if evidence.stored.run.plan.traits.whole_programs:
         told = f"{busy_words(evidence, rows, trust)}{_cells(evidence, rows, usable)}"
-        return f"{told}{_without_pairs(evidence)}"
+        return f"{told} {given_up_pairs(evidence.stored)}".rstrip()
     return _run(evidence, usable)
 
 
@@ -137,28 +138,6 @@ def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     if not unsure:
         return said
     return f"{said} More rounds: {_more_time(evidence)}.{_pairs_to_ask_for(evidence)}"
-
-
-def _without_pairs(evidence: Evidence) -> str:
-    """Why the processes that were to be compared ran one by one in the end, if they do not do their
-    work beside each other."""
-    if evidence.stored.run.plan.options.together_from is not None:
-        return ""
-    failed = next(
-        (
-            process
-            for process in evidence.stored.processes
-            if process.facts.beside is not None and process.reason.startswith(FAILED_BESIDE)
-        ),
-        None,
-    )
-    if failed is None:
-        return ""
-    return (
-        f" Side by side, {failed.subject} did not do its work "
-        f"({failed.reason.removeprefix(FAILED_BESIDE)}), so all ran one by one. If it needs a "
-        "folder, a lock or a port for itself, let each process have its own, as by --fresh-dir."
-    )
 
 
 def _pairs_to_ask_for(evidence: Evidence) -> str:

@@ -1,0 +1,28 @@
+"""Programs that did not do their work beside each other, so that they ran one by one in the end."""
+
+from __future__ import annotations
+
+from heapwise.model import FAILED_BESIDE
+from heapwise.store import StoredRun
+
+
+def given_up_pairs(stored: StoredRun) -> str:
+    """Which program failed beside others, how, and what to do; "" if none did, or if later ones did
+    their work."""
+    if stored.run.plan.options.together_from is not None:
+        return ""
+    failed = next(
+        (
+            process
+            for process in stored.processes
+            if process.facts.beside is not None and process.reason.startswith(FAILED_BESIDE)
+        ),
+        None,
+    )
+    if failed is None:
+        return ""
+    return (
+        f"Side by side, {failed.subject} did not do its work "
+        f"({failed.reason.removeprefix(FAILED_BESIDE)}), so all ran one by one. If it needs a "
+        "folder, a lock or a port for itself, let each process have its own, as by --fresh-dir."
+    )
