@@ -6,6 +6,7 @@
 #include "probe/exec_report.hpp"
 #include "probe/preload_fate.hpp"
 #include "recorder/session.hpp"
+#include "trace/kernel.hpp"
 #include "trace/shared.hpp"
 
 namespace heapwise::bench {
@@ -25,7 +26,7 @@ void note(pid_t process, const char* target, char* const* environment) noexcept 
 void remember_preload() noexcept { preload.remember(); }
 
 void report_exec(const char* target, char* const* environment) noexcept {
-  note(getpid(), target, environment);
+  note(kernel::process_id(), target, environment);
 }
 
 void report_spawn(pid_t child, const char* target, char* const* environment) noexcept {
@@ -37,7 +38,7 @@ void report_shell(const char*, char* const*) noexcept {}
 
 void report_failed_exec() noexcept {
   const int saved_errno = errno;
-  recorded.forget_note_of(getpid());
+  recorded.forget_note_of(kernel::process_id());
   errno = saved_errno;
 }
 

@@ -1,7 +1,6 @@
 // What addresses of the process mean: which files are mapped where, and which builds of them.
 #include <fcntl.h>
 #include <link.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -13,6 +12,7 @@
 #include "recorder/caller_rule.hpp"
 #include "recorder/no_cancellation.hpp"
 #include "recorder/session.hpp"
+#include "trace/kernel.hpp"
 
 namespace heapwise::bench {
 
@@ -55,12 +55,12 @@ int append_build_id(dl_phdr_info* object, std::size_t, void* argument) noexcept 
 
 /// Appends the file mappings that hold code, as whole lines.
 void append_code_maps(maps_text& maps) noexcept {
-  const int file = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  const int file = kernel::open("/proc/self/maps", O_RDONLY);
   if (file < 0) return;
   std::size_t held = 0;
   std::uint32_t at = maps.bytes.load(std::memory_order_relaxed);
   for (;;) {
-    const ssize_t got = ::read(file, piece + held, sizeof piece - 1 - held);
+    const ssize_t got = kernel::read(file, piece + held, sizeof piece - 1 - held);
     if (got <= 0) break;
     held += static_cast<std::size_t>(got);
     piece[held] = '\0';
@@ -81,7 +81,7 @@ void append_code_maps(maps_text& maps) noexcept {
     std::memmove(piece, line, held);
     if (held == sizeof piece - 1) held = 0; // a line that is longer than any path
   }
-  ::close(file);
+  kernel::close(file);
   maps.bytes.store(at, std::memory_order_release);
 }
 

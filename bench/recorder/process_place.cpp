@@ -1,12 +1,11 @@
 #include "recorder/process_place.hpp"
 
 #include <fcntl.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cstdio>
 
 #include "recorder/memory_file.hpp"
+#include "trace/kernel.hpp"
 #include "trace/process_identity.hpp"
 #include "trace/stamp.hpp"
 
@@ -19,7 +18,8 @@ namespace {
 std::uint64_t own_start_time(const shared_memory& memory) noexcept {
   if (own_time_namespace() != memory.time_namespace) return 0;
   char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", static_cast<int>(getpid()));
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat",
+                static_cast<int>(kernel::process_id()));
   return start_time_of(path);
 }
 
@@ -55,21 +55,21 @@ bool is_known_to_drain(const shared_memory& memory) noexcept {
 }
 
 std::size_t read_all(const char* path, char* text, std::size_t room) noexcept {
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  const int file = kernel::open(path, O_RDONLY);
   if (file < 0) return 0;
   std::size_t held = 0;
   for (ssize_t got = 1; got > 0 && held < room; held += static_cast<std::size_t>(got)) {
-    got = ::read(file, text + held, room - held);
+    got = kernel::read(file, text + held, room - held);
     if (got < 0) break;
   }
-  ::close(file);
+  kernel::close(file);
   return held;
 }
 
 } // namespace
 
 process_place find_process(shared_memory& memory) noexcept {
-  const std::int32_t own = getpid();
+  const std::int32_t own = kernel::process_id();
   const std::uint64_t began = own_start_time(memory);
   const std::uint32_t used = memory.processes_used.load(std::memory_order_acquire);
   for (unsigned number = 0; number < used && number < most_processes; ++number) {
@@ -84,13 +84,12 @@ process_place find_process(shared_memory& memory) noexcept {
 process_place take_process(shared_memory& memory, bool is_forked) noexcept {
   if (!is_known_to_drain(memory)) return {};
   constexpr int most_waits = 1000;
-  const std::int32_t own = getpid();
+  const std::int32_t own = kernel::process_id();
   unsigned number = most_processes;
   for (int wait = 0; wait < most_waits; ++wait) {
     number = take_entry(memory, own);
     if (number != most_processes) break;
-    const timespec pause{0, 1'000'000};
-    nanosleep(&pause, nullptr);
+    kernel::pause(1'000'000);
   }
   if (number == most_processes) return {};
   process_entry& entry = memory.processes[number];
@@ -102,7 +101,7 @@ process_place take_process(shared_memory& memory, bool is_forked) noexcept {
   taken.texts->images.clear();
   taken.texts->maps.clear();
   taken.texts->next.process.store(0, std::memory_order_relaxed);
-  entry.parent.store(getppid(), std::memory_order_relaxed);
+  entry.parent.store(kernel::parent_id(), std::memory_order_relaxed);
   entry.start_time.store(own_start_time(memory), std::memory_order_relaxed);
   entry.first_stamp.store(stamp_now(), std::memory_order_relaxed);
   entry.is_forked.store(is_forked, std::memory_order_relaxed);
@@ -114,7 +113,7 @@ process_place take_process(shared_memory& memory, bool is_forked) noexcept {
 
 void note_image(process_texts& texts) noexcept {
   char program[image_log::most_image_bytes];
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+  const ssize_t length = kernel::read_link("/proc/self/exe", program, sizeof program);
   char arguments[image_log::most_image_bytes];
   const std::size_t bytes = read_all("/proc/self/cmdline", arguments, sizeof arguments);
   texts.images.add(

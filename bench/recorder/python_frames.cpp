@@ -1,11 +1,14 @@
 #include "recorder/python_frames.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
 
 #include "probe/loaded_objects.hpp"
+#include "recorder/own_filter.hpp"
 #include "recorder/session.hpp"
+#include "trace/kernel.hpp"
 
 namespace heapwise::bench {
 
@@ -39,10 +42,46 @@ constexpr std::size_t code_lines = 136;
 
 using address = std::uint64_t;
 
+/// The pages that may be read. A thread that is in the interpreter may read all that its state
+/// leads to. One that is not may be about to end: then its frames are gone, and its state may be,
+/// and the kernel is asked for each page. Used by one thread at a time.
+class readable_pages {
+ public:
+  void trust_all() noexcept { asks_ = false; }
+  void ask_anew() noexcept {
+    asks_ = true;
+    for (address& each : known_) each = 0;
+  }
+
+  [[nodiscard]] bool holds(address first, std::size_t bytes) noexcept {
+    return !asks_ || (holds(first) && holds(first + bytes - 1));
+  }
+
+ private:
+  static constexpr address page = 4096;
+
+  [[nodiscard]] bool holds(address at) noexcept {
+    const address number = at / page;
+    address& known = known_[number % known_.size()];
+    if (known == number) return true;
+    if (!kernel::is_readable(at)) return false;
+    known = number;
+    return true;
+  }
+
+  bool asks_ = false;
+  std::array<address, 16> known_{};
+};
+constinit readable_pages readable;
+
+/// Returns: zero if it cannot be read.
 template <class Value>
 [[nodiscard]] Value read(address object, std::size_t offset) noexcept {
-  Value value;
-  std::memcpy(&value, reinterpret_cast<const void*>(object + offset), sizeof value);
+  Value value{};
+  const address at = object + offset;
+  if (readable.holds(at, sizeof value)) {
+    std::memcpy(&value, reinterpret_cast<const void*>(at), sizeof value);
+  }
   return value;
 }
 
@@ -348,6 +387,19 @@ constexpr std::size_t text_hash = 24;
   for (int i = last; i < all.count; ++i) add(all.frames[i]);
 }
 
+/// Returns: whether the frames of Python may be read: carefully if no loop of the interpreter is
+/// on the stack, as far as it is known. A filter of the program may end it for a question.
+[[nodiscard]] bool may_read(const stack_trace& stack) noexcept {
+  for (int i = 0; i < stack.count; ++i) {
+    if (is_interpreter(stack.frames[i])) {
+      readable.trust_all();
+      return true;
+    }
+  }
+  readable.ask_anew();
+  return !has_own_filter();
+}
+
 } // namespace
 
 void add_python_frames(stack_trace& stack) noexcept {
@@ -357,7 +409,7 @@ void add_python_frames(stack_trace& stack) noexcept {
   if (python.layout != nullptr) {
     // The lock of the interpreter is not needed: only this thread changes its own frames, and a
     // frame keeps its code alive. numpy allocates without the lock.
-    if (const address thread = python.this_thread(); thread != 0) {
+    if (const address thread = python.this_thread(); thread != 0 && may_read(stack)) {
       stack_trace frames;
       read_frames(thread, frames);
       if (frames.count != 0) join(stack, frames);

@@ -1,13 +1,12 @@
 // Which pages of a block have memory.
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstddef>
 
 #include "probe/next_malloc.hpp"
 #include "recorder/calls.hpp"
 #include "recorder/own_filter.hpp"
+#include "trace/kernel.hpp"
 
 namespace heapwise::bench {
 
@@ -16,7 +15,6 @@ std::uint64_t resident_pages(const void* block, std::size_t least) noexcept {
   if (next == nullptr || has_own_filter()) return 0; // few filters allow mincore
   const std::size_t usable = next(const_cast<void*>(block));
   if (usable < least) return 0;
-  const int saved_errno = errno;
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   std::uintptr_t at = reinterpret_cast<std::uintptr_t>(block) & ~(page - 1);
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(block) + usable;
@@ -26,11 +24,10 @@ std::uint64_t resident_pages(const void* block, std::size_t least) noexcept {
   while (at < end) {
     const std::size_t bytes =
         end - at < pages_a_look * page ? end - at : static_cast<std::size_t>(pages_a_look * page);
-    if (mincore(reinterpret_cast<void*>(at), bytes, present) != 0) break;
+    if (!kernel::look_at_pages(at, bytes, present)) break;
     for (std::size_t i = 0; i < (bytes + page - 1) / page; ++i) resident += present[i] & 1;
     at += bytes;
   }
-  errno = saved_errno;
   return resident;
 }
 

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 #include "recorder/no_cancellation.hpp"
 #include "recorder/stack_trace.hpp"
 #include "recorder/writer.hpp"
+#include "trace/kernel.hpp"
 
 namespace heapwise::bench {
 
@@ -33,17 +33,16 @@ void clear_word_in_child() noexcept { word_of_this_process = off; }
 /// An emulator may agree to all advice, and follow none (qemu 7.2).
 bool agrees_to_all_advice() noexcept {
   constexpr int no_advice = -1;
-  return madvise(nullptr, page_bytes, no_advice) == 0;
+  return kernel::advise(nullptr, page_bytes, no_advice);
 }
 
 /// A page whose first word is `on` here and `off` in every forked child (Linux 4.14). Null if the
 /// kernel, a filter of system calls or a sandbox does not offer that.
 std::uint32_t* page_of_this_process() noexcept {
-  void* page =
-      mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return nullptr;
-  if (madvise(page, page_bytes, MADV_WIPEONFORK) != 0 || agrees_to_all_advice()) {
-    munmap(page, page_bytes);
+  void* page = kernel::map_page_of_own(page_bytes);
+  if (page == nullptr) return nullptr;
+  if (!kernel::advise(page, page_bytes, MADV_WIPEONFORK) || agrees_to_all_advice()) {
+    kernel::unmap(page, page_bytes);
     return nullptr;
   }
   return static_cast<std::uint32_t*>(page);
@@ -108,14 +107,14 @@ bool session::open(const char* path, const char* handed) noexcept {
   const bool has_emulator = agrees_to_all_advice() && is_mapped_here(file);
   const bool is_mapped = map(file);
   // The program may close all files, or give this number to another one, so it is not kept.
-  ::close(file);
+  kernel::close(file);
   if (!is_mapped) return false;
   if (!has_emulator) process_ = find_process(*memory_);
   if (process_.entry == nullptr && memory_->follows) process_ = take_process(*memory_, false);
   if (process_.entry == nullptr) {
     const std::uint64_t before = memory_->other_processes.fetch_add(1, std::memory_order_relaxed);
-    memory_->refused[before % most_started].store(getpid(), std::memory_order_relaxed);
-    forget_note_of(getpid());
+    memory_->refused[before % most_started].store(kernel::process_id(), std::memory_order_relaxed);
+    forget_note_of(kernel::process_id());
     return false;
   }
   begin_image();
@@ -123,13 +122,12 @@ bool session::open(const char* path, const char* handed) noexcept {
 }
 
 bool session::map(int file) noexcept {
-  void* control = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (control == MAP_FAILED) return false;
+  void* control = kernel::map_file(file, 0, control_bytes);
+  if (control == nullptr) return false;
   auto* const memory = static_cast<shared_memory*>(control);
   if (memory->magic != shared_magic) return false;
-  slots_begin_ = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                      static_cast<off_t>(slot_offset(*memory, 0)));
-  if (slots_begin_ == MAP_FAILED) return false;
+  slots_begin_ = kernel::map_file(file, slot_offset(*memory, 0), page_bytes);
+  if (slots_begin_ == nullptr) return false;
   memory_ = memory;
   return true;
 }
@@ -144,7 +142,7 @@ void session::begin_image() noexcept {
     each.state.compare_exchange_strong(live, slot_state::ended, std::memory_order_release);
   }
   process_.texts->maps.loaded.store(0, std::memory_order_relaxed);
-  forget_note_of(getpid());
+  forget_note_of(kernel::process_id());
   note_image(*process_.texts);
   image_.store(process_.entry->images.fetch_add(1, std::memory_order_relaxed) + 1,
                std::memory_order_relaxed);
@@ -201,7 +199,7 @@ void* session::take_slot(thread_slot*& slot) noexcept {
       break;
     }
     next.process.store(process_.number + 1, std::memory_order_relaxed);
-    next.kernel_id.store(static_cast<std::int32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
+    next.kernel_id.store(kernel::thread_id(), std::memory_order_relaxed);
     std::uint32_t used = memory_->slots_used.load(std::memory_order_relaxed);
     while (used <= number && !memory_->slots_used.compare_exchange_weak(
                                  used, number + 1, std::memory_order_release)) {

@@ -1,20 +1,15 @@
 #include "recorder/stack_trace.hpp"
 
-#include <fcntl.h>
-#include <linux/futex.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
-#include <unistd.h>
 #include <unwind.h>
 
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
 
 #include "recorder/caller_rule.hpp"
 #include "recorder/own_filter.hpp"
+#include "trace/kernel.hpp"
 
 extern "C" [[gnu::weak]] void* __libc_stack_end; // of glibc: the first frame of the first thread
 
@@ -67,7 +62,7 @@ __attribute__((tls_model("initial-exec"))) thread_local constinit stack_bounds b
 /// that allocation. glibc keeps what belongs to a thread at the end of its stack, except for the
 /// first one.
 [[nodiscard, gnu::noinline]] std::uint64_t find_stack_end() noexcept {
-  if (getpid() != gettid()) return thread_pointer();
+  if (!kernel::is_first_thread()) return thread_pointer();
   return &__libc_stack_end != nullptr ? reinterpret_cast<std::uintptr_t>(__libc_stack_end) : 0;
 }
 
@@ -121,22 +116,20 @@ class mapping_finder {
 
 [[gnu::noinline, gnu::cold]] void find_bounds() noexcept {
   bounds.asked_for = true;
-  const int saved_errno = errno;
   const std::uint64_t end = find_stack_end();
-  const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  errno = saved_errno;
+  const int file = kernel::open("/proc/self/maps", O_RDONLY);
   if (file < 0) return;
   mapping_finder finder{end - 1};
   char piece[2048];
   bool goes_on = end != 0;
   while (goes_on) {
-    const ssize_t got = read(file, piece, sizeof piece);
+    const ssize_t got = kernel::read(file, piece, sizeof piece);
     if (got <= 0) break;
     for (ssize_t i = 0; goes_on && i < got; ++i) goes_on = finder.take(piece[i]);
   }
-  close(file);
+  kernel::close(file);
   if (!finder.is_found()) return;
-  bounds.begin = getpid() == gettid() ? finder.end_before() : finder.begin();
+  bounds.begin = kernel::is_first_thread() ? finder.end_before() : finder.begin();
   bounds.end = end;
 }
 
@@ -195,17 +188,6 @@ namespace {
 constexpr std::uint64_t word = sizeof(std::uint64_t);
 constexpr std::uint64_t page = 4096;
 
-/// Returns: whether the word can be read. Requires: no filter ends a process that asks the kernel.
-bool is_readable(std::uint64_t address) noexcept {
-  constexpr std::uint32_t improbable = 0x5EAF'00D5; // else the call takes some microseconds
-  constexpr timespec at_once{};
-  const int saved_errno = errno;
-  syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, improbable, &at_once, nullptr, 0);
-  const bool was_read = errno == EAGAIN || errno == ETIMEDOUT;
-  errno = saved_errno;
-  return was_read;
-}
-
 /// The thread's own stack, as far as it is known: the end, and the pages before it that were read.
 /// /proc/self/maps has the begin, but to read it takes longer than to make a thread.
 class known_stack {
@@ -242,7 +224,7 @@ class known_stack {
   /// Below a stack is a page that cannot be read.
   [[gnu::noinline, gnu::cold]] bool extend(std::uint64_t address) noexcept {
     while (low_ > address) {
-      if (!is_readable(low_ - page)) {
+      if (!kernel::is_readable(low_ - page)) {
         bottom_ = low_;
         return false;
       }
@@ -279,7 +261,7 @@ class checked_words {
 
   bool read(std::uint64_t address, std::uint64_t& into) noexcept {
     while (address > end_ - word) {
-      if (asked_++ == most_asked || !is_readable(end_)) return false;
+      if (asked_++ == most_asked || !kernel::is_readable(end_)) return false;
       end_ += page;
     }
     into = *reinterpret_cast<const std::uint64_t*>(address);

@@ -1,14 +1,12 @@
 #include "recorder/writer.hpp"
 
 #include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "recorder/own_filter.hpp"
 #include "recorder/python_frames.hpp"
+#include "trace/kernel.hpp"
 
 namespace heapwise::bench {
 
@@ -28,11 +26,7 @@ extern "C" void call_at_end(void* argument) { at_end(argument); }
 bool has_drain(unsigned waits) noexcept {
   constexpr unsigned most_waits = 500;
   if (has_own_filter()) return waits < most_waits; // kill may end this process
-  const int saved_errno = errno;
-  const pid_t drain = recorded.memory().drain.load(std::memory_order_relaxed);
-  const bool lives = kill(drain, 0) == 0 || errno != ESRCH;
-  errno = saved_errno;
-  return lives;
+  return kernel::may_live(recorded.memory().drain.load(std::memory_order_relaxed));
 }
 
 void make_key() { has_key = pthread_key_create(&end_key, call_at_end) == 0; }

@@ -69,6 +69,63 @@ int main(void) {
 }
 """
 
+ANSWERS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* As libraries do that answer for the kernel: each looks up what it stands before. */
+#define LOOKS_UP(name, answer) \\
+  long own_##name(void) __asm__(#name); \\
+  long own_##name(void) { dlsym(RTLD_NEXT, "nobody has it"); return answer; }
+LOOKS_UP(getpid, syscall(SYS_getpid)) LOOKS_UP(nanosleep, -1) LOOKS_UP(fstat, -1)
+LOOKS_UP(open, -1) LOOKS_UP(readlink, -1) LOOKS_UP(mincore, -1)
+int main(void) {
+  int status = 1;
+  dlsym(RTLD_DEFAULT, "nobody has this");
+  const pid_t child = fork();
+  if (child == 0) {
+    dlsym(RTLD_DEFAULT, "nobody has that"); /* frees the text of the error before */
+    _exit(0);
+  }
+  return waitpid(child, &status, 0) != child || status != 0;
+}
+"""
+AT_END = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static void end(void* size) {
+  char left[8192]; /* where the interpreter's frames of C were */
+  memset(left, 0x40, sizeof left);
+  __asm__ volatile("" : : "r"(left) : "memory");
+  void* volatile block = malloc((size_t)size);
+  free(block);
+}
+int __cxa_thread_atexit_impl(void (*)(void*), void*, void*); /* as for a thread_local of C++ */
+void leave(size_t size) {
+  static char here;
+  __cxa_thread_atexit_impl(end, (void*)size, &here);
+  pthread_exit(0);
+}
+"""
+ENDS_INSIDE = """
+import _thread, ctypes, sys, time
+library = ctypes.CDLL(sys.argv[1])
+begun = []
+def work(depth):
+    if depth:
+        return work(depth - 1)
+    begun.append(depth)
+    library.leave(ctypes.c_size_t(4321))
+for depth in range(20):
+    _thread.start_new_thread(work, (depth,))
+while len(begun) < 20:
+    time.sleep(0.01)
+time.sleep(0.2)
+"""
+
 
 def compiled(folder: Path, source: str, name: str, *flags: str) -> Path:
     (folder / f"{name}.c").write_text(source)
@@ -120,3 +177,20 @@ def test_frees_that_do_not_reach_the_recorder_are_told(tmp_path: Path) -> None:
         assert trace.summary is not None
         assert trace.summary.end_live_bytes < 4000 + 4096
         assert trace.summary.peak_live_bytes < 8192
+
+
+def test_the_recorder_asks_no_function_that_the_program_may_have_replaced(tmp_path: Path) -> None:
+    """A look-up inside of a call of ``free`` that is part of another look-up would free the same
+    text again."""
+    flags = ("-rdynamic", "-fno-builtin", "-w")
+    program = compiled(tmp_path, ANSWERS, "answers", *flags)
+    record(tmp_path / "a.hwt", "--follow", "--", program)
+
+
+@pytest.mark.parametrize("how", ["--stacks all", "--profile --sample-every 64"])
+def test_a_thread_of_python_that_ends_inside_of_the_interpreter(tmp_path: Path, how: str) -> None:
+    """What is called at its end may allocate, and the frames are gone."""
+    library = compiled(tmp_path, AT_END, "end.so", "-shared", "-fPIC", "-pthread")
+    record(tmp_path / "e.hwt", *how.split(), "--", sys.executable, "-c", ENDS_INSIDE, library)
+    with open_trace(tmp_path / "e.hwt") as trace:
+        assert 4321 in [int(size) for events in trace.events() for size in events.size]

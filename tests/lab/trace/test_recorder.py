@@ -433,6 +433,7 @@ def test_a_thread_calls_the_drain_before_its_ring_is_full(tmp_path: Path, record
             "-fno-builtin",
             "-std=c++20",
             f"-I{root / 'bench'}",
+            f"-I{root / 'src'}",
             str(root / "tests" / "data" / "recorded" / "calls_drain.cpp"),
             "-o",
             str(program),
