@@ -62,6 +62,7 @@ class readable_pages {
 
   [[nodiscard]] bool holds(address at) noexcept {
     const address number = at / page;
+    if (number == 0) return false; // which also says that nothing is known
     address& known = known_[number % known_.size()];
     if (known == number) return true;
     if (!kernel::is_readable(at)) return false;

@@ -22,21 +22,14 @@ namespace heapwise::bench::kernel {
 using os::system_answer;
 using os::system_call;
 
-inline pid_t process_id() noexcept {
-  return static_cast<pid_t>(system_call(SYS_getpid).value());
-}
-inline pid_t parent_id() noexcept {
-  return static_cast<pid_t>(system_call(SYS_getppid).value());
-}
-inline pid_t thread_id() noexcept {
-  return static_cast<pid_t>(system_call(SYS_gettid).value());
-}
+inline pid_t process_id() noexcept { return static_cast<pid_t>(system_call(SYS_getpid).value()); }
+inline pid_t parent_id() noexcept { return static_cast<pid_t>(system_call(SYS_getppid).value()); }
+inline pid_t thread_id() noexcept { return static_cast<pid_t>(system_call(SYS_gettid).value()); }
 inline bool is_first_thread() noexcept { return process_id() == thread_id(); }
 
 /// Returns: a descriptor that programs that are executed do not get; negative after an error.
 inline int open(const char* path, int flags) noexcept {
-  return static_cast<int>(
-      system_call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0).value());
+  return static_cast<int>(system_call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0).value());
 }
 inline void close(int file) noexcept { system_call(SYS_close, file); }
 
@@ -87,7 +80,8 @@ inline bool advise(void* mapping, std::size_t bytes, int advice) noexcept {
 }
 
 /// Effects: says of each page whether it has memory. Returns: whether all are mapped.
-inline bool look_at_pages(std::uintptr_t first, std::size_t bytes, unsigned char* present) noexcept {
+inline bool look_at_pages(std::uintptr_t first, std::size_t bytes,
+                          unsigned char* present) noexcept {
   return system_call(SYS_mincore, first, bytes, present).succeeded();
 }
 

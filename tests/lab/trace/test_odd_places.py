@@ -98,7 +98,8 @@ AT_END = """
 #include <string.h>
 static void end(void* size) {
   char left[8192]; /* where the interpreter's frames of C were */
-  memset(left, 0x40, sizeof left);
+  memset(left, (size_t)size % 2 ? 0x40 : 0, sizeof left);
+  if ((size_t)size % 2 == 0) for (size_t i = 0; i < sizeof left; i += 8) left[i] = 8;
   __asm__ volatile("" : : "r"(left) : "memory");
   void* volatile block = malloc((size_t)size);
   free(block);
@@ -118,7 +119,7 @@ def work(depth):
     if depth:
         return work(depth - 1)
     begun.append(depth)
-    library.leave(ctypes.c_size_t(4321))
+    library.leave(ctypes.c_size_t(4321 + len(begun) % 2))
 for depth in range(20):
     _thread.start_new_thread(work, (depth,))
 while len(begun) < 20:
