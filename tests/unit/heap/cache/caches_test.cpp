@@ -215,69 +215,108 @@ void use_all_classes() {
   }
 }
 
-TEST_CASE("in a crowd a thread keeps little, and one that asks often gets a batch") {
-  start_without_clock();
-  bring_everything_home();
-  const std::size_t before = room_in_caches();
-  const std::size_t usual = usual_room * possible_shards();
-  std::size_t most_in_crowd = std::size_t{128} << 10; // four batches, for 4,000 refusals
-  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
-    most_in_crowd += short_stacks::most_places(class_index) * class_table[class_index].bytes;
+/// Threads that wait after they have used all classes. The first one ends by itself.
+class crowd {
+ public:
+  ~crowd() {
+    for (std::latch* each : {&end_of_first_, &end_}) {
+      if (!each->try_wait()) each->count_down();
+    }
+    for (std::thread& each : threads_) {
+      if (each.joinable()) each.join();
+    }
   }
-  constexpr std::size_t most_threads = 2'000;
-  std::latch end{1};
-  std::latch end_of_first{1};
-  std::vector<std::thread> crowd;
-  const auto begin_thread = [&] {
+
+  /// Returns: the bytes that another thread keeps.
+  std::size_t begin_thread() {
     std::promise<std::size_t> kept;
     std::future<std::size_t> known = kept.get_future();
-    std::latch& own_end = crowd.empty() ? end_of_first : end;
-    crowd.emplace_back([kept = std::move(kept), &own_end]() mutable {
+    std::latch& own_end = threads_.empty() ? end_of_first_ : end_;
+    threads_.emplace_back([kept = std::move(kept), &own_end]() mutable {
       use_all_classes();
       kept.set_value(own_cached_bytes());
       own_end.wait();
     });
     return known.get();
-  };
-  CHECK(begin_thread() > most_in_crowd);
-  use_all_classes();
-  const std::size_t of_two = room_in_caches();
-  const auto make_crowd = [&] {
-    while (room_in_caches() <= usual && crowd.size() < most_threads) begin_thread();
+  }
+  /// Effects: the cache of the first thread is idle.
+  void end_first() {
+    end_of_first_.count_down();
+    threads_.front().join();
+  }
+  /// Effects: there are so many threads that the next one keeps little.
+  void fill() {
+    constexpr std::size_t most_threads = 2'000;
+    const std::size_t usual = usual_room * possible_shards();
+    while (room_in_caches() <= usual && threads_.size() < most_threads) begin_thread();
     REQUIRE(room_in_caches() > usual);
-  };
-  make_crowd();
-  CHECK(begin_thread() <= most_in_crowd);
-  end_of_first.count_down();
-  crowd.front().join(); // its cache is idle
+  }
+  /// Requires: this is a forked child, in which these are the last threads.
+  void end_last(std::size_t count) {
+    end_.count_down();
+    for (std::thread& each : std::span{threads_}.last(count)) each.join();
+  }
+
+ private:
+  std::latch end_{1};
+  std::latch end_of_first_{1};
+  std::vector<std::thread> threads_;
+};
+
+/// Returns: what a thread of a crowd keeps at most.
+std::size_t most_in_crowd() {
+  std::size_t most = std::size_t{128} << 10; // four batches, for 4,000 refusals
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    most += short_stacks::most_places(class_index) * class_table[class_index].bytes;
+  }
+  return most;
+}
+
+TEST_CASE("in a crowd a thread keeps little, and one that asks often gets a batch") {
+  start_without_clock();
+  bring_everything_home();
+  const std::size_t before = room_in_caches();
+  {
+    crowd threads;
+    CHECK(threads.begin_thread() > most_in_crowd());
+    threads.fill();
+    CHECK(threads.begin_thread() <= most_in_crowd());
+    on_a_thread([] {
+      const std::size_t whole = class_table[of_64].batch * size;
+      std::vector<void*> blocks(2 * class_table[of_64].batch);
+      std::size_t rounds = 0;
+      for (; own_cached_bytes() < whole && rounds < 10'000; ++rounds) {
+        for (void*& each : blocks) each = heapwise_malloc(size);
+        for (void* each : blocks) heapwise_free(each);
+      }
+      CHECK(rounds > 5);
+      CHECK(own_cached_bytes() >= whole);
+    });
+  }
+  bring_everything_home();
+  CHECK(room_in_caches() <= before);
+}
+
+TEST_CASE("a child forked by a crowd is none") {
+  start_without_clock();
+  bring_everything_home();
+  const std::size_t before = room_in_caches();
+  use_all_classes();
+  crowd threads;
+  threads.begin_thread();
+  const std::size_t of_two = room_in_caches();
+  threads.fill();
+  threads.end_first();
   const contract::ending child = contract::in_child([&] {
     contract::exit_unless(room_in_caches() <= of_two, 2); // the caches of threads are lost
-    begin_thread();                                       // has the idle one
-    contract::exit_unless(begin_thread() > most_in_crowd, 3);
-    end.count_down();
-    for (std::thread& each : std::span{crowd}.last(2)) each.join();
+    threads.begin_thread();                               // has the idle one
+    contract::exit_unless(threads.begin_thread() > most_in_crowd(), 3);
+    threads.end_last(2);
     bring_everything_home();
     // Nothing is taken off that was not counted: the sum would be larger than any other.
     contract::exit_unless(room_in_caches() <= before, 4);
   });
   CHECK(child.exit_code == 0);
-  empty_idle_caches();
-  make_crowd();
-  on_a_thread([] {
-    const std::size_t whole = class_table[of_64].batch * size;
-    std::vector<void*> blocks(2 * class_table[of_64].batch);
-    std::size_t rounds = 0;
-    for (; own_cached_bytes() < whole && rounds < 10'000; ++rounds) {
-      for (void*& each : blocks) each = heapwise_malloc(size);
-      for (void* each : blocks) heapwise_free(each);
-    }
-    CHECK(rounds > 5);
-    CHECK(own_cached_bytes() >= whole);
-  });
-  end.count_down();
-  for (std::thread& each : std::span{crowd}.subspan(1)) each.join();
-  bring_everything_home();
-  CHECK(room_in_caches() <= before);
 }
 
 TEST_CASE("a thread that says that it waits keeps nothing, and can go on") {
