@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from statistics import median
 
+from heapwise.analysis.given_up_pairs import given_up_pairs
 from heapwise.analysis.verdicts.rare_words import rare_share, rare_words, unseen
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.fixed_time import fixed_time
-from heapwise.evidence.given_up_pairs import given_up_pairs
 from heapwise.evidence.judged_limits import OF_MALLOC, WHOLE, Judged, judge_limits, sides
 from heapwise.model import (
     SIDE_BY_SIDE,

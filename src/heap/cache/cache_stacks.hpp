@@ -120,10 +120,11 @@ void release_spare(spare_batch::content spare, size_class class_index) noexcept;
 /// Returns: the bytes of the blocks for which the batches in use of all caches have room.
 [[nodiscard]] std::size_t room_in_caches() noexcept;
 
-/// Effects: no cache is counted in `room_in_caches` any more. Requires: no other thread runs.
+/// Effects: no cache is counted in `room_in_caches` any more. For a forked child, that has one
+/// thread.
 void forget_room_in_caches() noexcept;
 
-/// Effects: a cache that was forgotten is counted again. Requires: no other thread runs.
+/// Effects: a cache that was forgotten is counted again.
 void count_room_again(heap_cache& cache) noexcept;
 
 /// Effects: gives whole batches to the bins, which pass them on to other threads.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import log
 from statistics import fmean
 
+from heapwise.analysis.given_up_pairs import given_up_pairs
 from heapwise.analysis.summary.mixed_mallocs import mixed_mallocs
 from heapwise.analysis.summary.second_opinion import second_opinion
 from heapwise.analysis.summary.server_advice import is_of_servers, server_advice
@@ -26,7 +27,6 @@ from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence, calls_of, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
 from heapwise.evidence.fixed_time import fixed_time
-from heapwise.evidence.given_up_pairs import given_up_pairs
 from heapwise.evidence.kept import written_elsewhere
 from heapwise.evidence.shared_names import NOBODY_LOOKED, shared_names
 from heapwise.evidence.under_load import ends_alone
