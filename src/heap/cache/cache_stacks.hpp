@@ -120,7 +120,7 @@ void release_spare(spare_batch::content spare, size_class class_index) noexcept;
 /// Returns: the bytes of the blocks for which the batches in use of all caches have room.
 [[nodiscard]] std::size_t room_in_caches() noexcept;
 
-/// Effects: no cache is counted in `room_in_caches` any more. For a forked child, that has one
+/// Effects: no cache is counted in `room_in_caches` any more: for a forked child, which has one
 /// thread.
 void forget_room_in_caches() noexcept;
 
