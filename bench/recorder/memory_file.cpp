@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "line/handed_file.hpp"
-#include "recorder/no_cancellation.hpp"
 #include "recorder/own_filter.hpp"
 #include "trace/kernel.hpp"
 
@@ -33,7 +32,6 @@ void* map_by_file(std::size_t begin, std::size_t bytes) noexcept {
   if (is_inherited()) return kernel::map_file(inherited.descriptor, begin, bytes);
   // A filter of the program's own may end it for a file that it opens.
   if (known_path[0] == '\0' || has_own_filter()) return nullptr;
-  const no_cancellation whole;
   const int file = kernel::open(known_path, O_RDWR);
   if (file < 0) return nullptr;
   void* const mapping = kernel::map_file(file, begin, bytes);

@@ -10,7 +10,6 @@
 #include "probe/loaded_objects.hpp"
 #include "probe/provider.hpp"
 #include "recorder/caller_rule.hpp"
-#include "recorder/no_cancellation.hpp"
 #include "recorder/session.hpp"
 #include "trace/kernel.hpp"
 
@@ -94,7 +93,6 @@ void session::note_modules() noexcept {
   forget_caller_rules();
   std::uint32_t idle = 0;
   if (!maps.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return;
-  const no_cancellation whole;
   const int saved_errno = errno;
   dl_iterate_phdr(append_build_id, &maps);
   append_code_maps(maps);

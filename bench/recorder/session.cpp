@@ -10,7 +10,6 @@
 
 #include "probe/next_malloc.hpp"
 #include "recorder/memory_file.hpp"
-#include "recorder/no_cancellation.hpp"
 #include "recorder/stack_trace.hpp"
 #include "recorder/writer.hpp"
 #include "trace/kernel.hpp"
@@ -55,7 +54,6 @@ bool session::begin() noexcept {
   if (environ == nullptr) return false;
   std::uint32_t expected = 0;
   if (!beginning_.compare_exchange_strong(expected, 1, std::memory_order_acquire)) return false;
-  const no_cancellation whole;
   const int saved_errno = errno;
   const char* path = std::getenv(record_variable);
   const bool has_drain = path != nullptr && open(path, std::getenv(record_file_variable));
@@ -81,7 +79,6 @@ bool session::begin_in_child() noexcept {
     memory_->forked_processes.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
-  const no_cancellation whole;
   const int saved_errno = errno;
   const process_texts* const parent = process_.texts;
   const process_place taken = take_process(*memory_, true);

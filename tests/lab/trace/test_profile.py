@@ -220,7 +220,8 @@ def test_each_call_ends_the_samples_that_it_should(known: Path, tmp_path: Path) 
 
 
 def test_a_thread_that_is_to_be_cancelled_comes_back_from_malloc(tmp_path: Path) -> None:
-    """The look at a library that was loaded opens files, where a thread may be cancelled."""
+    """The look at a library that was loaded opens files: by the C library, that would be a place
+    where a thread may be cancelled."""
     program, plugin = tmp_path / "cancelled", tmp_path / "plugin.so"
     options = ["-O1", "-fno-builtin", "-pthread"]
     source = SOURCE.with_name("cancelled.c")
