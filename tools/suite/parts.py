@@ -121,7 +121,7 @@ def pytest(
 NOT_UNDER_QEMU = (
     "touches nothing|contract/(pool|typed)_checking_test|every violation has its line"
     "|beside what the kernel counts|a forked child has a clock of its own"
-    "|a forked child has no bare thread|the child has it too|a child forked by a crowd is none"
+    "|a forked child has no bare thread|the child has it too|a child forked by a crowd is alone"
     "|inherits neither priority nor processors"
     "|a child forked during another thread's report"
     "|a hole is found"

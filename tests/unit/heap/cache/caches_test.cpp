@@ -244,7 +244,7 @@ class crowd {
     end_of_first_.count_down();
     threads_.front().join();
   }
-  /// Effects: there are so many threads that the next one keeps little.
+  /// Effects: there are enough threads that the next one keeps little.
   void fill() {
     constexpr std::size_t most_threads = 2'000;
     const std::size_t usual = usual_room * possible_shards();
@@ -297,7 +297,7 @@ TEST_CASE("in a crowd a thread keeps little, and one that asks often gets a batc
   CHECK(room_in_caches() <= before);
 }
 
-TEST_CASE("a child forked by a crowd is none") {
+TEST_CASE("a child forked by a crowd is alone") {
   start_without_clock();
   bring_everything_home();
   const std::size_t before = room_in_caches();
