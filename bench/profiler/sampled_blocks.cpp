@@ -1,6 +1,6 @@
 #include "profiler/sampled_blocks.hpp"
 
-#include <sched.h>
+#include "trace/kernel.hpp"
 
 namespace heapwise::bench {
 
@@ -9,7 +9,7 @@ class sampled_blocks::lock {
  public:
   explicit lock(std::atomic<bool>& busy) noexcept : busy_{busy} {
     // acquire: with the release below, so that the table is seen as the thread before left it.
-    while (busy_.exchange(true, std::memory_order_acquire)) sched_yield();
+    while (busy_.exchange(true, std::memory_order_acquire)) kernel::let_others_run();
   }
   ~lock() { busy_.store(false, std::memory_order_release); }
   lock(const lock&) = delete;

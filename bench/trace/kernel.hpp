@@ -90,6 +90,8 @@ inline bool may_live(pid_t process) noexcept {
   return system_call(SYS_kill, process, 0).error() != ESRCH;
 }
 
+inline void let_others_run() noexcept { system_call(SYS_sched_yield); }
+
 inline void pause(long nanoseconds) noexcept {
   const timespec time{0, nanoseconds};
   system_call(SYS_nanosleep, &time, nullptr);

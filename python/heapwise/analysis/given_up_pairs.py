@@ -9,7 +9,7 @@ from heapwise.store import StoredRun
 def given_up_pairs(stored: StoredRun) -> str:
     """Which program failed beside others, how, and what to do; "" if none did, or if later ones did
     their work."""
-    if stored.run.plan.options.together_from is not None:
+    if stored.run.plan.options.side_by_side is not False:  # a run that gives up says so there
         return ""
     failed = next(
         (
@@ -24,5 +24,6 @@ def given_up_pairs(stored: StoredRun) -> str:
     return (
         f"Side by side, {failed.subject} did not do its work "
         f"({failed.reason.removeprefix(FAILED_BESIDE)}), so all ran one by one. If it needs a "
-        "folder, a lock or a port for itself, let each process have its own, as by --fresh-dir."
+        "folder, a lock or a port for itself, give each process its own. --fresh-dir does so for "
+        "names in the folder in which it runs."
     )

@@ -92,13 +92,12 @@ def test_the_advice_on_a_program_that_writes_names_the_option_that_pairs_it() ->
     assert "compare --side-by-side tells more" in noisy(2048, asks_first=True)
 
 
-@pytest.mark.parametrize("together_from", [None, 2])
-def test_the_advice_says_why_a_program_did_not_run_beside_itself(
-    together_from: int | None,
-) -> None:
+@pytest.mark.parametrize("side_by_side", [None, True, False])
+def test_the_advice_says_why_a_program_did_not_run_beside_itself(side_by_side: bool | None) -> None:
+    """A run that gives side by side up stores False. A server's pairs fail one by one."""
     stored = compare_run(Script())
     plan = stored.run.plan
-    options = replace(plan.options, together_from=together_from)
+    options = replace(plan.options, side_by_side=side_by_side)
     beside = replace(
         stored.processes[-1],
         number=1000,
@@ -109,7 +108,7 @@ def test_the_advice_says_why_a_program_did_not_run_beside_itself(
     run = replace(stored.run, plan=replace(plan, options=options))
     told = replace(stored, run=run, processes=[*stored.processes, beside])
     said = f"{beside.subject} did not do its work (exit code 21 instead of 0), so all ran one by"
-    assert (said in analyse(Evidence(told)).advice) == (together_from is None)
+    assert (said in analyse(Evidence(told)).advice) == (side_by_side is False)
     assert said not in analyse(Evidence(stored)).advice
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from heapwise.catalog import PROFILER, RECORDER, native_part
 from heapwise.trace import open_trace
 
 HANDLER = """
@@ -75,7 +76,7 @@ ANSWERS = """
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-/* As libraries do that answer for the kernel: each looks up what it stands before. */
+/* Libraries that answer for the kernel look up the function that each of theirs replaces. */
 #define LOOKS_UP(name, answer) \\
   long own_##name(void) __asm__(#name); \\
   long own_##name(void) { dlsym(RTLD_NEXT, "nobody has it"); return answer; }
@@ -186,6 +187,23 @@ def test_the_recorder_asks_no_function_that_the_program_may_have_replaced(tmp_pa
     flags = ("-rdynamic", "-fno-builtin", "-w")
     program = compiled(tmp_path, ANSWERS, "answers", *flags)
     record(tmp_path / "a.hwt", "--follow", "--", program)
+
+
+@pytest.mark.parametrize("library", [RECORDER, PROFILER])
+def test_a_library_that_stands_before_malloc_imports_no_call_of_the_kernel(library: str) -> None:
+    """What is left is called by ``exec``, and to say why the program has to end."""
+    done = subprocess.run(
+        ["nm", "-D", "--undefined-only", "--format=just-symbols", native_part(library)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.split("@")[0] for line in done.stdout.split()}
+    assert "dl_iterate_phdr" in imported
+    calls = "open openat close read pread fstat stat fstatat access readlink readlinkat write"
+    calls += " mmap munmap mremap madvise mincore kill getpid getppid gettid nanosleep usleep poll"
+    calls += " clock_gettime gettimeofday time syscall fcntl ioctl sched_yield getrandom prctl"
+    assert imported & set(calls.split()) <= {"access", "readlink", "write"}
 
 
 @pytest.mark.parametrize("how", ["--stacks all", "--profile --sample-every 64"])
