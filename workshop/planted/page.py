@@ -14,7 +14,7 @@ from workshop.planted.truth import Truth
 
 WAYS = {SIDE_BY_SIDE: "side by side", "cpu_time": "one by one"}
 
-INTRODUCTION = """\
+STEPS = """\
 In each program a library plants work: a fixed number of steps at every 256th allocation of a
 thread, or at the end of each process where a program allocates little. Before the comparison and
 after it the program runs alone, with each dose and with none, in turn and in random order. The
@@ -34,6 +34,15 @@ what lies between. "Own work" is how much dearer the rest of the program was tha
 planted: alone in quiet runs, and there in typical ones."""
 
 
+WHOLE_RUNS = """\
+A process runs the program several times, one run after the other, and more often where an effect is
+planted: 11 times instead of 10 is 10 % more, whatever the machine does to both. So the effect is
+known, but for the start of the program that runs the other, which is in both and is measured.
+
+`heapwise compare` measures both beside busy processes. If no option says so, it chooses by itself
+whether it measures side by side."""
+
+
 def summary(looked: Sequence[Looked]) -> list[str]:
     """What came out, in sentences."""
     effects = [effect for each in looked for effect in counting(each.effects)]
@@ -44,13 +53,20 @@ def summary(looked: Sequence[Looked]) -> list[str]:
         f"{counted(programs, 'program')}, {counted(len(effects), 'effect')}, "
         f"{len(judged)} with an interval.",
         f"Direction wrong: {wrong} (the aim is 0).",
-        f"The 95 % interval misses all between alone and there: {_misses(e.holds for e in judged)} "
-        "(the aim is at most 5 %).",
-        f"It misses what is true alone: {_misses(e.holds_truth(e.true) for e in judged)}.",
-        "It misses what is true there: "
-        f"{_misses(e.holds_truth(e.there) for e in judged if e.there)}.",
+        *_missed(judged),
         *_told(effects),
     ]
+
+
+def _missed(judged: Sequence[Effect]) -> Iterator[str]:
+    there = [e.holds_truth(e.there) for e in judged if e.there]
+    what = "all between alone and there" if there else "the truth"
+    aim = "(the aim is at most 5 %)"
+    yield f"The 95 % interval misses {what}: {_misses(e.holds for e in judged)} {aim}."
+    if there:
+        alone = [e.holds_truth(e.true) for e in judged]
+        yield f"It misses what is true alone: {_misses(alone)}."
+        yield f"It misses what is true there: {_misses(there)}."
 
 
 def _misses(holds: Iterable[bool | None]) -> str:
@@ -72,14 +88,18 @@ def _told(effects: Sequence[Effect]) -> Iterator[str]:
             if effect.quantity == way and effect.found is not None
         ]
         if errors:
-            yield f"Found minus true alone, {words}: {median(errors):+.2f} points in the median."
+            yield f"Found minus true, {words}: {median(errors):+.2f} points in the median."
 
 
 def effect_table(looked: Sequence[Looked]) -> TextTable:
-    """A row for each effect that counts."""
+    """A row for each effect that counts; with what is true there if that is known of any."""
+    found = [(each, effect) for each in looked for effect in counting(each.effects)]
+    is_known = any(effect.there for _, effect in found)
     header = [
-        *("program", "CPU time", "measured", "true alone", "true there", "found", "95 % CI"),
-        *("verdict", "holds", "own work alone", "there"),
+        *("program", "CPU time", "measured", "true alone" if is_known else "true"),
+        *(["true there"] if is_known else []),
+        *("found", "95 % CI", "verdict", "holds"),
+        *(["own work alone", "there"] if is_known else []),
     ]
     rows = [
         [
@@ -87,16 +107,14 @@ def effect_table(looked: Sequence[Looked]) -> TextTable:
             f"{each.cpu_s:.3g} s",
             WAYS[effect.quantity],
             _truth(effect.true),
-            _truth(effect.there),
+            *([_truth(effect.there)] if is_known else []),
             _percent(effect.found),
             f"{_percent(effect.low)} to {_percent(effect.high)}",
             effect.verdict,
             {True: "yes", False: "no", None: "-"}[effect.holds],
-            _percent(effect.true.own),
-            _percent(effect.own),
+            *([_percent(effect.true.own), _percent(effect.own)] if is_known else []),
         ]
-        for each in looked
-        for effect in counting(each.effects)
+        for each, effect in found
     ]
     return plain_table([header, *rows])
 
@@ -104,14 +122,14 @@ def effect_table(looked: Sequence[Looked]) -> TextTable:
 def page(
     looked: Sequence[Looked], missing: Sequence[str], command: str, conditions: Sequence[str]
 ) -> str:
-    """As Markdown. missing: programs that are not installed. conditions: the title, and
-    sentences on how it was measured."""
-    title, *how = conditions
+    """As Markdown. missing: programs that are not installed. conditions: the title, how effects are
+    planted, and sentences on how it was measured."""
+    title, introduction, *how = conditions
     failed = [each for each in looked if not each.effects]
     refused = [f"{each.program}: {' '.join(each.said.split())}" for each in failed]
     absent = [f"not installed: {', '.join(missing)}"] if missing else []
     passages = [
-        Sentence(INTRODUCTION),
+        Sentence(introduction),
         Sentence("\n".join(how)),
         SentenceList(summary(looked)),
         effect_table(looked),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import random
-import resource
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import numpy as np
 from scipy.stats import quantile_test
 
 from workshop.planted.plant import Dose, new_record, read_record
+from workshop.planted.ready import CannotPlant, children_cpu_s
 
 TRIAL = Dose(at_look=1_000, at_end=1_000_000)
 """To learn how often a program looks and ends, and how long a step takes."""
@@ -77,17 +77,12 @@ class Truth(msgspec.Struct, frozen=True):
     own_error: float = 0.0
 
 
-class NoPlace(ValueError):
-    """The program neither allocates nor ends by exit: nothing can be planted in it."""
-
-
 def run_alone(run: Run, library: Path, dose: Dose, record: Path) -> Alone:
     """Runs the program once with this dose. record: a file that is replaced."""
     new_record(record)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before_s = children_cpu_s()
     run(dose.variables(record) | {"LD_PRELOAD": str(library)})
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    cpu_s = children_cpu_s() - before_s
     paid = read_record(record)
     return Alone(
         cpu_s,
@@ -112,11 +107,11 @@ def one_processor() -> Iterator[None]:
 def doses(trial: Alone, percents: Sequence[float]) -> dict[float, Dose]:
     """Percent of processor time -> the dose that costs about that share.
 
-    trial: a run with ``TRIAL``. NoPlace if it had no place for steps.
+    trial: a run with ``TRIAL``. CannotPlant if it had no place for steps.
     """
     steps = trial.looks * TRIAL.at_look + trial.ends * TRIAL.at_end
     if steps == 0 or trial.planted_s <= 0:
-        raise NoPlace("it neither allocates nor ends by exit: nothing can be planted in it")
+        raise CannotPlant("it neither allocates nor ends by exit: nothing can be planted in it")
     every = trial.own_s / trial.planted_s * steps / 100
     if trial.looks >= FEWEST_LOOKS or not trial.ends:
         return {p: Dose(at_look=round(every * p / trial.looks)) for p in percents}

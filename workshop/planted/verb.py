@@ -17,7 +17,7 @@ from heapwise.wording.durations import parse_duration, show_duration
 from heapwise.wording.lists import counted
 from workshop.planted.judged import Looked
 from workshop.planted.measure import Settings, chosen, kept, look_at
-from workshop.planted.page import effect_table, page, summary
+from workshop.planted.page import STEPS, WHOLE_RUNS, effect_table, page, summary
 
 FOLDER = Path("build/workshop/planted")
 OVERHEAD_S = 15.0
@@ -36,6 +36,11 @@ def add_options(one: argparse.ArgumentParser) -> None:
         default=2 * (os.cpu_count() or 1),
         help="processes that compute beside it: two for each processor",
     )
+    one.add_argument(
+        "--whole-runs",
+        action="store_true",
+        help="plant further runs of the program in each process, not steps: the effect is exact",
+    )
     one.add_argument("--options", default="", metavar="WORDS", help="more options of compare")
     one.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR")
     one.add_argument("--page", type=Path, metavar="FILE.md")
@@ -46,7 +51,8 @@ def planted(options: argparse.Namespace) -> int:
     """Plants effects in real programs, and counts what compare says of them."""
     programs, missing = chosen(options.count, [n for n in options.programs.split(",") if n])
     percents = [float(percent) for percent in options.percents.split(",")]
-    settings = Settings(percents, options.time, options.busy, shlex.split(options.options))
+    words = shlex.split(options.options)
+    settings = Settings(percents, options.time, options.busy, words, options.whole_runs)
     known = {program.name: kept(options.folder, program.name) for program in programs}
     lacking = [] if options.only_page else [p for p in programs if is_lacking(known[p.name])]
     usual_s = parse_duration(options.time, "--time") + OVERHEAD_S
@@ -79,15 +85,17 @@ def _command(options: argparse.Namespace) -> str:
     which = "programs" if options.programs else "count"
     names = (which, "percents", "time", "busy", "options")
     told = [f"--{name}={getattr(options, name)}" for name in names if getattr(options, name) != ""]
+    told += ["--whole-runs"] if options.whole_runs else []
     return shlex.join(["python", "-m", "workshop", "planted", *told, "--page", "FILE"])
 
 
 def _conditions(options: argparse.Namespace) -> list[str]:
-    """The title of the page, and what each comparison had."""
+    """The title of the page, how effects are planted, and what each comparison had."""
     busy = counted(options.busy, "busy process", "busy processes")
     choices = [f"It had the options `{options.options}`."] if options.options else []
     return [
         f"Planted effects in real programs: {title_of(read_machine())}",
+        WHOLE_RUNS if options.whole_runs else STEPS,
         f"Each comparison had {options.time}, beside {busy}.",
         *choices,
     ]

@@ -15,13 +15,13 @@ import pytest
 from heapwise.document.markdown import markdown
 from heapwise.model import Beside, ProcessFacts
 from workshop.planted.judged import Effect, Looked
-from workshop.planted.measure import ORDER, chosen, shortened
+from workshop.planted.measure import ORDER, chosen
 from workshop.planted.page import effect_table, page, summary
 from workshop.planted.plant import Dose, Paid, build_plant, new_record, own_s, read_record
+from workshop.planted.ready import CannotPlant, Ready, shortened
 from workshop.planted.truth import (
     TRIAL,
     Alone,
-    NoPlace,
     Truth,
     doses,
     one_processor,
@@ -30,6 +30,8 @@ from workshop.planted.truth import (
     truth_there,
 )
 from workshop.planted.verb import is_lacking
+from workshop.planted.whole_runs import WholeRuns, build_again, fewest_runs
+from world.program import all_programs
 
 ROOT = Path(__file__).resolve().parents[3]
 WORK = "x = [str(i) for i in range({})]"
@@ -114,7 +116,7 @@ def test_a_program_that_hardly_allocates_pays_at_its_end(library: Path, tmp_path
 
 
 def test_a_program_without_a_place_for_work_is_refused() -> None:
-    with pytest.raises(NoPlace, match="neither allocates nor ends by exit"):
+    with pytest.raises(CannotPlant, match="neither allocates nor ends by exit"):
         doses(Alone(cpu_s=1, planted_s=0, looks=0, ends=0), [10.0])
 
 
@@ -209,6 +211,73 @@ def test_the_own_work_of_a_process_is_without_what_was_planted_in_its_time(
     assert own_s(facts(10, 20, 0.5), record) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("percents", "runs"), [([10.0], 10), ([5.0, 10.0], 20), ([2.0, 10.0], 50), ([2.0, 5.0], 100)]
+)
+def test_a_process_has_the_fewest_runs_of_which_each_percent_is_whole(
+    percents: Sequence[float], runs: int
+) -> None:
+    assert fewest_runs(percents) == runs
+
+
+def test_percents_that_are_no_whole_runs_are_refused() -> None:
+    with pytest.raises(CannotPlant, match=r"whole ones for 0\.3 %"):
+        fewest_runs([0.3])
+
+
+@pytest.fixture(scope="module")
+def again(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    return build_again(tmp_path_factory.mktemp("again"))
+
+
+def run_again(program: Path, times: int, *words: str) -> subprocess.CompletedProcess[str]:
+    variables = os.environ | {"AGAIN_TIMES": str(times)}
+    return subprocess.run([program, *words], env=variables, capture_output=True, text=True)
+
+
+def test_a_program_runs_as_often_as_is_planted_and_is_heard_once(
+    again: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    ended = run_again(again, 3, "sh", "-c", f"echo ran >>{log}; echo out; echo err >&2")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "out\n", "err\n")
+    assert log.read_text() == "ran\n" * 3
+    assert run_again(again, 0, "false").returncode == 0
+
+
+def test_the_first_run_that_fails_ends_the_process(again: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    script = f"echo ran >>{log}; test $(wc -l <{log}) -lt 2"
+    assert run_again(again, 5, "sh", "-c", script).returncode == 1
+    assert log.read_text() == "ran\n" * 2
+    assert run_again(again, 1, "sh", "-c", "kill -TERM $$").returncode == 128 + 15
+    missing = run_again(again, 1, "/no/such/program")
+    assert (missing.returncode, missing.stderr) == (
+        127,
+        "again: /no/such/program: No such file or directory\n",
+    )
+
+
+def slow_program(tmp_path: Path) -> Ready:
+    program = next(each for each in all_programs() if each.name == "bash")
+    words = [sys.executable, "-S", "-c", "sum(range(1_000_000))"]
+    return Ready(program, words, tmp_path, leaves_files=False)
+
+
+def test_what_whole_runs_plant_is_their_share_without_the_start(tmp_path: Path) -> None:
+    planted = WholeRuns(slow_program(tmp_path), [10.0], 600)
+    assert [each["AGAIN_TIMES"] for each in planted.subjects.values()] == ["10", "11"]
+    for truths in planted.truths().values():
+        assert 9.5 < truths[10.0].effect < 10
+
+
+def test_a_program_that_is_too_slow_for_its_runs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CannotPlant, match=r"10 runs take .* s, too long for 1 s"):
+        WholeRuns(slow_program(tmp_path), [10.0], 1)
+
+
 def effect(
     percent: float, verdict: str, low: float | None, high: float | None, error: float = 0
 ) -> Effect:
@@ -293,16 +362,23 @@ def test_wrong_directions_and_misses_are_counted() -> None:
     text = "\n".join(summary(LOOKED))
     assert "3 programs, 5 effects, 4 with an interval" in text
     assert "Direction wrong: 1 " in text
-    assert "misses all between alone and there: 2 of 4, 50.0% " in text
-    assert "It misses what is true alone: 2 of 4, 50.0%." in text
-    assert "It misses what is true there: 0 of 0." in text
+    assert "misses the truth: 2 of 4, 50.0% " in text
     assert "2 % told, side by side: 0 of 3." in text
     assert "5 % told, side by side: 2 of 2." in text
-    assert "Found minus true alone, side by side: +0.00 points in the median." in text
+    assert "Found minus true, side by side: +0.00 points in the median." in text
+
+
+def test_misses_of_what_is_true_alone_and_there_are_told_apart() -> None:
+    there = Truth(planted=10, effect=18, error=0, own=0, rounds=9)
+    found = msgspec.structs.replace(effect(10, "worse", 17, 19), there=there)
+    text = "\n".join(summary([Looked("jq", "jq", "a1", "", [found, effect(5, "worse", 4, 6)])]))
+    assert "misses all between alone and there: 0 of 2, 0.0% " in text
+    assert "It misses what is true alone: 1 of 2, 50.0%." in text
+    assert "It misses what is true there: 0 of 1, 0.0%." in text
 
 
 def test_the_page_has_each_effect_and_what_was_not_measured() -> None:
-    text = page(LOOKED, ["perl_xs"], "python -m workshop planted", ["title", "how"])
+    text = page(LOOKED, ["perl_xs"], "python -m workshop planted", ["title", "planted so", "how"])
     assert all(line in text for line in markdown([effect_table(LOOKED)]))
     assert "- tcl: it failed" in text
     assert "- not installed: perl_xs" in text
