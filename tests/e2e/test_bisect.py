@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 from planted_commits import git, planted
 
+from heapwise.runner.commits.bisection import LONGER
+from heapwise.store import read_run
+
 BUILD = "cc -O1 -o prog main.c"
 
 
@@ -75,6 +78,16 @@ def test_ends_that_do_not_differ_are_not_told_apart(tmp_path: Path) -> None:
     done = bisect(tmp_path / "r", "--good", hashes[0], "--time", "1s", *alone)
     assert done.returncode == 4, done.stderr
     assert "--metric cpu_time is steadier beside other work" in done.stdout
+
+
+def test_two_ends_alone_are_measured_for_longer_before_they_are_called_alike(
+    tmp_path: Path,
+) -> None:
+    hashes = planted(tmp_path / "r", 2, 2, 0, iterations=1_000_000)
+    done = bisect(tmp_path / "r", "--good", hashes[0], "--time", "1s")
+    assert done.returncode == 4, done.stderr
+    [run] = (tmp_path / "cache").glob("heapwise/bisect/*/store/runs/*")
+    assert read_run(run.parents[1], run.name).run.plan.time_s == LONGER
 
 
 def test_commits_with_the_same_files_need_no_measurement_but_both_ends_do(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ planted: alone in quiet runs, and there in typical ones."""
 WHOLE_RUNS = """\
 A process runs the program several times, one run after the other, and more often where an effect is
 planted: 11 times instead of 10 is 10 % more, whatever the machine does to both. So the effect is
-known, but for the start of the program that runs the other, which is in both and is measured.
+known, except for the start of the program that runs the other, which is in both and is measured.
 
 `heapwise compare` measures both beside busy processes. If no option says so, it chooses by itself
 whether it measures side by side."""

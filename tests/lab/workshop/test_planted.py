@@ -220,7 +220,7 @@ def test_a_process_has_the_fewest_runs_of_which_each_percent_is_whole(
     assert fewest_runs(percents) == runs
 
 
-def test_percents_that_are_no_whole_runs_are_refused() -> None:
+def test_a_percent_without_whole_runs_is_refused() -> None:
     with pytest.raises(CannotPlant, match=r"whole ones for 0\.3 %"):
         fewest_runs([0.3])
 
@@ -266,7 +266,7 @@ def slow_program(tmp_path: Path) -> Ready:
     return Ready(program, words, tmp_path, leaves_files=False)
 
 
-def test_what_whole_runs_plant_is_their_share_without_the_start(tmp_path: Path) -> None:
+def test_whole_runs_plant_their_share_of_all_except_the_start(tmp_path: Path) -> None:
     planted = WholeRuns(slow_program(tmp_path), [10.0], 600)
     assert [each["AGAIN_TIMES"] for each in planted.subjects.values()] == ["10", "11"]
     for truths in planted.truths().values():

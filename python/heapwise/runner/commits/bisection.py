@@ -127,10 +127,12 @@ class Bisection:
     def _stage(self, chosen: list[str]) -> bool:
         """Measures the chosen commits between both ends. False if the ends cannot be told apart."""
         good, bad = self.suspects.commits[0], self.suspects.commits[-1]
-        evidence = self._measured(
-            [good, *chosen, bad],
-            lambda found: "cannot tell" not in (self._sides(found, chosen).values()),
-        )
+
+        def is_decided(found: Evidence) -> bool:
+            sides = self._sides(found, chosen).values()
+            return self._whole(found) is not None and "cannot tell" not in sides
+
+        evidence = self._measured([good, *chosen, bad], is_decided)
         if (whole := self._whole(evidence)) is None:
             return False
         self.learned.whole = whole.ratio
