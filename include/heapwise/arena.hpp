@@ -29,8 +29,8 @@ namespace heapwise::inline v0_2 {
 /// - a request that does not fit takes the first free chunk that is large enough. If there is none,
 ///   one chunk replaces all free chunks, and is at least as large as all of them together. It is
 ///   the largest of them, enlarged, or a new chunk. Of this chunk and the chunk in use before, the
-///   chunk with more room left serves the next requests. The same requests in the same order never
-///   need the source again.
+///   chunk with more room left serves the next requests. After `reset` the same requests in the
+///   same order do not need the source; after others between, they may.
 /// - chunks that are replaced are lost if the source cannot take them back (`static_blocks`). With
 ///   such a source, the first chunk should have the size of the buffer.
 ///

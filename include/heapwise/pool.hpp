@@ -180,14 +180,16 @@ class pool {
   /// Returns: false, and does nothing, in the same cases as for_each. Complexity: O(capacity).
   bool shrink() noexcept {
     std::size_t used = core_.carved();
-    detail::block_map free{used, chunks_->source()};
-    if (!note_free(free)) return false;
-    while (used != 0 && free.test(used - 1)) --used;
+    {
+      detail::block_map free{used, chunks_->source()};
+      if (!note_free(free)) return false;
+      while (used != 0 && free.test(used - 1)) --used;
+      core_.restart(used);
+      for (std::size_t block = used; block-- != 0;) {
+        if (free.test(block)) core_.put_back(chunks_->address_of(block));
+      }
+    } // a buffer can take chunks back once the map behind them is gone
     chunks_->trim(used);
-    core_.restart(used);
-    while (used-- != 0) {
-      if (free.test(used)) core_.put_back(chunks_->address_of(used));
-    }
     return true;
   }
 

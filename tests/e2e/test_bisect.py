@@ -80,6 +80,59 @@ def test_ends_that_do_not_differ_are_not_told_apart(tmp_path: Path) -> None:
     assert "--metric cpu_time is steadier beside other work" in done.stdout
 
 
+def counted_commits(folder: Path, blocks: list[int], fails: str = "0") -> list[str]:
+    """A repository whose program allocates so often in each commit, and fails if this is not 0."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    for number, each in enumerate(blocks):
+        (folder / "main.c").write_text(
+            "#include <stdlib.h>\n#include <sys/stat.h>\n"
+            f"static volatile int revision = {number};\n"
+            f"int main(void) {{ for (int b = 0; b < {each}; ++b) free(malloc(64 + revision));\n"
+            f"return {fails}; }}\n"
+        )
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", f"change number {number}")
+    return git(folder, "rev-list", "--reverse", "HEAD").split()
+
+
+def test_what_was_learned_between_other_ends_does_not_accuse_a_commit(tmp_path: Path) -> None:
+    """The change of the first search was taken back, and another one came."""
+    hashes = counted_commits(tmp_path / "r", [1000, 1100, 1100, 1000, 1000, 1110])
+    words = ("--good", hashes[0], "--metric", "allocations", "--json")
+    first = bisect(tmp_path / "r", *words, "--bad", hashes[2])
+    assert document(first)["found"] == hashes[1]
+    assert document(bisect(tmp_path / "r", *words))["found"] == hashes[5]
+
+
+def test_a_build_that_failed_is_tried_again_by_the_same_command(tmp_path: Path) -> None:
+    hashes = counted_commits(tmp_path / "r", [1000, 1100])
+    words = ("--good", hashes[0], "--metric", "allocations", "--json")
+    build = f"test -e {tmp_path}/compiler && {BUILD}"
+    failed = bisect(tmp_path / "r", *words, build=build)
+    assert failed.returncode != 0
+    assert "E030" in failed.stderr + failed.stdout
+    (tmp_path / "compiler").touch()
+    assert document(bisect(tmp_path / "r", *words, build=build))["found"] == hashes[1]
+
+
+def test_the_trial_of_a_program_has_a_fresh_folder_too(tmp_path: Path) -> None:
+    hashes = counted_commits(tmp_path / "r", [1000, 1100], 'mkdir("out", 0700)')
+    words = ("--good", hashes[0], "--metric", "allocations", "--fresh-dir", "--json")
+    done = bisect(tmp_path / "r", *words)
+    assert document(done)["found"] == hashes[1], done.stderr
+    assert not (tmp_path / "r" / "out").exists()
+
+
+def test_a_plan_keeps_what_was_learned(tmp_path: Path) -> None:
+    hashes = counted_commits(tmp_path / "r", [1000, 1000, 1100, 1100])
+    words = ("--good", hashes[0], "--metric", "allocations")
+    assert bisect(tmp_path / "r", *words, "--json").returncode == 0
+    [learned] = (tmp_path / "cache").glob("heapwise/bisect/*/learned.json")
+    assert bisect(tmp_path / "r", *words, "--fresh", "--dry-run").returncode == 0
+    assert learned.exists()
+
+
 def test_two_ends_alone_are_measured_for_longer_before_they_are_called_alike(
     tmp_path: Path,
 ) -> None:

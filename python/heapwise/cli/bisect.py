@@ -101,7 +101,7 @@ def bisect(
         Checkout.of(Path(program[0]), options.build_command), quantity, *program, layouts=layouts
     )
     commits = trees.commits(good, bad)
-    if fresh:
+    if fresh and not options.dry_run:
         (trees.folder / STATE_FILE).unlink(missing_ok=True)
     request = taken(
         CompareRequest,

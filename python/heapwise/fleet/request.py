@@ -94,15 +94,23 @@ def jobs_of(fleet: FleetRun, environment: Mapping[str, str]) -> Callable[[str], 
     return job
 
 
+def _is_file(path: Path) -> bool:
+    """No error if it is longer than a path can be, as a script for a shell may be."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def _shipped(word: str, folder: Path) -> ShippedFile | None:
     """A word that names a file, with a path or as a program of PATH that is not the system's."""
     path = folder / word
-    if "/" not in word and not path.is_file():
+    if "/" not in word and not _is_file(path):
         found = shutil.which(word)
         if found is None or found.startswith(("/usr/", "/bin/")):
             return None
         path = Path(found)
-    if not path.is_file():
+    if not _is_file(path):
         return None
     try:
         with path.open("rb") as content:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from heapwise.runner import Bisection, Checkout, Suspects, Worktrees
-from heapwise.runner.commits.bisection import LOOK_CONFIDENCE, LOOKS
+from heapwise.runner.commits.bisection import LOOK_CONFIDENCE, LOOKS, Learned
 from heapwise.stats.ratios.paired import PairedRatio, ratio_of_logs
 
 
@@ -70,3 +70,14 @@ def test_looking_again_does_not_find_a_difference_of_equal_programs() -> None:
         ends = [ratio_of_logs(logs[: 6 * 2**look]).ends(LOOK_CONFIDENCE) for look in range(LOOKS)]
         wrong += any(end is not None and not end[0] <= 1 <= end[1] for end in ends)
     assert wrong <= 0.01 * campaigns + 3 * (0.01 * campaigns) ** 0.5
+
+
+def test_what_was_learned_of_other_ends_says_nothing() -> None:
+    learned = Learned("one", {"c1": "like bad"}, 1.4)
+    assert learned.about_again("one") == learned
+    assert learned.about_again("two") == Learned("two")
+
+
+def test_what_could_not_be_built_or_told_is_tried_again() -> None:
+    learned = Learned("one", {"a": "like good", "b": "skipped", "c": "cannot tell"}, 1.4)
+    assert learned.about_again("one").states == {"a": "like good"}

@@ -9,6 +9,7 @@ import pytest
 
 from heapwise.model import BuildPlace
 from heapwise.runner.commits.common_places import common_place
+from heapwise.runner.commits.owner import own_name
 from heapwise.runner.process.place import standing, words_at
 
 
@@ -154,11 +155,14 @@ def test_a_cache_that_cannot_be_written_does_not_end_the_gate(
 
 
 def test_clones_that_a_killed_gate_left_are_removed(tmp_path: Path, cache: Path) -> None:
-    left = cache / str(os.getpid() + 10_000_000)
-    left.mkdir(parents=True)
+    left = cache / own_name().replace(str(os.getpid()), str(os.getpid() + 10_000_000))
+    elsewhere = cache / f"anotherhost_{os.getpid() + 10_000_000}"
+    for folder in (left, elsewhere):
+        folder.mkdir(parents=True)
     base, new = program(tmp_path / "a" / "app", "1"), program(tmp_path / "bb" / "app", "2")
     with common_place(base, new):
         assert not left.exists()
+        assert elsewhere.exists()  # the cache may be shared by machines and containers
 
 
 def test_only_the_program_is_moved_in_a_command() -> None:

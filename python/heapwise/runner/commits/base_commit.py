@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from heapwise.catalog.built_tree import names_path
 from heapwise.errors import Problem
 from heapwise.model import BuildPlace, Relinked
 from heapwise.runner.commits.checkout import Checkout, cache
+from heapwise.runner.commits.owner import has_ended, own_name
 from heapwise.runner.commits.relinking import Linked, Relinking
 from heapwise.runner.process.place import standing
 
@@ -60,7 +60,7 @@ def built_commit(
     commit = checkout.commit(revision)
     trees = cache() / "commits"
     _remove_left(checkout, trees)
-    folder = trees / f"{commit[:12]}-{os.getpid()}"
+    folder = trees / f"{commit[:12]}-{own_name()}"
     base, head = (_place(folder, name, checkout.program) for name in (BASE, HEAD))
     try:
         checkout.check_out(commit, Path(base.root))
@@ -148,7 +148,6 @@ def _build(
 def _remove_left(checkout: Checkout, trees: Path) -> None:
     """What a process that was killed has left behind."""
     for path in trees.iterdir() if trees.is_dir() else ():
-        owner = path.stem.rpartition("-")[2]
-        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+        if has_ended(path.stem.rpartition("-")[2]):
             checkout.forget(path)
             path.unlink(missing_ok=True)

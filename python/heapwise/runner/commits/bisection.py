@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,10 +17,14 @@ from heapwise.evidence.judged_limits import rounds_of_layouts
 from heapwise.model import SIDE_BY_SIDE, Build, Plan
 from heapwise.runner.campaign.campaign import Campaign
 from heapwise.runner.campaign.watcher import Watcher
+from heapwise.runner.commits.exact_counts import program_of
 from heapwise.runner.commits.suspects import Suspects, SuspectState, side_of
 from heapwise.runner.commits.worktrees import Worktrees
 from heapwise.runner.executors.program import program_executor
 from heapwise.runner.plan.compare_plan import CompareRequest, prepare_compare
+from heapwise.runner.process.process_status import judge
+from heapwise.runner.process.scratch import ScratchFolder
+from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.runner.run_start import resume, start
 from heapwise.stats.ratios.paired import STRICT_CONFIDENCE, PairedRatio
 from heapwise.store import read_run
@@ -55,10 +59,21 @@ class Ending(Watcher, Protocol):
 
 
 class Learned(msgspec.Struct):
-    """What earlier stages have found out. whole: the ratio of the bad end over the good one."""
+    """What earlier stages have found out. about: the question; the answer to another one says
+    nothing. whole: the ratio of the bad end over the good one."""
 
+    about: str = ""
     states: dict[str, SuspectState] = {}
     whole: float | None = None
+
+    def about_again(self, question: str) -> Learned:
+        """What still holds when this question is asked: nothing if it is another. What could not be
+        built or told is tried again: a full disk, or too little time, may have been the reason."""
+        if self.about != question:
+            return Learned(question)
+        known = ("like good", "like bad")
+        states = {commit: state for commit, state in self.states.items() if state in known}
+        return Learned(question, states, self.whole)
 
 
 class Interrupted(Exception):
@@ -94,18 +109,24 @@ class Bisection:
 
     def __post_init__(self) -> None:
         try:
-            self.learned = msgspec.json.decode(
-                (self.folder / STATE_FILE).read_bytes(), type=Learned
-            )
+            before = msgspec.json.decode((self.folder / STATE_FILE).read_bytes(), type=Learned)
         except (OSError, ValueError):
-            self.learned = Learned()
+            before = Learned()
+        self.learned = before.about_again(self._question())
         self.suspects.states |= self.learned.states
         self.quantity = self.metric
         """That the last measurement was judged by."""
 
+    def _question(self) -> str:
+        """Both ends, and how the programs are run; another time for it is the same question."""
+        commits = self.suspects.commits
+        asked = repr((commits[0], commits[-1], replace(self.request, time_s=None)))
+        return hashlib.sha256(asked.encode(errors="surrogateescape")).hexdigest()
+
     def go(self) -> BisectionResult:
         """Problem E030 if one of the ends cannot be built or fails; Interrupted."""
         commits = self.suspects.commits
+        self.trees.forget_failures()
         for end in (commits[0], commits[-1]):
             if self._program(end) is None:
                 raise Problem(
@@ -237,22 +258,19 @@ class Bisection:
         if self.suspects.states.get(commit) == "skipped":
             return None
         program = self.trees.built(commit)
-        if program is None:
-            return None
-        try:
-            with Path(self.request.input_path or os.devnull).open("rb") as stdin:
-                code = subprocess.run(
-                    [str(program), *self.command[1:]],
-                    stdin=stdin,
-                    check=False,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    timeout=self.request.timeout_s or TRIAL_S,
-                ).returncode
-        except (OSError, subprocess.SubprocessError):
-            return None
-        allowed = code in (0, *self.request.ignored_exits)
-        return program if allowed or self.request.any_exit else None
+        return program if program and self._works(program) else None
+
+    def _works(self, program: Path) -> bool:
+        """Whether it ends as it should, run once as it will be measured. Interrupted."""
+        request = replace(self.request, timeout_s=self.request.timeout_s or TRIAL_S)
+        command = [str(program), *self.command[1:]]
+        with ScratchFolder() as folder, StopSwitch() as stop:
+            trial = program_of(command, request, folder, environment=None)
+            trial.work.begin()
+            outcome = trial.launch(None, 0, stop, "", command)
+        if outcome.interrupted:
+            raise Interrupted
+        return judge(outcome, None, trial.reference)[0] == "ok"
 
     def _is_same(self, one: str, other: str) -> bool:
         """Whether all files of both trees are equal, which needs no measurement. A program can load

@@ -14,6 +14,7 @@ from heapwise.catalog.built_tree import MOST_FILES
 from heapwise.catalog.same_build import roots_of
 from heapwise.model import BuildPlace
 from heapwise.runner.commits.checkout import cache
+from heapwise.runner.commits.owner import has_ended, own_name
 from heapwise.runner.process.script import interpreter_chain
 
 PLACES = "places"
@@ -49,7 +50,7 @@ def common_place(base: Path, new: Path) -> Iterator[CommonPlace]:
     if base == new:
         yield CommonPlace()
         return
-    folder = cache() / PLACES / str(os.getpid())
+    folder = cache() / PLACES / own_name()
     _remove_left(folder.parent)
     try:
         yield CommonPlace(_cloned(base, new, folder))
@@ -164,5 +165,5 @@ def _remove_left(folder: Path) -> None:
     this user."""
     with suppress(OSError):
         for path in folder.iterdir():
-            if not Path(f"/proc/{path.name}").exists():
+            if has_ended(path.name):
                 shutil.rmtree(path, ignore_errors=True)

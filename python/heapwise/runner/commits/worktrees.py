@@ -79,6 +79,13 @@ class Worktrees:
         mark.write_text(f"{BUILT} {tree_digest(tree)}" if found else FAILED)
         return found
 
+    def forget_failures(self) -> None:
+        """What could not be built is tried again when it is asked for: the compiler may be there
+        now, or room on the disk."""
+        for mark in self.folder.glob("*.state"):
+            if mark.read_text() == FAILED:
+                mark.unlink()
+
     def place(self, commit: str) -> BuildPlace:
         """Where a built program and its layouts are. It is run where it was built: half of the
         layouts are those of its second label."""
