@@ -17,10 +17,11 @@ from heapwise.runner.campaign.campaign import BUSY_WARM_UP_SHARE, WARM_UP_SHARE,
 from heapwise.runner.campaign.executor import Sink
 from heapwise.runner.campaign.measured_files import Unchanged
 from heapwise.runner.campaign.steps import Step
+from heapwise.runner.campaign.time_spent import spent_s
 from heapwise.runner.campaign.usual_times import UsualTimes
 from heapwise.runner.campaign.watcher import Progress
 from heapwise.runner.process.stop_switch import StopSwitch
-from heapwise.store import RunWriter
+from heapwise.store import RunWriter, read_run
 
 
 @dataclass
@@ -46,18 +47,25 @@ class SlowProcesses:
     group_s: float = 0.0
     """How long a group takes; 0: as long as a process."""
 
+    stopped_after_s: float = 1e9
+    """The user stops the run at the first process after this time of the clock."""
+
     warm: int = 0
     steps: list[Step] = field(default_factory=list)
 
     def resume_from(self, processes: list[Process]) -> None: ...
 
-    def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None: ...
+    def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
+        self.next_number = next_number
 
     def finish(self) -> list[str]:
         return []
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
-        self.clock.now_s += self.group_s if step.beside and self.group_s else self.took_s
+        if self.clock.now_s >= self.stopped_after_s:
+            raise KeyboardInterrupt
+        took_s = self.group_s if step.beside and self.group_s else self.took_s
+        self.clock.now_s += took_s
         self.warm += step.warm_up
         self.steps.append(step)
         record(
@@ -72,21 +80,29 @@ class SlowProcesses:
                 {"wall_time": self.took_s * (1 + number % 7)},
             )
         )
-        return Process(
-            number,
-            "compare",
-            step.subject.name,
-            {},
-            step.round,
-            "ok",
-            warm_up=step.warm_up,
-            facts=structs.replace(
-                self.facts,
-                wall_s=self.took_s,
-                psi_cpu_us=int(self.waited * self.took_s * 1_000_000),
-                beside=Beside(number, len(step.beside) + 1, overlap=1.0) if step.beside else None,
-            ),
+        beside = Beside(number, len(step.beside) + 1, overlap=1.0, runs=step.runs)
+        facts = structs.replace(
+            self.facts,
+            wall_s=took_s / step.runs,
+            psi_cpu_us=int(self.waited * took_s * 1_000_000),
+            beside=beside if step.beside else None,
         )
+
+        def process(number: int, name: str) -> Process:
+            return Process(
+                number,
+                "compare",
+                name,
+                {},
+                step.round,
+                "ok",
+                warm_up=step.warm_up,
+                facts=facts,
+            )
+
+        for other in step.beside:
+            record(process(self.next_number(), other.name))
+        return process(number, step.subject.name)
 
     def after(self, process: Process) -> None: ...
 
@@ -121,8 +137,10 @@ def timed_run(folder: Path, executor: SlowProcesses, watcher: Watching) -> Campa
     )
     run = replace(run, plan=plan, state="running")
     campaign = Campaign(run, RunWriter.create(folder, run), executor, watcher, Unchanged({}))
-    campaign.go()
-    campaign.writer.close()
+    try:
+        campaign.go()
+    finally:
+        campaign.writer.close()
     return campaign
 
 
@@ -183,6 +201,40 @@ def test_the_third_group_may_take_a_tenth_more_than_the_time(
     executor = SlowProcesses(clock, 1.8, 0.1, facts, group_s)
     timed_run(tmp_path, executor, Watching(clock))
     assert sum(bool(step.beside) for step in executor.steps) == groups
+
+
+def test_a_resumed_run_has_the_rest_of_its_time_for_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All processes of a group have the same seconds. They are over once."""
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    facts = ProcessFacts(user_s=0.5, system_s=0.0, peak_rss_bytes=2**20, written_elsewhere_bytes=0)
+    executor = SlowProcesses(clock, 1.0, 0.9, facts, group_s=4.0, stopped_after_s=1035.0)
+    with pytest.raises(KeyboardInterrupt):
+        timed_run(tmp_path, executor, Watching(clock))
+    before = sum(bool(step.beside) for step in executor.steps)
+    assert before >= 3
+    executor.stopped_after_s = 1e9
+    [path] = (tmp_path / "runs").iterdir()
+    stored = read_run(tmp_path, path.name)
+    writer = RunWriter.reopen(stored.path)
+    Campaign(stored.run, writer, executor, Watching(clock), Unchanged({}), stored).go()
+    assert sum(bool(step.beside) for step in executor.steps) >= before + 3
+    assert 60 - 2 * 4 < clock.now_s - 1000 <= 60
+
+
+def beside(number: int, baseline: int, wall_s: float, runs: int) -> Process:
+    facts = ProcessFacts(wall_s=wall_s, beside=Beside(baseline, 2, runs=runs))
+    return Process(number, "compare", "glibc", {}, 1, "ok", facts=facts)
+
+
+def test_a_group_takes_as_long_as_all_runs_of_its_longest_member() -> None:
+    alone = Process(0, "compare", "glibc", {}, 0, "ok", facts=ProcessFacts(wall_s=1.5))
+    unknown = Process(1, "compare", "glibc", {}, 0, "failed")
+    first = [beside(2, 2, 1.0, 3), beside(3, 2, 2.0, 3)]
+    second = [beside(4, 4, 0.5, 1), beside(5, 4, 0.4, 1)]
+    assert spent_s([alone, unknown, *first, *second]) == 1.5 + 3 * 2.0 + 0.5
 
 
 def test_a_process_that_was_held_up_says_nothing_of_the_next() -> None:

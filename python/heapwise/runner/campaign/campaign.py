@@ -33,6 +33,7 @@ from heapwise.runner.campaign.steps import (
     steps_of_round,
     steps_together,
 )
+from heapwise.runner.campaign.time_spent import spent_s
 from heapwise.runner.campaign.together import (
     BUSY,
     FILLERS,
@@ -133,7 +134,7 @@ class Campaign:
         for process in self.stored.processes:
             if process.status != "interrupted":
                 self._note(process)
-                self._spent_s += process.facts.wall_s or 0.0
+        self._spent_s = spent_s(self.processes)
         begun = max((process.round for process in self.processes), default=-1) + 1
         while self._rounds_begun < begun and self._is_whole(self._rounds_begun):
             self._rounds_begun += 1
