@@ -32,18 +32,18 @@ a machine that takes away every other sample will take away those, too."""
 
 def widest_half_width(evidence: Evidence) -> float | None:
     """The widest half of the 95 % intervals of a comparison's time, relative, of the subjects that
-    are not told apart from the baseline; by its own processes, or side by side, whatever is
-    narrower.
+    are not told apart from the baseline. Of a run that goes side by side, by those rounds: some
+    subjects may have no others.
 
     It is computed from the samples that count, as the table is. None if an interval cannot be given
     yet. 0 if all are told apart.
     """
-    experiment = evidence.stored.run.experiments[0]
-    widths = [
-        _widest(evidence, cell, replace(cell, quantity=SIDE_BY_SIDE))
-        for cell in evidence.table
-        if cell.quantity == experiment.quantities[0].name
-    ]
+    judged = _judged(evidence)
+    rows: dict[Cell, set[str]] = {}
+    for cell, row in evidence.table.items():
+        if cell.quantity in (_first(evidence), SIDE_BY_SIDE):
+            rows.setdefault(replace(cell, quantity=judged), set()).update(row)
+    widths = [_widest(evidence, cell, subjects) for cell, subjects in rows.items()]
     known = [width for width in widths if width is not None]
     return max(known) if known and len(known) == len(widths) else None
 
@@ -73,11 +73,10 @@ def settled(evidence: Evidence) -> set[tuple[Setup, str]]:
     but the baseline would show nothing.
     """
     found, rows = set(), 0
-    goes_beside = evidence.stored.run.plan.options.together_from is not None
-    first = evidence.stored.run.experiments[0].quantities[0].name
+    judged = _judged(evidence)
     for cell, row in evidence.table.items():
         baseline = evidence.baselines[cell.experiment]
-        if cell.quantity != (SIDE_BY_SIDE if goes_beside else first) or baseline not in row:
+        if cell.quantity != judged or baseline not in row:
             continue
         for subject in row.keys() - {baseline} - evidence.control_names:
             rows += 1
@@ -91,19 +90,30 @@ def settled(evidence: Evidence) -> set[tuple[Setup, str]]:
     return found if len(found) < rows else set()
 
 
-def _widest(evidence: Evidence, cell: Cell, beside: Cell) -> float | None:
-    row, baseline = evidence.table[cell], evidence.baselines[cell.experiment]
-    if baseline not in row:
+def _first(evidence: Evidence) -> str:
+    """The quantity by which rounds of separate processes end."""
+    return evidence.stored.run.experiments[0].quantities[0].name
+
+
+def _judged(evidence: Evidence) -> str:
+    """The quantity by which the rounds end now."""
+    goes_beside = evidence.stored.run.plan.options.together_from is not None
+    return SIDE_BY_SIDE if goes_beside else _first(evidence)
+
+
+def _widest(evidence: Evidence, cell: Cell, subjects: set[str]) -> float | None:
+    """subjects: that were measured, by themselves or side by side."""
+    baseline = evidence.baselines[cell.experiment]
+    if baseline not in evidence.table.get(cell, {}):
         return None
     widths = []
-    for subject in row:
-        if subject == baseline or _was_dropped(evidence, cell, subject):
+    for subject in subjects - {baseline}:
+        if _was_dropped(evidence, cell, subject):
             continue  # no interval of a dropped subject will ever narrow
-        both = [_half_width(evidence, each, subject, baseline) for each in (cell, beside)]
-        known = [width for width in both if width is not None]
-        if not known:
+        width = _half_width(evidence, cell, subject, baseline)
+        if width is None:
             return None
-        widths.append(min(known))
+        widths.append(width)
     return max(widths, default=None)
 
 
@@ -126,7 +136,8 @@ def _was_dropped(evidence: Evidence, cell: Cell, subject: str) -> bool:
     row = evidence.table[cell]
     if subject in evidence.control_names:
         return False
-    return len(row[subject].rounds) < len(row[evidence.baselines[cell.experiment]].rounds) / 2
+    rounds = len(row[subject].rounds) if subject in row else 0
+    return rounds < len(row[evidence.baselines[cell.experiment]].rounds) / 2
 
 
 def reason_to_stop(
