@@ -192,12 +192,20 @@ def looked_at(evidence: Evidence, *looks: ChangedNames) -> Evidence:
     return Evidence(replace(stored, processes=[*timed, *more]))
 
 
+FAILED = ["beside others: exit code 3", "the baseline beside it: beside others: exit code 3"]
+
+
 @pytest.mark.parametrize(
     ("rounds", "expected"),
     [
         ([["ok", "ok"]], False),
         ([["ok", "beside others: exit code 3"]], False),
-        ([["ok", "ok"], ["beside others: exit code 3", "the baseline beside it: it failed"]], True),
+        ([FAILED], True),
+        ([["ok", "ok"], FAILED], False),  # it can run beside itself
+        ([["ok", "ok"], FAILED, FAILED], False),
+        ([["ok", "ok"], FAILED, FAILED, FAILED], True),
+        ([["ok", "ok"], FAILED, ["ok", FAILED[0]], FAILED, FAILED], False),
+        ([["ok", "ok"], FAILED, ["the others ran beside it for 78% of its time"], FAILED], False),
         ([["the others ran beside it for 78% of its time"] * 2], False),  # only lost
         ([["the others ran beside it for 78% of its time"] * 2] * 3, True),
         ([["ok", "ok"], *[["the others ran beside it for 78% of its time"] * 2] * 3], False),

@@ -260,19 +260,32 @@ def has_to_ask(plan: Plan, evidence: Evidence) -> bool:
 
 
 def is_in_vain(together: Sequence[Process], round: int) -> bool:
-    """Whether the rounds side by side end here: none of the last round did its work and one failed,
-    since the program may need a port, a lock or a file for itself; or none of any round counts.
+    """Whether the rounds side by side end here: the program may need a port, a lock or a file for
+    itself, or none of any round counts.
 
-    together: all processes that ran beside others. A round whose processes ran beside each other
-    for too short a time is only lost.
+    together: all processes that ran beside others. In a round that failed, none did its work and
+    one failed. If an earlier round counts, the program can run beside itself, so only some of them
+    in a row are in vain: all others of a group are lost with the baseline. A round whose processes
+    ran beside each other for too short a time is only lost.
     """
-    last = [process for process in together if process.round == round]
-    if not last or any(process.status == "ok" for process in last):
+    rounds: dict[int, list[Process]] = {}
+    for process in together:
+        rounds.setdefault(process.round, []).append(process)
+    if round not in rounds or _counts(rounds[round]):
         return False
-    if any(FAILED_BESIDE in process.reason for process in last):
-        return True
-    rounds = {process.round for process in together}
-    return len(rounds) >= LEAST_ROUNDS and all(process.status != "ok" for process in together)
+    if any(map(_counts, rounds.values())):
+        last = sorted(rounds)[-LEAST_ROUNDS:]
+        return all(_has_failed(rounds[number]) for number in last)
+    return _has_failed(rounds[round]) or len(rounds) >= LEAST_ROUNDS
+
+
+def _counts(processes: Sequence[Process]) -> bool:
+    return any(process.status == "ok" for process in processes)
+
+
+def _has_failed(processes: Sequence[Process]) -> bool:
+    failed = any(FAILED_BESIDE in process.reason for process in processes)
+    return failed and not _counts(processes)
 
 
 def may_ask(plan: Plan) -> bool:
