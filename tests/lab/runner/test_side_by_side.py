@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import resource
 import signal
 import sys
 import threading
@@ -197,6 +198,21 @@ def test_a_user_who_stops_the_run_leaves_no_filler_behind(tmp_path: Path, when: 
     assert not (tmp_path / "whole").exists()
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "number").read_text()), 0)
+
+
+def test_fillers_are_closed_when_they_have_ended(tmp_path: Path) -> None:
+    """A program of a millisecond ends hundreds of times beside one of seconds."""
+    short = Launch(["/bin/true"], dict(os.environ), 60.0, cpus=[CPU])
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    open_files = len(list(Path("/proc/self/fd").iterdir()))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files + 50, before[1]))
+    try:
+        found = run(tmp_path, short, spinning(1.0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert found[0].fillers > 50
+    assert [one.outcome.facts.exit_code for one in found] == [0, 0]
+    assert found[1].overlap > 0.1  # all of them count in it
 
 
 def test_a_program_that_does_not_exist_is_told_as_such(tmp_path: Path) -> None:

@@ -101,11 +101,21 @@ class _Member:
     """How many of its runs count; the others are fillers."""
 
     launchers: list[WaitingLauncher]
-    """All launchers of the group; those that are prepared here are added."""
+    """All launchers of the group that are open; those that are prepared here are added."""
 
-    started: list[WaitingLauncher] = field(default_factory=list)
+    started: int = 0
     running: WaitingLauncher | None = None
     """The one of which no end was seen."""
+
+    counted: list[Outcome] = field(default_factory=list)
+    ran: list[LauncherFacts] = field(default_factory=list)
+    """When each run began and ended; those that count are first."""
+
+    latest_ns: int = 0
+    """How long after it was told to a run began, at most."""
+
+    _ended: list[WaitingLauncher] = field(default_factory=list)
+    """Their programs have ended, and their results were not read."""
 
     def __post_init__(self) -> None:
         """The first start waits for no preparation of another one: all start a moment apart."""
@@ -114,25 +124,45 @@ class _Member:
     def start(self) -> WaitingLauncher:
         """One that waited is started, and another one is prepared if none waits now."""
         self.running = self._waiting.pop(0)
-        self.started.append(self.running)
+        self.started += 1
         self.running.start()
         if not self._waiting:
-            self._waiting.append(self._prepare(len(self.started)))
+            self._waiting.append(self._prepare(self.started))
         return self.running
 
-    @property
-    def ended(self) -> list[WaitingLauncher]:
-        """Those that were started, without one of which no end was seen."""
-        return [each for each in self.started if each is not self.running]
+    def end(self) -> None:
+        """The program that runs has ended."""
+        if self.running:
+            self._ended.append(self.running)
+        self.running = None
+
+    def read(self, *, wait: bool) -> None:
+        """Reads the results of launchers that are gone, and closes these: a short program ends
+        hundreds of times beside a long one, and each launcher has two open files. wait: for those
+        of which the program has ended.
+
+        Problem E052 if one left no result.
+        """
+        while self._ended and (wait or self._ended[0].launcher.poll() is not None):
+            launcher = self._ended.pop(0)
+            outcome = launcher.outcome()
+            launcher.close()
+            self.launchers.remove(launcher)
+            if len(self.counted) < self.counts:
+                self.counted.append(outcome)
+            facts = outcome.facts
+            self.ran.append(LauncherFacts(start_ns=facts.start_ns, end_ns=facts.end_ns))
+            if facts.start_ns:
+                self.latest_ns = max(self.latest_ns, facts.start_ns - launcher.told_ns)
 
     @property
     def is_done(self) -> bool:
         """Whether all runs that count have ended."""
-        return len(self.ended) >= self.counts
+        return self.started - bool(self.running) >= self.counts
 
     @property
     def fillers(self) -> int:
-        return len(self.started) - self.counts
+        return self.started - self.counts
 
     def _prepare(self, number: int) -> WaitingLauncher:
         launcher = WaitingLauncher(self.what, self.folder / str(number))
@@ -209,27 +239,27 @@ class SideBySide:
             self._run_until_all_ended([members[i] for i in order] or members, stop)
             if stop.requested:
                 return [Together(Outcome(interrupted=True)) for _ in members]
-            outcomes = [[each.outcome() for each in member.ended] for member in members]
-            ran = _ran(members, outcomes)
+            for member in members:
+                member.read(wait=True)
         except Problem:
             if stop.requested:  # a launcher that was stopped before its program began has no result
                 return [Together(Outcome(interrupted=True)) for _ in members]
             raise
         finally:
             stop.guard()
-        counted = [found[:counts] for found in outcomes]
         self.peak_bytes = max(
             self.peak_bytes,
-            *(each.facts.peak_rss_bytes or 0 for found in counted for each in found),
+            *(each.facts.peak_rss_bytes or 0 for member in members for each in member.counted),
         )
+        ran = _ran(members)
         if left := [member.running for member in members if member.running]:
             self._leftovers[cpu] = left
             for each in left:
                 launchers.remove(each)
         return [
             Together(
-                counted[index][0],
-                counted[index][1:],
+                member.counted[0],
+                member.counted[1:],
                 member.fillers,
                 _least_overlap(index, ran, counts),
             )
@@ -253,12 +283,15 @@ class SideBySide:
                 for key, _ in selector.select():
                     selector.unregister(key.fileobj)
                     member = key.data
-                    member.running = None
+                    member.end()
                     if member in open_ and (member.is_done or stop.requested):
                         open_.remove(member)
                     if open_ and not stop.requested:
                         selector.register(member.start().socket, selectors.EVENT_READ, member)
                         guard()
+                for member in members:  # after the starts, which must not wait
+                    if not stop.requested:
+                        member.read(wait=False)
 
     def finish(self, stop: StopSwitch) -> None:
         """Waits for the fillers that still run. If the user stops us, they are ended."""
@@ -292,28 +325,15 @@ class SideBySide:
         return [each.launcher for group in self._leftovers.values() for each in group]
 
 
-def _ran(
-    members: Sequence[_Member], outcomes: Sequence[Sequence[Outcome]]
-) -> list[list[LauncherFacts]]:
-    """For each member its runs, those that count first. outcomes: of those that have ended.
+def _ran(members: Sequence[_Member]) -> list[list[LauncherFacts]]:
+    """For each member its runs, those that count first.
 
     A filler that still runs has no result. It runs at least until the last process that counts has
     ended, and began as late after it was told to as the latest of the others.
     """
-    ran: list[list[LauncherFacts]] = [[one.facts for one in found] for found in outcomes]
-    latest_ns = max(
-        (
-            one.start_ns - launcher.told_ns
-            for member, found in zip(members, ran, strict=True)
-            for launcher, one in zip(member.ended, found, strict=True)
-            if one.start_ns
-        ),
-        default=0,
-    )
-    counted = [
-        one for member, found in zip(members, ran, strict=True) for one in found[: member.counts]
-    ]
-    end_ns = max((one.end_ns or 0 for one in counted), default=0)
+    latest_ns = max(member.latest_ns for member in members)
+    end_ns = max(one.end_ns or 0 for member in members for one in member.ran[: member.counts])
+    ran = [list(member.ran) for member in members]
     for member, found in zip(members, ran, strict=True):
         if member.running:
             start_ns = member.running.told_ns + latest_ns
