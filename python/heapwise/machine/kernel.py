@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from heapwise.machine.cgroups import own_group
 from heapwise.machine.kernel_files import bracketed, fields, read_number, read_text
 from heapwise.model.cell import Setting
 
 HUGE = "/sys/kernel/mm/transparent_hugepage"
-CGROUPS = Path("/sys/fs/cgroup")
 
 
 def settings() -> dict[str, Setting]:
@@ -41,17 +39,7 @@ def memory_now() -> dict[str, int | None]:
 
 def cgroup_limits() -> dict[str, Setting]:
     """Limits of our own cgroup (v2); None where there is none or it is ``max``."""
-    own = next(
-        (
-            line[3:]
-            for line in (read_text("/proc/self/cgroup") or "").splitlines()
-            if line.startswith("0::")
-        ),
-        "/",
-    )
-    folder = CGROUPS / own.lstrip("/")
-    if not folder.is_dir():
-        folder = CGROUPS
+    folder = own_group()
     limits = {
         name: read_text(folder / file)
         for name, file in (

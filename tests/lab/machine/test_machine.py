@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from heapwise.machine import counters, kernel, kernel_files, processor, read_machine
+from heapwise.machine import cgroups, counters, kernel, kernel_files, processor, read_machine
 from heapwise.model import MachineFacts
 from heapwise.processors import cpu_list
 
@@ -140,7 +140,7 @@ def test_counters_are_open_or_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cgroup_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "memory.max").write_text("1073741824\n")
     (tmp_path / "cpu.max").write_text("max 100000\n")
-    monkeypatch.setattr(kernel, "CGROUPS", tmp_path)
+    monkeypatch.setattr(cgroups, "CGROUPS", tmp_path)
     limits = kernel.cgroup_limits()
     assert limits["cgroup_memory_max"] == "1073741824"
     assert limits["cgroup_cpu_max"] is None

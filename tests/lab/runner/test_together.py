@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -434,22 +432,6 @@ def test_groups_fit_into_half_of_the_memory_that_is_free(monkeypatch: pytest.Mon
     for factor, expected in ((100, MOST_BESIDE), (8, 3), (4, 1), (2, 0)):
         monkeypatch.setattr(together, "available_bytes", lambda factor=factor: factor * peak)
         assert most_beside(evidence) == expected
-
-
-def test_free_memory_is_known_where_proc_has_processes_alone() -> None:
-    """As in a service of systemd with ProcSubset=pid."""
-    apart = ["unshare", "--mount", "--pid", "--fork", "sh", "-c"]
-    mount = "mount -t proc -o subset=pid proc /proc"
-    if subprocess.run([*apart, mount], capture_output=True, check=False).returncode != 0:
-        pytest.skip("needs a mount namespace of its own: run as root")
-    ask = "from heapwise.runner.campaign.together import available_bytes as a; print(a())"
-    done = subprocess.run(
-        [*apart, f'{mount}; exec "$0" -c "$1"', sys.executable, ask],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert 0 < int(done.stdout) < 1 << 50
 
 
 def test_settled_rows_leave_the_groups() -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from math import sqrt
-from pathlib import Path
 from statistics import median, quantiles
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured, written_elsewhere
 from heapwise.evidence.shared_names import shared_names
+from heapwise.machine.free_memory import available_bytes
 from heapwise.model import FAILED_BESIDE, Plan, Process
 from heapwise.processors import usable_processors
 from heapwise.runner.campaign.steps import MOST_BESIDE, cells
@@ -187,17 +186,6 @@ def runs_of(plan: Plan, evidence: Evidence, elapsed_s: float) -> int:
     round_s = _round_s(plan, evidence)
     fit = (plan.time_s - elapsed_s) / (ENOUGH_GROUPS * round_s)
     return max(1, min(MOST_RUNS, int(fit)))
-
-
-def available_bytes() -> int:
-    """Memory that programs can have without swapping, by the kernel. If /proc has processes alone
-    (the option subset=pid), memory that is free."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    fields = next((line.split() for line in lines if line.startswith("MemAvailable:")), None)
-    return int(fields[1]) * 1024 if fields else 0
 
 
 def pays(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from heapwise.catalog import PROBE
+from heapwise.machine.free_memory import available_bytes
 from heapwise.model import (
     FAILED_BESIDE,
     SIDE_BY_SIDE,
@@ -26,7 +27,6 @@ from heapwise.model import (
 from heapwise.processors import usable_processors
 from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.steps import Step
-from heapwise.runner.campaign.together import available_bytes
 from heapwise.runner.executors.whole_program import WholeProgram, measured_values
 from heapwise.runner.process.launch import Launch, Outcome, tail
 from heapwise.runner.process.process_status import Reference, judge

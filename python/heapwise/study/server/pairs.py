@@ -18,6 +18,7 @@ from threading import Barrier, BrokenBarrierError
 from msgspec import structs
 
 from heapwise.errors import Problem
+from heapwise.machine.free_memory import available_bytes
 from heapwise.model import (
     FAILED_BESIDE,
     SIDE_BY_SIDE,
@@ -31,7 +32,6 @@ from heapwise.model import (
 )
 from heapwise.runner.campaign.executor import Sink, now
 from heapwise.runner.campaign.steps import Step
-from heapwise.runner.campaign.together import available_bytes
 from heapwise.runner.executors.beside import LEAST_OVERLAP
 from heapwise.runner.process.launch import Outcome, tail
 from heapwise.runner.process.stop_switch import StopSwitch
