@@ -11,7 +11,13 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from heapwise.model import Build, Process, Revision, Run, Sample
+from heapwise.model import Build, Peer, Process, Revision, Run, Sample, ServerOptions
+from heapwise.report.redacted_words import (
+    HIDDEN,
+    NUMBERS,
+    program_alone,
+    redacted_command_line,
+)
 from heapwise.store import StoredRun
 
 NAME = r"[^\s/:\"'=,;]+"
@@ -20,9 +26,14 @@ PATH = re.compile(rf"(?<![\w./…])(?:/{NAME}(?: +{NAME})*(?=/))*/{NAME}/?")
 """An absolute path: after a colon too, but not within an address of the web. Names of folders may
 have spaces, so words between two slashes count as such a name."""
 
-HIDDEN = "(redacted)"
+PLAIN_NAME = re.compile(r"[\w.+-]+")
+"""A name of a build that is not made of several words of a command."""
+
+OPTION_REASON = re.compile(r"(--[\w-]+) .*", re.DOTALL)
+"""Why a process failed, if a command of the user did: the option, the command and its words."""
 
 RecordT = TypeVar("RecordT", Run, Process, Sample)
+MeasuredT = TypeVar("MeasuredT", Process, Sample)
 
 
 def redact(stored: StoredRun) -> StoredRun:
@@ -39,12 +50,17 @@ def redact(stored: StoredRun) -> StoredRun:
         if words
         else None
     )
-    names = _build_names(stored.run)
-    run = _renamed(_clean(_without_arguments(stored.run), Run, secret), Run, names)
+    phrases, names, texts = _phrases(stored.run), _names(stored.run), _texts(stored.run)
+
+    def shown(record: MeasuredT, kind: type[MeasuredT]) -> MeasuredT:
+        return _renamed(_clean(_at(record, texts), kind, secret), kind, names)
+
+    hidden = _without_texts(_without_arguments(stored.run), texts)
+    run = _renamed(_clean(hidden, Run, secret), Run, names)
     options = replace(run.plan.options, environment_marks=None, files=None)
     plan = replace(
         run.plan,
-        environment=dict.fromkeys(run.plan.environment, HIDDEN),
+        environment=_hidden_values(run.plan.environment),
         working_directory=HIDDEN if run.plan.working_directory else "",
         options=options,
     )
@@ -61,11 +77,8 @@ def redact(stored: StoredRun) -> StoredRun:
         stored,
         run=run,
         path=Path(stored.path.name),
-        processes=[
-            _renamed(_clean(_without_output(p), Process, secret), Process, names)
-            for p in stored.processes
-        ],
-        samples=[_renamed(_clean(s, Sample, secret), Sample, names) for s in stored.samples],
+        processes=[shown(_without_output(each, phrases), Process) for each in stored.processes],
+        samples=[shown(each, Sample) for each in stored.samples],
     )
 
 
@@ -75,39 +88,59 @@ def _without_place(revision: Revision | None) -> Revision | None:
 
 def _without_arguments(run: Run) -> Run:
     """The command's first word stays, and each word after it becomes the same mark."""
-    arguments = set(run.plan.command[1:])
-    typed = run.plan.options.as_typed or run.plan.command
-    hidden = [HIDDEN] * (len(run.plan.command) - 1)
-    before = len(run.command_line) - len(typed)
-    if run.command_line[before:] == typed:
-        line = [*run.command_line[:before], *typed[:1], *hidden]
-    else:
-        line = [HIDDEN if word in arguments else word for word in run.command_line]
-    options = replace(run.plan.options, as_typed=[*typed[:1], *hidden] if typed else [])
-    if options.check:
-        line = [word.replace(options.check, HIDDEN) for word in line]
-        options = replace(options, check=HIDDEN)
-    if len(run.plan.builds) > 1:
-        line = [*run.command_line[:2], HIDDEN]
-    builds = [_without_words(build) for build in run.plan.builds]
-    plan = replace(
-        run.plan, command=[*run.plan.command[:1], *hidden], options=options, builds=builds
+    plan = run.plan
+    options = replace(
+        plan.options,
+        as_typed=program_alone(plan.options.as_typed),
+        check=plan.options.check and HIDDEN,
+        replay=plan.options.replay
+        and structs.replace(
+            plan.options.replay, command=program_alone(plan.options.replay.command)
+        ),
+        server=plan.options.server and _without_load(plan.options.server),
+        fleet=plan.options.fleet
+        and structs.replace(
+            plan.options.fleet, environment=_hidden_values(plan.options.fleet.environment)
+        ),
     )
-    return replace(run, plan=plan, command_line=line)
+    plan = replace(
+        plan,
+        command=program_alone(plan.command),
+        options=options,
+        builds=[_without_words(build) for build in plan.builds],
+        subjects=[replace(each, peer=_without_values(each.peer)) for each in plan.subjects],
+    )
+    return replace(run, plan=plan, command_line=redacted_command_line(run))
+
+
+def _hidden_values(variables: dict[str, str]) -> dict[str, str]:
+    return dict.fromkeys(variables, HIDDEN)
+
+
+def _without_values(peer: Peer | None) -> Peer | None:
+    """Everybody may read the variables of an allocator of the catalogue."""
+    if peer is None or not peer.is_given_by_path:
+        return peer
+    return replace(peer, environment=_hidden_values(peer.environment))
+
+
+def _without_load(server: ServerOptions) -> ServerOptions:
+    """The kind of the question whether it is ready stays, and the program of the load."""
+    return structs.replace(
+        server,
+        ready=f"{server.ready.partition(':')[0]}:{HIDDEN}",
+        load=program_alone(server.load),
+        prepare=[HIDDEN] * len(server.prepare),
+    )
 
 
 def _without_words(build: Build) -> Build:
     """Its program stays; so does the fact that it has commands of its own."""
-
-    def hidden(words: list[str]) -> list[str]:
-        return [*words[:1], *[HIDDEN] * (len(words) - 1)]
-
-    typed = hidden(build.as_typed) if not build.environment else [HIDDEN] * len(build.as_typed)
     return replace(
         build,
-        command=hidden(build.command),
-        as_typed=typed,
-        environment=dict.fromkeys(build.environment, HIDDEN),
+        command=program_alone(build.command),
+        as_typed=program_alone(build.as_typed),
+        environment=_hidden_values(build.environment),
         prepare=build.prepare and HIDDEN,
         conclude=build.conclude and HIDDEN,
         setup=build.setup and HIDDEN,
@@ -115,13 +148,61 @@ def _without_words(build: Build) -> Build:
     )
 
 
-def _build_names(run: Run) -> dict[str, str]:
-    """Names that were made of arguments -> the program with a number."""
-    return {
+def _names(run: Run) -> dict[str, str]:
+    """Names and values that hold words of a command -> what is shown instead: the program with a
+    number, the parameter with a number."""
+    names = {
         build.name: f"{Path(build.program).name} {number}"
         for number, build in enumerate(run.plan.builds, 1)
-        if " " in build.name
+        if build.name and not PLAIN_NAME.fullmatch(build.name)
     }
+    for parameter, values in _texts(run).items():
+        names |= {f"{parameter}={value}": f"{parameter}={shown}" for value, shown in values.items()}
+    return names
+
+
+def _texts(run: Run) -> dict[str, dict[str, str]]:
+    """Parameter of a command -> its values that are not numbers -> what is shown instead. The
+    values of an experiment's parameters are ours."""
+    if not run.plan.traits.whole_programs:
+        return {}
+    return {
+        name: {
+            value: f"value {number}"
+            for number, value in enumerate(values, 1)
+            if isinstance(value, str) and not NUMBERS.fullmatch(value)
+        }
+        for name, values in run.plan.parameters.items()
+    }
+
+
+def _without_texts(run: Run, texts: dict[str, dict[str, str]]) -> Run:
+    def shown(name: str, values: list[Any]) -> list[Any]:
+        return [texts.get(name, {}).get(value, value) for value in values]
+
+    experiments = [
+        replace(
+            experiment,
+            parameters=[
+                replace(
+                    each, default=shown(each.name, each.default), smoke=shown(each.name, each.smoke)
+                )
+                for each in experiment.parameters
+            ],
+        )
+        for experiment in run.experiments
+    ]
+    parameters = {name: shown(name, values) for name, values in run.plan.parameters.items()}
+    return replace(run, experiments=experiments, plan=replace(run.plan, parameters=parameters))
+
+
+def _at(record: MeasuredT, texts: dict[str, dict[str, str]]) -> MeasuredT:
+    """With its settings as ``_without_texts`` names them."""
+    parameters = {
+        name: texts.get(name, {}).get(str(value), value)
+        for name, value in record.parameters.items()
+    }
+    return replace(record, parameters=parameters)
 
 
 def _renamed(record: RecordT, kind: type[RecordT], names: dict[str, str]) -> RecordT:
@@ -143,10 +224,28 @@ def _renamed(record: RecordT, kind: type[RecordT], names: dict[str, str]) -> Rec
     return msgspec.convert(walk(msgspec.to_builtins(record)), kind)
 
 
-def _without_output(process: Process) -> Process:
-    if process.facts.stderr_tail is None:
-        return process
-    return replace(process, facts=structs.replace(process.facts, stderr_tail=HIDDEN))
+def _phrases(run: Run) -> re.Pattern[str] | None:
+    """What the user typed that the reason of a failure may repeat."""
+    plan = run.plan
+    commands = [plan.command, *(build.command for build in plan.builds)]
+    found = [word for command in commands for word in command[1:]]
+    found += [value for build in plan.builds for value in build.environment.values()]
+    if plan.options.server:
+        server = plan.options.server
+        found += [*server.load[1:], *server.prepare, server.ready.partition(":")[2]]
+    words = sorted({word for word in found if len(word) > 3}, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, words))) if words else None
+
+
+def _without_output(process: Process, phrases: re.Pattern[str] | None) -> Process:
+    facts, reason = process.facts, OPTION_REASON.sub(rf"\1 {HIDDEN}", process.reason)
+    if phrases:
+        reason = phrases.sub(HIDDEN, reason)
+        if facts.start_error:
+            facts = structs.replace(facts, start_error=phrases.sub(HIDDEN, facts.start_error))
+    if facts.stderr_tail is not None:
+        facts = structs.replace(facts, stderr_tail=HIDDEN)
+    return replace(process, reason=reason, facts=facts)
 
 
 def _clean(record: RecordT, kind: type[RecordT], secret: re.Pattern[str] | None) -> RecordT:
