@@ -209,6 +209,18 @@ def test_file_then_environment_then_flag(heapwise: Any, place: Path) -> None:
     assert plan("--rounds", "9", HEAPWISE_ROUNDS="8")["max_rounds"] == 9
 
 
+def test_the_store_of_the_variable_has_priority_over_that_of_the_file(
+    heapwise: Any, place: Path
+) -> None:
+    (place / "heapwise.toml").write_text(f'store = "{place}/of_file"\n')
+    words = ("run", "fake/subjects", *SUBJECTS, "--quiet")
+    assert heapwise(*words, env={"HEAPWISE_STORE": f"{place}/of_variable"}).returncode == 0
+    assert len(run_ids(place / "of_variable")) == 1
+    assert not (place / "of_file").exists()
+    assert heapwise(*words, "--store", f"{place}/of_flag").returncode == 0
+    assert len(run_ids(place / "of_flag")) == 1
+
+
 def test_no_native_parts(heapwise: Any, tmp_path: Path) -> None:
     (tmp_path / "hollow").mkdir()
     env = {"HEAPWISE_NATIVE": str(tmp_path / "hollow")}

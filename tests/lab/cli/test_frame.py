@@ -192,6 +192,28 @@ def test_the_keys_of_settings_are_the_long_options(
     assert found["report"] == {"open_": "no", "as_json": True}
 
 
+@pytest.mark.parametrize("option", ["store", "machine"])
+@pytest.mark.parametrize("table", ["", "[compare]\n"])
+def test_a_variable_that_is_read_elsewhere_has_priority_over_the_file(
+    option: str,
+    table: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(f"HEAPWISE_{option.upper()}", raising=False)
+    (tmp_path / "heapwise.toml").write_text(f'{table}{option} = "file"\nseed = 3\n')
+    command = typer.main.get_command(build_app())
+    assert settings.defaults(command, "compare")["compare"] == {option: "file", "seed": 3}
+    assert f": {', '.join(sorted([option, 'seed']))}\n" in capsys.readouterr().err
+    monkeypatch.setenv(f"HEAPWISE_{option.upper()}", "variable")
+    assert settings.defaults(command, "compare")["compare"] == {"seed": 3}
+    assert ": seed\n" in capsys.readouterr().err
+    monkeypatch.setenv(f"HEAPWISE_{option.upper()}", "")
+    assert settings.defaults(command, "compare")["compare"] == {option: "file", "seed": 3}
+
+
 @pytest.mark.parametrize("by_file", [True, False])
 def test_a_setting_with_a_control_character_is_refused(
     by_file: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

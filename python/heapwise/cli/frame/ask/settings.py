@@ -56,6 +56,9 @@ def defaults(command: Any, verb: str = "") -> Defaults:
     path = find_file()
     if path is not None:
         _apply_file(path, result, known)
+        for chosen in result.values():
+            for key in [key for key in chosen if os.environ.get(f"HEAPWISE_{key.upper()}")]:
+                del chosen[key]  # also if something else reads the variable, as the store does
         if options := sorted(result.get(verb, {})):
             where = os.path.relpath(path)
             console.error_line(f"Settings     from {where}: {', '.join(options)}")
