@@ -147,7 +147,11 @@ def test_the_options_of_the_libraries_are_not_settings_of_a_verb(
     verb = SimpleNamespace(
         params=[
             SimpleNamespace(
-                name=name, opts=[f"--{name.replace('_', '-')}"], param_type_name="option"
+                name=name,
+                opts=[f"--{name.replace('_', '-')}"],
+                param_type_name="option",
+                multiple=False,
+                nargs=1,
             )
             for name in names
         ]
@@ -212,6 +216,82 @@ def test_a_variable_that_is_read_elsewhere_has_priority_over_the_file(
     assert ": seed\n" in capsys.readouterr().err
     monkeypatch.setenv(f"HEAPWISE_{option.upper()}", "")
     assert settings.defaults(command, "compare")["compare"] == {option: "file", "seed": 3}
+
+
+def values_given(monkeypatch: pytest.MonkeyPatch, *words: str) -> dict[str, Any]:
+    """What the command line passes on to the verb ``words[0]``."""
+    command = typer.main.get_command(build_app([words[0]]))
+    verb = command.commands[words[0]]  # type: ignore[attr-defined]
+    found = dict[str, Any]()
+    monkeypatch.setattr(verb, "callback", lambda **typed: found.update(typed))
+    command.main(
+        list(words), standalone_mode=False, default_map=settings.defaults(command, words[0])
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "given"),
+    [
+        ("prepare", "sync; true", ["sync; true"]),
+        ("export", "a.json", [Path("a.json")]),
+        ("parameter_list", "mode=a,b", ["mode=a,b"]),
+        ("parameter_scan", "'size' 1 8", ("size", "1", "8")),
+    ],
+)
+def test_a_variable_gives_an_option_with_several_values_what_a_flag_would(
+    variable: str, value: str, given: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(f"HEAPWISE_{variable.upper()}", value)
+    assert given in values_given(monkeypatch, "compare", "./a").values()
+
+
+def test_an_option_of_three_words_is_a_list_in_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "heapwise.toml"
+    file.write_text('parameter_scan = ["size", 1, "8"]')
+    assert ("size", "1", "8") in values_given(monkeypatch, "compare", "./a").values()
+    for value in ('"size 1 8"', '["size", 1]', '["size", 1, true]'):
+        file.write_text(f"parameter_scan = {value}")
+        with pytest.raises(Problem, match=r"parameter_scan = .* a list of 3 texts"):
+            settings.defaults(typer.main.get_command(build_app(["compare"])), "compare")
+
+
+@pytest.mark.parametrize("value", ["size 1", "size 1 8 9", "size '1 8", ""])
+def test_a_variable_with_another_number_of_words_is_named(
+    value: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HEAPWISE_PARAMETER_SCAN", value)
+    with pytest.raises(Problem, match="HEAPWISE_PARAMETER_SCAN") as caught:
+        settings.defaults(typer.main.get_command(build_app(["compare"])), "compare")
+    assert caught.value.id == "E003"
+
+
+def test_every_repeatable_option_can_be_set_by_a_variable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = typer.main.get_command(build_app())
+    repeatable = {
+        (name, settings._key(option), option.name)
+        for name, verb in command.commands.items()  # type: ignore[attr-defined]
+        for option in verb.params
+        if option.param_type_name == "option" and option.multiple
+    }
+    assert len(repeatable) > 20
+    for _, key, _ in repeatable:
+        monkeypatch.setenv(f"HEAPWISE_{key.upper()}", "x,y")
+    found = settings.defaults(command)
+    assert {(name, field) for name, _, field in repeatable} <= {
+        (name, field)
+        for name, chosen in found.items()
+        for field, value in chosen.items()
+        if value == ["x,y"]
+    }
 
 
 @pytest.mark.parametrize("by_file", [True, False])

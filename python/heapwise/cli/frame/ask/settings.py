@@ -7,6 +7,7 @@ has the option, in a table named like a verb for that verb alone.
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
 import unicodedata
 from pathlib import Path
@@ -122,7 +123,7 @@ def _apply_file(path: Path, result: Defaults, known: KnownOptions) -> None:
         if not isinstance(value, dict):
             _check(key, set().union(*known.values()), f"key in {path}")
             option = next(options[key] for options in known.values() if key in options)
-            _everywhere(result, known, key, _typed(option, value, path), override=False)
+            _everywhere(result, known, key, _typed(option, value, path))
 
 
 def _typed(option: Any, value: Any, path: Path) -> Any:
@@ -139,6 +140,11 @@ def _typed(option: Any, value: Any, path: Path) -> Any:
         parts, needs = (value if isinstance(value, list) else [value]), "a list of texts"
         if all(isinstance(part, str) for part in parts):
             return parts
+    elif option.nargs > 1:
+        needs = f"a list of {option.nargs} texts"
+        if isinstance(value, list) and len(value) == option.nargs:
+            if all(type(part) in (str, int) for part in value):
+                return tuple(map(str, value))
     elif isinstance(value, list) and option.metavar in LISTS:
         if all(type(part) in (str, int) for part in value):
             return ",".join(map(str, value))
@@ -163,7 +169,29 @@ def _apply_environment(result: Defaults, known: KnownOptions) -> None:
             continue
         if option in every:
             _demand_printable(value, variable)
-            _everywhere(result, known, option, value, override=True)
+            for verb, options in known.items():
+                if option in options:
+                    result[verb][option] = _of_variable(options[option], value, variable)
+
+
+def _of_variable(option: Any, value: str, variable: str) -> Any:
+    """One value for an option that can be repeated, and the words for one that takes several.
+    Problem E003 for another number of words."""
+    if option.multiple:
+        return [value]
+    if option.nargs == 1:
+        return value
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        words = []
+    if len(words) != option.nargs:
+        raise Problem(
+            "E003",
+            f"{variable}={value} needs {option.nargs} words",
+            do=f"set {variable} to the words that would follow --{_key(option).replace('_', '-')}",
+        )
+    return tuple(words)
 
 
 def _demand_printable(value: str, where: str) -> None:
@@ -176,11 +204,10 @@ def _demand_printable(value: str, where: str) -> None:
         )
 
 
-def _everywhere(
-    result: Defaults, known: KnownOptions, option: str, value: Any, *, override: bool
-) -> None:
+def _everywhere(result: Defaults, known: KnownOptions, option: str, value: Any) -> None:
+    """A table of a verb has priority over it."""
     for verb, options in known.items():
-        if option in options and (override or option not in result[verb]):
+        if option in options and option not in result[verb]:
             result[verb][option] = value
 
 
