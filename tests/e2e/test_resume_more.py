@@ -65,6 +65,24 @@ def test_more_time(
     assert after.run.state == "complete"
 
 
+def test_a_time_that_is_spent_is_not_asked_for_again(
+    heapwise: Any, fake_native: Path, tmp_path: Path
+) -> None:
+    env = {"HEAPWISE_NATIVE": str(fake_native)}
+    few = ("--subjects", "good", "--set", "size=8", "--rounds", "1", "--time", "60s", "--quiet")
+    heapwise("run", "fake/subjects", *few, env=env)
+    before = len(read_run(tmp_path / "store", "last").processes)
+    for time_s, said in (("60s", " of 1 min are spent;"), ("1ms", " of 1 ms are spent;")):
+        done = heapwise("resume", "last", "--time", time_s, env=env)
+        assert done.returncode == 0, done.stderr
+        assert "The run is complete." in done.stdout
+        assert said in done.stdout
+        assert "--time is the time in all, such as --time " in done.stdout
+        assert "To add rounds" not in done.stdout
+    assert "such as --time 2m." in heapwise("resume", "last", "--time", "60s", env=env).stdout
+    assert len(read_run(tmp_path / "store", "last").processes) == before
+
+
 def test_a_moved_binary_is_found_again(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
     env = {"HEAPWISE_NATIVE": str(fake_native)}
     heapwise("run", "fake/subjects", "--subjects", "good", "--rounds", "1", "--quiet", env=env)

@@ -12,7 +12,7 @@ from heapwise.cli.frame.ask.signature import with_options
 from heapwise.cli.frame.tell.console import Console, error_line
 from heapwise.errors import Exit, Problem
 from heapwise.options import Options, taken
-from heapwise.wording.durations import show_duration
+from heapwise.wording.durations import longer_duration, show_duration
 from heapwise.wording.metrics import OF_COUNTS, OF_ROUNDS, TIMES, measured_by
 from heapwise.wording.names import quantity_name
 
@@ -191,7 +191,8 @@ def _show(
         if layouts := trees.layouts // 2:
             console.result(f"         --relink {2 * layouts} takes more layouts.")
         elif metric not in OF_COUNTS:
-            console.result("         --time 10m measures each stage longer.")
+            time = longer_duration(search.time_s)
+            console.result(f"         --time {time} measures each stage longer.")
         if metric == "time" and search.quantity == search.metric:
             console.result("         --metric cpu_time is steadier beside other work.")
     if suspects.went_back:

@@ -18,11 +18,12 @@ from heapwise.cli.frame.ask.options import (
     StrictOption,
 )
 from heapwise.cli.frame.tell.console import Console, labelled
-from heapwise.wording.durations import parse_duration
+from heapwise.wording.durations import parse_duration, show_limit, typed_duration
 from heapwise.wording.lists import counted
 
 if TYPE_CHECKING:
     from heapwise.model import Plan
+    from heapwise.store import StoredRun
 
 
 def register(app: typer.Typer) -> None:
@@ -80,8 +81,8 @@ def resume(
         if json:
             console.json(plan)
         return 0
-    if stored.run.state == "complete" and plan == stored.run.plan:
-        console.say("The run is complete. To add rounds, give --time or --rounds.")
+    if stored.run.state == "complete" and (spent := _nothing_left(stored, plan, rounds, time)):
+        console.say(f"The run is complete. {spent}")
         return show(stored.path, console, strict=strict).code
     if stored.run.plan.command:
         console.say(labelled("Command      ", shlex.join(stored.run.plan.command)))
@@ -103,6 +104,23 @@ def resume(
             )
         )
     return conduct(campaign, watcher, console, strict=strict).code
+
+
+def _nothing_left(stored: StoredRun, plan: Plan, rounds: int | None, time: str | None) -> str:
+    """Why a complete run has nothing more to do under this plan, and what adds rounds; "" if it
+    has."""
+    if time is not None and rounds is None and stored.spent_s >= plan.time_s:
+        longer = typed_duration(2 * stored.spent_s)
+    elif plan != stored.run.plan:
+        return ""
+    elif time is None:
+        return "To add rounds, give --time or --rounds."
+    else:
+        longer = typed_duration(2 * plan.time_s)
+    return (
+        f"{show_limit(stored.spent_s)} of {show_limit(plan.time_s)} are spent; --time is the time "
+        f"in all, such as --time {longer}."
+    )
 
 
 def extended(plan: Plan, rounds: int | None, time: str | None) -> Plan:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.model import Process, Run, Sample
+from heapwise.store.time_spent import spent_s
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class StoredRun:
     processes: list[Process]
     samples: list[Sample]
     damaged_lines: int = 0
+
+    @property
+    def spent_s(self) -> float:
+        """The time that its processes took, which counts against ``--time``."""
+        return spent_s(each for each in self.processes if each.status != "interrupted")
 
     @property
     def finished_samples(self) -> list[Sample]:

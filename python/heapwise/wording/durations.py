@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 
 from heapwise.errors import Problem
 
 LONGEST_S = 366 * 24 * 3600.0
+LONG_S = 600.0
 UNITS_S = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -40,6 +42,16 @@ def show_limit(seconds: float) -> str:
     minutes, left = divmod(round(seconds), 60)
     parts = [f"{minutes} min"] if minutes else []
     return " ".join([*parts, f"{left} s"] if left or not minutes else parts)
+
+
+def typed_duration(seconds: float) -> str:
+    """``16s`` or ``10m``: what ``parse_duration`` reads, not shorter than this."""
+    return f"{ceil(seconds)}s" if seconds < 120 else f"{ceil(seconds / 60)}m"
+
+
+def longer_duration(*seconds: float) -> str:
+    """What to give as --time after these: twice the longest, and at least ten minutes."""
+    return typed_duration(max(LONG_S, 2 * max(seconds)))
 
 
 def cost(seconds: float) -> str:

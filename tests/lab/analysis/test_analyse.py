@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from planted import with_facts, with_plan
 from synthetic import POOL, Script, compare_run, pool_run
 
 from heapwise.analysis import analyse, to_json
@@ -134,6 +135,16 @@ def test_advice_admits_that_it_cannot_tell() -> None:
     advice = analyse(Evidence(compare_run(Script(time=level, noise=0.2, rounds=8)))).advice
     assert "Cannot tell yet" in advice
     assert "heapwise resume 5a11 --time 10m" in advice
+
+
+@pytest.mark.parametrize(("planned_s", "wall_s", "time"), [(600, 1, "20m"), (30, 60, "90m")])
+def test_advice_asks_for_more_time_than_was_planned_or_spent(
+    planned_s: float, wall_s: float, time: str
+) -> None:
+    level = dict.fromkeys(Script().time, 1.0)
+    stored = compare_run(Script(time=level, noise=0.2, rounds=8))
+    stored = with_facts(with_plan(stored, time_s=planned_s), lambda _: {"wall_s": wall_s})
+    assert f"heapwise resume 5a11 --time {time}" in analyse(Evidence(stored)).advice
 
 
 def test_advice_tells_which_are_worse_before_it_says_of_what_it_cannot_tell() -> None:

@@ -17,11 +17,11 @@ from heapwise.runner.campaign.campaign import BUSY_WARM_UP_SHARE, WARM_UP_SHARE,
 from heapwise.runner.campaign.executor import Sink
 from heapwise.runner.campaign.measured_files import Unchanged
 from heapwise.runner.campaign.steps import Step
-from heapwise.runner.campaign.time_spent import spent_s
 from heapwise.runner.campaign.usual_times import UsualTimes
 from heapwise.runner.campaign.watcher import Progress
 from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.store import RunWriter, read_run
+from heapwise.store.time_spent import spent_s
 
 
 @dataclass

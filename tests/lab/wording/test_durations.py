@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.wording.durations import cost, parse_duration, show_duration, show_limit
+from heapwise.wording.durations import (
+    cost,
+    longer_duration,
+    parse_duration,
+    show_duration,
+    show_limit,
+    typed_duration,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +28,19 @@ from heapwise.wording.durations import cost, parse_duration, show_duration, show
 )
 def test_durations(text: str, seconds: float) -> None:
     assert parse_duration(text, "--time") == seconds
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(7.2, "8s"), (119, "119s"), (120, "2m"), (601, "11m"), (3600, "60m")]
+)
+def test_a_duration_to_type_is_not_shorter(seconds: float, text: str) -> None:
+    assert typed_duration(seconds) == text
+    assert parse_duration(text, "--time") >= seconds
+
+
+def test_a_longer_time_is_ten_minutes_or_twice_the_longest() -> None:
+    assert longer_duration(8, 30) == "10m"
+    assert longer_duration(610, 600) == "21m"
 
 
 @pytest.mark.parametrize("text", ["", "x", "1d", "m", "-5", "0", "1m x", "1..5s", "s5"])

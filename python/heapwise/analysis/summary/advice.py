@@ -34,6 +34,7 @@ from heapwise.model import SIDE_BY_SIDE, Cell, Row, Trust
 from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.store import StoredRun
 from heapwise.trust.surroundings.v13_neighbour import PRESSURE_SHARE
+from heapwise.wording.durations import longer_duration
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import change, percent, significant, size, times
@@ -116,8 +117,10 @@ def _by_processor_time(evidence: Evidence, rows: list[Row]) -> str:
 
 
 def _more_time(evidence: Evidence) -> str:
-    """Every stored comparison can be gone on with."""
-    return f"heapwise resume {evidence.stored.run.id} --time 10m"
+    """Every stored comparison can be gone on with. --time is the time in all."""
+    stored = evidence.stored
+    time = longer_duration(stored.spent_s, stored.run.plan.time_s)
+    return f"heapwise resume {stored.run.id} --time {time}"
 
 
 def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:

@@ -33,7 +33,6 @@ from heapwise.runner.campaign.steps import (
     steps_of_round,
     steps_together,
 )
-from heapwise.runner.campaign.time_spent import spent_s
 from heapwise.runner.campaign.together import (
     BUSY,
     FILLERS,
@@ -131,10 +130,10 @@ class Campaign:
             default=-1,
         )
         self.samples += self.stored.finished_samples
+        self._spent_s = self.stored.spent_s
         for process in self.stored.processes:
             if process.status != "interrupted":
                 self._note(process)
-        self._spent_s = spent_s(self.processes)
         begun = max((process.round for process in self.processes), default=-1) + 1
         while self._rounds_begun < begun and self._is_whole(self._rounds_begun):
             self._rounds_begun += 1
