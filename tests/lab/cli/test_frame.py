@@ -6,23 +6,28 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import typer
+from planted import with_plan
 from synthetic import compare_run
 
+from heapwise.analysis import analyse
 from heapwise.cli.frame import app
 from heapwise.cli.frame.app import build_app, run, verbs_needed
 from heapwise.cli.frame.ask import settings
+from heapwise.cli.frame.ask.shell_words import pasted
 from heapwise.cli.frame.tell import console, progress
-from heapwise.cli.frame.tell.ending import rounds_words
+from heapwise.cli.frame.tell.ending import rounds_words, saved_line
 from heapwise.cli.frame.tell.progress import describe
 from heapwise.document import folding
 from heapwise.document.aligned import align
 from heapwise.errors import CATALOGUE, Exit, Problem
+from heapwise.evidence import Evidence
 from heapwise.model import Experiment, Subject
 from heapwise.runner import Progress, Step
 from heapwise.wording.verbs import verb_names
@@ -307,6 +312,34 @@ def test_a_setting_with_a_control_character_is_refused(
     with pytest.raises(Problem, match="control character") as caught:
         settings.defaults(typer.main.get_command(build_app()))
     assert caught.value.id == "E003"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["A=x y", "B=1", "./p", "C=x y"], "A='x y' B=1 ./p 'C=x y'"),
+        (["./p", "a b"], "./p 'a b'"),
+        (["2=x y", "./p"], "'2=x y' ./p"),
+        (["A=", "./p"], "A= ./p"),
+    ],
+)
+def test_a_command_to_paste_sets_its_variables(words: list[str], text: str) -> None:
+    assert pasted(words) == text
+
+
+def test_the_use_it_line_can_be_pasted() -> None:
+    stored = compare_run()
+    options = replace(stored.run.plan.options, as_typed=["A=x y", "env"])
+    subjects = [
+        replace(s, peer=s.peer and replace(s.peer, path="/lib/x.so"))
+        for s in stored.run.plan.subjects
+    ]
+    line = saved_line(analyse(Evidence(with_plan(stored, options=options, subjects=subjects))))
+    command = line.partition("use it: ")[2]
+    assert command.startswith("LD_PRELOAD=$(heapwise peers path ")
+    assignments = command.partition(") ")[2]
+    done = subprocess.run(["sh", "-c", assignments], capture_output=True, text=True, check=True)
+    assert "A=x y" in done.stdout.splitlines()
 
 
 def test_the_progress_line() -> None:

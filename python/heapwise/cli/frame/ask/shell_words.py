@@ -49,6 +49,13 @@ def split_assignments(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     return found, rest
 
 
+def pasted(words: Sequence[str]) -> str:
+    """A command for a shell. A quoted assignment would be a program's name there."""
+    variables, rest = split_assignments(words)
+    before = [f"{name}={value and shlex.quote(value)}" for name, value in variables.items()]
+    return " ".join([*before, shlex.join(rest)])
+
+
 def _only_a_shell(text: str) -> str:
     """The first thing that only a shell does, and that it would do here; "" without one. A pattern
     that no file matches stays as it is in a shell, too."""

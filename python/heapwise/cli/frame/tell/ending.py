@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from heapwise.cli.frame.ask.shell_words import pasted
 from heapwise.cli.frame.tell.console import error_line
 from heapwise.errors import Exit
 from heapwise.model import Process, Result, SubjectName
@@ -44,7 +44,7 @@ def saved_line(result: Result) -> str:
     parts = [f"run {run.id}", f"heapwise report {run.id}"]
     best = best_peer(result)
     if best:
-        command = shlex.join(run.plan.options.as_typed or run.plan.command)
+        command = pasted(run.plan.options.as_typed or run.plan.command)
         parts.append(f"use it: LD_PRELOAD=$(heapwise peers path {best}) {command}")
     return "Saved    " + "  .  ".join(parts)
 
