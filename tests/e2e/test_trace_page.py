@@ -48,6 +48,31 @@ def test_the_flame_graph_zooms_and_searches(heapwise: Heapwise, tmp_path: Path) 
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_the_flame_graph_is_printed_and_its_buttons_are_not(
+    heapwise: Heapwise, tmp_path: Path
+) -> None:
+    assert BROWSER is not None
+    trace, page = tmp_path / "perl.hwt", tmp_path / "perl.html"
+    assert heapwise("record", "-o", str(trace), "--", "perl", "-e", "1").returncode == 0
+    done = heapwise("trace", str(trace), "--html", str(page), "--quiet")
+    assert done.returncode == 0, done.stderr
+
+    def shown(selector: str, value: str) -> str:
+        """Each value that elements of the selector have, once."""
+        elements = f"[...document.querySelectorAll('{selector}')]"
+        values = f"{elements}.map(e => getComputedStyle(e).{value})"
+        return str(browser.evaluate(f"[...new Set({values})].join()"))
+
+    with Chromium(BROWSER) as browser:
+        browser.open(page)
+        browser.call("Emulation.setEmulatedMedia", media="print")
+        assert shown("#flame button", "display") == "block"
+        assert shown("#flame button", "printColorAdjust") == "exact"
+        assert shown(".buttons button", "display") == "none"
+        assert shown("thead button", "display") in ("", "inline")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 def test_the_flame_graph_of_two_traces_marks_what_grew(heapwise: Heapwise, tmp_path: Path) -> None:
     assert BROWSER is not None
     page, traces = tmp_path / "grown.html", []
