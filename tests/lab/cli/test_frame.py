@@ -137,6 +137,30 @@ def test_every_exit_code_is_documented() -> None:
     assert documented == {int(code) for code in Exit}
 
 
+def verbs_that_end_with(text: str, code: int) -> set[str]:
+    """Those that docs/exit-codes.md names in the line of a code."""
+    line = next(line for line in text.splitlines() if line.startswith(f"| {code} |"))
+    paths = "|".join(sorted((path for path, _ in VERBS), key=len, reverse=True))
+    return set(re.findall(rf"`({paths})\b[^`]*`", line))
+
+
+def test_the_codes_1_and_4_name_the_verbs_that_end_with_them() -> None:
+    """Verbs with --strict end with 4, those with limits with 1 and 4, and some by their tests."""
+    text = (ROOT / "docs/exit-codes.md").read_text()
+    with_limits = {
+        path for path, verb in VERBS if any("--limit" in option.opts for option in verb.params)
+    }
+    with_strict = {
+        path for path, verb in VERBS if any("--strict" in option.opts for option in verb.params)
+    }
+    sources = {path.stem: path.read_text() for path in (ROOT / "python/heapwise/cli").glob("*.py")}
+    by_test = {verb for verb, source in sources.items() if "Exit.NOT_TRUSTWORTHY" in source}
+    assert by_test == {"selftest", "bisect", "peers"}
+    by_test = by_test - {"peers"} | {"peers check", "peers add"}
+    assert verbs_that_end_with(text, 1) == with_limits | {"resume"}
+    assert verbs_that_end_with(text, 4) == with_limits | with_strict | by_test
+
+
 def test_every_error_says_why_and_what_to_do() -> None:
     for id, entry in CATALOGUE.items():
         assert id == entry.id
