@@ -192,6 +192,7 @@ def _switch(pause: int | None, resume: int | None) -> int:
 
 def _attach(process: int, lasting: str | None, console: Console) -> int:
     from heapwise.runner.attached_recording import attached
+    from heapwise.runner.process.stop_switch import StopSwitch
     from heapwise.runner.recording import trace_of
     from heapwise.wording.durations import parse_duration
     from heapwise.wording.numbers import significant, size
@@ -200,7 +201,8 @@ def _attach(process: int, lasting: str | None, console: Console) -> int:
     trace_of(process)
     if wanted_s is None:
         console.say(f"Recording process {process}. Ctrl-C ends that; the process runs on.")
-    found = attached(process, wanted_s)
+    with StopSwitch() as stop:
+        found = attached(process, wanted_s, stop)
     if console.as_json:
         console.json(found)
         return 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from heapwise.runner.process.stop_switch import StopSwitch
 from heapwise.runner.recording import pause, resume, trace_of
 
 LOOK_S = 0.05
@@ -25,24 +25,27 @@ class AttachedRecording(msgspec.Struct, frozen=True):
     has_ended: bool
 
 
-def attached(process: int, seconds: float | None) -> AttachedRecording:
+def attached(process: int, seconds: float | None, stop: StopSwitch) -> AttachedRecording:
     """Resumes the recording, waits, and pauses it. The trace then holds all that was recorded.
 
-    seconds: how long; None: until Ctrl-C. Problem E011 if the process is not recorded.
+    seconds: how long, if the user does not stop it before; None: until then. Whatever ends the
+    wait, the recording is paused. Problem E011 if the process is not recorded.
     """
     trace = trace_of(process)
     begun = time.monotonic()
-    resume(process)
     has_ended = False
-    with suppress(KeyboardInterrupt):
-        while seconds is None or time.monotonic() - begun < seconds:
+    try:
+        resume(process)
+        while not stop.requested and (seconds is None or time.monotonic() - begun < seconds):
             time.sleep(LOOK_S if seconds is None else min(LOOK_S, seconds))
             if has_ended := not Path(f"/proc/{process}").exists():
                 break
-    lasted = time.monotonic() - begun
+    finally:
+        lasted = time.monotonic() - begun
+        if not has_ended:
+            before = _stamp(trace)
+            pause(process)
     if not has_ended:
-        before = _stamp(trace)
-        pause(process)
         _wait_until_written(trace, before)
     return AttachedRecording(str(trace), trace.stat().st_size, lasted, has_ended)
 

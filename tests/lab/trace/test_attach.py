@@ -73,6 +73,54 @@ def test_a_living_process_is_recorded_and_looked_at_while_it_runs(
         assert json.loads(again.stdout)["bytes"] > kept
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_recording_and_the_process_runs_on(
+    heapwise: Any, tmp_path: Path, environment: dict[str, str], number: signal.Signals
+) -> None:
+    trace = tmp_path / "live.hwt"
+    with paused_program(tmp_path, environment) as process:
+        code, said = attached_until(number, process, tmp_path, environment)
+        kept = trace.stat().st_size
+        time.sleep(0.3)
+        assert heapwise("record", "--pause", str(process)).returncode == 0
+        time.sleep(0.3)
+        assert trace.stat().st_size == kept, "it was not paused: the rest is written only now"
+        assert code == 0, said
+        assert json.loads(said)["bytes"] == kept
+        os.kill(process, 0)
+
+
+def attached_until(
+    number: signal.Signals, process: int, folder: Path, environment: dict[str, str]
+) -> tuple[int, str]:
+    """The exit code and the document of a command that records this process for a second, and then
+    gets the signal."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "heapwise", "record", "--attach", str(process), "--json"],
+        stdout=subprocess.PIPE,
+        env=environment,
+        cwd=folder,
+        text=True,
+    ) as attaching:
+        try:
+            until = time.monotonic() + 30
+            while not catches_sigterm(attaching.pid) and time.monotonic() < until:
+                time.sleep(0.05)
+            time.sleep(1)
+            attaching.send_signal(number)
+            said = attaching.communicate(timeout=60)[0]
+        finally:
+            attaching.kill()
+    return attaching.returncode, said
+
+
+def catches_sigterm(process: int) -> bool:
+    """Only a command that records does."""
+    status = Path(f"/proc/{process}/status").read_text()
+    caught = int(status.partition("SigCgt:")[2].split()[0], 16)
+    return bool(caught >> (signal.SIGTERM - 1) & 1)
+
+
 def test_a_process_without_the_recorder_is_refused_with_the_reason(heapwise: Any) -> None:
     done = heapwise("record", "--attach", str(os.getpid()), "--for", "1s")
     assert done.returncode == 2
