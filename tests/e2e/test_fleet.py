@@ -97,6 +97,29 @@ def test_a_machine_that_cannot_be_reached_is_named_and_stops_no_other(
     assert "two: failed" in status.stdout
 
 
+def test_a_gate_fails_if_a_metric_regressed_on_a_machine(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "hosts.toml").write_text('one = "local"\n')
+    for name, times in (("old", 20_000), ("new", 200_000)):
+        loop = f"i=0; while [ $i -lt {times} ]; do i=$((i+1)); done"
+        (tmp_path / name).write_text(f"#!/bin/sh\n{loop}\n")
+        (tmp_path / name).chmod(0o755)
+    words = ["gate", "--fleet", "hosts.toml", "--store", "store", "--strict", "--json"]
+    words += ["--base", "./old", "--new", "./new", "--limit", "time=10%", "--time", "60s"]
+    refused = heapwise(environment, tmp_path, *words, "--export", "gate.xml")
+    assert refused.returncode == 2
+    assert "--export and --fleet do not go together" in refused.stderr
+    done = heapwise(environment, tmp_path, *words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    document = json.loads(done.stdout)
+    assert document["gates"]["one"]["exit_code"] == 1
+    assert "--strict" in document["fleet"]["words"]
+    again = heapwise(environment, tmp_path, "fleet", "collect", "--store", "store")
+    assert again.returncode == 1
+    assert "Machine      one" in again.stdout
+
+
 def parent_of(pid: int) -> int:
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

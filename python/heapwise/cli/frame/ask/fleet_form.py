@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from heapwise.cli.frame.tell.console import Console
-from heapwise.errors import Exit
+from heapwise.errors import Exit, Problem
 from heapwise.options import Options
 from heapwise.wording.durations import show_duration
 from heapwise.wording.lists import counted
@@ -20,10 +22,14 @@ from heapwise.wording.lists import counted
 if TYPE_CHECKING:
     from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState
     from heapwise.fleet.plan_progress import PlanProgress
-    from heapwise.model.by_machine import ByMachine
+    from heapwise.model import Process, Result
     from heapwise.model.json_value import Json
 
 EVERY_S = 30.0
+
+STRICT = "--strict"
+
+WORST_FIRST = (Exit.PROGRAM_FAILED, Exit.GATE_FAILED, Exit.NOT_TRUSTWORTHY)
 
 
 class FleetLines:
@@ -78,8 +84,18 @@ def measure_on_fleet(options: Options, console: Console) -> int:
     from heapwise.fleet.target import FleetTarget
     from heapwise.store import check_writable, find_store
 
+    if options.export:
+        raise Problem(
+            "E003",
+            "--export and --fleet do not go together",
+            why="Each machine of a fleet has a result of its own.",
+            do="leave out --export, and then heapwise report FLEET-MACHINE",
+        )
     target = FleetTarget.parse(options.fleet or "")
     fleet = new_fleet(target.where, sys.argv[1:], os.environ, target.machines, target.stall_s)
+    if options.strict:  # also if a file of settings says so; a later collect has to know
+        verb, *rest = fleet.words
+        fleet = structs.replace(fleet, words=[verb, STRICT, *rest])
     console.say(f"Fleet        {fleet.id}: heapwise {shlex.join(fleet.words)}")
     if options.dry_run:
         if console.as_json:
@@ -112,13 +128,18 @@ def collect_fleet(file: FleetFile, store: Path, console: Console) -> int:
 
 
 def show_fleet(fleet: FleetRun, file: FleetFile, store: Path, console: Console) -> int:
-    """The tables by machine, the machines that failed, and the page."""
+    """The tables by machine, what the gate of each machine says, the machines that failed, and the
+    page. The exit code is the worst of all machines."""
+    from heapwise.analysis.across_runs.by_machine import by_machine
+    from heapwise.cli.frame.tell.ending import exit_code
     from heapwise.document.terminal import terminal
     from heapwise.report.fleet_page import fleet_page
     from heapwise.store.writer import write_atomically
     from heapwise.study.fleet.machine_tables import machine_passages
+    from heapwise.study.gate.tell import gate_sentences
 
-    tables = tables_of(fleet, store)
+    found = results_of(fleet, store)
+    tables = by_machine([result for result, _ in found.values()])
     failed = [
         (name, state.message or state.state)
         for name, state in fleet.machines.items()
@@ -130,23 +151,33 @@ def show_fleet(fleet: FleetRun, file: FleetFile, store: Path, console: Console) 
     )
     if told := terminal(machine_passages(tables, failed)):
         console.result(told)
+    gates = {name: result.gate for name, (result, _) in found.items() if result.gate is not None}
+    for name, gate in gates.items():
+        console.result(f"Machine      {name}")
+        console.result(terminal(gate_sentences(gate)))
     console.result(f"Saved        fleet run {fleet.id}  .  {page}")
     if console.as_json:
-        console.json({"fleet": fleet, "by_machine": tables})
-    return int(Exit.PROGRAM_FAILED if failed else Exit.DONE)
+        console.json({"fleet": fleet, "by_machine": tables, "gates": gates})
+    own = fleet.words[: fleet.words.index("--")] if "--" in fleet.words else fleet.words
+    codes = {exit_code(*measured, strict=STRICT in own) for measured in found.values()}
+    if failed:
+        codes.add(int(Exit.PROGRAM_FAILED))
+    return next((int(code) for code in WORST_FIRST if code in codes), int(Exit.DONE))
 
 
-def tables_of(fleet: FleetRun, store: Path) -> list[ByMachine]:
-    """The tables of the runs that came back."""
+def results_of(fleet: FleetRun, store: Path) -> dict[str, tuple[Result, list[Process]]]:
+    """By machine: what the run that came back says, and its processes."""
     from heapwise.analysis import analyse
-    from heapwise.analysis.across_runs.by_machine import by_machine
     from heapwise.evidence import Evidence
     from heapwise.store import read_run
 
-    runs = [store / "runs" / f"{fleet.id}-{name}" for name in fleet.machines]
-    return by_machine(
-        [analyse(Evidence(read_run(store, str(run)))) for run in runs if run.is_dir()]
-    )
+    found = {}
+    for name in fleet.machines:
+        folder = store / "runs" / f"{fleet.id}-{name}"
+        if folder.is_dir():
+            stored = read_run(store, str(folder))
+            found[name] = analyse(Evidence(stored)), stored.processes
+    return found
 
 
 def check_lines(found: Mapping[str, dict[str, Json]]) -> list[str]:
