@@ -101,3 +101,9 @@ def test_a_limit_that_is_not_an_amount_is_refused(heapwise: Any, app: str, limit
     done = heapwise("gate", "--new", app, *limits(limit))
     assert done.returncode == 2
     assert "E003" in done.stderr
+
+
+def test_a_dry_run_says_its_plan_as_json(heapwise: Any, app: str) -> None:
+    done = heapwise("gate", "--new", app, *limits("time<=2s"), "--dry-run", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["limits"] == {"time": 2.0}

@@ -112,3 +112,26 @@ def test_a_program_whose_calls_cannot_be_counted_gets_no_baseline(
     done = heapwise("gate", "--save-baseline", "x.json", "--new", "./app", *LIMITS)
     assert done.returncode == 3
     assert not (tmp_path / "x.json").exists()
+
+
+def test_a_dry_run_counts_nothing_and_writes_no_file(
+    heapwise: Any, build: Callable[..., None], tmp_path: Path
+) -> None:
+    build(1)
+    file = tmp_path / "counts.json"
+    save = ["gate", "--save-baseline", "counts.json", "--new", "./app", *LIMITS, "--json"]
+    saved = heapwise(*save)
+    assert json.loads(saved.stdout) == json.loads(file.read_text())
+    before = file.read_bytes()
+    build(2)
+    planned = heapwise(*save, "--dry-run")
+    assert planned.returncode == 0
+    assert file.read_bytes() == before
+    assert json.loads(planned.stdout)["save_baseline"] == "counts.json"
+    gate = ["gate", "--baseline", "counts.json", "--new", "./app", *LIMITS, "--json"]
+    compared = heapwise(*gate, "--dry-run")
+    assert compared.returncode == 0, "it would be 1 if it were counted"
+    assert json.loads(compared.stdout)["baseline"] == "counts.json"
+    refused = heapwise(*save, "--export", "gate.md")
+    assert refused.returncode == 2
+    assert "--export and --save-baseline" in refused.stderr

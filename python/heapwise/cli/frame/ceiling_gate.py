@@ -72,6 +72,8 @@ def gate_by_ceilings(
     limit = f" ({show_limit(request.time_s)})" if request.time_s else ""
     console.say(f"Plan         until every limit is decided or the time is over{limit}")
     if options.dry_run:
+        if console.as_json:
+            console.json({"new": str(program), "limits": ceilings, "time_s": request.time_s})
         return 0
     found = MeasuredBuild([str(program), *words[1:]], request).of(ceilings)
     rows = [

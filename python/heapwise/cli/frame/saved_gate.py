@@ -37,13 +37,51 @@ def gate_by_file(
             "--baseline and --save-baseline do not go together",
             do="--baseline to compare, --save-baseline to write the file again",
         )
+    if save_baseline is not None and options.export:
+        raise Problem(
+            "E003",
+            "--export and --save-baseline do not go together",
+            why="Nothing is compared when a baseline is written.",
+            do="leave out --export, or compare with --baseline",
+        )
     request = taken(CompareRequest, options)
     build = CountedBuild(find_program(words[0]), list(words[1:]), request)
     console = Console(options.quiet, options.json)
+    if options.dry_run:
+        return _plan(build, limits, baseline, save_baseline, console)
     if save_baseline is not None:
         return _save(build, limits, save_baseline, console)
     assert baseline is not None
     return _compare(build, limits, baseline, options, console)
+
+
+def _plan(
+    build: CountedBuild,
+    limits: Mapping[str, float],
+    baseline: Path | None,
+    save_baseline: Path | None,
+    console: Console,
+) -> int:
+    """Nothing is counted, and no file is written. Problem E015 for a file that is not a
+    baseline."""
+    from heapwise.study.gate.saved import read_baseline
+
+    what = f"and written to {save_baseline}"
+    if baseline is not None:
+        read_baseline(baseline, limits)
+        what = f"and compared with those of {baseline}"
+    console.say(f"New          {build.program}")
+    console.say(f"Plan         {', '.join(limits)}: they are counted, {what}")
+    if console.as_json:
+        console.json(
+            {
+                "new": str(build.program),
+                "limits": dict(limits),
+                "baseline": baseline and str(baseline),
+                "save_baseline": save_baseline and str(save_baseline),
+            }
+        )
+    return int(Exit.DONE)
 
 
 def _save(build: CountedBuild, limits: Mapping[str, float], path: Path, console: Console) -> int:
@@ -63,6 +101,8 @@ def _save(build: CountedBuild, limits: Mapping[str, float], path: Path, console:
         figure = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         console.result(f"{metric:16} {figure} in {counted(len(counts), 'process', 'processes')}")
     console.say(f"Saved {path}")
+    if console.as_json:
+        console.json(saved)
     return int(Exit.DONE)
 
 
