@@ -102,9 +102,15 @@ def record(
     keeps windows that are spread over the whole run, each with the blocks that live when it begins.
     With --profile, each byte is a sample with the same chance; heapwise trace then gives estimates.
     """
-    from heapwise.runner.recording import SAMPLE_EVERY, Recording, record
+    from heapwise.runner.recording import LEAST_GAP, SAMPLE_EVERY, Recording, record
     from heapwise.wording.sizes import parse_size
 
+    if program and (pause or resume or attach):
+        raise Problem(
+            "E003",
+            "--pause, --resume and --attach are for a process that runs, and start no program",
+            do="leave out the program, or record it: heapwise record -- PROGRAM [ARGS]...",
+        )
     if pause or resume:
         return _switch(pause, resume)
     if attach:
@@ -116,6 +122,13 @@ def record(
     if sample_every and not profile:
         raise Problem("E003", "--sample-every is for --profile", do="add --profile")
     gap = parse_size(sample_every, "--sample-every") if sample_every else SAMPLE_EVERY
+    if not gap:  # to the recorder, it means every call
+        raise Problem(
+            "E003",
+            f"--sample-every {sample_every} is below {LEAST_GAP}",
+            do="heapwise record --profile --sample-every 512k -- PROGRAM, or for every call "
+            "without --profile",
+        )
     chosen, _, way = stacks.partition(":")
     if way not in ("", "frames") or (way and profile):
         raise Problem(

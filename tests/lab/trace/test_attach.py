@@ -128,3 +128,19 @@ def test_a_process_without_the_recorder_is_refused_with_the_reason(heapwise: Any
     assert "runs without the recorder" in said
     assert "--start-paused" in said
     assert f"heapwise watch {os.getpid()}" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--profile", "--sample-every", "0"], "--sample-every 0 is below 64"),
+        (["--pause", str(os.getpid())], "are for a process that runs, and start no program"),
+    ],
+)
+def test_a_wish_that_cannot_be_met_is_refused_before_the_program_starts(
+    heapwise: Any, tmp_path: Path, words: list[str], said: str
+) -> None:
+    done = heapwise("record", *words, "-o", "x.hwt", "--", "touch", "started")
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert not (tmp_path / "started").exists()
