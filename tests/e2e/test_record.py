@@ -31,6 +31,13 @@ def trace(heapwise: Heapwise, tmp_path: Path) -> Path:
     return path
 
 
+def test_with_json_the_output_of_the_program_goes_to_stderr(heapwise: Heapwise) -> None:
+    done = heapwise("record", "-o", "x.hwt", "--json", "--", "echo", "of the program")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["trace"] == "x.hwt"
+    assert "of the program" in done.stderr
+
+
 def test_a_trace_says_what_is_in_it(heapwise: Heapwise, trace: Path) -> None:
     done = heapwise("trace", str(trace), "--json")
     assert done.returncode == 0, done.stderr

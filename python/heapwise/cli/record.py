@@ -152,6 +152,7 @@ def record(
             force,
             frame_pointers=bool(way),
             follows=follow,
+            keeps_stdout=json,
         )
     )
     if json:

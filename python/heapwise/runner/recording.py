@@ -47,6 +47,8 @@ DRAIN_NAMED = re.compile(rb"(?:^|\0)HEAPWISE_RECORD=/proc/(\d+)/fd/\d+")
 
 STACK_EVERY = 256
 
+STDERR = 2
+
 SAMPLE_EVERY = 512 << 10
 SHARED_BYTES = 24 << 20
 """Below this limit of file sizes there may be no room for what the program shares with the process
@@ -62,7 +64,8 @@ class Recording:
     stack_every: of how many allocations of a thread one has its stack; 0: none. sample_every: of a
     profile, the mean number of bytes from one sample to the next; 0 to write down every call.
     frame_pointers: stacks are found by them, not by unwind tables. starts_paused: record nothing
-    until ``resume``. follows: its children are recorded, too, each in a trace of its own."""
+    until ``resume``. follows: its children are recorded, too, each in a trace of its own.
+    keeps_stdout: what the program writes to stdout goes to stderr; stdout is the caller's."""
 
     command: Sequence[str]
     trace: Path
@@ -73,6 +76,7 @@ class Recording:
     force: bool = False
     frame_pointers: bool = False
     follows: bool = False
+    keeps_stdout: bool = False
 
 
 class RecordedProcess(msgspec.Struct, frozen=True):
@@ -165,6 +169,7 @@ def record(wanted: Recording) -> Recorded:
                 str(found.program),
                 *wanted.command[1:],
             ],
+            stdout=STDERR if wanted.keeps_stdout else None,
             close_fds=False,  # what a shell opened for the program, as by <(...)
         )
         with _signals_for(drain):
