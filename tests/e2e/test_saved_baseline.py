@@ -135,3 +135,47 @@ def test_a_dry_run_counts_nothing_and_writes_no_file(
     refused = heapwise(*save, "--export", "gate.md")
     assert refused.returncode == 2
     assert "--export and --save-baseline" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--baseline", "x.json", "--base", "./app", *LIMITS], "--base and --baseline are two"),
+        (
+            ["--save-baseline", "x.json", "--base", "./app", *LIMITS],
+            "--base and --save-baseline do not go together",
+        ),
+        (
+            ["--save-baseline", "x.json", "--pass-without-base", *LIMITS],
+            "--pass-without-base: this gate builds nothing",
+        ),
+        (
+            ["--limit", "time<=9s", "--relink", "12", "--build-command", "make"],
+            ": this gate builds nothing",
+        ),
+    ],
+)
+def test_an_option_that_would_be_passed_over_is_refused(
+    heapwise: Any, build: Callable[..., None], words: list[str], said: str
+) -> None:
+    build(1)
+    done = heapwise("gate", "--new", "./app", *words)
+    assert done.returncode == 2, done.stdout
+    assert said in " ".join(done.stderr.split())
+
+
+def test_a_setting_of_the_other_verbs_is_not_a_file_of_a_gate(
+    heapwise: Any, build: Callable[..., None], tmp_path: Path
+) -> None:
+    build(1)
+    (tmp_path / "heapwise.toml").write_text('baseline = "glibc"\n')
+    gate = ["gate", "--new", "./app", *LIMITS]
+    with_base = heapwise(*gate, "--base", "./app", env={"HEAPWISE_BASELINE": "glibc"})
+    assert with_base.returncode == 0, with_base.stderr
+    (tmp_path / "heapwise.toml").write_text('build_command = "make"\n')
+    saved = heapwise(*gate, "--save-baseline", "x.json")
+    assert saved.returncode == 0, "only what was typed is refused: " + saved.stderr
+    (tmp_path / "heapwise.toml").write_text('baseline = "glibc"\n')
+    alone = heapwise(*gate)
+    assert alone.returncode == 2
+    assert "glibc cannot be read" not in alone.stderr

@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
 
 
 def gate(
+    context: typer.Context,
     options: Options,
     arguments: Annotated[
         list[str] | None,
@@ -108,7 +109,12 @@ def gate(
     from heapwise.study.gate.ask import GateRequest
 
     demand_exports(options.export)
+    _demand_one_base(
+        base or base_commit, baseline_file, save_baseline, "--base" if base else "--base-commit"
+    )
     absolute = [word for word in limit or [] if "<=" in word]
+    if not base_commit and (absolute or baseline_file or save_baseline):
+        _demand_no_build(context)
     if absolute and new is not None:
         from heapwise.cli.frame.ceiling_gate import gate_by_ceilings
 
@@ -184,6 +190,45 @@ def gate(
             relinked,
         )
         return _decide(request, places, options, console, measure_identical=measure_identical)
+
+
+def _demand_one_base(
+    base: str | None, baseline_file: Path | None, save_baseline: Path | None, option: str
+) -> None:
+    """Problem E003 for a file beside another base: one of both would be passed over."""
+    if not base:
+        return
+    if baseline_file is not None:
+        raise Problem(
+            "E003",
+            f"{option} and --baseline are two bases",
+            do="leave out one of both",
+        )
+    if save_baseline is not None:
+        raise Problem(
+            "E003",
+            f"{option} and --save-baseline do not go together",
+            why="The file holds counts of --new alone.",
+            do="heapwise gate --save-baseline counts.json --new ./app --limit allocations=0",
+        )
+
+
+def _demand_no_build(context: typer.Context) -> None:
+    """Problem E003 for options of --base-commit that were typed where nothing is built. Settings
+    are for other gates, too."""
+    found = [
+        max(each.opts, key=len)
+        for each in context.command.params
+        if {"--relink", "--build-command", "--pass-without-base"} & {*each.opts}
+        and getattr(context.get_parameter_source(str(each.name)), "name", "") == "COMMANDLINE"
+    ]
+    if found:
+        raise Problem(
+            "E003",
+            f"{', '.join(found)}: this gate builds nothing",
+            why="Limits with <= and a file of counts need the new program only.",
+            do=f"leave out {' and '.join(found)}, or name a base with --base-commit",
+        )
 
 
 def _without_base(problem: Problem, base_commit: str, console: Console) -> int:

@@ -19,6 +19,9 @@ from heapwise.wording.suggest import did_you_mean
 
 FILE_NAME = "heapwise.toml"
 NOT_SETTINGS = {"help", "debug", "version"}
+TYPED_ONLY = {"gate": {"baseline", "save_baseline"}}
+"""Verb -> keys that are not settings. The baseline of other verbs is an allocator, not a file."""
+
 OTHER_VARIABLES = {
     "HEAPWISE_STORE",
     "HEAPWISE_NATIVE",
@@ -52,7 +55,7 @@ def defaults(command: Any, verb: str = "") -> Defaults:
 
     Problems: E003 for a key that no verb has, E005 for a file that another user can change.
     """
-    known = {name: _options(verb) for name, verb in command.commands.items()}
+    known = {name: _options(name, verb) for name, verb in command.commands.items()}
     result: Defaults = {verb: {} for verb in known}
     path = find_file()
     if path is not None:
@@ -70,11 +73,12 @@ def defaults(command: Any, verb: str = "") -> Defaults:
     }
 
 
-def _options(verb: Any) -> dict[str, Any]:
+def _options(name: str, verb: Any) -> dict[str, Any]:
     """By key. Arguments are not settings: those of ``report`` are called like an option of
     ``compare``."""
     found = {_key(option): option for option in verb.params if option.param_type_name == "option"}
-    return {key: option for key, option in found.items() if key not in NOT_SETTINGS}
+    others = NOT_SETTINGS | TYPED_ONLY.get(name, set())
+    return {key: option for key, option in found.items() if key not in others}
 
 
 def _key(option: Any) -> str:
