@@ -216,6 +216,32 @@ void heapwise_gc_enable(void);
 int heapwise_gc_register_thread(void);
 void heapwise_gc_unregister_thread(void);
 
+/* The result of a thread lies in memory of the C library until pthread_join gets it, and the
+ * collector does not look there. So a block that only a result leads to is freed, unless a cell
+ * holds the result: a root with a number, from 1 on. gc_redirect.h calls the functions below, with
+ * a pthread_t as `thread`. Meant for other functions that create and join threads. Thread safety:
+ * all threads may call them at once, also threads that are not registered. Complexity: linear in
+ * the number of cells.
+ *
+ * heapwise_gc_add_result makes a cell for a thread that is about to be created. It returns the
+ * number of the cell, or 0 if there is no memory.
+ * heapwise_gc_name_result says which thread the cell is for. If an earlier thread with the same
+ * pthread_t has a cell, that cell is removed. Call it in the new thread, and also in the thread
+ * that created it before others learn of the new thread. The second call does nothing.
+ * heapwise_gc_set_result puts the result into the cell of a thread that is about to end. It removes
+ * the cell if the thread is detached.
+ * heapwise_gc_find_result returns the number of the cell of a thread, or 0. Call it before the
+ * thread is joined, since afterwards another thread may have the same pthread_t.
+ * heapwise_gc_detach_result says that nobody will join the thread. Call it before the thread is
+ * detached.
+ * heapwise_gc_remove_result removes the cell with this number, if it is still there. */
+size_t heapwise_gc_add_result(int is_detached);
+void heapwise_gc_name_result(size_t number, unsigned long thread);
+void heapwise_gc_set_result(unsigned long thread, void* result);
+size_t heapwise_gc_find_result(unsigned long thread);
+void heapwise_gc_detach_result(unsigned long thread);
+void heapwise_gc_remove_result(size_t number);
+
 /* Effects: makes the words in [begin, end) roots, until heapwise_gc_remove_roots is called with the
  * same two addresses. Requires: the memory is readable until then. Returns: 0, or ENOMEM. */
 int heapwise_gc_add_roots(const void* begin, const void* end);

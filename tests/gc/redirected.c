@@ -1,9 +1,14 @@
 /* A file that was written for malloc, compiled so that its memory is the collector's. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_tryjoin_np */
+#endif
 #include "redirected.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <semaphore.h>
 #include <string.h>
+#include <time.h>
 
 #include <heapwise/gc_redirect.h>
 
@@ -77,4 +82,104 @@ int a_thread_that_cannot_start_is_an_error(void) {
   error = pthread_create(&thread, &attributes, sum, NULL);
   pthread_attr_destroy(&attributes);
   return error != 0;
+}
+
+enum { THREADS = 4, NUMBERS = 25000 };
+
+int count_of_ended_threads(void) { return THREADS; }
+
+static int begun;
+
+static void* numbers_of_42(void* unused) {
+  int* const numbers = malloc(NUMBERS * sizeof *numbers);
+  int each;
+  (void)unused;
+  __atomic_add_fetch(&begun, 1, __ATOMIC_RELAXED);
+  for (each = 0; each < NUMBERS; ++each) numbers[each] = 42;
+  return numbers;
+}
+
+static void* exit_with_numbers(void* unused) { pthread_exit(numbers_of_42(unused)); }
+
+/* Effects: waits until all threads have ended, and none is registered any more. */
+static void wait_until_ended(void) {
+  const struct timespec pause = {0, 1000000};
+  heapwise_gc_statistics told;
+  do {
+    nanosleep(&pause, NULL);
+    heapwise_gc_statistics_get(&told);
+  } while (__atomic_load_n(&begun, __ATOMIC_RELAXED) < THREADS || told.threads > 1);
+}
+
+static void overwrite_what_is_free(void) {
+  const size_t bytes = NUMBERS * sizeof(int);
+  int each;
+  for (each = 0; each < 2; ++each) heapwise_gc_collect();
+  for (each = 0; each < 40; ++each) memset(malloc(bytes), 7, bytes);
+}
+
+static int join_as(enum end_of_thread end, pthread_t thread, void** into) {
+  struct timespec until;
+  int error;
+  if (end == RETURNS_TO_TIMEDJOIN) {
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    return pthread_timedjoin_np(thread, into, &until);
+  }
+  if (end != RETURNS_TO_TRYJOIN) return pthread_join(thread, into);
+  do error = pthread_tryjoin_np(thread, into);
+  while (error == EBUSY);
+  return error;
+}
+
+int results_of_ended_threads(enum end_of_thread end) {
+  void* (*const call)(void*) = end == EXITS ? exit_with_numbers : numbers_of_42;
+  pthread_t threads[THREADS];
+  int intact = 0;
+  int each;
+  begun = 0;
+  for (each = 0; each < THREADS; ++each) {
+    if (pthread_create(&threads[each], NULL, call, NULL) != 0) return -1;
+  }
+  wait_until_ended();
+  overwrite_what_is_free();
+  for (each = 0; each < THREADS; ++each) {
+    void* result = NULL;
+    if (join_as(end, threads[each], &result) != 0) return -1;
+    intact += ((int*)result)[0] == 42 && ((int*)result)[NUMBERS - 1] == 42;
+  }
+  return intact;
+}
+
+static sem_t may_end;
+
+static void* numbers_when_told(void* unused) {
+  sem_wait(&may_end);
+  return numbers_of_42(unused);
+}
+
+int end_detached_threads(enum time_of_detaching when) {
+  pthread_t threads[THREADS];
+  pthread_attr_t attributes;
+  int each;
+  begun = 0;
+  sem_init(&may_end, 0, when == DETACHED_RUNNING ? 0 : THREADS);
+  pthread_attr_init(&attributes);
+  if (when == CREATED_DETACHED) {
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  }
+  for (each = 0; each < THREADS; ++each) {
+    if (pthread_create(&threads[each], &attributes, numbers_when_told, NULL) != 0) return 0;
+  }
+  pthread_attr_destroy(&attributes);
+  if (when == DETACHED_ENDED) wait_until_ended();
+  if (when != CREATED_DETACHED) {
+    for (each = 0; each < THREADS; ++each) pthread_detach(threads[each]);
+  }
+  if (when == DETACHED_RUNNING) {
+    for (each = 0; each < THREADS; ++each) sem_post(&may_end);
+  }
+  wait_until_ended();
+  sem_destroy(&may_end);
+  return 1;
 }

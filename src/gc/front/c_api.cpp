@@ -18,6 +18,7 @@
 #include "gc/state/layouts.hpp"
 #include "gc/state/state.hpp"
 #include "gc/threads/held_world.hpp"
+#include "gc/threads/results.hpp"
 #include "gc/threads/threads.hpp"
 #include "heapwise/detail/config.hpp"
 
@@ -175,6 +176,20 @@ int heapwise_gc_register_thread(void) {
 }
 
 void heapwise_gc_unregister_thread(void) { gc::unregister_this_thread(); }
+
+std::size_t heapwise_gc_add_result(int is_detached) { return gc::add_result(is_detached != 0); }
+
+void heapwise_gc_name_result(std::size_t number, unsigned long thread) {
+  gc::name_result(number, thread);
+}
+
+void heapwise_gc_set_result(unsigned long thread, void* result) { gc::set_result(thread, result); }
+
+std::size_t heapwise_gc_find_result(unsigned long thread) { return gc::find_result(thread); }
+
+void heapwise_gc_detach_result(unsigned long thread) { gc::detach_result(thread); }
+
+void heapwise_gc_remove_result(std::size_t number) { gc::remove_result(number); }
 
 int heapwise_gc_add_roots(const void* begin, const void* end) {
   return gc::add(the_gc.added_roots, {begin, end});

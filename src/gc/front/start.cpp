@@ -14,6 +14,7 @@
 #include "gc/mark/mark.hpp"
 #include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
+#include "gc/threads/results.hpp"
 #include "gc/threads/threads.hpp"
 #include "gc/threads/windows.hpp"
 #include "os/collector/world.hpp"
@@ -37,6 +38,7 @@ void in_parent() {
 
 void in_child() {
   forget_other_threads();
+  forget_other_results();
   forget_helpers();
   release_helpers();
   if (this_thread != nullptr) {

@@ -120,6 +120,8 @@ bool gather_roots(page_list<root>& into, const void* lowest) noexcept {
   os::each_thread_variables(the_gc.loader, add_variables, &list);
   add_root(the_gc.attached.of_blocks.words(), false, list);
   add_root({the_gc.attached.ready.begin(), the_gc.attached.ready.end()}, false, list);
+  // As on the stack of the thread that returned it, an address may be one inside of a block.
+  add_root({the_gc.results.begin(), the_gc.results.end()}, true, list);
   for (const os::memory_range& each : the_gc.added_roots) add_root(each, false, list);
   for (const os::memory_range& each : the_gc.added_stacks) add_root(each, true, list);
   for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {

@@ -15,6 +15,7 @@
 #include "gc/state/attached.hpp"
 #include "gc/state/marking_copy.hpp"
 #include "gc/state/thread_record.hpp"
+#include "gc/state/thread_result.hpp"
 #include "os/collector/world.hpp"
 #include "os/fair_mutex.hpp"
 
@@ -64,6 +65,8 @@ struct state {
   thread_record* threads = nullptr;
   thread_record* idle = nullptr;
   std::size_t thread_count = 0;
+  page_list<thread_result> results; // of threads that are not joined yet. Roots
+  std::size_t last_result = 0;      // the number of the newest of these cells
   std::size_t disabled = 0;
   settings chosen;
   // Windows have room for one block: each is noted down, or made longer than the size that callers

@@ -40,6 +40,25 @@ TEST_CASE("the argument of a thread is there when it begins, after collections" 
   CHECK(number_of_late_thread() == 12'345);
 }
 
+TEST_CASE("a block that a thread returns is kept until the thread is joined" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  heapwise_gc_init(nullptr);
+  for (const end_of_thread end : {RETURNS, EXITS, RETURNS_TO_TRYJOIN, RETURNS_TO_TIMEDJOIN}) {
+    CAPTURE(end);
+    CHECK(results_of_ended_threads(end) == count_of_ended_threads());
+    CHECK(heapwise::gc::the_gc.results.size() == 0);
+  }
+}
+
+TEST_CASE("nothing keeps what a detached thread returns" * doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  heapwise_gc_init(nullptr);
+  for (const time_of_detaching when : {CREATED_DETACHED, DETACHED_RUNNING, DETACHED_ENDED}) {
+    CAPTURE(when);
+    REQUIRE(end_detached_threads(when) == 1);
+    CHECK(heapwise::gc::the_gc.results.size() == 0);
+  }
+}
+
 TEST_CASE("a thread of a redirected file that cannot be started leaves nothing behind" *
           doctest::skip(HEAPWISE_EMULATED || HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
@@ -48,4 +67,5 @@ TEST_CASE("a thread of a redirected file that cannot be started leaves nothing b
   for (int each = 0; each < 100; ++each) REQUIRE(a_thread_that_cannot_start_is_an_error() == 1);
   heapwise_gc_collect();
   CHECK(gc_test::statistics().live_bytes < live_bytes + 100 * 16);
+  CHECK(heapwise::gc::the_gc.results.size() == 0);
 }
