@@ -19,9 +19,10 @@ struct memory_range {
 [[nodiscard]] thread_id this_thread() noexcept;
 [[nodiscard]] thread_number this_thread_number() noexcept;
 
-/// Returns: the calling thread's own stack, as far as it may grow. It ends above the thread's first
-/// frame; in all threads but the first, above the thread-local variables of the libraries loaded at
-/// the start, too. Two times nullptr if the system does not tell.
+/// Returns: the calling thread's own stack, as far as it may grow; in the first thread, under the
+/// limit that holds now. It ends above the thread's first frame; in all threads but the first,
+/// above the thread-local variables of the libraries loaded at the start, too. Two times nullptr if
+/// the system does not tell.
 [[nodiscard]] memory_range own_stack() noexcept;
 
 /// Returns: the end of the alternate signal stack if the calling thread runs on it, else nullptr.

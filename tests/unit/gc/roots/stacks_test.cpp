@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -171,6 +172,29 @@ void collect_by_allocating() {
   }
 }
 
+constexpr rlim_t mib = rlim_t{1} << 20;
+constexpr int deepest = 400;
+
+/// Effects: limits the stack of the first thread. Returns: whether the system lets it.
+bool limit_stack(rlim_t bytes) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0) return false;
+  limit.rlim_cur = bytes;
+  return ::setrlimit(RLIMIT_STACK, &limit) == 0;
+}
+
+/// Returns: whether the block survived a collection that came 25 MiB down the stack, while a frame
+/// in the middle held it.
+[[gnu::noinline]] bool survives_below(int depth) {
+  constexpr std::size_t frame_bytes = std::size_t{64} << 10;
+  volatile std::byte frame[frame_bytes];
+  frame[0] = std::byte{1};
+  [[maybe_unused]] void* volatile held = depth == deepest / 2 ? in_frame.shown() : nullptr;
+  if (depth < deepest) return survives_below(depth + 1) && frame[0] == std::byte{1};
+  heapwise_gc_collect();
+  return survived(in_frame);
+}
+
 void leave_coroutine() { ::swapcontext(&coroutine_context, &caller_context); }
 
 } // namespace
@@ -294,6 +318,18 @@ TEST_CASE("a coroutine whose stack is an array of a function keeps the frames be
     run_coroutine_with_held_block(nullptr);
     heapwise_gc_remove_stack(stack.data(), stack.data() + stack.size());
     return both ? 0 : 1;
+  });
+  CHECK(status == 0);
+}
+
+TEST_CASE(
+    "the first thread keeps its blocks when its stack is larger than it could be at the start" *
+    doctest::skip(HEAPWISE_EMULATED)) {
+  const int status = status_of_process([] {
+    if (!limit_stack(8 * mib) || heapwise_gc_init(nullptr) != 0) return 1;
+    in_frame = new_block();
+    if (!limit_stack(64 * mib)) return 0; // the system has a lower limit
+    return survives_below(0) ? 0 : 2;
   });
   CHECK(status == 0);
 }
