@@ -16,15 +16,37 @@ namespace {
 
 attachment_table& table() noexcept { return the_gc.attached.of_blocks; }
 
+/// Effects: what is attached to the block is forgotten when it is freed.
+void note_attached(const void* block) noexcept {
+  // Relaxed: who frees the block learned of its address from this thread.
+  the_gc.memory.record(block_around(block).slice).attached.store(true, std::memory_order_relaxed);
+}
+
+/// Effects: as move_attachments, without finalizers that are ready. Requires: the lock.
+bool move_entry(const void* from, void* to) noexcept {
+  attachment* old = table().find(from);
+  if (old == nullptr) return true;
+  attachment* const target = attachment_of(to);
+  if (target == nullptr) return false;
+  old = table().find(from); // the table may have grown
+  target->keepers = old->keepers;
+  target->kept = old->keepers > 0 ? to : nullptr;
+  target->call = old->call;
+  target->argument = old->argument;
+  target->unordered = old->unordered;
+  target->weak = old->weak;
+  refer_to(target->weak, to);
+  table().remove(old);
+  return true;
+}
+
 } // namespace
 
 attachment* attachment_of(void* block) noexcept {
   expects_lock();
   expects([&] { return block_around(block).begin == block; }, "a block begins there");
   attachment* const entry = table().find_or_add(block);
-  if (entry == nullptr) return nullptr;
-  // Relaxed: who frees the block learned of its address from this thread.
-  the_gc.memory.record(block_around(block).slice).attached.store(true, std::memory_order_relaxed);
+  if (entry != nullptr) note_attached(block);
   return entry;
 }
 
@@ -62,21 +84,9 @@ void forget_attachments(const void* block) noexcept {
 
 bool move_attachments(const void* from, void* to) noexcept {
   const std::lock_guard hold{the_gc.lock};
-  move_ready(from, to);
   expects([&] { return table().find(to) == nullptr; }, "nothing is attached to the target");
-  attachment* old = table().find(from);
-  if (old == nullptr) return true;
-  attachment* const target = attachment_of(to);
-  if (target == nullptr) return false;
-  old = table().find(from); // the table may have grown
-  target->keepers = old->keepers;
-  target->kept = old->keepers > 0 ? to : nullptr;
-  target->call = old->call;
-  target->argument = old->argument;
-  target->unordered = old->unordered;
-  target->weak = old->weak;
-  refer_to(target->weak, to);
-  table().remove(old);
+  if (!move_entry(from, to)) return false;
+  if (move_ready(from, to)) note_attached(to);
   return true;
 }
 

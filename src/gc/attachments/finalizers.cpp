@@ -129,11 +129,15 @@ void forget_ready(const void* block) noexcept {
   }
 }
 
-void move_ready(const void* from, void* to) noexcept {
+bool move_ready(const void* from, void* to) noexcept {
   expects_lock();
+  bool any = false;
   for (ready_finalizer& each : the_gc.attached.ready) {
-    if (each.block == from) each.block = to;
+    if (each.block != from) continue;
+    each.block = to;
+    any = true;
   }
+  return any;
 }
 
 void find_ready(page_list<root>& roots, bool worth_help) noexcept {

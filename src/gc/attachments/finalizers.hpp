@@ -22,8 +22,9 @@ void give_notice() noexcept;
 /// Effects: a block that is freed has no finalizer that is ready. Requires: the lock.
 void forget_ready(const void* block) noexcept;
 
-/// Effects: the finalizer that is ready for `from` gets `to`. Requires: the lock.
-void move_ready(const void* from, void* to) noexcept;
+/// Effects: the finalizer that is ready for `from` gets `to`. Returns: whether there is one.
+/// Requires: the lock.
+bool move_ready(const void* from, void* to) noexcept;
 
 /// As settle_attachments, of finalizers alone.
 void find_ready(page_list<root>& roots, bool worth_help) noexcept;

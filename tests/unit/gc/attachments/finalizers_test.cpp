@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include "gc/process.hpp"
 #include "gc/surroundings.hpp"
@@ -364,4 +365,56 @@ TEST_CASE("a finalizer without an order goes with a block that is moved, without
   numbers calls = numbers_after_a_collection();
   std::sort(calls.begin(), calls.end());
   CHECK(calls == numbers{1, 2});
+}
+
+TEST_CASE(
+    "a finalizer that is ready goes with a block that is moved, and not to one that is freed") {
+  call_count = 0;
+  const auto grow_and_free_next = [](void* block, void*) {
+    note(block, nullptr);
+    if (call_count > 1) return;
+    heapwise_gc_free(heapwise_gc_realloc(static_cast<node*>(block)->next, 5000));
+  };
+  elsewhere([&] {
+    node* const first = make(1);
+    first->next = make(2, first);
+    for (node* const each : {first, first->next}) {
+      REQUIRE(heapwise_gc_set_unordered_finalizer(each, grow_and_free_next, nullptr) == 0);
+    }
+    gc_test::leave_windows();
+  });
+  heapwise_gc_collect();
+  REQUIRE(statistics().finalizers_ready == 2);
+  elsewhere([] { CHECK(heapwise_gc_run_finalizers() == 1); });
+  CHECK(call_count == 1);
+}
+
+TEST_CASE("a block that cannot be moved without memory keeps its finalizer that is ready" *
+          doctest::skip(HEAPWISE_EMULATED)) {
+  const int status = gc_test::status_of_process([] {
+    static hidden block;
+    auto& attached = heapwise::gc::the_gc.attached;
+    const auto room = [&] {
+      const auto words = attached.of_blocks.words();
+      return static_cast<std::size_t>(static_cast<const heapwise::gc::attachment*>(words.end) -
+                                      static_cast<const heapwise::gc::attachment*>(words.begin));
+    };
+    // It grows when more than half of it is used.
+    while (attached.of_blocks.size() == 0 || 2 * (attached.of_blocks.size() + 1) < room()) {
+      if (heapwise_gc_keep(heapwise_gc_malloc(64)) != 0) return 1;
+    }
+    elsewhere([] {
+      block = hidden{make_with_finalizer(1)};
+      gc_test::leave_windows();
+    });
+    heapwise_gc_collect();
+    if (attached.ready.size() != 1 || heapwise_gc_keep(block.shown()) != 0) return 2;
+    // Now the next attachment needs memory, and the new block needs none.
+    static_cast<void>(heapwise_gc_malloc(200));
+    const rlimit nothing{0, RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_AS, &nothing) != 0) return 3;
+    if (heapwise_gc_realloc(block.shown(), 200) != nullptr) return 0; // there was memory
+    return attached.ready.begin()->block == block.shown() ? 0 : 4;
+  });
+  CHECK(status == 0);
 }
