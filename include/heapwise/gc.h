@@ -426,7 +426,9 @@ void* heapwise_gc_get_weak(const heapwise_gc_weak* cell);
 
 /* Called if there is no memory for `size` bytes although the heap was collected. No lock is held.
  * It may free blocks and allocate, or end the program, or throw. Returns: the result of the
- * allocation. */
+ * allocation. It need not be a block of the collector. Then heapwise_gc_malloc_uncollectable does
+ * not keep it. If heapwise_gc_realloc returns it, the finalizer of the old block is not called, and
+ * weak references to the old block become empty. */
 typedef void* heapwise_gc_no_memory(size_t size, void* argument);
 
 /* Effects: `call` is called from now on. NULL: allocations return NULL. */

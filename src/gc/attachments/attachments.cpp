@@ -44,7 +44,7 @@ bool move_entry(const void* from, void* to) noexcept {
 
 attachment* attachment_of(void* block) noexcept {
   expects_lock();
-  expects([&] { return block_around(block).begin == block; }, "a block begins there");
+  expects([&] { return is_block(block); }, "a block begins there");
   attachment* const entry = table().find_or_add(block);
   if (entry != nullptr) note_attached(block);
   return entry;
@@ -56,7 +56,7 @@ void remove_if_empty(attachment* entry) noexcept {
 }
 
 int keep(void* block) noexcept {
-  if (block_around(block).begin != block) return EINVAL;
+  if (!is_block(block)) return EINVAL;
   const std::lock_guard hold{the_gc.lock};
   attachment* const its = attachment_of(block);
   if (its == nullptr) return ENOMEM;

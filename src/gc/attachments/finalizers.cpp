@@ -90,7 +90,7 @@ bool take_ready(ready_finalizer& into) noexcept {
 
 int set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument,
                   bool unordered) noexcept {
-  if (block_around(block).begin != block) return EINVAL;
+  if (!is_block(block)) return EINVAL;
   const std::lock_guard hold{the_gc.lock};
   attachment* const its =
       call == nullptr ? the_gc.attached.of_blocks.find(block) : attachment_of(block);

@@ -82,7 +82,7 @@ void note_cell(const heapwise_gc_weak& cell) noexcept {
 } // namespace
 
 int set_weak(heapwise_gc_weak& cell, void* block, bool until_freed) noexcept {
-  if (block != nullptr && block_around(block).begin != block) return EINVAL;
+  if (block != nullptr && !is_block(block)) return EINVAL;
   const std::lock_guard hold{the_gc.lock};
   if (block == nullptr) {
     forget(cell);

@@ -159,7 +159,8 @@ void* allocate(std::size_t size_bytes, bool atomic, const void* caller) {
 
 void* allocate_kept(std::size_t size_bytes, bool atomic, const void* caller) {
   void* const block = allocate(size_bytes, atomic, caller);
-  if (block == nullptr || keep(block) == 0) return block;
+  // Memory that the program gives because there is no other may not be a block.
+  if (!is_block(block) || keep(block) == 0) return block;
   release(block_around(block), "heapwise_gc_malloc_uncollectable");
   return ask_program(size_bytes);
 }

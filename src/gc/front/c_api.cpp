@@ -108,7 +108,8 @@ void* heapwise_gc_realloc(void* block, std::size_t size) {
   void* const new_block = gc::allocate_like(old_block, size, __builtin_return_address(0));
   if (new_block == nullptr) return nullptr;
   std::memcpy(new_block, block, std::min(size, old_bytes));
-  if (!gc::move_attachments(block, new_block)) {
+  // Memory that the program gives because there is no other may not be a block.
+  if (gc::is_block(new_block) && !gc::move_attachments(block, new_block)) {
     heapwise_gc_free(new_block);
     errno = ENOMEM;
     return nullptr;

@@ -82,6 +82,7 @@ bool space::start_with(std::size_t slices, space_features features) noexcept {
   }
   base_ = reinterpret_cast<std::uintptr_t>(memory + tables_bytes);
   reserved_ = slices;
+  top_.store(first_slice, std::memory_order_relaxed);
   // Whole huge pages.
   if (huge_pages) huge_pages_from_ = round_up(features.huge_pages_from, alignment) / slice_bytes;
   return true;

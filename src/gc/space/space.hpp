@@ -193,10 +193,10 @@ class space {
   slice_record* records_ = nullptr;
   std::size_t reserved_ = 0;
   std::size_t committed_ = 0;
-  std::size_t huge_pages_from_ = SIZE_MAX;    // slice
-  std::size_t small_pages_from_ = 0;          // slice: up to huge_pages_from_, for now
-  std::atomic<slice_index> top_{first_slice}; // slices from here on were never used
-  slice_index cursor_ = first_slice;          // no free slice below, at least not for one
+  std::size_t huge_pages_from_ = SIZE_MAX; // slice
+  std::size_t small_pages_from_ = 0;       // slice: up to huge_pages_from_, for now
+  std::atomic<slice_index> top_{0};        // slices from here on were never used; 0: not started
+  slice_index cursor_ = first_slice;       // no free slice below, at least not for one
   std::atomic<std::size_t> used_{0};
   std::size_t limit_ = 0; // slices
   std::uint32_t age_ = 0;

@@ -30,6 +30,10 @@ found_block block_around(const void* address) noexcept {
           number, facts.atomic};
 }
 
+bool is_block(const void* address) noexcept {
+  return address != nullptr && block_around(address).begin == address;
+}
+
 const layout* layout_of(const found_block& block) noexcept {
   const bool has_one = is_typed(the_gc.memory.kind_at(block.slice));
   return has_one ? layout_at(block.begin + block.bytes) : nullptr;

@@ -21,6 +21,9 @@ struct found_block {
 /// Returns: the block that holds the byte, which may be a free one.
 [[nodiscard]] found_block block_around(const void* address) noexcept;
 
+/// Returns: whether a block begins there. False for nullptr.
+[[nodiscard]] bool is_block(const void* address) noexcept;
+
 /// Returns: the layout of the block; nullptr if it has none, or has not got it yet.
 [[nodiscard]] const layout* layout_of(const found_block& block) noexcept;
 

@@ -11,6 +11,7 @@
 
 #include "gc/collect/sweep.hpp"
 #include "gc/collect/visit.hpp"
+#include "gc/process.hpp"
 #include "gc/surroundings.hpp"
 #include "os/expects.hpp"
 
@@ -95,6 +96,26 @@ TEST_CASE("a size that no collection could make room for is refused without one"
     CHECK(errno == ENOMEM);
   }
   CHECK(statistics().collections == before);
+}
+
+TEST_CASE(
+    "memory of the program that is not a block is returned as it is when there is no memory") {
+  static char reserve[256];
+  constexpr std::size_t too_much = std::size_t{64} << 20;
+  const int status = gc_test::status_of_process([] {
+    heapwise_gc_init(nullptr);
+    heapwise_gc_set_limit(std::size_t{4} << 20);
+    heapwise_gc_on_no_memory([](std::size_t, void*) -> void* { return reserve; }, nullptr);
+    if (heapwise_gc_malloc_uncollectable(too_much) != reserve) return 1;
+    if (heapwise_gc_malloc_atomic_uncollectable(too_much) != reserve) return 2;
+    auto* const block = static_cast<char*>(heapwise_gc_malloc(64));
+    block[0] = 'a';
+    heapwise_gc_weak cell{};
+    if (heapwise_gc_keep(block) != 0 || heapwise_gc_set_weak(&cell, block) != 0) return 3;
+    if (heapwise_gc_realloc(block, too_much) != reserve || reserve[0] != 'a') return 4;
+    return heapwise_gc_get_weak(&cell) == nullptr && statistics().kept_blocks == 0 ? 0 : 5;
+  });
+  CHECK(status == 0);
 }
 
 TEST_CASE("a build that checks ends where the collector calls a function without what it requires" *
