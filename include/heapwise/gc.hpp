@@ -47,10 +47,11 @@ struct collected_atomic_tag {
 
 /// Says that a `new` takes its memory from the collector: `new (heapwise::collected) T{...}`. The
 /// destructor of such an object is never called, unless the program calls it: see make_collected.
-/// Throws: std::bad_alloc.
+/// Requires: alignof(T) is at most 64 KiB. Throws: std::bad_alloc.
 inline constexpr collected_tag collected{};
 
-/// As `collected`, for objects that hold no addresses of blocks.
+/// As `collected`, for objects that hold no addresses of blocks. The collector looks through such
+/// an object only if alignof(T) is more than 16.
 inline constexpr collected_atomic_tag collected_atomic{};
 
 /// Requires: alignof(T) is at most 64 KiB.
@@ -182,6 +183,9 @@ class weak_pointer {
 
 } // namespace heapwise::inline v0_2
 
+// A type that is aligned to more than 16 needs the functions with an alignment. Blocks of those
+// functions are looked through in any case, as those of collected_allocator.
+
 /// Returns: memory of the collector, which it looks through. Throws: std::bad_alloc.
 [[nodiscard]] inline void* operator new(std::size_t size, heapwise::collected_tag) {
   return heapwise::detail::collected_or_thrown(heapwise_gc_malloc(size));
@@ -194,6 +198,10 @@ class weak_pointer {
 [[nodiscard]] inline void* operator new[](std::size_t size, heapwise::collected_tag) {
   return heapwise::detail::collected_or_thrown(heapwise_gc_malloc(size));
 }
+[[nodiscard]] inline void* operator new[](std::size_t size, std::align_val_t alignment,
+                                          heapwise::collected_tag tag) {
+  return ::operator new(size, alignment, tag);
+}
 
 /// Returns: memory of the collector, which it does not look through. Throws: std::bad_alloc.
 [[nodiscard]] inline void* operator new(std::size_t size, heapwise::collected_atomic_tag) {
@@ -201,6 +209,16 @@ class weak_pointer {
 }
 [[nodiscard]] inline void* operator new[](std::size_t size, heapwise::collected_atomic_tag) {
   return heapwise::detail::collected_or_thrown(heapwise_gc_malloc_atomic(size));
+}
+
+/// Returns: memory of the collector, which it looks through. Throws: std::bad_alloc.
+[[nodiscard]] inline void* operator new(std::size_t size, std::align_val_t alignment,
+                                        heapwise::collected_atomic_tag) {
+  return ::operator new(size, alignment, heapwise::collected);
+}
+[[nodiscard]] inline void* operator new[](std::size_t size, std::align_val_t alignment,
+                                          heapwise::collected_atomic_tag) {
+  return ::operator new(size, alignment, heapwise::collected);
 }
 
 /// Called when a constructor throws.
@@ -213,9 +231,20 @@ inline void operator delete(void* block, std::align_val_t, heapwise::collected_t
 inline void operator delete[](void* block, heapwise::collected_tag) noexcept {
   heapwise_gc_free(block);
 }
+inline void operator delete[](void* block, std::align_val_t, heapwise::collected_tag) noexcept {
+  heapwise_gc_free(block);
+}
 inline void operator delete(void* block, heapwise::collected_atomic_tag) noexcept {
   heapwise_gc_free(block);
 }
 inline void operator delete[](void* block, heapwise::collected_atomic_tag) noexcept {
+  heapwise_gc_free(block);
+}
+inline void operator delete(void* block, std::align_val_t,
+                            heapwise::collected_atomic_tag) noexcept {
+  heapwise_gc_free(block);
+}
+inline void operator delete[](void* block, std::align_val_t,
+                              heapwise::collected_atomic_tag) noexcept {
   heapwise_gc_free(block);
 }

@@ -33,6 +33,19 @@ struct alignas(256) wide {
   char bytes[300];
 };
 
+// The blocks that have room for 160 lines have a size that is not a multiple of 64.
+struct alignas(64) line {
+  double numbers[8];
+};
+
+struct lines {
+  line all[160];
+};
+
+struct wide_thrower : wide {
+  wide_thrower() { throw std::invalid_argument{"always"}; }
+};
+
 struct plain {
   plain* next;
 };
@@ -77,6 +90,31 @@ TEST_CASE("new takes memory of the collector, and gives it back if the construct
   CHECK(heapwise_gc_usable_size(numbers) >= 400);
   auto* const aligned = new (heapwise::collected) wide;
   CHECK(reinterpret_cast<std::uintptr_t>(aligned) % 256 == 0);
+}
+
+TEST_CASE(
+    "new keeps the alignment of its type, for arrays and for objects without addresses, too") {
+  const auto is_aligned = [](const void* object) {
+    return reinterpret_cast<std::uintptr_t>(object) % alignof(line) == 0 &&
+           heapwise_gc_base(object) == object;
+  };
+  for (int each = 0; each < 6; ++each) {
+    CHECK(is_aligned(new (heapwise::collected) lines));
+    CHECK(is_aligned(new (heapwise::collected) line[160]));
+    CHECK(is_aligned(new (heapwise::collected) line[16'000])); // a large block
+    CHECK(is_aligned(new (heapwise::collected_atomic) lines));
+    CHECK(is_aligned(new (heapwise::collected_atomic) line[160]));
+  }
+}
+
+TEST_CASE("new gives the memory of aligned objects back if a constructor throws") {
+  heapwise_gc_collect();
+  const std::size_t before = statistics().freed_bytes;
+  CHECK_THROWS_AS(new (heapwise::collected) wide_thrower, std::invalid_argument);
+  CHECK_THROWS_AS(new (heapwise::collected) wide_thrower[2], std::invalid_argument);
+  CHECK_THROWS_AS(new (heapwise::collected_atomic) wide_thrower, std::invalid_argument);
+  CHECK_THROWS_AS(new (heapwise::collected_atomic) wide_thrower[2], std::invalid_argument);
+  CHECK(statistics().freed_bytes >= before + 6 * sizeof(wide_thrower));
 }
 
 TEST_CASE("a container with the collected allocator is collected with its nodes") {
