@@ -10,6 +10,7 @@
 #include "gc/state/required.hpp"
 #include "gc/state/state.hpp"
 #include "gc/threads/threads.hpp"
+#include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {
@@ -79,6 +80,13 @@ void note_cell(const heapwise_gc_weak& cell) noexcept {
   the_gc.memory.record(around.slice).attached.store(true, std::memory_order_relaxed);
 }
 
+/// Effects: the address of the cell is in a register or on the stack until here. So a collection
+/// finds it, and keeps the block that the cell lies in. Otherwise it could give the target back,
+/// and the target could be that of another cell.
+HEAPWISE_ALWAYS_INLINE void keep_until_here(const heapwise_gc_weak& cell) noexcept {
+  asm volatile("" : : "r"(&cell) : "memory");
+}
+
 } // namespace
 
 int set_weak(heapwise_gc_weak& cell, void* block, bool until_freed) noexcept {
@@ -116,7 +124,11 @@ void* get_weak(const heapwise_gc_weak& cell) noexcept {
   }
   // One instruction, before or after which a collection stops this thread: after it the address is
   // in a register, which is looked through; before it, the collection has emptied the target.
-  if (the_gc.chosen.concurrent_bytes == 0) return target->block.load(std::memory_order_relaxed);
+  if (the_gc.chosen.concurrent_bytes == 0) {
+    void* const block = target->block.load(std::memory_order_relaxed);
+    keep_until_here(cell);
+    return block;
+  }
   // A copy may mark that does not know of the address that this thread is about to get. Under the
   // lock no copy begins or ends.
   const std::lock_guard hold{the_gc.lock};
@@ -125,6 +137,7 @@ void* get_weak(const heapwise_gc_weak& cell) noexcept {
     target->read_in = the_gc.memory.age();
     the_gc.copy.note_read(block);
   }
+  keep_until_here(cell);
   return block;
 }
 
