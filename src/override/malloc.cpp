@@ -10,7 +10,7 @@
 
 #include "heap/front/exported.hpp"
 #include "heap/front/general.hpp"
-#include "heap/purge/purge_clock.hpp"
+#include "heap/purge/purge.hpp"
 
 using namespace heapwise::detail;
 

@@ -96,7 +96,7 @@ def counted_commits(folder: Path, blocks: list[int], fails: str = "0") -> list[s
     return git(folder, "rev-list", "--reverse", "HEAD").split()
 
 
-def test_what_was_learned_between_other_ends_does_not_accuse_a_commit(tmp_path: Path) -> None:
+def test_a_search_between_other_ends_does_not_accuse_by_what_was_learned(tmp_path: Path) -> None:
     """The change of the first search was taken back, and another one came."""
     hashes = counted_commits(tmp_path / "r", [1000, 1100, 1100, 1000, 1000, 1110])
     words = ("--good", hashes[0], "--metric", "allocations", "--json")

@@ -105,12 +105,25 @@ std::size_t own_shard() noexcept {
   return cache == nullptr ? without_cache : static_cast<const thread_cache*>(cache)->shard;
 }
 
+namespace {
+
+/// Returns: a block of the class that is free in a shard, or nullptr.
+void* take_from_any_shard(size_class class_index) noexcept {
+  void* block = nullptr;
+  for (std::size_t shard = without_cache; block == nullptr && shard < shard_count(); ++shard) {
+    block = take_one_block(shard, class_index);
+  }
+  return block;
+}
+
+} // namespace
+
 void* allocate_uncached(size_class class_index) noexcept {
   if (!start_heap()) return no_memory();
-  void* block = take_one_block(without_cache, class_index);
+  void* block = take_from_any_shard(class_index);
   if (block == nullptr) {
     free_what_waits();
-    block = take_one_block(without_cache, class_index);
+    block = take_from_any_shard(class_index);
   }
   return block != nullptr ? block : no_memory();
 }

@@ -139,7 +139,10 @@ replaced_block sampled_blocks::release(std::byte* address) noexcept {
     return {};
   }
   const replaced_block replaced{.block = sampled.stood_in_for, .class_index = sampled.class_index};
-  os::purge(address, whole_pages(class_table[sampled.class_index].bytes));
+  // Where pages are larger than places (64 KiB), a page has a block that is in use, too.
+  if (os::page_bytes() <= place_bytes) {
+    os::purge(address, whole_pages(class_table[sampled.class_index].bytes));
+  }
   push_free(sampled);
   return replaced;
 }

@@ -220,7 +220,8 @@ bool start_locked() noexcept {
   choose_derived_operators();
   start_what_options_choose();
   os::remember_processors();
-  if (has_options) choose_shards();
+  // Where no option may be read (a program with more rights than its user), defaults hold.
+  if (has_options || is_prepared) choose_shards();
   watch_thread_exits(); // unless `prepare` was called before
   if (has_options || is_prepared) is_sealed = seal_facts();
   // Release: pairs with the acquire in heap_has_started. The space and the options are set.
@@ -277,7 +278,7 @@ void read_late_options() noexcept {
     is_prepared = true;
     if (!heap_has_started() || has_options) return;
     start_what_options_choose();
-    if (has_options) choose_shards();
+    choose_shards();
     is_sealed = seal_facts();
   }
   follow_options();

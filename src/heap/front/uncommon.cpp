@@ -111,11 +111,22 @@ bool is_worth_keeping(std::size_t block_bytes, std::size_t size_bytes) noexcept 
   return size_bytes <= block_bytes && size_bytes > block_bytes / 2;
 }
 
+/// Returns: the block itself where there is no memory for a smaller one: it is large enough, and a
+/// program does not expect that it cannot shrink. `error`: errno before the smaller one was asked
+/// for. Otherwise nullptr.
+void* instead_of_smaller(void* block, std::size_t bytes, std::size_t size_bytes,
+                         int error) noexcept {
+  if (size_bytes > bytes) return nullptr;
+  errno = error;
+  return block;
+}
+
 /// Effects: as resize, to another place in the heap of all threads. `bytes`: of the block.
 void* move_shared(void* block, std::size_t bytes, std::size_t size_bytes) noexcept {
+  const int error = errno;
   span* const new_span = size_bytes > bytes ? make_growing(size_bytes) : nullptr;
   void* const to = new_span != nullptr ? the_space.begin_of(*new_span) : allocate(size_bytes);
-  if (to == nullptr) return nullptr;
+  if (to == nullptr) return instead_of_smaller(block, bytes, size_bytes, error);
   std::memcpy(to, block, std::min(bytes, size_bytes));
   deallocate(block);
   return to;
@@ -123,8 +134,9 @@ void* move_shared(void* block, std::size_t bytes, std::size_t size_bytes) noexce
 
 /// Effects: as resize, to another place in the block's own heap.
 void* move_owned(void* block, const measured& known, std::size_t size_bytes) noexcept {
+  const int error = errno;
   void* const to = allocate_owned(*known.owner, size_bytes, granule_bytes);
-  if (to == nullptr) return nullptr;
+  if (to == nullptr) return instead_of_smaller(block, known.bytes, size_bytes, error);
   std::memcpy(to, block, std::min(known.bytes, size_bytes));
   deallocate(block);
   return to;

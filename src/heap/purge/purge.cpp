@@ -23,6 +23,7 @@ namespace heapwise::detail {
 namespace {
 
 constinit std::atomic<std::size_t> purged_so_far{0};
+constinit std::atomic<bool> keeps_memory{false};
 
 /// Less than this part of the heap is not worth a look at all spans.
 constexpr std::size_t worth_part = 16;
@@ -65,6 +66,10 @@ std::size_t purge_if_untouched(span& slice, size_class class_index) noexcept {
 }
 
 } // namespace
+
+void keep_free_memory(bool keep) noexcept { keeps_memory.store(keep, std::memory_order_relaxed); }
+
+bool keeps_free_memory() noexcept { return keeps_memory.load(std::memory_order_relaxed); }
 
 std::size_t purgeable_bytes() noexcept {
   std::size_t held = 0;
@@ -116,7 +121,7 @@ void purge_after_growth() noexcept {
     return;
   }
   const std::size_t excess = bytes_over_soft_limit();
-  if (excess == 0 && before.touched > largest_heap) return;
+  if (excess == 0 && (before.touched > largest_heap || keeps_free_memory())) return;
   trim_bins();
   trim_large_stocks();
   std::size_t purged = the_space.purge(0);

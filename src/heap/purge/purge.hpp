@@ -6,6 +6,13 @@
 
 namespace heapwise::detail {
 
+/// Effects: with `keep`, free memory goes back from now on only if the program asks for it, or the
+/// heap is over its soft limit; without, it goes back by itself again.
+void keep_free_memory(bool keep) noexcept;
+
+/// Returns: whether free memory stays. Relaxed: the program cannot tell when it is obeyed.
+[[nodiscard]] bool keeps_free_memory() noexcept;
+
 /// Returns: what is free and may be resident: slices, blocks in spans, and blocks that wait.
 /// Some of these pages may have been given back before.
 [[nodiscard]] std::size_t purgeable_bytes() noexcept;

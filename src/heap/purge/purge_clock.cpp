@@ -70,9 +70,6 @@ struct alignas(cache_line_bytes) clock_state {
 };
 constinit clock_state the_clock;
 
-/// Whether the program asked that free memory stays.
-constinit std::atomic<bool> keeps_free_memory{false};
-
 /// It is `stopped` in a child with a copy of the memory, which does not have the thread. Each slow
 /// call of `free` reads it.
 std::atomic<std::uint32_t>& the_phase() noexcept {
@@ -82,7 +79,7 @@ std::atomic<std::uint32_t>& the_phase() noexcept {
 /// Effects: gives back what was free for long. Returns: the bytes.
 std::size_t give_back_old() noexcept {
   // Relaxed, here and below: the program cannot tell when its request is followed.
-  if (keeps_free_memory.load(std::memory_order_relaxed)) return 0;
+  if (keeps_free_memory()) return 0;
   the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
@@ -120,7 +117,7 @@ void relieve() noexcept {
 }
 
 bool much_is_free() noexcept {
-  if (keeps_free_memory.load(std::memory_order_relaxed)) return false;
+  if (keeps_free_memory()) return false;
   const std::size_t free_bytes = bytes_in_reach();
   const std::size_t seen_before = the_clock.left_over.load(std::memory_order_relaxed);
   if (free_bytes < seen_before) the_clock.left_over.store(free_bytes, std::memory_order_relaxed);
@@ -162,7 +159,7 @@ void rest_until_tick(std::uint32_t own_phase) noexcept {
     os::rest(the_phase(), own_phase, part_ms);
     left_ms -= part_ms;
     if (the_phase().load(std::memory_order_relaxed) != own_phase) return;
-    if (looks && !keeps_free_memory.load(std::memory_order_relaxed) && is_short_of_memory()) {
+    if (looks && !keeps_free_memory() && is_short_of_memory()) {
       relieve();
     }
   } while (left_ms != 0);
@@ -183,8 +180,7 @@ void run_clock() {
     if (the_phase().load(std::memory_order_relaxed) != own_phase) return; // another took over
     const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes &&
                         spare_bytes() <= trickle_bytes; // else they are young
-    const bool is_idle =
-        little || the_page_returns.refused() || keeps_free_memory.load(std::memory_order_relaxed);
+    const bool is_idle = little || the_page_returns.refused() || keeps_free_memory();
     idle_ticks = is_idle ? idle_ticks + 1 : 0;
     if (ticks == most_ticks && change_phase(ticking, outdated)) own_phase = outdated;
     the_clock.last_phase.store(own_phase, std::memory_order_relaxed);
@@ -327,10 +323,6 @@ void adopt_copy() noexcept {
   os::forget_bare_threads();
   reset_clock();
   os::claim_memory();
-}
-
-void keep_free_memory(bool keep) noexcept {
-  keeps_free_memory.store(keep, std::memory_order_relaxed);
 }
 
 void forget_clock(bool forked_in_pause) noexcept {

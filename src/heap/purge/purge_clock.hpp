@@ -5,9 +5,6 @@
 
 namespace heapwise::detail {
 
-/// Effects: with `keep`, the clock gives nothing back from now on; without, it does again.
-void keep_free_memory(bool keep) noexcept;
-
 enum class after_stop : std::uint8_t {
   tick_again, ///< if there is memory that can be given back
   rest,       ///< for a while

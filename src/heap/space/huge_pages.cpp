@@ -1,5 +1,6 @@
 #include "heap/space/huge_pages.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -15,6 +16,9 @@ namespace {
 
 /// Whether all slices are in small pages, those that are mapped later included.
 constinit std::atomic<bool> left_huge_pages{false};
+
+/// Where the system gives huge pages unasked, each process would take some for its first blocks.
+constexpr std::size_t bytes_in_small_pages = std::size_t{4} << 20;
 
 bool are_whole_huge_pages(const void* memory, std::size_t bytes) noexcept {
   const std::size_t huge_page = os::huge_page_bytes();
@@ -37,6 +41,11 @@ void choose_pages(std::byte* begin, std::size_t bytes) noexcept {
   // Sequentially consistent: the partner is the exchange in leave_huge_pages.
   if (the_options.huge_pages == huge_pages::never || left_huge_pages.load()) {
     os::avoid_huge_pages(begin, bytes);
+  } else if (the_options.huge_pages == huge_pages::by_the_system) {
+    const std::size_t before = the_space.slice_of(begin) * slice_bytes;
+    if (before < bytes_in_small_pages) {
+      os::avoid_huge_pages(begin, std::min(bytes, bytes_in_small_pages - before));
+    }
   } else if (the_options.huge_pages >= huge_pages::asked) {
     os::prefer_huge_pages(begin, bytes);
   }

@@ -23,6 +23,10 @@ constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1
 constexpr std::size_t commit_step = 64;
 constexpr std::size_t commit_part = 32;
 
+// A program that asks for more than the machine has learns it at once, as from other allocators,
+// and is not killed while it writes. Less is not worth two more calls of the system.
+constexpr std::size_t worth_asking_bytes = std::size_t{1} << 30;
+
 // Tables grow by this many bytes at least. A page more of a table can be refused where the slices
 // themselves can grow, in a process that was forked and has as many mappings as it may have. With a
 // byte for each slice this much is enough for 4 GiB.
@@ -121,6 +125,8 @@ bool space::start_at(std::byte* memory, const layout& parts, bool is_reserved) n
       !os::commit(memory + parts.map_begin, parts.bytes_at_start - parts.map_begin)) {
     return false;
   }
+  // Where the system gives huge pages unasked, the first write into a table would take one.
+  os::avoid_huge_pages(memory + parts.map_begin, parts.bytes_at_start - parts.map_begin);
   map_.start(memory + parts.map_begin, parts.slice_count);
   dirty_ = reinterpret_cast<slice_word*>(memory + parts.dirty_begin);
   freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.ages_begin);
@@ -146,11 +152,15 @@ bool space::commit_to(slice_index end) noexcept {
   if (end <= committed) return true;
   const std::size_t step = std::max(commit_step, committed / commit_part);
   for (const slice_index wanted : {std::min(reserved_slices_, committed + step), end}) {
-    if (wanted < end || !commit_tables(wanted)) continue;
+    const std::size_t more_bytes = (wanted - committed) * slice_bytes;
+    if (wanted < end || (more_bytes >= worth_asking_bytes && os::is_too_much(more_bytes)) ||
+        !commit_tables(wanted)) {
+      continue;
+    }
     const os::placed answer = slices_.grow_to(wanted * slice_bytes);
     if (answer == os::placed::occupied && pass_over(wanted)) return true;
     if (answer != os::placed::here) continue;
-    choose_pages(address_of(committed), (wanted - committed) * slice_bytes);
+    choose_pages(address_of(committed), more_bytes);
     // Release: pairs with the acquire in `record`. The tables were mapped before.
     committed_slices_.store(wanted, std::memory_order_release);
     return true;

@@ -193,6 +193,13 @@ void* quiet_addresses(std::size_t size_bytes, std::size_t alignment) noexcept {
   return reinterpret_cast<void*>(quiet.begin + number * alignment); // the begin is aligned
 }
 
+bool is_too_much(std::size_t size_bytes) noexcept {
+  const system_answer mapped = map_pages(nullptr, size_bytes, can_be_written, MAP_PRIVATE);
+  if (!mapped.succeeded()) return true;
+  unmap_pages(mapped.address(), size_bytes);
+  return false;
+}
+
 bool show(void* memory, std::size_t size_bytes) noexcept {
   return system_call(SYS_mprotect, memory, size_bytes, PROT_READ).succeeded();
 }

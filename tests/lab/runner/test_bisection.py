@@ -72,12 +72,12 @@ def test_looking_again_does_not_find_a_difference_of_equal_programs() -> None:
     assert wrong <= 0.01 * campaigns + 3 * (0.01 * campaigns) ** 0.5
 
 
-def test_what_was_learned_of_other_ends_says_nothing() -> None:
+def test_nothing_learned_of_other_ends_counts() -> None:
     learned = Learned("one", {"c1": "like bad"}, 1.4)
     assert learned.about_again("one") == learned
     assert learned.about_again("two") == Learned("two")
 
 
-def test_what_could_not_be_built_or_told_is_tried_again() -> None:
+def test_commits_that_could_not_be_built_or_told_are_tried_again() -> None:
     learned = Learned("one", {"a": "like good", "b": "skipped", "c": "cannot tell"}, 1.4)
     assert learned.about_again("one").states == {"a": "like good"}

@@ -86,3 +86,25 @@ def test_a_program_that_limits_itself(heap: Any, compiled: Any, mib: int, stack:
     first, second = map(int, done.out.split())
     assert mib * 0.7 <= first <= mib * 1.5, f"{first} MiB of {mib}"
     assert second >= first * 0.9, f"{first} MiB, and {second} after it was given back"
+
+
+def test_a_block_can_shrink_when_there_is_no_memory_left(heap: Any, compiled: Any) -> None:
+    done = heap.run(compiled(HERE / "shrinks.c"))
+    assert (done.status, done.err) == (0, "")
+    assert done.out.decode().split() == ["block", "0"] * 2
+
+
+def test_blocks_that_are_free_in_another_shard_are_used_before_memory_is_short(
+    heap: Any, compiled: Any
+) -> None:
+    limits = {"HEAPWISE_MALLOC_SHARDS": "2", "HEAPWISE_MALLOC_LIMIT_MIB": "32"}
+    done = heap.run(compiled(HERE / "other_shard.c", "-pthread"), **limits)
+    assert (done.status, done.err) == (0, "")
+    assert int(done.out) >= 50
+
+
+def test_more_than_the_machine_has_is_refused_at_once(heap: Any, compiled: Any) -> None:
+    if Path("/proc/sys/vm/overcommit_memory").read_text().strip() == "1":
+        pytest.skip("the system refuses nothing")
+    done = heap.run(compiled(HERE / "too_much.c"))
+    assert (done.status, done.out, done.err) == (0, b"NULL NULL\n", "")

@@ -25,3 +25,15 @@ def test_a_program_may_ask_that_free_memory_stays(profile: Any, compiled: Any) -
     program = compiled(HERE / "keeps_memory.c")
     assert int(profile.run(program, 1, **SOON).out) < FEW_PAGES
     assert int(profile.run(program, 0, **SOON).out) > MANY_PAGES
+
+
+def test_memory_that_stays_is_there_after_the_program_has_grown(
+    profile: Any, compiled: Any
+) -> None:
+    if "hardened" in profile.name:
+        pytest.skip("it gives the pages of each large block back that is freed")
+    program = compiled(HERE / "keeps_while_growing.c")
+    kept = int(profile.run(program, 1, HEAPWISE_MALLOC_PURGE_THREAD="0").out)
+    gone = int(profile.run(program, 0, HEAPWISE_MALLOC_PURGE_THREAD="0").out)
+    assert kept < FEW_PAGES
+    assert gone > 3000
