@@ -15,6 +15,7 @@ using heapwise::bench::call_new;
 using heapwise::bench::counted;
 using heapwise::bench::counted_live;
 using heapwise::bench::next_operator;
+using heapwise::bench::next_operator_of;
 using heapwise::bench::operator_source;
 using call = heapwise::bench::tally::call;
 
@@ -72,44 +73,44 @@ extern "C" {
 
 #define HEAPWISE_COUNT_NEW(name)                                    \
   void* name(std::size_t size) {                                    \
-    static constinit next_operator next{#name};                     \
+    constexpr next_operator& next = next_operator_of(#name);        \
     return counted_new(next, __builtin_return_address(0), 0, size); \
   }
 
 #define HEAPWISE_COUNT_NEW_NOTHROW(name)                                 \
   void* name(std::size_t size, const void* tag) {                        \
-    static constinit next_operator next{#name};                          \
+    constexpr next_operator& next = next_operator_of(#name);             \
     return counted_new(next, __builtin_return_address(0), 0, size, tag); \
   }
 
 #define HEAPWISE_COUNT_NEW_ALIGNED(name)                                               \
   void* name(std::size_t size, std::size_t alignment) {                                \
-    static constinit next_operator next{#name};                                        \
+    constexpr next_operator& next = next_operator_of(#name);                           \
     return counted_new(next, __builtin_return_address(0), alignment, size, alignment); \
   }
 
 #define HEAPWISE_COUNT_NEW_ALIGNED_NOTHROW(name)                                            \
   void* name(std::size_t size, std::size_t alignment, const void* tag) {                    \
-    static constinit next_operator next{#name};                                             \
+    constexpr next_operator& next = next_operator_of(#name);                                \
     return counted_new(next, __builtin_return_address(0), alignment, size, alignment, tag); \
   }
 
-#define HEAPWISE_COUNT_DELETE(name)             \
-  void name(void* block) {                      \
-    static constinit next_operator next{#name}; \
-    counted_delete(next, block);                \
+#define HEAPWISE_COUNT_DELETE(name)                          \
+  void name(void* block) {                                   \
+    constexpr next_operator& next = next_operator_of(#name); \
+    counted_delete(next, block);                             \
   }
 
-#define HEAPWISE_COUNT_DELETE_WITH(name, Argument) \
-  void name(void* block, Argument argument) {      \
-    static constinit next_operator next{#name};    \
-    counted_delete(next, block, argument);         \
+#define HEAPWISE_COUNT_DELETE_WITH(name, Argument)           \
+  void name(void* block, Argument argument) {                \
+    constexpr next_operator& next = next_operator_of(#name); \
+    counted_delete(next, block, argument);                   \
   }
 
-#define HEAPWISE_COUNT_DELETE_WITH_TWO(name, First, Second) \
-  void name(void* block, First first, Second second) {      \
-    static constinit next_operator next{#name};             \
-    counted_delete(next, block, first, second);             \
+#define HEAPWISE_COUNT_DELETE_WITH_TWO(name, First, Second)  \
+  void name(void* block, First first, Second second) {       \
+    constexpr next_operator& next = next_operator_of(#name); \
+    counted_delete(next, block, first, second);              \
   }
 
 HEAPWISE_COUNT_NEW(_Znwm)

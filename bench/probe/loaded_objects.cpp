@@ -62,6 +62,21 @@ definition find(const char* name, Accept accept) noexcept {
 /// A place in this library.
 constinit char own_place = 0;
 
+/// The loader stands behind what was there from the start on.
+class behind_own_at_start {
+ public:
+  bool operator()(const dl_phdr_info& object) noexcept {
+    if (object.dlpi_addr == getauxval(AT_BASE)) is_behind_loader_ = true;
+    if (is_behind_own_) return !is_behind_loader_;
+    is_behind_own_ = holds(object, reinterpret_cast<std::uintptr_t>(&own_place));
+    return false;
+  }
+
+ private:
+  bool is_behind_own_ = false;
+  bool is_behind_loader_ = false;
+};
+
 struct plugin_search {
   const char* name;
   std::uintptr_t address;
@@ -87,7 +102,6 @@ struct opened_search {
   const char* path = nullptr;
 };
 
-/// The loader stands behind what was there from the start on.
 int look_for_opened(dl_phdr_info* object, std::size_t, void* argument) noexcept {
   auto& search = *static_cast<opened_search*>(argument);
   if (object->dlpi_addr == getauxval(AT_BASE)) search.is_behind_loader = true;
@@ -130,6 +144,10 @@ definition definition_in_runtime(const char* name) noexcept { return find(name, 
 
 definition definition_anywhere(const char* name) noexcept {
   return find(name, [](const dl_phdr_info&) { return true; });
+}
+
+definition definition_at_start(const char* name) noexcept {
+  return find(name, behind_own_at_start{});
 }
 
 std::uintptr_t plugin_for(std::uintptr_t address, const char* name) noexcept {

@@ -24,6 +24,9 @@ struct definition {
 /// In the first object that has it.
 [[nodiscard]] definition definition_anywhere(const char* name) noexcept;
 
+/// In the first object behind this library, among those that the program was started with.
+[[nodiscard]] definition definition_at_start(const char* name) noexcept;
+
 /// Where the plug-in is loaded whose definition serves a call from this address, if this library
 /// did not stand before it. A plug-in that defines the function calls its own. A C++ runtime calls
 /// that of the plug-in which has brought it, and which was loaded just before it. Returns 0 if

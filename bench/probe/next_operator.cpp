@@ -19,6 +19,10 @@ constinit std::atomic<bool> has_plugins{false};
 enum class scope : std::uint8_t { unknown, operators, others, none };
 constinit std::atomic<scope> global_scope{scope::unknown};
 
+/// Whether all operators of the global scope were looked up, and all of a C++ runtime.
+constinit std::atomic<bool> are_found{false};
+constinit std::atomic<bool> are_found_in_runtime{false};
+
 bool is_loaded(std::uintptr_t base) noexcept {
   return definition_at(base, "_Znwm") || definition_at(base, "_Znam");
 }
@@ -121,11 +125,27 @@ Function* of_any_object(const char* name) noexcept {
 
 /// Returns false if it is not loaded any more.
 bool keep_loaded(const char* path) noexcept {
+  const bool before = resolving;
   resolving = true;
   void* const handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-  resolving = false;
+  resolving = before;
   return handle != nullptr;
 }
+
+/// Keeps libraries loaded, each once if its functions are named one after the other.
+class library_keeper {
+ public:
+  /// Returns false if it is not loaded any more.
+  bool keep(const char* path) noexcept {
+    if (path == last_) return is_kept_;
+    last_ = path;
+    return is_kept_ = keep_loaded(path);
+  }
+
+ private:
+  const char* last_ = nullptr;
+  bool is_kept_ = false;
+};
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
   if (size == 0) size = 1;
@@ -146,39 +166,70 @@ scope scope_of(const void* operator_new) noexcept {
 
 } // namespace
 
+void next_operator::find_at_start() noexcept {
+  if (are_found.load(std::memory_order_acquire)) return;
+  const definition own = definition_at_start("_Znwm");
+  if (!own) return; // the program may still open one for all
+  global_scope.store(scope_of(own.function), std::memory_order_relaxed);
+  for (next_operator& each : next_operators) {
+    each.found_.store(definition_at_start(each.name_).function, std::memory_order_relaxed);
+  }
+  are_found.store(true, std::memory_order_release);
+}
+
 /// Decided once for all operators: what made a block and what ends it have to fit.
-void* next_operator::global(bool hides) noexcept {
-  std::atomic<void*>& kept = hides ? hidden_ : global_;
-  // acquire: with the release below, so that the scope is known, too.
-  if (void* const known = kept.load(std::memory_order_acquire); known != nullptr) return known;
-  if (global_scope.load(std::memory_order_relaxed) == scope::none || resolving) return nullptr;
+void next_operator::find_all() noexcept {
+  static_cast<void>(next_free.get()); // not found while this thread resolves
   resolving = true;
-  if (global_scope.load(std::memory_order_relaxed) == scope::unknown) {
-    global_scope.store(scope_of(dlsym(RTLD_NEXT, "_Znwm")), std::memory_order_relaxed);
+  const scope found = scope_of(dlsym(RTLD_NEXT, "_Znwm"));
+  global_scope.store(found, std::memory_order_relaxed);
+  bool has_failed = found == scope::none;
+  library_keeper libraries;
+  for (next_operator& each : next_operators) {
+    if (found == scope::none) break;
+    void* const function = dlsym(RTLD_NEXT, each.name_);
+    has_failed = has_failed || function == nullptr;
+    if (const char* const path = function != nullptr ? path_if_opened(function) : nullptr;
+        path != nullptr) {
+      libraries.keep(path);
+    }
+    each.found_.store(function, std::memory_order_relaxed);
   }
-  void* function = nullptr;
-  if (global_scope.load(std::memory_order_relaxed) != scope::none) {
-    function = dlsym(RTLD_NEXT, name_);
-  }
-  if (function == nullptr) dlerror(); // else the program would find our error
+  if (has_failed) dlerror(); // else the program would find our error
   resolving = false;
-  if (function == nullptr) return nullptr;
-  if (const char* const path = path_if_opened(function); path != nullptr) keep_loaded(path);
-  kept.store(function, std::memory_order_release);
+  are_found.store(true, std::memory_order_release);
+}
+
+void* next_operator::global(bool hides) noexcept {
+  // acquire: with the release above, so that the scope is known, too.
+  if (!are_found.load(std::memory_order_acquire)) {
+    if (resolving) return nullptr;
+    find_all();
+  }
+  void* const function = found_.load(std::memory_order_relaxed);
+  if (function != nullptr && !hides) global_.store(function, std::memory_order_release);
   return function;
 }
 
 /// Of a C++ runtime that some plug-in has brought. From then on it stays loaded.
-void* next_operator::of_runtime() noexcept {
-  if (void* const known = of_runtime_.load(std::memory_order_relaxed); known != nullptr) {
-    return known;
+void next_operator::find_all_of_runtime() noexcept {
+  library_keeper libraries;
+  bool are_there = false;
+  for (next_operator& each : next_operators) {
+    const definition own = definition_in_runtime(each.name_);
+    if (!own || !libraries.keep(own.path)) continue;
+    each.of_runtime_.store(own.function, std::memory_order_relaxed);
+    are_there = true;
   }
-  if (resolving) return nullptr;
-  const definition own = definition_in_runtime(name_);
-  if (!own) return nullptr;
-  if (!keep_loaded(own.path)) return nullptr;
-  of_runtime_.store(own.function, std::memory_order_relaxed);
-  return own.function;
+  if (are_there) are_found_in_runtime.store(true, std::memory_order_release);
+}
+
+void* next_operator::of_runtime() noexcept {
+  if (!are_found_in_runtime.load(std::memory_order_acquire)) {
+    if (resolving) return nullptr;
+    find_all_of_runtime();
+  }
+  return of_runtime_.load(std::memory_order_relaxed);
 }
 
 bool next_operator::known_are_of_malloc() noexcept {
@@ -226,6 +277,12 @@ void* new_by_malloc(std::size_t size, std::size_t alignment, bool throws) {
     refuse();
   }
 }
+
+namespace {
+
+__attribute__((constructor)) void find_operators() noexcept { next_operator::find_at_start(); }
+
+} // namespace
 
 void take_back(plugin& owner, void* block, std::size_t alignment) noexcept {
   const bool is_aligned = alignment > default_alignment;

@@ -15,12 +15,15 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "probe/next_malloc.hpp"
 #include "probe/plugin_blocks.hpp"
@@ -69,15 +72,62 @@ class next_operator {
   /// For an operator delete.
   [[nodiscard]] operator_source source_of(const void* block, bool hides = false) noexcept;
 
+  /// Finds those that the program was started with.
+  static void find_at_start() noexcept;
+
  private:
+  static void find_all() noexcept;
+  static void find_all_of_runtime() noexcept;
   [[nodiscard]] void* global(bool hides) noexcept;
   [[nodiscard]] void* of_runtime() noexcept;
 
   const char* name_;
   std::atomic<void*> global_{nullptr};
-  std::atomic<void*> hidden_{nullptr};     ///< that of the global scope, if it is not known()
+  std::atomic<void*> found_{nullptr};      ///< that of the global scope, also if it is not known()
   std::atomic<void*> of_runtime_{nullptr}; ///< of a C++ runtime that is loaded, for good
 };
+
+inline constexpr const char* operator_names[]{
+    "_Znwm",
+    "_Znam",
+    "_ZnwmRKSt9nothrow_t",
+    "_ZnamRKSt9nothrow_t",
+    "_ZnwmSt11align_val_t",
+    "_ZnamSt11align_val_t",
+    "_ZnwmSt11align_val_tRKSt9nothrow_t",
+    "_ZnamSt11align_val_tRKSt9nothrow_t",
+    "_ZdlPv",
+    "_ZdaPv",
+    "_ZdlPvm",
+    "_ZdaPvm",
+    "_ZdlPvRKSt9nothrow_t",
+    "_ZdaPvRKSt9nothrow_t",
+    "_ZdlPvSt11align_val_t",
+    "_ZdaPvSt11align_val_t",
+    "_ZdlPvSt11align_val_tRKSt9nothrow_t",
+    "_ZdaPvSt11align_val_tRKSt9nothrow_t",
+    "_ZdlPvmSt11align_val_t",
+    "_ZdaPvmSt11align_val_t",
+};
+
+template <std::size_t... Index>
+constexpr std::array<next_operator, sizeof...(Index)> operators_of(
+    std::index_sequence<Index...> /*names*/) noexcept {
+  return {{next_operator{operator_names[Index]}...}};
+}
+
+/// All of them. They are looked up together, at the start or in the first call of any: dlopen()
+/// holds the loader's lock while the constructors of a plug-in run, and these may wait for a thread
+/// that calls another one.
+inline constinit auto next_operators =
+    operators_of(std::make_index_sequence<std::size(operator_names)>{});
+
+/// That of this name. A name that is not among them does not compile.
+consteval next_operator& next_operator_of(std::string_view name) {
+  std::size_t index = 0;
+  while (operator_names[index] != name) ++index;
+  return next_operators[index];
+}
 
 /// A block of malloc. If there is no memory, it calls the new handler and throws as operator new
 /// does; ends the process if there is no C++ runtime that can throw.

@@ -92,45 +92,45 @@ extern "C" {
 
 #define HEAPWISE_RECORD_NEW(name, kind)                                                \
   void* name(std::size_t size) {                                                       \
-    static constinit next_operator next{#name};                                        \
+    constexpr next_operator& next = next_operator_of(#name);                           \
     return recorded_new(next, event_kind::kind, __builtin_return_address(0), 0, size); \
   }
 
 #define HEAPWISE_RECORD_NEW_NOTHROW(name, kind)                                             \
   void* name(std::size_t size, const void* tag) {                                           \
-    static constinit next_operator next{#name};                                             \
+    constexpr next_operator& next = next_operator_of(#name);                                \
     return recorded_new(next, event_kind::kind, __builtin_return_address(0), 0, size, tag); \
   }
 
 #define HEAPWISE_RECORD_NEW_ALIGNED(name, kind)                                                 \
   void* name(std::size_t size, std::size_t alignment) {                                         \
-    static constinit next_operator next{#name};                                                 \
+    constexpr next_operator& next = next_operator_of(#name);                                    \
     return recorded_new(next, event_kind::kind, __builtin_return_address(0), log_of(alignment), \
                         size, alignment);                                                       \
   }
 
 #define HEAPWISE_RECORD_NEW_ALIGNED_NOTHROW(name, kind)                                         \
   void* name(std::size_t size, std::size_t alignment, const void* tag) {                        \
-    static constinit next_operator next{#name};                                                 \
+    constexpr next_operator& next = next_operator_of(#name);                                    \
     return recorded_new(next, event_kind::kind, __builtin_return_address(0), log_of(alignment), \
                         size, alignment, tag);                                                  \
   }
 
 #define HEAPWISE_RECORD_DELETE(name, kind)                                       \
   void name(void* block) {                                                       \
-    static constinit next_operator next{#name};                                  \
+    constexpr next_operator& next = next_operator_of(#name);                     \
     recorded_delete(next, event_kind::kind, __builtin_return_address(0), block); \
   }
 
 #define HEAPWISE_RECORD_DELETE_WITH(name, kind, Argument)                                  \
   void name(void* block, Argument argument) {                                              \
-    static constinit next_operator next{#name};                                            \
+    constexpr next_operator& next = next_operator_of(#name);                               \
     recorded_delete(next, event_kind::kind, __builtin_return_address(0), block, argument); \
   }
 
 #define HEAPWISE_RECORD_DELETE_WITH_TWO(name, kind, First, Second)                              \
   void name(void* block, First first, Second second) {                                          \
-    static constinit next_operator next{#name};                                                 \
+    constexpr next_operator& next = next_operator_of(#name);                                    \
     recorded_delete(next, event_kind::kind, __builtin_return_address(0), block, first, second); \
   }
 
