@@ -240,8 +240,8 @@ void maker::make(const traced_event& next, part& by) {
       resizing_.erase(from);
       return resize(next, old, by);
     }
-    // The first half may be before the window. Its block is as new then.
-    if (prepared_.steps.empty()) throw trace_error{"it ends a resize that did not begin"};
+    // The first half may be before the window, or of a block that the trace does not know, as the
+    // parent's in a forked child. Its block is as new then.
   }
   const step_kind kind = next.kind == event_kind::calloc       ? step_kind::calloc
                          : next.kind == event_kind::aligned    ? step_kind::aligned

@@ -98,6 +98,38 @@ def test_blocks_of_an_old_image_end_when_the_process_calls_exec(
     assert ok, detail
 
 
+RESIZES = """
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  void* volatile kept[100];
+  for (int i = 0; i < 100; ++i) kept[i] = malloc(100);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 100; ++i) kept[i] = realloc(kept[i], 1000 + (size_t)i);
+    _exit(0);
+  }
+  int status = 1;
+  return waitpid(child, &status, 0) != child || status != 0;
+}
+"""
+
+
+def test_a_forked_child_resizes_blocks_of_its_parent(tmp_path: Path) -> None:
+    """The trace of the child does not know them: what they become is as new."""
+    words = ["cc", "-xc", "-", "-O1", "-o", "resizes"]
+    subprocess.run(words, input=RESIZES, text=True, cwd=tmp_path, check=True)
+    words = [sys.executable, "-m", "heapwise", "record", "--follow", "-o", "r.hwt", "--"]
+    subprocess.run([*words, "./resizes"], cwd=tmp_path, check=True, capture_output=True)
+    (trace,) = tmp_path.glob("r.*.hwt")
+    script = tmp_path / "script"
+    header = SCRIPT_HEADER.unpack_from(script_of(trace, script))
+    assert header[5] == 100
+    ok, detail = work(script, "order")
+    assert ok, detail
+
+
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_planted_difference_in_the_totals_is_found(
     known: Path, record: Record, tmp_path: Path, field: str
