@@ -182,6 +182,10 @@ void* session::map_slot(unsigned number) noexcept {
   return mapping;
 }
 
+bool session::is_in_own_process() const noexcept {
+  return process_.entry->id.load(std::memory_order_relaxed) == kernel::process_id();
+}
+
 void* session::take_slot(thread_slot*& slot) noexcept {
   for (unsigned number = 0; number < memory_->thread_room; ++number) {
     thread_slot& next = memory_->slots[number];

@@ -52,6 +52,10 @@ class session {
   /// Takes the note of this number back.
   void forget_note_of(std::int32_t process) noexcept;
 
+  /// Whether this is not a child of vfork, which has the memory of its parent, the words that tell
+  /// a forked child included. Requires records().
+  [[nodiscard]] bool is_in_own_process() const noexcept;
+
   /// Takes a slot and maps its places and its ring, slot_bytes of them. Returns null if there is
   /// none; the thread is then counted.
   void* take_slot(thread_slot*& slot) noexcept;

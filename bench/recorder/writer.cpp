@@ -48,6 +48,11 @@ bool thread_writer::outer_call_goes_on(const call_frame* frame) noexcept {
 
 bool thread_writer::attach() noexcept {
   if (refused_) return false;
+  if (!recorded.is_in_own_process()) {
+    // The thread of the parent has this writer, too, and would be left with a slot of the child.
+    recorded.process().events_missed.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
   const int saved_errno = errno;
   const own_work own{*this};
   void* places = recorded.take_slot(slot_);

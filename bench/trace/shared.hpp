@@ -69,7 +69,8 @@ struct process_entry {
   std::atomic<bool> is_forked{false};           ///< it began as a copy of its parent, not with exec
   std::atomic<std::uint32_t> images{0};         ///< how many programs the process has been
   std::atomic<std::uint64_t> threads_missed{0}; ///< for which no slot was free
-  std::atomic<std::uint64_t> events_missed{0};  ///< after the drain had gone
+  /// After the drain had gone, or of a child of vfork whose thread had no slot.
+  std::atomic<std::uint64_t> events_missed{0};
 };
 
 /// What addresses mean: lines of /proc/self/maps as they were when a library was new, and frames of

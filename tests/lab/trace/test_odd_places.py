@@ -93,6 +93,35 @@ int main(void) {
   return waitpid(child, &status, 0) != child || status != 0;
 }
 """
+FIRST_IN_VFORK = """
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* volatile kept;
+static void make(size_t size) {
+  for (int i = 0; i < 20000; ++i) { kept = malloc(size); free(kept); }
+}
+static void* begin_in_child(void* none) {
+  const pid_t child = vfork();
+  if (child == 0) { kept = malloc(11); _exit(0); }
+  waitpid(child, 0, 0);
+  usleep(400000); /* the drain sees that the child has ended */
+  make(5555);
+  return none;
+}
+static void* begin_later(void* none) { make(6666); return none; }
+int main(void) {
+  pthread_t first, second;
+  pthread_create(&first, 0, begin_in_child, 0);
+  usleep(300000);
+  pthread_create(&second, 0, begin_later, 0);
+  pthread_join(second, 0);
+  pthread_join(first, 0);
+  return 0;
+}
+"""
 AT_END = """
 #include <pthread.h>
 #include <stdlib.h>
@@ -213,3 +242,14 @@ def test_a_thread_of_python_that_ends_inside_of_the_interpreter(tmp_path: Path, 
     record(tmp_path / "e.hwt", *how.split(), "--", sys.executable, "-c", ENDS_INSIDE, library)
     with open_trace(tmp_path / "e.hwt") as trace:
         assert 4321 in [int(size) for events in trace.events() for size in events.size]
+
+
+def test_a_thread_allocates_first_in_its_child_of_vfork(tmp_path: Path) -> None:
+    """The child has the memory of the thread, but another number. No other thread may get the ring
+    of the thread when the child has ended."""
+    program = compiled(tmp_path, FIRST_IN_VFORK, "vfork", "-pthread")
+    said = record(tmp_path / "v.hwt", "--", program)
+    assert "Missed   0 threads, 1 call\n" in said
+    with open_trace(tmp_path / "v.hwt") as trace:
+        sizes = [int(size) for events in trace.events() for size in events.size]
+    assert (sizes.count(5555), sizes.count(6666)) == (20_000, 20_000)
