@@ -10,6 +10,7 @@
 #include "probe/loaded_objects.hpp"
 #include "probe/provider.hpp"
 #include "recorder/caller_rule.hpp"
+#include "recorder/own_filter.hpp"
 #include "recorder/session.hpp"
 #include "trace/kernel.hpp"
 
@@ -91,6 +92,11 @@ void session::note_modules() noexcept {
   maps_text& maps = process_.texts->maps;
   if (maps.loaded.load(std::memory_order_relaxed) == loaded) return;
   forget_caller_rules();
+  if (has_own_filter()) {
+    // It may end the process for a file that is opened: what was loaded since then has no name.
+    maps.loaded.store(loaded, std::memory_order_relaxed);
+    return;
+  }
   std::uint32_t idle = 0;
   if (!maps.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return;
   const int saved_errno = errno;

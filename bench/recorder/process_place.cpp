@@ -3,8 +3,10 @@
 #include <fcntl.h>
 
 #include <cstdio>
+#include <cstring>
 
 #include "recorder/memory_file.hpp"
+#include "recorder/own_filter.hpp"
 #include "trace/kernel.hpp"
 #include "trace/process_identity.hpp"
 #include "trace/stamp.hpp"
@@ -13,10 +15,11 @@ namespace heapwise::bench {
 
 namespace {
 
-/// As the drain reads it; 0 if that is not known. An emulator (qemu 7.2) writes a /proc/self/stat
-/// of its own, in which a forked child began when its parent did.
+/// As the drain reads it; 0 if that is not known, as under a filter of the program's own. An
+/// emulator (qemu 7.2) writes a /proc/self/stat of its own, in which a forked child began when its
+/// parent did.
 std::uint64_t own_start_time(const shared_memory& memory) noexcept {
-  if (own_time_namespace() != memory.time_namespace) return 0;
+  if (has_own_filter() || own_time_namespace() != memory.time_namespace) return 0;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/stat",
                 static_cast<int>(kernel::process_id()));
@@ -48,9 +51,17 @@ unsigned take_entry(shared_memory& memory, std::int32_t own) noexcept {
   return most_processes;
 }
 
+/// That of the process. Under a filter of the program's own, as it was at the last look: then the
+/// file of a forked child cannot be asked for.
+std::uint64_t known_process_namespace() noexcept {
+  static constinit std::uint64_t known = 0;
+  if (!has_own_filter()) known = own_process_namespace();
+  return known;
+}
+
 /// Whether the drain means this process by its number.
 bool is_known_to_drain(const shared_memory& memory) noexcept {
-  const std::uint64_t here = own_process_namespace();
+  const std::uint64_t here = known_process_namespace();
   return here == 0 || memory.process_namespace == 0 || here == memory.process_namespace;
 }
 
@@ -69,6 +80,7 @@ std::size_t read_all(const char* path, char* text, std::size_t room) noexcept {
 } // namespace
 
 process_place find_process(shared_memory& memory) noexcept {
+  static_cast<void>(known_process_namespace()); // while it may be asked for
   const std::int32_t own = kernel::process_id();
   const std::uint64_t began = own_start_time(memory);
   const std::uint32_t used = memory.processes_used.load(std::memory_order_acquire);
@@ -124,6 +136,16 @@ void copy_last_image(const process_texts& parent, process_texts& child) noexcept
   image_log::image last{};
   parent.images.visit([&](const image_log::image& each) { last = each; });
   child.images.add(last);
+}
+
+void copy_modules(const process_texts& parent, process_texts& child) noexcept {
+  const std::uint64_t loaded = parent.maps.loaded.load(std::memory_order_relaxed);
+  // acquire: with the release of the thread of the parent that has written them.
+  const std::uint32_t bytes = parent.maps.bytes.load(std::memory_order_acquire);
+  std::memcpy(child.maps.text, parent.maps.text, bytes);
+  child.maps.loaded.store(loaded, std::memory_order_relaxed);
+  // release: the drain that sees their number sees them.
+  child.maps.bytes.store(bytes, std::memory_order_release);
 }
 
 } // namespace heapwise::bench

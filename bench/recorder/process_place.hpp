@@ -25,4 +25,7 @@ void note_image(process_texts& texts) noexcept;
 /// The program of a forked child is that of its parent.
 void copy_last_image(const process_texts& parent, process_texts& child) noexcept;
 
+/// What is mapped where is the same in a forked child, which need not be able to ask for it.
+void copy_modules(const process_texts& parent, process_texts& child) noexcept;
+
 } // namespace heapwise::bench

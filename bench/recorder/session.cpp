@@ -10,6 +10,7 @@
 
 #include "probe/next_malloc.hpp"
 #include "recorder/memory_file.hpp"
+#include "recorder/own_filter.hpp"
 #include "recorder/stack_trace.hpp"
 #include "recorder/writer.hpp"
 #include "trace/kernel.hpp"
@@ -86,6 +87,7 @@ bool session::begin_in_child() noexcept {
     memory_->other_processes.fetch_add(1, std::memory_order_relaxed);
   } else {
     copy_last_image(*parent, *taken.texts);
+    if (has_own_filter()) copy_modules(*parent, *taken.texts);
     process_ = taken;
     image_.store(0, std::memory_order_relaxed);
     taken.entry->images.store(1, std::memory_order_relaxed);

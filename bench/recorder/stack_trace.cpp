@@ -116,6 +116,7 @@ class mapping_finder {
 
 [[gnu::noinline, gnu::cold]] void find_bounds() noexcept {
   bounds.asked_for = true;
+  if (has_own_filter()) return; // which may end the process for a file that is opened
   const std::uint64_t end = find_stack_end();
   const int file = kernel::open("/proc/self/maps", O_RDONLY);
   if (file < 0) return;

@@ -30,7 +30,8 @@ struct stack_trace {
 ///
 /// Reads only between this function and the end of the thread's stack, upwards, so a broken chain
 /// ends the search and nothing else. On another stack (of a signal, of a coroutine) only `site` is
-/// found. The first call of a thread may allocate.
+/// found, also on that of a thread which calls this first under a filter of the program's own. The
+/// first call of a thread may allocate.
 [[nodiscard]] stack_trace stack_by_frame_pointers(std::uint64_t site) noexcept;
 
 } // namespace heapwise::bench

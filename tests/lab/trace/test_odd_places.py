@@ -122,6 +122,45 @@ int main(void) {
   return 0;
 }
 """
+OPENS_NOTHING = """
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* work(void* none) {
+  for (int i = 0; i < 2000; ++i) { void* volatile block = malloc(4321); free(block); }
+  return none;
+}
+static void forbid(int call) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const struct sock_fprog filter = {4, steps};
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+int main(int count, char** words) {
+  work(0);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  forbid(SYS_openat);
+  forbid(SYS_newfstatat);
+  forbid(SYS_readlinkat);
+  if (count > 1) {
+    pthread_t other;
+    return pthread_create(&other, 0, work, 0) != 0 || pthread_join(other, 0) != 0;
+  }
+  const pid_t child = fork();
+  if (child == 0) { work(0); _exit(0); }
+  int status = 1;
+  return waitpid(child, &status, 0) != child || status != 0;
+}
+"""
 AT_END = """
 #include <pthread.h>
 #include <stdlib.h>
@@ -253,3 +292,21 @@ def test_a_thread_allocates_first_in_its_child_of_vfork(tmp_path: Path) -> None:
     with open_trace(tmp_path / "v.hwt") as trace:
         sizes = [int(size) for events in trace.events() for size in events.size]
     assert (sizes.count(5555), sizes.count(6666)) == (20_000, 20_000)
+
+
+def test_a_thread_begins_under_a_filter_that_ends_who_opens_a_file(tmp_path: Path) -> None:
+    program = compiled(tmp_path, OPENS_NOTHING, "filtered", "-pthread")
+    record(tmp_path / "t.hwt", "--stacks", "16:frames", "--", program, "thread")
+    with open_trace(tmp_path / "t.hwt") as trace:
+        assert [int(n) for events in trace.events() for n in events.size].count(4321) == 4000
+
+
+@pytest.mark.parametrize("how", ["", "--profile --sample-every 64"])
+def test_a_child_begins_under_a_filter_that_ends_who_opens_a_file(tmp_path: Path, how: str) -> None:
+    """What is mapped where, the child has from its parent."""
+    program = compiled(tmp_path, OPENS_NOTHING, "filtered")
+    record(tmp_path / "f.hwt", *how.split(), "--follow", "--", program)
+    (child,) = tmp_path.glob("f.*.hwt")
+    with open_trace(child) as trace:
+        assert [int(n) for events in trace.events() for n in events.size].count(4321) >= 1900
+        assert "/filtered\n" in trace.modules.maps
