@@ -3,9 +3,11 @@
 #include <link.h>
 #include <sys/auxv.h>
 
+#include <atomic>
 #include <cstddef>
 #include <string_view>
 
+#include "probe/object_visits.hpp"
 #include "probe/provider.hpp"
 
 namespace heapwise::bench {
@@ -55,7 +57,7 @@ int look_for_definition(dl_phdr_info* object, std::size_t, void* argument) noexc
 template <class Accept>
 definition find(const char* name, Accept accept) noexcept {
   definition_search<Accept> search{name, accept, {}};
-  dl_iterate_phdr(look_for_definition<Accept>, &search);
+  visit_objects(look_for_definition<Accept>, &search);
   return search.result;
 }
 
@@ -131,8 +133,15 @@ int read_loaded(dl_phdr_info* object, std::size_t, void* argument) noexcept {
 } // namespace
 
 std::uint64_t objects_loaded() noexcept {
+  // relaxed: a number that may be old.
+  static constinit std::atomic<std::uint64_t> known{0};
   std::uint64_t loaded = 0;
-  dl_iterate_phdr(read_loaded, &loaded);
+  if (!visit_objects_unless_forking(read_loaded, &loaded)) {
+    return known.load(std::memory_order_relaxed);
+  }
+  if (known.load(std::memory_order_relaxed) != loaded) {
+    known.store(loaded, std::memory_order_relaxed);
+  }
   return loaded;
 }
 
@@ -152,20 +161,20 @@ definition definition_at_start(const char* name) noexcept {
 
 std::uintptr_t plugin_for(std::uintptr_t address, const char* name) noexcept {
   plugin_search search{name, address};
-  dl_iterate_phdr(look_for_plugin, &search);
+  visit_objects(look_for_plugin, &search);
   return search.result;
 }
 
 bool takes_from_malloc(const void* address, const void* malloc) noexcept {
   malloc_search search{reinterpret_cast<std::uintptr_t>(address),
                        reinterpret_cast<std::uintptr_t>(malloc)};
-  dl_iterate_phdr(look_for_malloc, &search);
+  visit_objects(look_for_malloc, &search);
   return search.result;
 }
 
 const char* path_if_opened(const void* address) noexcept {
   opened_search search{reinterpret_cast<std::uintptr_t>(address)};
-  dl_iterate_phdr(look_for_opened, &search);
+  visit_objects(look_for_opened, &search);
   return search.path;
 }
 

@@ -1,5 +1,6 @@
 // The objects that are loaded in this process, and the functions that they define. No question
-// allocates, or changes what dlerror() says, as dlsym() does.
+// allocates, or changes what dlerror() says, as dlsym() does. A forked child that may not look at
+// the objects (object_visits.hpp) finds none.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,8 @@ struct definition {
 /// close it again. Else null.
 [[nodiscard]] const char* path_if_opened(const void* address) noexcept;
 
-/// How many objects were loaded so far.
+/// How many objects were loaded so far; as it was at the last look while another thread forks, and
+/// in a child that may not look.
 [[nodiscard]] std::uint64_t objects_loaded() noexcept;
 
 } // namespace heapwise::bench

@@ -63,6 +63,12 @@ const operator_new* function_of(std::uint64_t return_address) noexcept {
 
 } // namespace
 
+void leave_operators_new() noexcept {
+  if (!busy.load(std::memory_order_relaxed)) return;
+  looked_at = 0;
+  busy.store(false, std::memory_order_relaxed);
+}
+
 event_kind remove_operator_new(stack_trace& stack, event_kind kind) noexcept {
   // Another thread, or the one that a signal handler has interrupted: the frames stay then.
   if (busy.exchange(true, std::memory_order_acquire)) return kind;

@@ -10,4 +10,7 @@ namespace heapwise::bench {
 /// was none. The loader's lock is taken once for each process.
 [[nodiscard]] event_kind remove_operator_new(stack_trace& stack, event_kind kind) noexcept;
 
+/// In a forked child: forgets what another thread was about to find when it was forked.
+void leave_operators_new() noexcept;
+
 } // namespace heapwise::bench

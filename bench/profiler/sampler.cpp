@@ -26,6 +26,7 @@ void thread_sampler::begin_in_child() noexcept {
   if (*here == 0) return;
   // The samples of the parent are in the trace of the parent.
   sampled.forget();
+  leave_operators_new();
   // With the numbers of its parent, a child would take the samples that its siblings take.
   random_ = 0;
   until_ = 0;

@@ -79,6 +79,8 @@ bool searches_tables(std::uint64_t site) noexcept {
   return site - search + most_bytes < 2 * most_bytes;
 }
 
+void leave_caller_rules() noexcept { known_busy.store(false, std::memory_order_relaxed); }
+
 void forget_caller_rules() noexcept { loads.fetch_add(1, std::memory_order_relaxed); }
 
 } // namespace heapwise::bench

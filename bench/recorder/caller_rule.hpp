@@ -28,4 +28,7 @@ using os::caller_rule;
 /// A library was loaded, perhaps where another one was: rules are read again.
 void forget_caller_rules() noexcept;
 
+/// In a forked child: no other thread changes the table.
+void leave_caller_rules() noexcept;
+
 } // namespace heapwise::bench

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "probe/loaded_objects.hpp"
+#include "probe/object_visits.hpp"
 #include "probe/provider.hpp"
 #include "recorder/caller_rule.hpp"
 #include "recorder/own_filter.hpp"
@@ -92,15 +93,15 @@ void session::note_modules() noexcept {
   maps_text& maps = process_.texts->maps;
   if (maps.loaded.load(std::memory_order_relaxed) == loaded) return;
   forget_caller_rules();
-  if (has_own_filter()) {
-    // It may end the process for a file that is opened: what was loaded since then has no name.
+  if (has_own_filter() || !may_visit_objects()) {
+    // A filter may end the process for a file that is opened. What is loaded then has no name.
     maps.loaded.store(loaded, std::memory_order_relaxed);
     return;
   }
   std::uint32_t idle = 0;
   if (!maps.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return;
   const int saved_errno = errno;
-  dl_iterate_phdr(append_build_id, &maps);
+  visit_objects(append_build_id, &maps);
   append_code_maps(maps);
   maps.loaded.store(loaded, std::memory_order_relaxed);
   maps.busy.store(0, std::memory_order_release);

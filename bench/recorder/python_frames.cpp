@@ -403,6 +403,15 @@ constexpr std::size_t text_hash = 24;
 
 } // namespace
 
+void leave_python_frames() noexcept {
+  if (!busy.load(std::memory_order_relaxed)) return;
+  python = {};
+  looked_at = 0;
+  std::memset(seen, 0, sizeof seen);
+  known_to = nullptr;
+  busy.store(false, std::memory_order_relaxed);
+}
+
 void add_python_frames(stack_trace& stack) noexcept {
   // Another thread, or the one that a signal handler has interrupted: the stack stays then.
   if (busy.exchange(true, std::memory_order_acquire)) return;

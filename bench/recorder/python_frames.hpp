@@ -14,6 +14,9 @@ namespace heapwise::bench {
 /// nothing that may.
 void add_python_frames(stack_trace& stack) noexcept;
 
+/// In a forked child: forgets what another thread was about to note when it was forked.
+void leave_python_frames() noexcept;
+
 /// No address of a program has this bit.
 inline constexpr std::uint64_t python_address = std::uint64_t{1} << 47;
 

@@ -9,8 +9,11 @@
 #include <cstring>
 
 #include "probe/next_malloc.hpp"
+#include "probe/object_visits.hpp"
+#include "recorder/caller_rule.hpp"
 #include "recorder/memory_file.hpp"
 #include "recorder/own_filter.hpp"
+#include "recorder/python_frames.hpp"
 #include "recorder/stack_trace.hpp"
 #include "recorder/writer.hpp"
 #include "trace/kernel.hpp"
@@ -81,13 +84,17 @@ bool session::begin_in_child() noexcept {
     return false;
   }
   const int saved_errno = errno;
+  // No other thread of the parent lives here.
+  leave_visits_of_parent();
+  leave_caller_rules();
+  leave_python_frames();
   const process_texts* const parent = process_.texts;
   const process_place taken = take_process(*memory_, true);
   if (taken.entry == nullptr) {
     memory_->other_processes.fetch_add(1, std::memory_order_relaxed);
   } else {
     copy_last_image(*parent, *taken.texts);
-    if (has_own_filter()) copy_modules(*parent, *taken.texts);
+    if (has_own_filter() || !may_visit_objects()) copy_modules(*parent, *taken.texts);
     process_ = taken;
     image_.store(0, std::memory_order_relaxed);
     taken.entry->images.store(1, std::memory_order_relaxed);

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.catalog import COUNTER, native_part
+from heapwise.trace import open_trace
 
 PLUGIN = """
 #include <string>
@@ -33,6 +34,72 @@ int main(int count, char** words) {
 }
 """
 ASKS = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).answer() != 1000)"
+CROWD = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static atomic_int ends;
+static void* work(void* none) {
+  while (!ends) { void* volatile block = malloc(100000); free(block); }
+  return none;
+}
+static int ends_soon(pid_t child) {
+  for (int i = 0; i < 5000; ++i) {
+    if (waitpid(child, 0, WNOHANG) == child) return 1;
+    usleep(1000);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, 0, 0);
+  return 0;
+}
+int main(void) {
+  pthread_t others[2];
+  int hung = 0;
+  for (int i = 0; i < 2; ++i) pthread_create(others + i, 0, work, 0);
+  for (int i = 0; i < 300 && !hung; ++i) {
+    const pid_t child = fork();
+    if (child == 0) { void* volatile block = malloc(100); free(block); _exit(0); }
+    hung = !ends_soon(child);
+  }
+  ends = 1;
+  for (int i = 0; i < 2; ++i) pthread_join(others[i], 0);
+  return hung;
+}
+"""
+
+VISITOR = """
+#define _GNU_SOURCE
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void use(void) { void* volatile block = malloc(100000); free(block); }
+static int stay(struct dl_phdr_info* object, size_t bytes, void* none) {
+  (void)object, (void)bytes, (void)none;
+  usleep(1000000);
+  return 1;
+}
+static void* visit(void* none) { dl_iterate_phdr(stay, 0); return none; }
+static void* wait_for_visit(void* none) { use(); return none; }
+int main(void) {
+  pthread_t first, second;
+  pthread_create(&first, 0, visit, 0);
+  usleep(200000);
+  pthread_create(&second, 0, wait_for_visit, 0);
+  usleep(200000);
+  const pid_t child = fork();
+  if (child == 0) { alarm(20); use(); _exit(0); }
+  int status = 1;
+  waitpid(child, &status, 0);
+  pthread_join(second, 0);
+  pthread_join(first, 0);
+  return status != 0;
+}
+"""
 
 
 def compiled(folder: Path, source: str, name: str, *flags: str) -> Path:
@@ -68,3 +135,24 @@ def test_a_constructor_of_a_plugin_waits_for_a_thread(tmp_path: Path, host: str,
     else:
         preloaded = {**os.environ, "LD_PRELOAD": str(native_part(COUNTER))}
         subprocess.run(words, env=preloaded, timeout=60, check=True)
+
+
+@pytest.mark.parametrize("how", ["--stacks 16", "--profile --sample-every 64k"])
+def test_a_process_forks_while_others_look_at_the_loaded_objects(tmp_path: Path, how: str) -> None:
+    """For each stack the recorder asks how many there are, under a lock of the loader that the
+    child would find held."""
+    program = compiled(tmp_path, CROWD, "crowd", "-xc")
+    said = recorded(tmp_path / "c.hwt", *how.split(), "--follow", "--", program)
+    assert "Followed 300 children" in said
+
+
+@pytest.mark.parametrize("how", ["--stacks 16", "--profile --sample-every 64k"])
+def test_a_process_forks_while_a_visitor_of_its_own_stays(tmp_path: Path, how: str) -> None:
+    """The recorder waits for it in another thread, and then in the fork, but not for ever. The
+    child has from its parent what is mapped where."""
+    program = compiled(tmp_path, VISITOR, "visitor", "-xc")
+    recorded(tmp_path / "v.hwt", *how.split(), "--follow", "--", program)
+    (child,) = tmp_path.glob("v.*.hwt")
+    with open_trace(child) as trace:
+        assert [int(size) for events in trace.events() for size in events.size].count(100_000) == 1
+        assert "/visitor\n" in trace.modules.maps
