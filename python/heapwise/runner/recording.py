@@ -9,7 +9,7 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -53,6 +53,9 @@ SAMPLE_EVERY = 512 << 10
 SHARED_BYTES = 24 << 20
 """Below this limit of file sizes there may be no room for what the program shares with the process
 that writes its trace: a file in memory."""
+
+MOST_COMMAND_BYTES = 16 << 10
+"""A trace names this much of the command."""
 
 LEAST_GAP = 64
 """Bytes between two samples. Below, nearly every block is one, so a full trace costs less."""
@@ -311,10 +314,23 @@ def _signals_for(drain: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(each, way)
 
 
+def _shortened(command: Iterable[str]) -> list[str]:
+    """The text about a trace is one argument of the drain, which the kernel limits to 128 KiB. As
+    JSON, a byte of the command takes up to six."""
+    kept: list[str] = []
+    left = MOST_COMMAND_BYTES
+    for word in command:
+        left -= len(os.fsencode(word)) + 1
+        if left < 0:
+            return [*kept, "…"]
+        kept.append(word)
+    return kept
+
+
 def _about(wanted: Recording, program: Path) -> dict[str, Json]:
     """What a reader of the trace wants to know. No environment: it may hold secrets."""
     return {
-        "command": list(wanted.command),
+        "command": _shortened(wanted.command),
         "program": str(program),
         "working_directory": str(Path.cwd()),
         "heapwise": __version__,

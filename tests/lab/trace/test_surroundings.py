@@ -165,3 +165,15 @@ def test_a_realloc_in_front_is_that_of_reallocarray(tmp_path: Path, library: str
         *("--force", "--", "env", f"LD_PRELOAD={front}:{native_part(library)}", program),
     )
     assert (done.returncode, done.stdout) == (0, "resized\n"), done.stderr
+
+
+def test_a_command_is_longer_than_one_argument_may_be(tmp_path: Path) -> None:
+    """The kernel limits one argument to 128 KiB, and all of them together to 2 MiB."""
+    words = [f"\x01{number}" for number in range(100_000, 130_000)]
+    done = heapwise_record(tmp_path / "t.hwt", "--", "/bin/true", *words)
+    assert done.returncode == 0, done.stderr
+    with open_trace(tmp_path / "t.hwt") as trace:
+        command = trace.command
+    assert command[0] == "/bin/true"
+    assert command[1:-1] == words[: len(command) - 2]
+    assert command[-1] == "…"
