@@ -9,6 +9,7 @@ from statistics import median
 
 from heapwise.analysis.given_up_pairs import given_up_pairs
 from heapwise.analysis.verdicts.rare_words import rare_share, rare_words, unseen
+from heapwise.analysis.verdicts.rows import NOT_FINISHED, outcome_of
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.fixed_time import fixed_time
@@ -70,10 +71,12 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     steadier = _steadier(evidence)
     fixed = next((why for setup in evidence.tried if (why := fixed_time(evidence, setup))), "")
     alone = given_up_pairs(evidence.stored)
+    failed = _failed(evidence, base, new)
     rows = [
         _Wording(one, base, new, objection, gate, fixed, steadier, alone).row()
         for one in judge_limits(evidence, ended=True)
-        for objection in [_objection(trust, one.decision.verdict)]
+        for verdict in [one.decision.verdict]
+        for objection in [_objection(trust, verdict) or ("" if verdict == "regressed" else failed)]
     ]
     run, verdict = evidence.stored.run, worst(rows)
     return GateResult(
@@ -97,6 +100,18 @@ def _steadier(evidence: Evidence) -> float | None:
         return None
     floors = comparisons_of(evidence).floors
     return next((floor for cell, floor in floors.items() if cell.quantity == "cpu_time"), None)
+
+
+def _failed(evidence: Evidence, base: str, new: str) -> str:
+    """``new failed in 10 of 20 groups side by side: ...``: those that did their work may be those
+    that are fast. "" if all of both sides did."""
+    labels = [base, *evidence.controls.values()]
+    for name, names in ((base, labels), (new, [new])):
+        for setup in evidence.tried:
+            status, words = outcome_of(evidence, setup, names)
+            if status in NOT_FINISHED:
+                return f"{name} {words}"
+    return ""
 
 
 def _objection(trust: Trust, verdict: GateVerdict) -> str:

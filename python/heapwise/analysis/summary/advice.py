@@ -21,7 +21,7 @@ from heapwise.analysis.summary.tree_headlines import (
 )
 from heapwise.analysis.verdicts.lead import lead
 from heapwise.analysis.verdicts.rare_words import rare_of, rare_words, value_words
-from heapwise.analysis.verdicts.rows import outcome, ranked
+from heapwise.analysis.verdicts.rows import outcome_of, ranked
 from heapwise.analysis.verdicts.standing import alone, are_many_questions, standings
 from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence, calls_of, comparisons_of, ranking_of
@@ -259,7 +259,7 @@ def _failed(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     }
     if troubles:
         each = "; ".join(
-            f"{subject} {outcome(evidence.tried[setup][subject])[1]}"
+            f"{subject} {outcome_of(evidence, setup, [subject])[1]}"
             for subject, setup in troubles.items()
         )
         others = {

@@ -12,7 +12,7 @@ from heapwise.analysis.verdicts.comparison import (
     setting_words,
     where_words,
 )
-from heapwise.analysis.verdicts.rows import outcome, place
+from heapwise.analysis.verdicts.rows import outcome_of, place
 from heapwise.evidence import Evidence, ranking_of
 from heapwise.evidence.claims import LEVEL
 from heapwise.evidence.series import baseline_of
@@ -156,7 +156,7 @@ def _is_end(evidence: Evidence, cell: Cell, name: str) -> bool:
 def _nothing(
     evidence: Evidence, experiment: Experiment, cell: Cell, name: str, base: str
 ) -> Finding:
-    _, reason = outcome(evidence.tried[cell.setup][name])
+    _, reason = outcome_of(evidence, cell.setup, [name])
     where = where_words(evidence, experiment, cell, named=False)
     return Finding(
         cell,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from heapwise.analysis.verdicts.gain import is_speed, quantity_of
-from heapwise.analysis.verdicts.rows import outcome
+from heapwise.analysis.verdicts.rows import outcome_of
 from heapwise.analysis.verdicts.verdict import doubt, floor_of, judge, least_of
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.kept import planted
@@ -179,7 +179,9 @@ def _word(
     """As the verdict of a row, with the wider of the two floors."""
     for cell, name in sides:
         tried = evidence.tried[cell.setup].get(name, [])
-        if outcome(tried)[0] != "ok" or any(planted(process) for process in tried):
+        if outcome_of(evidence, cell.setup, [name])[0] != "ok" or any(
+            planted(process) for process in tried
+        ):
             return "cannot tell"
     return judge(
         ratio, quantity.better, floor_of(evidence, sides), least_of(evidence, sides, ratio)

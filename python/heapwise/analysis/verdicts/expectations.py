@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from heapwise.analysis.verdicts.rows import cell_place, outcome
+from heapwise.analysis.verdicts.rows import cell_place, outcome_of
 from heapwise.analysis.verdicts.verdict import Figure, floor_of, kept
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Side
@@ -187,7 +187,7 @@ def trouble_of(evidence: Evidence, side: Side) -> tuple[ExpectationWord, str] | 
     tried = evidence.tried.get(cell.setup, {}).get(subject, [])
     if not tried:
         return "not measured", f"{subject} was not measured there"
-    status, reason = outcome(tried)
+    status, reason = outcome_of(evidence, cell.setup, [subject])
     present = subject in evidence.table.get(cell, {})
     if status != "ok":
         return ("cannot tell here" if present else "not measured"), f"{subject}: {reason}"

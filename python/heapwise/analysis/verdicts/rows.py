@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from heapwise.analysis.verdicts.published_figures import published_value
@@ -11,15 +11,17 @@ from heapwise.analysis.verdicts.rare_words import kinds_words, rare_of, rare_wor
 from heapwise.analysis.verdicts.verdict import doubt, judge, least_of
 from heapwise.evidence import Evidence, comparisons_of, ranking_of
 from heapwise.evidence.endings import other_ending
+from heapwise.evidence.failures_beside import failed_beside, ran_beside
 from heapwise.evidence.fixed_time import fixed_time
 from heapwise.evidence.gate_memory import unlike_peak_words
 from heapwise.evidence.predecessor import predecessor_words
 from heapwise.evidence.series import baseline_of
 from heapwise.evidence.sessions import session_words, sessions_of
 from heapwise.evidence.under_load import ends_alone
-from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings
+from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings, Setup
 from heapwise.stats.basics.summary import summarise
 from heapwise.stats.series.center import location_interval
+from heapwise.wording.lists import counted
 from heapwise.wording.names import spaced
 from heapwise.wording.numbers import TIME_UNITS
 from heapwise.wording.ratios import signed_ends
@@ -146,7 +148,7 @@ def _row(
     processes: list[Process],
 ) -> Row:
     series = evidence.table.get(cell, {}).get(subject)
-    status, trouble = outcome(processes)
+    status, trouble = outcome_of(evidence, cell.setup, [subject])
     base = baseline_of(evidence.stored, experiment)
     published = published_value(experiment, subject, cell)
     if series is None:
@@ -253,8 +255,25 @@ def _trouble_of_baseline(evidence: Evidence, cell: Cell, base: str) -> str:
     kind, as the slow ones of a program with a time limit fail."""
     tried = evidence.tried.get(cell.setup, {})
     labels = [name for name in (base, evidence.controls.get(cell.experiment, "")) if name in tried]
-    status, words = outcome([process for name in labels for process in tried[name]])
+    status, words = outcome_of(evidence, cell.setup, labels)
     return f"{base} {words}" if status in NOT_FINISHED else ""
+
+
+def outcome_of(evidence: Evidence, setup: Setup, subjects: Iterable[str]) -> tuple[str, str]:
+    """Status and words of all processes of the subjects in a setup, those side by side included:
+    ``failed``, ``failed in 2 of 20 groups side by side: exit code 3 instead of 0``."""
+    names = list(subjects)
+    tried = evidence.tried.get(setup, {})
+    status, words = outcome([process for name in names for process in tried.get(name, [])])
+    failed = failed_beside(evidence, setup, names)
+    if not failed:
+        return status, words
+    number = f"{len(failed)} of {counted(ran_beside(evidence, setup, names), 'group')}"
+    first = failed[0]
+    beside = f"failed in {number} side by side: {first.reason}"
+    if status in NOT_FINISHED:
+        return status, f"{words}; {beside}"
+    return first.status, beside
 
 
 def outcome(processes: list[Process]) -> tuple[str, str]:

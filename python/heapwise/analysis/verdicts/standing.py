@@ -11,6 +11,7 @@ from heapwise.analysis.verdicts.rows import place
 from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence, comparisons_of, ranking_of
 from heapwise.evidence.claims import LEVEL
+from heapwise.evidence.failures_beside import failed_beside
 from heapwise.model import Cell, Quantity
 from heapwise.stats.claims.false_discovery import benjamini_hochberg
 
@@ -166,8 +167,10 @@ def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
 def is_whole(evidence: Evidence, cell: Cell, subject: str) -> bool:
     """Not where a process of it crashed or ran out of time: such a subject is never ranked."""
     tried = evidence.tried.get(cell.setup, {}).get(subject, [])
-    return all(p.status in ("ok", "interrupted", "discarded") for p in tried) and (
-        not evidence.planted(cell, subject)
+    return (
+        all(p.status in ("ok", "interrupted", "discarded") for p in tried)
+        and not failed_beside(evidence, cell.setup, [subject])
+        and not evidence.planted(cell, subject)
     )
 
 

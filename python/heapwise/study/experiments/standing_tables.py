@@ -9,7 +9,7 @@ import numpy as np
 
 from heapwise.analysis.summary.headlines import label
 from heapwise.analysis.verdicts.gain import PEAK
-from heapwise.analysis.verdicts.rows import outcome
+from heapwise.analysis.verdicts.rows import outcome_of
 from heapwise.analysis.verdicts.standing import Rank, Standing, families, standings
 from heapwise.document import Passage, Sentence, TableCell, TextTable, table_cell
 from heapwise.evidence import Evidence
@@ -134,8 +134,9 @@ def _cell(evidence: Evidence, standing: Standing, name: str, scale: Scale) -> Ta
     failed here, or was never meant to run here."""
     place = standing.places.get(name)
     if place is None:
-        tried = evidence.tried.get(standing.cell.setup, {}).get(name)
-        status, reason = outcome(tried) if tried else ("ok", "")
+        setup = standing.cell.setup
+        tried = evidence.tried.get(setup, {}).get(name)
+        status, reason = outcome_of(evidence, setup, [name]) if tried else ("ok", "")
         if status == "ok":
             return TableCell("", "-", mark="absent")
         return TableCell(spaced(status), "-", mark="lost", hint=f"{name}: {reason}", value="")

@@ -32,34 +32,46 @@ def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     peers = {s.name: s.peer for s in stored.run.plan.subjects if s.peer is not None}
     watched = [p for p in stored.processes if p.subject in peers and timed(p)]
+    beside = [
+        p
+        for p in stored.processes
+        if p.subject in peers and p.identity and p.facts.beside is not None
+    ]
     proven = [p for p in watched if p.identity]
     whole = [p for p in watched if p.experiment in evidence.whole_programs]
     own = _own_allocators(whole, peers)
     wrong = [
-        p for p in watched if p.status == "wrong_allocator" or _others(p, peers[p.subject], own)
+        p
+        for p in [*watched, *beside]
+        if p.status == "wrong_allocator" or _others(p, peers[p.subject], own)
     ]
     silent = [p for p in watched if not p.identity and p.status == "ok"]
     known = calls_of(evidence).counts
     counts = known.requests if known else {}
     figures = {
-        "processes": len(watched),
+        "processes": len(watched) + len(beside),
         "proven": len(proven),
         "wrong": len(wrong),
         "silent": len(silent),
         "own_allocator": sorted(own),
         "calls": counts,
     }
-    origins = Origins(peers, watched, proven, wrong, silent, own, counts)
+    origins = Origins(peers, watched, beside, proven, wrong, silent, own, counts)
     verdict, detail = _judged(origins, evidence)
     return Check(ID, TITLE, verdict, detail, figures)
 
 
 @dataclass(frozen=True)
 class Origins:
-    """What the processes of a run said about the library of their malloc."""
+    """What the processes of a run said about the library of their malloc.
+
+    beside: those side by side that said it. Only wrong ones count there: one that failed may have
+    ended before it said anything.
+    """
 
     peers: dict[str, Peer]
     watched: list[Process]
+    beside: list[Process]
     proven: list[Process]
     wrong: list[Process]
     silent: list[Process]
@@ -74,8 +86,8 @@ def _judged(origins: Origins, evidence: Evidence) -> tuple[Verdict, str]:
         if origins.peers:
             return "unavailable", "No process wrote down where its malloc comes from."
         return "unavailable", "No subject of this run loads a library."
-    processes = counted(len(watched), "process", "processes")
     if origins.wrong:
+        processes = counted(len(watched) + len(origins.beside), "process", "processes")
         found = sorted({_found(p, origins.peers[p.subject], own) for p in origins.wrong})
         return "fail", (
             f"Another malloc than the chosen one was used in {len(origins.wrong)} of {processes}: "

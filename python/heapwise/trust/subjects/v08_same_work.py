@@ -17,6 +17,7 @@ from functools import partial
 
 from heapwise.evidence import Evidence, calls_of
 from heapwise.evidence.endings import different_codes
+from heapwise.evidence.failures_beside import failures_beside
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, PlanOptions, Process, Setup, Verdict
 from heapwise.store import StoredRun
@@ -43,6 +44,10 @@ def _check(judge: Judge, evidence: Evidence) -> Check:
     proven = [p for p in processes if p.facts.output_hash or p.facts.checks]
     broken = Counter(
         f"{_program(evidence, p)} {spaced(p.status)}" for p in processes if p.status in BAD
+    )
+    broken += Counter(
+        f"{_program(evidence, p)} {spaced(p.status)} side by side"
+        for p in failures_beside(stored.processes)
     )
     different = _different(evidence, [p for p in processes if p.status == "ok"])
     false = [

@@ -70,6 +70,10 @@ def best_peer(result: Result) -> str:
 
 def exit_code(result: Result, processes: list[Process], *, strict: bool = False) -> int:
     """0 when it was measured, however it came out; 4 only for a user who asked for it."""
+    from heapwise.evidence.failures_beside import failures_beside
+
+    beside = {process.number: process for process in failures_beside(processes)}
+    processes = [beside.get(process.number, process) for process in processes]
     controls = {subject.name for subject in result.run.plan.subjects if subject.control}
     failed = _failing(processes, controls)
     if failed:
