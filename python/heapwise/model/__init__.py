@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Row,
         Trust,
     )
-    from heapwise.model.difference import Difference, DifferenceRow
+    from heapwise.model.difference import Difference, DifferenceRow, LostRow
     from heapwise.model.facts import (
         FAILED_BESIDE,
         Beside,
@@ -189,6 +189,7 @@ __all__ = [
     "Library",
     "LoadFacts",
     "LostExec",
+    "LostRow",
     "Machine",
     "MachineFacts",
     "MemoryCurve",

@@ -14,6 +14,7 @@ class DifferenceRow:
 
     ratio: second over first. low, high: its unpaired 95 % interval; None if the runs cannot be
     compared, or if there are too few rounds. verdict: of the second run against the first.
+    note: why a figure that both runs have is not judged, such as a crash in one of them.
     relative_to: the baseline, if the ratio is of the subject's ratios to it; "" of the figures.
     least: an end of an interval: the true ratio is below it in one of 1,000 pairs of runs. None
     without an interval.
@@ -30,6 +31,17 @@ class DifferenceRow:
     verdict: Literal["better", "worse", "no difference", "cannot tell", "none"]
     relative_to: str = ""
     least: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class LostRow:
+    """One subject in one cell of which one run has no figure. why: in words."""
+
+    cell: Cell
+    subject: str
+    unit: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -42,3 +54,6 @@ class Difference:
     rows: list[DifferenceRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What differs and does not forbid a comparison, such as the program itself."""
+
+    lost: list[LostRow] = field(default_factory=list)
+    """What only one of the runs has a figure of."""

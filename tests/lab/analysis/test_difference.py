@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from synthetic import compare_run, pool_run
+from msgspec import structs
+from planted import compare, label_matters, other_output
+from synthetic import Script, compare_run, pool_run
 
 from heapwise.analysis.across_runs.difference import difference, obstacles
 from heapwise.analysis.across_runs.difference_gate import difference_gate
 from heapwise.analysis.across_runs.runs_like import relative_spreads, spreads
 from heapwise.analysis.gate import exit_code
 from heapwise.evidence import Evidence
-from heapwise.model import FileState, Sample
+from heapwise.model import Calls, Difference, FileState, GateRow, Sample
 from heapwise.store import RunPoints, StoredRun, points_of
 
 
@@ -213,3 +215,123 @@ def test_runs_of_two_machines_are_not_judged_by_a_limit() -> None:
     found = difference_gate(difference(*runs), runs, {"time": 0.5}, strict=False)
     assert found.exit_code == 4
     assert all("the machines differ" in row.sentence for row in found.rows)
+
+
+def crashing(stored: StoredRun, subject: str, every: int) -> StoredRun:
+    """The same run in which each, or each second, timed process of the subject crashed."""
+    lost = [
+        process.number
+        for process in stored.processes
+        if process.subject == subject and not process.warm_up and not process.facts.counting
+    ][::every]
+    return replace(
+        stored,
+        processes=[
+            replace(process, status="crashed", reason="crashed (SIGSEGV)")
+            if process.number in lost
+            else process
+            for process in stored.processes
+        ],
+        samples=[sample for sample in stored.samples if sample.process not in lost],
+    )
+
+
+def limited(first: StoredRun, second: StoredRun, metric: str = "time") -> dict[str, GateRow]:
+    runs = (Evidence(first), Evidence(second))
+    found = difference_gate(difference(*runs), runs, {metric: 0.5}, strict=False)
+    return {row.subject: row for row in found.rows}
+
+
+@pytest.mark.parametrize("every", [1, 2])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_limit_is_not_met_by_the_processes_that_are_left(every: int, place: int) -> None:
+    runs = [compare_run(), compare_run()]
+    runs[place] = crashing(runs[place], "jemalloc", every)
+    rows = limited(*runs)
+    assert rows["scudo"].verdict == "fine"
+    assert rows["jemalloc"].verdict == "cannot tell"
+    number = "14 of 14" if every == 1 else "7 of 14"
+    which = ("first", "second")[place]
+    said = f"jemalloc crashed (SIGSEGV) {number} in the {which} run"
+    assert said in rows["jemalloc"].sentence
+    assert exit_code([rows["jemalloc"]], strict=False) == 4
+    found = difference(*map(Evidence, runs))
+    assert said in found.notes
+    assert {row.verdict for row in found.rows if row.subject == "jemalloc"} <= {"cannot tell"}
+
+
+def test_a_subject_that_failed_in_all_of_both_runs_has_a_row() -> None:
+    crashed = crashing(compare_run(), "jemalloc", 1)
+    assert limited(crashed, crashed)["jemalloc"].verdict == "cannot tell"
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_subject_of_one_run_alone_cannot_be_judged(place: int) -> None:
+    whole = compare_run()
+    left = replace(
+        whole,
+        processes=[p for p in whole.processes if p.subject != "scudo"],
+        samples=[s for s in whole.samples if s.subject != "scudo"],
+    )
+    runs = [whole, whole]
+    runs[place] = left
+    row = limited(*runs)["scudo"]
+    assert (row.verdict, row.impossible) == ("cannot tell", True)
+    assert f"the {('first', 'second')[place]} run has no such figure of scudo" in row.sentence
+
+
+def test_a_baseline_that_failed_leaves_no_row_that_can_be_judged() -> None:
+    rows = limited(compare_run(), crashing(compare_run(), "glibc", 7))
+    assert {row.verdict for row in rows.values()} == {"cannot tell"}
+    assert "glibc crashed (SIGSEGV) 2 of" in rows["scudo"].sentence
+
+
+def test_a_run_that_is_not_trustworthy_is_not_judged() -> None:
+    wrong = compare_run(Script(edit=other_output))
+    for runs, which in (((wrong, compare_run()), "first"), ((compare_run(), wrong), "second")):
+        rows = limited(*runs)
+        assert {row.verdict for row in rows.values()} == {"cannot tell"}
+        words = f"the {which} run is not trustworthy: V8"
+        assert all(words in row.sentence for row in rows.values())
+        assert exit_code(list(rows.values()), strict=False) == 4
+
+
+def test_counts_are_judged_even_if_times_are_not_trustworthy() -> None:
+    stored = compare_run(Script(bend=label_matters))
+    assert "not trustworthy: V5" in limited(stored, stored)["glibc"].sentence
+    assert "not trustworthy" not in limited(stored, stored, "allocations")["glibc"].sentence
+
+
+def test_counts_of_a_subject_are_not_those_of_another_ones_control() -> None:
+    def named(stored: StoredRun, number: int) -> StoredRun:
+        """With counts of v1, and of v10 and its control. number: what v1 counted."""
+        names = {"mimalloc": "v1", "glibc": "v10", "glibc-control": "v10-control"}
+        subjects = [replace(s, name=names.get(s.name, s.name)) for s in stored.run.plan.subjects]
+        counting = [p for p in stored.processes if p.facts.counting]
+        start = len(stored.processes)
+        more = [
+            replace(
+                counting[0],
+                number=start + place,
+                subject=name,
+                facts=structs.replace(counting[0].facts, calls=Calls(malloc=calls)),
+            )
+            for place, (name, calls) in enumerate(
+                [("v1", number), ("v1", number), ("v10", 900), ("v10-control", 900)]
+            )
+        ]
+        plan = replace(stored.run.plan, subjects=subjects)
+        return replace(stored, run=replace(stored.run, plan=plan), processes=more, samples=[])
+
+    one, other = (Evidence(named(compare(), number)) for number in (100, 200))
+    found = Difference("a", "b")
+    rows = difference_gate(found, (one, other), {"allocations": 0.0}, strict=False).rows
+    words = {row.subject: row.verdict for row in rows}
+    assert words == {"v1": "regressed", "v10": "fine"}
+
+
+def test_counts_of_a_subject_that_crashes_are_not_fine() -> None:
+    one = compare()
+    rows = limited(one, crashing(one, "glibc", 7), "allocations")
+    assert rows["glibc"].verdict == "cannot tell"
+    assert "glibc crashed (SIGSEGV)" in rows["glibc"].sentence

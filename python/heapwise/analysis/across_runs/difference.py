@@ -8,23 +8,28 @@ from functools import cached_property
 
 from heapwise.analysis.across_runs.recorded_facts import builds
 from heapwise.analysis.across_runs.runs_like import FigurePlace, place_in
+from heapwise.analysis.verdicts.rows import NOT_FINISHED, outcome_of
 from heapwise.analysis.verdicts.verdict import judge
 from heapwise.evidence import Evidence, comparisons_of
 from heapwise.evidence.series import Series
 from heapwise.machine import machine_fingerprint
-from heapwise.model import Cell, Difference, DifferenceRow, Run, Subject, unlike_work
+from heapwise.model import Cell, Difference, DifferenceRow, LostRow, Run, Subject, unlike_work
 from heapwise.stats.claims.limits import FALSE_FAILURES
 from heapwise.stats.ratios.between_runs import LEAST, BetweenRuns
 from heapwise.stats.ratios.paired import PairedRatio
 from heapwise.stats.ratios.unpaired import unpaired_ratio
 from heapwise.stats.series.dependence import untested
 from heapwise.store import RunPoints, points_of
+from heapwise.trust import check_run
 from heapwise.wording.lists import listed
 
 LIMITATION = (
     "These runs were not measured side by side. What changed on the machine between them "
     "is part of each difference, so this is weaker than heapwise compare."
 )
+
+
+WHICH = ("first", "second")
 
 
 def difference(
@@ -39,7 +44,7 @@ def difference(
     spreads: how much figures differ from run to run, where the store tells (``runs_like``);
     relative: the same of figures over those of their baselines.
     """
-    reasons = obstacles(first, second)
+    reasons = [*obstacles(first, second), *_untrusted(first, second)]
     runs = _Runs(first, second, spreads or {}, relative or {})
     rows = [
         _row(cell, subject, runs, described=bool(reasons))
@@ -51,8 +56,10 @@ def difference(
         and (cell.experiment, cell.quantity) in second.quantities
     ]
     one, other = first.stored.run, second.stored.run
-    notes = [] if reasons else [*_notes(one, other), *runs.notes(rows)]
-    return Difference(one.id, other.id, reasons, rows, notes)
+    lost = [] if obstacles(first, second) else _lost(runs)
+    found = [] if reasons else [*_notes(one, other), *runs.notes(rows)]
+    told = dict.fromkeys([*(row.note for row in rows if row.note), *(row.why for row in lost)])
+    return Difference(one.id, other.id, reasons, rows, [*found, *told], lost)
 
 
 def obstacles(first: Evidence, second: Evidence) -> list[str]:
@@ -70,6 +77,39 @@ def obstacles(first: Evidence, second: Evidence) -> list[str]:
         found.append("one run compares a program, and the other runs experiments")
     elif unlike := unlike_work(one.plan, other.plan):
         found.append(f"the work differs: {listed(unlike)}")
+    return found
+
+
+def _untrusted(first: Evidence, second: Evidence) -> list[str]:
+    """The runs that are not trustworthy, each with the first check that failed."""
+    return [
+        f"the {which} run is not trustworthy: {check.id} {check.detail.rstrip('.')}"
+        for which, trust in zip(WHICH, map(check_run, (first, second)), strict=True)
+        for check in [check for check in trust.checks if check.verdict == "fail"][:1]
+        if trust.verdict == "not trustworthy"
+    ]
+
+
+def _lost(runs: _Runs) -> list[LostRow]:
+    """Subjects of which one run has a figure, and not the other, or that failed in all of both."""
+    both = (runs.first, runs.second)
+    cells = dict.fromkeys(cell for each in both for cell in each.table)
+    found = []
+    for cell in cells:
+        tried = [name for each in both for name in each.tried.get(cell.setup, {})]
+        unit = next(
+            each.quantities[(cell.experiment, cell.quantity)].unit
+            for each in both
+            if cell in each.table
+        )
+        for subject in dict.fromkeys(tried):
+            known = [subject in each.table.get(cell, {}) for each in both]
+            if all(known) or any(subject in each.control_names for each in both):
+                continue
+            missing = f"the {WHICH[known[0]]} run has no such figure of {subject}"
+            why = runs.failure(cell, subject) or (missing if any(known) else "")
+            if why:
+                found.append(LostRow(cell, subject, unit, why))
     return found
 
 
@@ -144,6 +184,21 @@ class _Runs:
             if len({_library(each.subjects.get(name)) for each in (one, other)}) == 1
         }
 
+    def failure(self, cell: Cell, subject: str, *others: str) -> str:
+        """``jemalloc crashed 3 of 20 in the second run``; others: names of the same. "" if all of
+        both runs did their work."""
+        for which, each in zip(WHICH, (self.first, self.second), strict=True):
+            status, words = outcome_of(each, cell.setup, {subject, *others})
+            if status in NOT_FINISHED:
+                return f"{subject} {words} in the {which} run"
+        return ""
+
+    def trouble(self, cell: Cell, subject: str) -> str:
+        """The failure of the subject, or of its baseline."""
+        own = self.failure(cell, subject)
+        base = self.first.baselines.get(cell.experiment, "")
+        return own or self.failure(cell, base, self.first.controls.get(cell.experiment, ""))
+
     def notes(self, rows: list[DifferenceRow]) -> list[str]:
         found = []
         if any(row.relative_to for row in rows):
@@ -151,7 +206,7 @@ class _Runs:
                 f"rows of other subjects than {listed(sorted(self.unchanged))}, which is the same "
                 "in both runs, are relative to it"
             )
-        if any(row.verdict == "cannot tell" and row.low is None for row in rows):
+        if any(row.verdict == "cannot tell" and row.low is None and not row.note for row in rows):
             found.append(
                 f"two runs do not tell how much runs differ: with {LEAST} runs of the same in the "
                 "store, the others have verdicts too"
@@ -180,7 +235,11 @@ def _row(cell: Cell, subject: str, runs: _Runs, *, described: bool) -> Differenc
         high=None,
         verdict="none",
     )
-    if described or not all(map(_is_positive, series)):
+    if described:
+        return row
+    if trouble := runs.trouble(cell, subject):
+        return replace(row, verdict="cannot tell", note=trouble)
+    if not all(map(_is_positive, series)):
         return row
     if compared := _relative(cell, subject, runs):
         base, ratio = compared

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from statistics import median
 
+from heapwise.analysis.across_runs.difference import WHICH, obstacles
 from heapwise.analysis.gate import NAMES, PLURAL, UNITS, exit_code, worst
+from heapwise.analysis.verdicts.rows import NOT_FINISHED, outcome_of
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import COUNTED, TIMED, counts_of
-from heapwise.model import Difference, DifferenceRow, GateResult, GateRow, GateVerdict
+from heapwise.model import (
+    Cell,
+    Difference,
+    DifferenceRow,
+    GateResult,
+    GateRow,
+    GateVerdict,
+    control_name,
+)
 from heapwise.stats.claims.limits import COUNTS
 from heapwise.wording.lists import listed
 from heapwise.wording.names import cell_words
@@ -24,7 +35,7 @@ def difference_gate(
     *,
     strict: bool,
 ) -> GateResult:
-    """A row for each limit and each subject that both runs have."""
+    """A row for each limit and each subject of either run."""
     rows: list[GateRow] = []
     for metric, limit in limits.items():
         of_rounds = [
@@ -32,7 +43,12 @@ def difference_gate(
             for row in found.rows
             if row.cell.quantity == TIMED.get(metric)
         ]
-        counted = _counted(found, runs, metric, limit) if metric in COUNTED else []
+        of_rounds += [
+            _lost(metric, limit, _named(lost.subject, lost.cell), lost.why)
+            for lost in found.lost
+            if lost.cell.quantity == TIMED.get(metric)
+        ]
+        counted = _counted(obstacles(*runs), runs, metric, limit) if metric in COUNTED else []
         rows += of_rounds or counted or [_missing(metric, limit)]
     program = PurePath(runs[1].stored.run.plan.command[0]).name
     return GateResult(
@@ -53,8 +69,20 @@ def _missing(metric: str, limit: float) -> GateRow:
     )
 
 
+def _lost(metric: str, limit: float, subject: str, why: str) -> GateRow:
+    return replace(
+        _missing(metric, limit),
+        sentence=f"{NAMES[metric]} of {subject} cannot be told: {why}.",
+        subject=subject,
+    )
+
+
+def _named(subject: str, cell: Cell) -> str:
+    return ", ".join(part for part in (subject, cell_words(cell.parameters)) if part)
+
+
 def _of_rounds(found: Difference, row: DifferenceRow, metric: str, limit: float) -> GateRow:
-    subject = ", ".join(part for part in (row.subject, cell_words(row.cell.parameters)) if part)
+    subject = _named(row.subject, row.cell)
     verdict: GateVerdict = "cannot tell"
     if row.least is not None and row.least > 1 + limit:
         verdict = "regressed"
@@ -64,6 +92,8 @@ def _of_rounds(found: Difference, row: DifferenceRow, metric: str, limit: float)
     known = row.low is not None and row.high is not None
     if found.reasons:
         words = f"{name} cannot be told: {listed(found.reasons, 9)}"
+    elif row.note:
+        words = f"{name} cannot be told: {row.note}"
     elif not known:
         words = f"{name} cannot be told: two runs do not tell how much runs differ"
     else:
@@ -89,25 +119,50 @@ def _of_rounds(found: Difference, row: DifferenceRow, metric: str, limit: float)
 
 
 def _counted(
-    found: Difference, runs: tuple[Evidence, Evidence], metric: str, limit: float
+    reasons: list[str], runs: tuple[Evidence, Evidence], metric: str, limit: float
 ) -> list[GateRow]:
-    """Counts depend on the program, its path and its arguments, and not on the day."""
+    """Counts depend on the program, its path and its arguments, and not on the day. A run whose
+    times are not trustworthy may have good ones."""
     controls = {name for each in runs for name in each.control_names}
-    first, second = (
-        [subject.name for subject in each.stored.run.plan.subjects if not subject.control]
+    every = [
+        subject.name
         for each in runs
-    )
+        for subject in each.stored.run.plan.subjects
+        if not subject.control
+    ]
     rows = []
-    for subject in [name for name in first if name in second]:
-        names = {subject, *(name for name in controls if name.startswith(subject))}
+    for subject in dict.fromkeys(every):
+        names = {subject, *({control_name(subject)} & controls)}
         before, after = (counts_of(each, names, metric) for each in runs)
-        if before and after:
-            rows.append(_count_row(found, metric, limit, subject, (before, after)))
+        if why := _uncounted(reasons, runs, subject, (before, after)):
+            rows.append(_lost(metric, limit, subject, why))
+        elif before and after:
+            rows.append(_count_row(reasons, metric, limit, subject, (before, after)))
     return rows
 
 
+def _uncounted(
+    reasons: list[str],
+    runs: tuple[Evidence, Evidence],
+    subject: str,
+    counts: tuple[list[int], list[int]],
+) -> str:
+    """Why counts of both runs say nothing: the subject failed, or one run has none. "" if they
+    do, or if neither run has any."""
+    if reasons or not any(counts):
+        return ""
+    for which, each in zip(WHICH, runs, strict=True):
+        for setup in each.tried:
+            status, words = outcome_of(each, setup, [subject])
+            if status in NOT_FINISHED:
+                return f"{subject} {words} in the {which} run"
+    if all(counts):
+        return ""
+    return f"the {WHICH[bool(counts[0])]} run has no such count of {subject}"
+
+
 def _count_row(
-    found: Difference,
+    reasons: list[str],
     metric: str,
     limit: float,
     subject: str,
@@ -118,8 +173,8 @@ def _count_row(
     twice = min(map(len, counts)) >= COUNTS
     exact = all(len({*each}) == 1 for each in counts)
     verdict: GateVerdict = "cannot tell"
-    if found.reasons:
-        words = f"{name} cannot be told: {listed(found.reasons, 9)}"
+    if reasons:
+        words = f"{name} cannot be told: {listed(reasons, 9)}"
     elif not twice or not exact:
         why = "runs of one program differ" if twice else "they were counted once in a run"
         words = f"{name} cannot be told: {base:,.0f} and {new:,.0f}, but {why}"
@@ -137,7 +192,7 @@ def _count_row(
         base,
         new,
         new / base - 1 if base else None,
-        impossible=bool(found.reasons),
+        impossible=bool(reasons),
         subject=subject,
     )
 

@@ -281,7 +281,7 @@ def outcome(processes: list[Process]) -> tuple[str, str]:
     ended = [p for p in processes if p.status not in ("interrupted", "discarded")]
     counts = Counter(p.status for p in ended if p.status in NOT_FINISHED)
     if not counts:
-        if any(p.status == "ok" for p in processes):
+        if not processes or any(p.status == "ok" for p in processes):
             return "ok", ""
         return processes[-1].status, processes[-1].reason or "no process came to its end"
     status, number = counts.most_common(1)[0]
