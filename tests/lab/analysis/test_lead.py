@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
 import pytest
-from synthetic import Script, compare_run
+from synthetic import Script, compare_run, pool_run
 
 from heapwise.analysis import analyse
+from heapwise.analysis.summary.advice import advise
 from heapwise.analysis.summary.findings import headline
 from heapwise.analysis.verdicts.standing import alone, standings
 from heapwise.evidence import Evidence
@@ -78,3 +83,45 @@ def test_a_headline_is_certain_among_all_findings_and_large_at_its_nearer_end() 
     lucky = finding("lucky", 9.0, 8.0, 10.0, certain=False)
     assert headline([noisy, lucky, clear], "time") == clear
     assert headline([lucky], "time") == lucky
+
+
+def test_one_that_cannot_be_told_from_the_fastest_is_named_whatever_its_verdict() -> None:
+    """The time of scudo is as short as that of the fastest, and scatters by a third."""
+    times = {"glibc": 1.0, "glibc-control": 1.0, "mimalloc": 0.9, "jemalloc": 1.0, "scudo": 0.9}
+    scatter = np.random.default_rng(4).lognormal(0, 0.3, 100)
+    script = Script(
+        times,
+        dict.fromkeys(times, 1.0),
+        rounds=9,
+        bend=lambda name, round_, value: value * scatter[round_] if name == "scudo" else value,
+    )
+    result = analyse(Evidence(compare_run(script)))
+    words = {row.subject: row.verdict for row in result.rows if row.quantity == "wall_time"}
+    assert words["scudo"] == "cannot tell"
+    assert "Fastest: mimalloc" in result.advice
+    assert "(level with scudo)" in result.advice
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("no difference", "no difference"), "of 1 cells: no difference in 1."),
+        (("worse", "no difference"), "of 1 cells: no difference in 1."),
+        (("worse", "worse"), "of 1 cells: malloc@glibc in 1."),
+        (("no difference", "cannot tell"), "Cannot tell yet which is"),
+    ],
+)
+def test_a_baseline_is_first_only_if_all_others_are_worse(
+    words: tuple[Literal["worse", "no difference", "cannot tell"], ...], said: str
+) -> None:
+    evidence = Evidence(pool_run(rounds=9))
+    result = analyse(evidence)
+    others = [name for name in evidence.subjects if name not in evidence.labels]
+    verdicts = dict(zip(others, words, strict=False))
+    rows = [
+        row if row.baseline else replace(row, verdict=verdicts[row.subject])
+        for row in result.rows
+        if row.baseline or row.subject in verdicts
+    ]
+    advice = advise(evidence, rows, result.trust)
+    assert said in advice

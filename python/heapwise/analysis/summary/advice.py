@@ -454,11 +454,12 @@ def _lead(evidence: Evidence, rows: list[Row], winner: Row) -> PairedRatio | Non
 
 
 def _level_with(evidence: Evidence, rows: list[Row], winner: Row) -> list[str]:
-    """Other better ones that a direct comparison with the winner cannot tell from it."""
+    """Others that a direct comparison with the winner cannot tell from it. One that cannot be told
+    from the baseline may still be as good as the winner; one that is worse than it is not."""
     cell, names = winner.cell, [row.subject for row in rows]
     found = []
     for row in rows:
-        if row.verdict != "better" or row.subject == winner.subject:
+        if row.baseline or row.verdict == "worse" or row.subject == winner.subject:
             continue
         ratio = lead(evidence, cell, winner.subject, names, row.subject)
         if judge(ratio, "higher", comparisons_of(evidence).floors.get(cell)) != "better":
@@ -509,11 +510,14 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
     parts = [f"{name} in {n}" for name, n in named]
     if others := len(ranks) - len(named):
         parts.append(f"{others} others in {sum(n for _, n in ranks[NAMED:])}")
-    if undecided := best.count(None):
+    alike = sum(map(_is_alike, contested))
+    if alike:
+        parts.append(f"no difference in {alike}")
+    if undecided := best.count(None) - alike:
         parts.append(f"cannot tell yet in {undecided}")
     same = {rows[0].better for rows in contested} == {"lower"}
     told = "" if wins else _told_from_baseline(contested, "Faster" if same else "Better")
-    if best == [None]:
+    if best == [None] and not alike:
         return f"{UNSURE} which is {'fastest' if same else 'best'}.{told} {kinds}".rstrip()
     words = f"{'Fastest' if same else 'Best'} of {len(contested)} cells: {', '.join(parts)}."
     gains = sorted(
@@ -568,13 +572,20 @@ def _by_kind(evidence: Evidence, firsts: dict[str, str]) -> str:
 
 
 def _first(rows: list[Row]) -> Row | None:
-    """The best of those that are better than the baseline; the baseline if none can be; or None."""
+    """The best of those that are better than the baseline; the baseline if all others are worse; or
+    None."""
     better = [r for r in rows if r.verdict == "better"]
     if better:
         return min(better, key=lambda r: (r.median or 0) * (1 if r.better == "lower" else -1))
-    if any(r.verdict == "cannot tell" for r in rows):
+    if any(r.verdict != "worse" for r in rows if not r.baseline):
         return None
     return next((r for r in rows if r.baseline), None)
+
+
+def _is_alike(rows: list[Row]) -> bool:
+    """Whether none is better than the baseline, or might be, and one at least is as good."""
+    words = [r.verdict for r in rows if not r.baseline]
+    return "no difference" in words and {*words} <= {"no difference", "worse"}
 
 
 def _of(rows: list[Row], quantity: str) -> list[Row]:
