@@ -301,7 +301,9 @@ def advice() -> StoredRun:
         replay=structs.replace(_trace(), candidates=candidates, without_pool=["other: mixed"]),
     )
     planned = with_plan(stored, experiments=[experiment.id], subjects=subjects, options=options)
-    return _drawn(planned, experiment, [{}], names, 12, values)
+    checks = [WorkCheck("work", True, "all of it")]
+    drawn = _drawn(planned, experiment, [{}], names, 12, values)
+    return with_facts(drawn, lambda _: {"checks": checks})
 
 
 def _trace() -> Replay:

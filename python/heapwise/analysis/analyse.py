@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapwise.analysis.gate import gate_answer, gate_result
-from heapwise.analysis.summary.advice import advise
+from heapwise.analysis.summary.advice import advise, refusal
 from heapwise.analysis.summary.detectable import detectable
 from heapwise.analysis.summary.findings import findings
 from heapwise.analysis.summary.headlines import headlines
@@ -19,7 +19,7 @@ def analyse(evidence: Evidence) -> Result:
     """Works for complete and interrupted runs alike. Missing figures are named, never invented."""
     rows = make_rows(evidence)
     trust = check_run(evidence)
-    gain, gains = pool_advice(evidence, rows)
+    gain, gains = ("", []) if refusal(trust) else pool_advice(evidence, rows)
     gate = gate_result(evidence, trust)
     return Result(
         run=evidence.stored.run,

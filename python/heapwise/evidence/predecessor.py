@@ -78,7 +78,9 @@ def predecessor_words(evidence: Evidence, cell: Cell, subject: str, base: str) -
     found = carry_over_of(evidence, cell)
     if found is None or found.p_value > LEVEL:
         return ""
-    labels = {base, evidence.controls.get(cell.experiment, "")}
+    labels = {base}
+    if base == evidence.baselines.get(cell.experiment):
+        labels.add(evidence.controls.get(cell.experiment, ""))
     bias = _mean_after(evidence, cell, {subject}, found) - _mean_after(
         evidence, cell, labels, found
     )

@@ -59,9 +59,8 @@ NAMED = 3
 
 
 def advise(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
-    if trust.verdict == "not trustworthy":
-        failed = next(check for check in trust.checks if check.verdict == "fail")
-        return f"No advice: the figures are not trustworthy. {failed.id}: {failed.detail}"
+    if refused := refusal(trust):
+        return refused
     usable = list(ranked(evidence, rows))
     if not any(row.n for row in rows):
         return "No advice: nothing was measured to the end."
@@ -69,6 +68,14 @@ def advise(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
         told = f"{busy_words(evidence, rows, trust)}{_cells(evidence, rows, usable)}"
         return f"{told} {given_up_pairs(evidence.stored)}".rstrip()
     return _run(evidence, usable)
+
+
+def refusal(trust: Trust) -> str:
+    """Why no figure of the run is advice; "" if they may be."""
+    if trust.verdict != "not trustworthy":
+        return ""
+    failed = next(check for check in trust.checks if check.verdict == "fail")
+    return f"No advice: the figures are not trustworthy. {failed.id}: {failed.detail}"
 
 
 def busy_words(evidence: Evidence, rows: list[Row], trust: Trust) -> str:

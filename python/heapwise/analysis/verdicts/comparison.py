@@ -6,10 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from heapwise.analysis.verdicts.gain import is_speed, quantity_of
-from heapwise.analysis.verdicts.rows import outcome_of
+from heapwise.analysis.verdicts.rows import (
+    objections,
+    objections_to_sameness,
+    outcome_of,
+    trouble_of_label,
+)
 from heapwise.analysis.verdicts.verdict import doubt, floor_of, judge, least_of
 from heapwise.evidence import Evidence, comparisons_of
-from heapwise.evidence.kept import planted
 from heapwise.evidence.series import Series, Side
 from heapwise.model import Cell, Experiment, Finding, Quantity
 from heapwise.model.cell import Setting
@@ -176,13 +180,20 @@ def setting_words(experiment: Experiment, cell: Mapping[str, Setting]) -> str:
 def _word(
     evidence: Evidence, ratio: PairedRatio | None, quantity: Quantity, sides: tuple[Side, Side]
 ) -> ComparisonWord:
-    """As the verdict of a row, with the wider of the two floors."""
+    """As the verdict of a row, with the wider of the two floors. Sides of two cells are of one
+    subject, or of other work, so that only their processes can be objected to."""
     for cell, name in sides:
-        tried = evidence.tried[cell.setup].get(name, [])
-        if outcome_of(evidence, cell.setup, [name])[0] != "ok" or any(
-            planted(process) for process in tried
-        ):
+        status, _ = outcome_of(evidence, cell.setup, [name])
+        failed = status != "ok" or trouble_of_label(evidence, cell, name)
+        if failed or evidence.planted(cell, name):
             return "cannot tell"
-    return judge(
+    word = judge(
         ratio, quantity.better, floor_of(evidence, sides), least_of(evidence, sides, ratio)
     )
+    (cell, above), (other, below) = sides
+    if cell != other:
+        return word
+    if objections(evidence, cell, above, below):
+        return "cannot tell"
+    is_doubted = objections_to_sameness(evidence, cell, above, below, word)
+    return "cannot tell" if word == "no difference" and is_doubted else word

@@ -64,11 +64,12 @@ def value_words(evidence: Evidence, cell: Cell) -> str:
 def rare_of(evidence: Evidence, cell: Cell, subject: str, base: str) -> RareRuns | None:
     """None if they are as many as in the baseline under both its labels."""
     row = evidence.table.get(cell, {})
-    control = evidence.controls.get(cell.experiment, "")
+    is_base = base == evidence.baselines.get(cell.experiment)
+    control = evidence.controls.get(cell.experiment, "") if is_base else ""
     labels = [name for name in (base, control) if name in row]
     if subject not in row or subject in labels or not labels:
         return None
-    if cell.quantity == SIDE_BY_SIDE:  # a ratio to the baseline, whose own is always 1
+    if cell.quantity == SIDE_BY_SIDE and is_base:  # a ratio to the baseline, whose own is always 1
         labels = [name for name in (control,) if name in row]
     known = [value for name in labels for value in row[name].rounds.values()]
     found = rare_runs(list(row[subject].rounds.values()), known, EQUIVALENT)

@@ -216,47 +216,65 @@ def _comparison(
         notes.append(f"its rounds depend on the rounds before them (correlation {claim.drift:.2f})")
     elif word == "cannot tell":
         notes.append(doubt(ratio, floor, least))
-    slowed = [name for name in (subject, base) if evidence.planted(cell, name)]
-    if slowed:
-        notes.append(f"{' and '.join(slowed)} slowed down on purpose: never ranked")
-    if ended := other_ending(evidence, cell.setup, subject, base):
-        notes.append(f"{ended}: it may do other work")
-    if trouble := _trouble_of_baseline(evidence, cell, base):
-        notes.append(trouble)
-    if unlike := unlike_peak_words(evidence, cell, subject, base):
-        notes.append(unlike)
-    if carried := predecessor_words(evidence, cell, subject, base):
-        notes.append(carried)
-    if differing := session_words(
-        comparisons_of(evidence).pairs((cell, subject), (cell, base)), evidence.once(sessions_of)
-    ):
-        notes.append(differing)
+    if against := objections(evidence, cell, subject, base):
+        notes += against
     if alone := ends_alone(evidence, cell, subject, base):
         notes.append(f"alone {signed_ends(*alone)}: it depends on what runs beside it")
-    if status != "ok" or slowed or ended or trouble or unlike or differing or carried:
+    if status != "ok" or against:
         word = "cannot tell"
-    if rare := rare_of(evidence, cell, subject, base):
-        notes.append(rare_words(rare, subject, base, value_words(evidence, cell)))
+    if same := objections_to_sameness(evidence, cell, subject, base, word):
+        notes += same
         word = "cannot tell" if word == "no difference" else word
-    if (
-        word == "no difference"
-        and (quantity.unit in TIME_UNITS or quantity.relative)
-        and (why := fixed_time(evidence, cell.setup))
-    ):
-        word = "cannot tell"
-        notes.append(f"it may run for a fixed time: {why}")
     if ratio is not None:
         nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
     return nothing | {"verdict": word, "notes": notes}
 
 
-def _trouble_of_baseline(evidence: Evidence, cell: Cell, base: str) -> str:
-    """How often the baseline failed in the setup, in words. Its other processes may be of another
-    kind, as the slow ones of a program with a time limit fail."""
+def objections(evidence: Evidence, cell: Cell, subject: str, other: str) -> list[str]:
+    """Why a difference of two subjects of a cell is not claimed, whatever its interval."""
+    slowed = [name for name in (subject, other) if evidence.planted(cell, name)]
+    ended = other_ending(evidence, cell.setup, subject, other)
+    found = [
+        f"{' and '.join(slowed)} slowed down on purpose: never ranked" if slowed else "",
+        f"{ended}: it may do other work" if ended else "",
+        trouble_of_label(evidence, cell, other),
+        unlike_peak_words(evidence, cell, subject, other),
+        predecessor_words(evidence, cell, subject, other),
+        session_words(
+            comparisons_of(evidence).pairs((cell, subject), (cell, other)),
+            evidence.once(sessions_of),
+        ),
+    ]
+    return [words for words in found if words]
+
+
+def objections_to_sameness(
+    evidence: Evidence, cell: Cell, subject: str, other: str, word: str
+) -> list[str]:
+    """Why two subjects of a cell are not called the same. word: the verdict without it."""
+    found = []
+    if rare := rare_of(evidence, cell, subject, other):
+        found.append(rare_words(rare, subject, other, value_words(evidence, cell)))
+        word = "cannot tell" if word == "no difference" else word
+    quantity = evidence.quantities[(cell.experiment, cell.quantity)]
+    if (
+        word == "no difference"
+        and (quantity.unit in TIME_UNITS or quantity.relative)
+        and (why := fixed_time(evidence, cell.setup))
+    ):
+        found.append(f"it may run for a fixed time: {why}")
+    return found
+
+
+def trouble_of_label(evidence: Evidence, cell: Cell, name: str) -> str:
+    """How often a subject failed in the setup, in words; a baseline under both its names. Its other
+    processes may be of another kind, as the slow ones of a program with a time limit fail."""
     tried = evidence.tried.get(cell.setup, {})
-    labels = [name for name in (base, evidence.controls.get(cell.experiment, "")) if name in tried]
+    is_base = name == evidence.baselines.get(cell.experiment)
+    control = evidence.controls.get(cell.experiment, "") if is_base else ""
+    labels = [label for label in (name, control) if label in tried]
     status, words = outcome_of(evidence, cell.setup, labels)
-    return f"{base} {words}" if status in NOT_FINISHED else ""
+    return f"{name} {words}" if status in NOT_FINISHED else ""
 
 
 def outcome_of(evidence: Evidence, setup: Setup, subjects: Iterable[str]) -> tuple[str, str]:
