@@ -40,7 +40,9 @@ def test_one_block_or_too_few_rounds_tell_nothing() -> None:
 
 def test_an_interval_that_is_wide_enough_stays() -> None:
     ratio = ratio_of_logs(np.array([0.1, 0.11, 0.12, 0.1, 0.09, 0.13]))
-    assert ratio.at_least(1e-6, 9) == ratio
+    same = ratio.at_least(1e-6, 9)
+    assert (same.low, same.high, same.strict) == (ratio.low, ratio.high, ratio.strict)
+    assert same.p_value == ratio.p_value
     wider = ratio.at_least(0.1, 9)
     assert wider.low is not None
     assert ratio.low is not None

@@ -29,13 +29,32 @@ nothing is known from here on, and exp overflows."""
 
 
 @dataclass(frozen=True)
+class LeastReach:
+    """How far both ends of an interval are from the ratio at the least, on the log scale: as
+    Student's of an estimate with this standard error. degrees: of freedom of the error. step: the
+    numbers are only known to it."""
+
+    error: float
+    degrees: float
+    step: float = 0.0
+
+    def at(self, confidence: float) -> float:
+        """The reach of the interval of this confidence."""
+        from heapwise.stats.basics.special import stdtrit
+
+        reach = float(stdtrit(self.degrees, (1 + confidence) / 2)) * self.error
+        return min(reach + self.step, MOST_STEP)
+
+
+@dataclass(frozen=True)
 class PairedRatio:
     """subject / baseline. ``low`` and ``high`` are None when there are too few pairs (see note).
 
     ratio: no unit. n: pairs. p_value: two-sided, of "ratio is 1"; 1 without an interval. guard: by
     how much the strict interval is wider than its confidence asks for (``Dependence``). scale: of
     the strict interval, against that of the ratio's own rounds, if it is that of all subjects
-    (``PooledScale``); None if it is its own. shared: the same of the usual interval.
+    (``PooledScale``); None if it is its own. shared: the same of the usual interval. least: how
+    far the ends of an interval of any confidence are from the ratio at the least.
     """
 
     ratio: float
@@ -48,6 +67,7 @@ class PairedRatio:
     guard: float = 1.0
     scale: float | None = None
     shared: float | None = None
+    least: LeastReach | None = None
 
     @property
     def whole(self) -> tuple[float, float] | None:
@@ -63,15 +83,25 @@ class PairedRatio:
         ``low`` to ``high``, so no verdict stands beside an interval that holds 1."""
         if self.scale is None:
             return self.ends(STRICT_CONFIDENCE)
-        return self._stretched(max(1.0, self.scale * self.guard * self._wider(STRICT_CONFIDENCE)))
+        power = max(1.0, self.scale * self.guard * self._wider(STRICT_CONFIDENCE))
+        return self._reaching(self._stretched(power), STRICT_CONFIDENCE)
 
     def ends(self, confidence: float) -> tuple[float, float] | None:
         """The interval of another confidence. None without an interval.
 
         By Student's t it is as much wider than ``low`` to ``high`` as its confidence asks for, and
-        by ``guard``, on the log scale.
+        by ``guard``, on the log scale, and at least as wide as ``least`` says.
         """
-        return self._stretched(self.guard * self._wider(confidence))
+        return self._reaching(self._stretched(self.guard * self._wider(confidence)), confidence)
+
+    def _reaching(
+        self, ends: tuple[float, float] | None, confidence: float
+    ) -> tuple[float, float] | None:
+        """Added, not multiplied: numbers that repeat have an interval without width."""
+        if ends is None or self.least is None:
+            return ends
+        reach = float(np.exp(self.least.at(confidence)))
+        return min(ends[0], self.ratio / reach), max(ends[1], self.ratio * reach)
 
     def _wider(self, confidence: float) -> float:
         """How much wider Student's interval of this confidence is than that of the usual one."""
@@ -126,35 +156,39 @@ class PairedRatio:
         The p-value grows with it: by Student's t it is that of an estimate as far from 1, in half
         widths of the interval, as this one. So 1 stays outside exactly when p < 1 - confidence.
         """
-        guard = 1.0 if strict_factor is None else strict_factor / factor
+        strict_factor = factor if strict_factor is None else strict_factor
+        guard = self.guard * strict_factor / factor
+        least = self.least and replace(
+            self.least,
+            error=self.least.error * strict_factor,
+            step=self.least.step * strict_factor,
+        )
         ends = self._stretched(factor)
         if ends is None or factor == 1:
-            return replace(self, guard=self.guard * guard)
+            return replace(self, guard=guard, least=least)
         low, high = ends
         return replace(
             self,
             low=low,
             high=high,
-            guard=self.guard * guard,
+            guard=guard,
+            least=least,
             p_value=max(self.p_value, self._p_of(self.ratio, low, high)),
         )
 
     def at_least(self, error: float, degrees: float) -> PairedRatio:
-        """The same, both intervals at least as wide as Student's of an estimate (a logarithm) with
-        this standard error, of which the degrees of freedom are known."""
-        from heapwise.stats.basics.special import stdtrit
-
-        if self.low is None or self.high is None or self.strict is None:
+        """The same, both ends of each interval at least as far from the ratio as Student's of an
+        estimate (a logarithm) with this standard error, of which the degrees of freedom are
+        known."""
+        if self.low is None or self.high is None or error == 0:
             return self
-        factors = []
-        for ends, confidence in (
-            ((self.low, self.high), self.confidence),
-            (self.strict, STRICT_CONFIDENCE),
-        ):
-            own = min(float(np.log(ends[1] / self.ratio)), float(np.log(self.ratio / ends[0])))
-            reach = float(stdtrit(degrees, (1 + confidence) / 2)) * error
-            factors.append(max(1.0, reach / own) if own > 0 else 1.0)
-        return self.widened(*factors)
+        found = replace(self, least=LeastReach(error, degrees))
+        ends = found._reaching((self.low, self.high), self.confidence)
+        if ends is None or ends == (self.low, self.high):
+            return found
+        low, high = ends
+        p_value = max(self.p_value, self._p_of(self.ratio, low, high))
+        return replace(found, low=low, high=high, p_value=p_value)
 
     def blurred(self, step: float) -> PairedRatio:
         """The same for numbers that are only known to ``step`` (a logarithm): both ends move by
@@ -164,7 +198,11 @@ class PairedRatio:
         blur = float(np.exp(min(step, MOST_STEP)))
         low, high = self.low / blur, self.high * blur
         return replace(
-            self, low=low, high=high, p_value=max(self.p_value, self._p_of(self.ratio, low, high))
+            self,
+            low=low,
+            high=high,
+            p_value=max(self.p_value, self._p_of(self.ratio, low, high)),
+            least=self.least and replace(self.least, step=self.least.step + step),
         )
 
     def less(self, bias: float) -> PairedRatio:
