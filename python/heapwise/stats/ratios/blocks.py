@@ -3,7 +3,9 @@
 Rounds of one block share its state, so the scatter of rounds does not hold what differs between
 blocks. Two blocks hardly tell it: Student's interval of their means has one degree of freedom. So
 the variance between the means of blocks is pooled over all subjects, and moderated by a prior: what
-the rounds alone would give it, and a typical difference of blocks. G. K. Smyth, "Linear models and
+the rounds alone would give it, and a typical difference of blocks. All subjects share the baseline:
+if it differs from block to block, each of them shows the same difference. So they tell no more than
+one of them, and the pooled variance has its degrees of freedom. G. K. Smyth, "Linear models and
 empirical Bayes methods for assessing differential expression in microarray experiments",
 Statistical Applications in Genetics and Molecular Biology 3 (2004) article 3.
 """
@@ -36,7 +38,8 @@ def block_error(
     """subjects: of each the logarithms of its ratios, a list for each block. typical: deviation
     between blocks, if nothing is known.
 
-    None if there is no subject with two blocks of 3 rounds. Every subject has the same error.
+    None if there is no subject with two blocks of 3 rounds. Every subject has the same error, of
+    the degrees of freedom that the subject with fewest blocks has.
     """
     between, within, blocks = [], [], []
     for subject in subjects:
@@ -49,7 +52,8 @@ def block_error(
         blocks.append(len(known))
     if not between:
         return None
-    degrees = sum(free for _, free in between)
-    pooled = sum(variance * free for variance, free in between)
-    moderated = (PRIOR * (float(np.mean(within)) + typical**2) + pooled) / (PRIOR + degrees)
+    degrees = min(blocks) - 1
+    pooled = sum(variance * free for variance, free in between) / sum(free for _, free in between)
+    prior = float(np.mean(within)) + typical**2
+    moderated = (PRIOR * prior + degrees * pooled) / (PRIOR + degrees)
     return BlockError(float(np.sqrt(moderated / min(blocks))), PRIOR + degrees)
