@@ -123,6 +123,9 @@ def _gates() -> dict[str, Promise]:
         f"gate of a change that is the limit fails{words}": replace(one, effects=(0.03,))
         for words, one in at_limit.items()
     }
+    fails["gate of rare runs that raise the mean by the limit fails"] = Campaign(
+        rounds=200, limit=0.1, deviation=0.003, rare=(0.1, 0.0)
+    )
     finds = {
         f"gate finds the limit and twice the noise floor, {deviation:.1%} noise": replace(
             gate, deviation=deviation

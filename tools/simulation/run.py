@@ -126,6 +126,10 @@ def _logs(campaign: Campaign, random: np.random.Generator, series: int) -> Array
         effects = campaign.days * random.normal(size=(series, 2))
         effects[:FIRST] = 0
         rounds += effects[:, _days(campaign)]
+    if any(campaign.rare):
+        shares = np.zeros((series, 1))
+        shares[FIRST], shares[:FIRST] = campaign.rare
+        rounds += np.log(2) * (random.random((series, campaign.rounds)) < shares)
     if campaign.states:
         rounds += campaign.states * random.normal(size=(series, 1))
     repeats = random.normal(size=(series, campaign.rounds, campaign.repeats))

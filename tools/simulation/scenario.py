@@ -24,7 +24,8 @@ class Campaign:
     the first subject. days: the deviation of each subject's ratio from day to day, of two days.
     scatter: how many times the deviation of the others the first subject has. states: the deviation
     of a state that each label has for a whole run, the control too. earlier: runs of the same
-    machine, by which the run is calibrated.
+    machine, by which the run is calibrated. rare: the share of runs that take twice as long, of the
+    first subject and of the baseline.
     """
 
     rounds: int
@@ -44,6 +45,7 @@ class Campaign:
     scatter: float = 1.0
     states: float = 0.0
     earlier: int = 0
+    rare: tuple[float, float] = (0.0, 0.0)
 
 
 Question = Literal[

@@ -106,4 +106,7 @@ def _rare(runs: RunsOfBoth, limit: float) -> RareRuns | None:
 
 
 def _is_beyond(found: RareRuns | None, limit: float, level: float) -> bool:
-    return found is not None and found.excess > limit and found.p_more <= level / MOST_LOOKS
+    """Both that they are more, and that they raise the mean by more than the limit."""
+    if found is None or found.excess <= limit:
+        return False
+    return max(found.p_more, found.p_beyond(limit)) <= level / MOST_LOOKS

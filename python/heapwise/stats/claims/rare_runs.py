@@ -23,6 +23,7 @@ import numpy as np
 
 from heapwise.stats.basics.arrays import Floats
 from heapwise.stats.basics.student import LEAST
+from heapwise.stats.claims.share_difference import p_beyond_margin
 
 SPREADS = 7.0
 
@@ -54,6 +55,15 @@ class RareRuns:
         """By how much they raise the mean of the new program over that of the base, about."""
         shares = self.new_count / self.new_runs - self.base_count / self.base_runs
         return shares * (self.size - 1)
+
+    def p_beyond(self, limit: float) -> float:
+        """One-sided, of "they raise that mean by the limit at most". limit: above 0."""
+        if self.excess <= limit:
+            return 1.0
+        margin = limit / (self.size - 1)
+        return p_beyond_margin(
+            (self.new_count, self.new_runs), (self.base_count, self.base_runs), margin
+        )
 
 
 def rare_runs(new: Sequence[float], base: Sequence[float], least: float) -> RareRuns | None:
