@@ -173,9 +173,10 @@ def _series(key: Key, seen: list[tuple[RunPoints, Point]], least_change: float) 
 
 def _is_exact(moments: Sequence[Moment]) -> bool:
     """Whether a count repeats from run to run, so that chance has no part in it: more than half of
-    the runs have the count of the one before."""
-    same = [one.value == other.value for one, other in itertools.pairwise(moments)]
-    return bool(same) and 2 * sum(same) > len(same)
+    the runs have the count of the one before, and no count comes back after another one. A program
+    that asks for a little more in some runs goes back and forth between two counts."""
+    levels = [value for value, _ in itertools.groupby(moment.value for moment in moments)]
+    return 2 * len(levels) <= len(moments) and len(set(levels)) == len(levels)
 
 
 def _steps(
@@ -188,7 +189,6 @@ def _steps(
         change = after / before - 1 if before else None
         if before == after or (change is not None and abs(change) < least_change):
             continue
-        later = next((at for at in range(place + 1, end) if moments[at].value == before), None)
         found.append(
             Change(
                 place,
@@ -201,7 +201,6 @@ def _steps(
                 (after < before) == (better == "lower"),
                 moments[place - 1].commit,
                 moments[place].commit,
-                later,
             )
         )
     return found
