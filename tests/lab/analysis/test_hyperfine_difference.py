@@ -41,14 +41,19 @@ def of(tmp_path: Path, *files: list[dict[str, Any]]) -> Difference:
 def test_the_same_command_is_compared_by_its_name(tmp_path: Path) -> None:
     found = of(tmp_path, [result("a", FAST), result("b", FAST)], [result("b", SLOW)])
     [row] = found.rows
-    assert (row.subject, row.verdict) == ("b", "worse")
+    assert (row.subject, row.verdict) == ("b", "cannot tell")
     assert row.ratio == pytest.approx(2)
+    assert row.low is not None
+    assert row.high is not None
+    assert 1.9 < row.low < 2 < row.high < 2.1
+    assert "do not say how much two of them differ" in found.notes[0]
     assert "only one file has: a" in found.notes
 
 
 def test_two_files_with_one_command_each_are_compared_whatever_it_is(tmp_path: Path) -> None:
     found = of(tmp_path, [result("./old", SLOW)], [result("./new", FAST)])
-    assert [row.verdict for row in found.rows] == ["better"]
+    assert [row.verdict for row in found.rows] == ["cannot tell"]
+    assert found.rows[0].ratio == pytest.approx(0.5)
     assert "the commands differ: ./old, and ./new" in found.notes
 
 
