@@ -54,3 +54,17 @@ def test_no_note_says_a_thing_twice() -> None:
             assert len(parts) == len(set(parts)), row
             noted += len(parts) > 1
     assert noted > 2
+
+
+def test_the_noise_forbids_smaller_differences_only_if_the_baseline_differs_from_itself() -> None:
+    """A row beside a quiet A/A pair has a verdict by its own interval."""
+
+    def noise(control: float) -> str:
+        times = {"glibc": 1.0, "glibc-control": control, "jemalloc": 0.9}
+        evidence = Evidence(compare_run(Script(time=times)))
+        text = " ".join(terminal(tell(analyse(evidence), evidence)).split())
+        return text.split("Noise ")[1]
+
+    assert "as far as the interval of the baseline against itself reaches" in noise(1.0)
+    assert "smaller differences are not claimed" in noise(1.05)
+    assert "smaller differences" not in noise(1.0)

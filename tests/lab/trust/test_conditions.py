@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planted import compare, pinned_by_itself, verdict_of, with_facts
+from planted import compare, pinned_by_itself, verdict_of, with_facts, without_facts
 from synthetic import Script, compare_run
 
 from heapwise.model import (
@@ -55,6 +55,11 @@ def test_counters_that_ran_all_the_time_and_those_that_are_missing_are_named() -
     assert kernels.verdict == "unavailable"
     assert "cycles: not allowed" in kernels.detail
     assert "page_faults" in kernels.detail
+
+
+def test_stolen_time_that_was_not_recorded_is_not_zero() -> None:
+    found = verdict_of(without_facts(compare_run(), "steal_ticks"), "V13")
+    assert (found.verdict, found.detail) == ("pass", "Stolen time was not recorded.")
 
 
 def test_cold_and_steady_are_told_apart() -> None:

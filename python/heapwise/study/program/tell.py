@@ -16,6 +16,9 @@ from heapwise.wording.numbers import percent
 SHOWN = ("wall_time", SIDE_BY_SIDE, "peak_memory")
 """What the tables compare."""
 
+TIMES = ("wall_time", SIDE_BY_SIDE)
+"""The quantities whose noise floor is told."""
+
 NAMED = 4
 """Subjects of a quantity that are named at most."""
 
@@ -78,5 +81,13 @@ def _noise(floor: float, evidence: Evidence) -> Labelled:
     if beside:
         words += f" in time, ±{percent(max(beside))} in CPU time side by side"
     wider = calibration_words(evidence)
-    said = f"{words}: smaller differences cannot be told" + (f". {wider}" if wider else "")
+    said = f"{words}: {_meaning(evidence)}" + (f". {wider}" if wider else "")
     return Labelled("Noise", said, folds=bool(wider))
+
+
+def _meaning(evidence: Evidence) -> str:
+    """The floor decides a row only if the A/A interval excludes 1 (``NoiseFloor.least``)."""
+    noise = comparisons_of(evidence).noise
+    if any(found.biased for cell, found in noise.items() if cell.quantity in TIMES):
+        return "the baseline differs from itself, so smaller differences are not claimed"
+    return "as far as the interval of the baseline against itself reaches"

@@ -1,9 +1,9 @@
 """The A/A test: how much does the same subject differ from itself under two names?
 
 Every round runs the baseline under two names. The noise floor is how far the interval of the ratio
-of both reaches from 1. Heapwise does not claim smaller differences. By chance one interval in
-twenty excludes 1. If more intervals exclude 1 than chance explains, or if one ratio certainly is
-not 1, the order or the names influence the figures.
+of both reaches from 1. If that interval excludes 1, Heapwise does not claim smaller differences. By
+chance one interval in twenty excludes 1. If more intervals exclude 1 than chance explains, or if
+one ratio certainly is not 1, the order or the names influence the figures.
 If it warns or fails: the machine is not quiet, or there are too few rounds. --time 10m.
 """
 

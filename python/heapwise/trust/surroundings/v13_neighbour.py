@@ -59,7 +59,7 @@ def check(evidence: Evidence) -> Check:
     troubles = _troubles(figures, robbed, ID in result.joint)
     many = removed > MANY * result.total
     verdict: Verdict = "warn" if troubles or spared or many else "pass"
-    words = troubles or [f"Stolen time {percent(figures['median_steal'] or 0)} in the median"]
+    words = troubles or [_stolen(figures["median_steal"])]
     if removed:
         words.append(
             f"{counted(removed, 'sample')} of {result.total} with more than "
@@ -71,6 +71,12 @@ def check(evidence: Evidence) -> Check:
             "samples count there"
         )
     return Check(ID, TITLE, verdict, f"{'; '.join(words)}.", figures)
+
+
+def _stolen(median: float | None) -> str:
+    if median is None:
+        return "Stolen time was not recorded"
+    return f"Stolen time {percent(median)} in the median"
 
 
 def _troubles(figures: Mapping[str, float | None], robbed: bool, joint: bool) -> list[str]:
