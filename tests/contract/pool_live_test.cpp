@@ -135,6 +135,22 @@ CONTRACT_TEST_CASE("shrink gives empty chunks back, and every block is still the
   for (void* const each : out) CHECK(blocks.deallocate(each));
 }
 
+TEST_CASE("shrink gives chunks back to a buffer, time after time") {
+  static std::array<std::byte, std::size_t{1} << 20> buffer;
+  heapwise::static_blocks source{buffer.data(), buffer.size()};
+  heapwise::pool<> blocks{
+      {.block_size = 24, .block_count = 1000, .growth = heapwise::growth::linear}, source};
+  const std::size_t remaining = source.remaining_bytes();
+  for (int time = 0; time < 20; ++time) {
+    std::vector<void*> out;
+    for (int i = 0; i < 3000; ++i) out.push_back(blocks.try_allocate());
+    REQUIRE(std::find(out.begin(), out.end(), nullptr) == out.end());
+    for (void* const block : out) REQUIRE(blocks.deallocate(block));
+    REQUIRE(blocks.shrink());
+    REQUIRE(source.remaining_bytes() == remaining);
+  }
+}
+
 TEST_CASE("shrink notices a corrupted link of a checked pool") {
   heapwise::pool<heapwise::lock_free, heapwise::checked> blocks{
       {.block_size = 64, .block_count = 10}};
