@@ -30,7 +30,11 @@ struct heapwise_gc_thread_start {
 
 /* Returns: the thread as functions of the collector name it. */
 static __inline__ unsigned long heapwise_gc_name_of(pthread_t thread) {
-  return (unsigned long)thread;
+#ifdef __GLIBC__
+  return thread;
+#else
+  return (unsigned long)thread; /* a pointer in other C libraries */
+#endif
 }
 
 /* The first function of a thread. `memory` is a heapwise_gc_thread_start in a block that is kept.

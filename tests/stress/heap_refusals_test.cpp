@@ -134,8 +134,9 @@ void* make_wedged_block() {
   return block;
 }
 
-/// Returns: a block of 64 MiB to whose place pages were moved.
+/// Returns: a block of 64 MiB to whose place pages were moved, all of them of one mapping.
 void* make_moved_block() {
+  EXPECT(heapwise_malloc(4 * mib) != nullptr); // the first of the heap's are in small pages
   void* const block = make_wedged_block();
   void* const new_block = heapwise_realloc(block, 64 * mib);
   EXPECT(new_block != nullptr && new_block != block);

@@ -8,6 +8,7 @@
 #include "heap/space/space.hpp"
 #include "os/expects.hpp"
 #include "os/os.hpp"
+#include "os/placement.hpp"
 
 namespace heapwise::detail {
 
