@@ -181,12 +181,12 @@ void next_operator::find_at_start() noexcept {
 void next_operator::find_all() noexcept {
   static_cast<void>(next_free.get()); // not found while this thread resolves
   resolving = true;
-  const scope found = scope_of(dlsym(RTLD_NEXT, "_Znwm"));
-  global_scope.store(found, std::memory_order_relaxed);
-  bool has_failed = found == scope::none;
+  const scope scope_of_new = scope_of(dlsym(RTLD_NEXT, "_Znwm"));
+  global_scope.store(scope_of_new, std::memory_order_relaxed);
+  bool has_failed = scope_of_new == scope::none;
   library_keeper libraries;
   for (next_operator& each : next_operators) {
-    if (found == scope::none) break;
+    if (scope_of_new == scope::none) break;
     void* const function = dlsym(RTLD_NEXT, each.name_);
     has_failed = has_failed || function == nullptr;
     if (const char* const path = function != nullptr ? path_if_opened(function) : nullptr;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -11,6 +13,9 @@ from heapwise.model.cell import Setting
 from heapwise.model.facts import Count
 from heapwise.model.gate import BuildPlace, GateOptions
 from heapwise.options import ProcessOptions
+
+ProgramAlone = Callable[[Sequence[str]], list[str]]
+"""Leaves the program of a command, and a mark for each word after it."""
 
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 """The variable of the loader that processes keep: without it a program may not start, or start with
@@ -134,6 +139,20 @@ class ServerOptions(msgspec.Struct, frozen=True):
     load_cpus: list[Count] = []
     recipe: str = ""
 
+    @property
+    def typed_words(self) -> list[str]:
+        """What the user typed beside the names of programs."""
+        return [*self.load[1:], *self.prepare, self.ready.partition(":")[2]]
+
+    def without_words(self, alone: ProgramAlone, mark: str) -> ServerOptions:
+        """The kind of the question whether it is ready stays, and the program of the load."""
+        return msgspec.structs.replace(
+            self,
+            ready=f"{self.ready.partition(':')[0]}:{mark}",
+            load=alone(self.load),
+            prepare=[mark] * len(self.prepare),
+        )
+
 
 class FleetOrigin(msgspec.Struct, frozen=True):
     """The origin of a run that is the part of one machine in a fleet run.
@@ -224,3 +243,18 @@ class PlanOptions(ProcessOptions):
     def report(self) -> str:
         """The name or the file of the published report whose cells are measured; "": of none."""
         return self.reproduction.report if self.reproduction is not None else ""
+
+    @property
+    def words_of_load(self) -> list[str]:
+        """What the user typed of the load of a server."""
+        return self.server.typed_words if self.server is not None else []
+
+    def without_words(self, alone: ProgramAlone, mark: str) -> PlanOptions:
+        """Without what the user typed of a load, or recorded of a command. mark: for what is left
+        out."""
+        replay, server = self.replay, self.server
+        if replay is not None:
+            replay = msgspec.structs.replace(replay, command=alone(replay.command))
+        if server is not None:
+            server = server.without_words(alone, mark)
+        return dataclasses.replace(self, replay=replay, server=server)

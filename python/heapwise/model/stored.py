@@ -158,6 +158,11 @@ class Plan:
     Empty in runs of versions that knew one program only."""
 
     @property
+    def takes_values_of_user(self) -> bool:
+        """Whether the user typed the values of its parameters; those of experiments are ours."""
+        return self.traits.whole_programs
+
+    @property
     def traits(self) -> Traits:
         """The only place that asks for the kind, beside the studies themselves."""
         if self.kind != "compare":

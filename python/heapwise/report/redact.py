@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from heapwise.model import Build, Peer, Process, Revision, Run, Sample, ServerOptions
+from heapwise.model import Build, Peer, Process, Revision, Run, Sample
 from heapwise.report.redacted_words import (
     HIDDEN,
     NUMBERS,
@@ -90,14 +90,9 @@ def _without_arguments(run: Run) -> Run:
     """The command's first word stays, and each word after it becomes the same mark."""
     plan = run.plan
     options = replace(
-        plan.options,
+        plan.options.without_words(program_alone, HIDDEN),
         as_typed=program_alone(plan.options.as_typed),
         check=plan.options.check and HIDDEN,
-        replay=plan.options.replay
-        and structs.replace(
-            plan.options.replay, command=program_alone(plan.options.replay.command)
-        ),
-        server=plan.options.server and _without_load(plan.options.server),
         fleet=plan.options.fleet
         and structs.replace(
             plan.options.fleet, environment=_hidden_values(plan.options.fleet.environment)
@@ -122,16 +117,6 @@ def _without_values(peer: Peer | None) -> Peer | None:
     if peer is None or not peer.is_given_by_path:
         return peer
     return replace(peer, environment=_hidden_values(peer.environment))
-
-
-def _without_load(server: ServerOptions) -> ServerOptions:
-    """The kind of the question whether it is ready stays, and the program of the load."""
-    return structs.replace(
-        server,
-        ready=f"{server.ready.partition(':')[0]}:{HIDDEN}",
-        load=program_alone(server.load),
-        prepare=[HIDDEN] * len(server.prepare),
-    )
 
 
 def _without_words(build: Build) -> Build:
@@ -164,7 +149,7 @@ def _names(run: Run) -> dict[str, str]:
 def _texts(run: Run) -> dict[str, dict[str, str]]:
     """Parameter of a command -> its values that are not numbers -> what is shown instead. The
     values of an experiment's parameters are ours."""
-    if not run.plan.traits.whole_programs:
+    if not run.plan.takes_values_of_user:
         return {}
     return {
         name: {
@@ -230,9 +215,7 @@ def _phrases(run: Run) -> re.Pattern[str] | None:
     commands = [plan.command, *(build.command for build in plan.builds)]
     found = [word for command in commands for word in command[1:]]
     found += [value for build in plan.builds for value in build.environment.values()]
-    if plan.options.server:
-        server = plan.options.server
-        found += [*server.load[1:], *server.prepare, server.ready.partition(":")[2]]
+    found += plan.options.words_of_load
     words = sorted({word for word in found if len(word) > 3}, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, words))) if words else None
 

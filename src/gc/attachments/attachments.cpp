@@ -24,6 +24,7 @@ void note_attached(const void* block) noexcept {
 
 /// Effects: as move_attachments, without finalizers that are ready. Requires: the lock.
 bool move_entry(const void* from, void* to) noexcept {
+  expects_lock();
   attachment* old = table().find(from);
   if (old == nullptr) return true;
   attachment* const target = attachment_of(to);

@@ -260,7 +260,7 @@ def values_given(monkeypatch: pytest.MonkeyPatch, *words: str) -> dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "given"),
+    ("variable", "value", "wanted"),
     [
         ("prepare", "sync; true", ["sync; true"]),
         ("export", "a.json", [Path("a.json")]),
@@ -269,11 +269,11 @@ def values_given(monkeypatch: pytest.MonkeyPatch, *words: str) -> dict[str, Any]
     ],
 )
 def test_a_variable_gives_an_option_with_several_values_what_a_flag_would(
-    variable: str, value: str, given: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    variable: str, value: str, wanted: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(f"HEAPWISE_{variable.upper()}", value)
-    assert given in values_given(monkeypatch, "compare", "./a").values()
+    assert wanted in values_given(monkeypatch, "compare", "./a").values()
 
 
 def test_an_option_of_three_words_is_a_list_in_the_file(

@@ -10,11 +10,11 @@ import pytest
 from synthetic import pool_run
 
 from heapwise.evidence import Evidence, comparisons_of
-from heapwise.evidence.sound_rounds import paired_rounds, sound_rounds
 from heapwise.model import Process, ProcessFacts, Run, Sample, SampleFacts, Setup
 from heapwise.runner.campaign.campaign import Campaign
 from heapwise.runner.campaign.executor import Sink
 from heapwise.runner.campaign.measured_files import Unchanged
+from heapwise.runner.campaign.sound_rounds import paired_rounds, sound_rounds
 from heapwise.runner.campaign.steps import Step
 from heapwise.runner.campaign.watcher import Progress
 from heapwise.runner.process.stop_switch import StopSwitch

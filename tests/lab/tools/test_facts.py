@@ -46,7 +46,8 @@ OF_OTHERS = {
     "--subject",  # of the program of an experiment
     "--operation-ns",
     "--shards",
-    "--transfer-ns",  # of tools/
+    "--transfer-ns",
+    "--whole-runs",  # of tools/
     "--async",
     "--no-as-needed",
     "--no-nanny",

@@ -9,7 +9,6 @@ from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.judged_limits import needs_separate, next_look_of
 from heapwise.evidence.kept import measured, timed
-from heapwise.evidence.sound_rounds import paired_rounds
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, control_name
 from heapwise.runner.campaign.executor import Executor, now
@@ -24,6 +23,7 @@ from heapwise.runner.campaign.precision import (
     widest_half_width,
 )
 from heapwise.runner.campaign.repeats import LEARNING, choose
+from heapwise.runner.campaign.sound_rounds import paired_rounds
 from heapwise.runner.campaign.steps import (
     REFERENCE_ROUND,
     Step,
