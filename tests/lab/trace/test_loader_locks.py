@@ -137,7 +137,7 @@ def test_a_constructor_of_a_plugin_waits_for_a_thread(tmp_path: Path, host: str,
         subprocess.run(words, env=preloaded, timeout=60, check=True)
 
 
-@pytest.mark.parametrize("how", ["--stacks 16", "--profile --sample-every 64k"])
+@pytest.mark.parametrize("how", ["--stacks 16", "--profile --sample-every 1k"])
 def test_a_process_forks_while_others_look_at_the_loaded_objects(tmp_path: Path, how: str) -> None:
     """For each stack the recorder asks how many there are, under a lock of the loader that the
     child would find held."""
@@ -146,7 +146,7 @@ def test_a_process_forks_while_others_look_at_the_loaded_objects(tmp_path: Path,
     assert "Followed 300 children" in said
 
 
-@pytest.mark.parametrize("how", ["--stacks 16", "--profile --sample-every 64k"])
+@pytest.mark.parametrize("how", ["--stacks 16", "--profile --sample-every 1k"])
 def test_a_process_forks_while_a_visitor_of_its_own_stays(tmp_path: Path, how: str) -> None:
     """The recorder waits for it in another thread, and then in the fork, but not for ever. The
     child has from its parent what is mapped where."""
