@@ -67,8 +67,8 @@ enum class placed {
 /// Returns: whether the process runs with the same addresses each time, as debuggers want it.
 [[nodiscard]] bool addresses_are_fixed() noexcept;
 
-/// Returns: whether the system would refuse so many new bytes to a program that can write to all of
-/// them, such as more than its memory. Memory of `map_at` is not refused for that.
+/// Returns: whether the system refuses new memory of this size, for example because the machine has
+/// less. Unlike here, `map_at` asks the system not to count what is never written to.
 [[nodiscard]] bool is_too_much(std::size_t size_bytes) noexcept;
 
 /// Effects: makes reserved pages readable; they are zero. Returns: whether the system agreed.

@@ -210,6 +210,7 @@ TEST_CASE("the heap grows while the process has too many mappings" *
       small_blocks();
       EXPECT(heapwise_malloc(70 * mib) != nullptr);
     }
+    EXPECT(heapwise_malloc(1100 * mib) != nullptr);
     // The memory that the heap has grown by is like the memory that it had before.
     plan.refuse_mappings = false;
     EXPECT(heapwise_malloc(100 * mib) != nullptr);

@@ -15,7 +15,7 @@ from workshop.planted.truth import Truth
 SOURCE = Path(__file__).with_name("again.c")
 
 MOST_RUNS = 100
-"""So many times a process may run the program."""
+"""The largest number of runs of one process."""
 
 MOST_OF_TIME = 1 / 15
 """A process that takes a larger part of the comparison leaves it too few pairs."""

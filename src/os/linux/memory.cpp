@@ -195,9 +195,14 @@ void* quiet_addresses(std::size_t size_bytes, std::size_t alignment) noexcept {
 
 bool is_too_much(std::size_t size_bytes) noexcept {
   const system_answer mapped = map_pages(nullptr, size_bytes, can_be_written, MAP_PRIVATE);
-  if (!mapped.succeeded()) return true;
-  unmap_pages(mapped.address(), size_bytes);
-  return false;
+  if (mapped.succeeded()) {
+    unmap_pages(mapped.address(), size_bytes);
+    return false;
+  }
+  // A process that has as many mappings as it may have gets no page more. It learns nothing here.
+  const system_answer page = map_pages(nullptr, page_bytes(), can_be_written, MAP_PRIVATE);
+  if (page.succeeded()) unmap_pages(page.address(), page_bytes());
+  return page.succeeded();
 }
 
 bool show(void* memory, std::size_t size_bytes) noexcept {

@@ -57,6 +57,10 @@ int main(int argc, char** argv) {
     if (block != NULL) memset(block, 1, 1 + i % 3);
     if (i % 2 == 0) free_keeping_errno(block);
   }
+  /* Of so much the heap asks the system beforehand, by a mapping. */
+  void* const much = malloc((size_t)1100 << 20);
+  much == NULL ? ++refused : ++successes;
+  free_keeping_errno(much);
   for (size_t i = 0; i < large; i += 2) free_keeping_errno(before[i]);
   for (size_t i = 1; i < large; i += 2) {
     errno = 0;
